@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+
+// What Java calls. No function is bound by its name, so the Java half may be relocated to any package: Library says
+// which class it is in a system property while it loads us, and the rest is registered on classes that Java hands over.
+
+#include "taskclock.h"
+
+#include <jni.h>
+
+#define HANDOVER "taskclock.loading"
+
+enum { CHUNK = 256 };
+
+static const struct functions *clock_functions;
+static int share_error, has_vm_structs;
+static jfieldID eetop;
+
+extern const char *gnu_get_libc_version(void) __attribute__((weak));
+
+// ---- org.taskclock.Native, where it is bound by JNI (before JDK 22)
+
+static jlong jniCpuNanos(JNIEnv *env, jclass c) {
+    (void)env, (void)c;
+    return clock_functions->cpuNanos();
+}
+
+static jlong jniUserNanos(JNIEnv *env, jclass c) {
+    (void)env, (void)c;
+    return clock_functions->userNanos();
+}
+
+static jlong jniSystemNanos(JNIEnv *env, jclass c) {
+    (void)env, (void)c;
+    return clock_functions->systemNanos();
+}
+
+static jlong jniNowCpuNanos(JNIEnv *env, jclass c) {
+    (void)env, (void)c;
+    return clock_functions->nowCpuNanos();
+}
+
+static jlong jniNowUserNanos(JNIEnv *env, jclass c) {
+    (void)env, (void)c;
+    return clock_functions->nowUserNanos();
+}
+
+static jlong jniClockNanos(JNIEnv *env, jclass c, jint id) {
+    (void)env, (void)c;
+    return clock_functions->clockNanos(id);
+}
+
+static jlong jniTickStamp(JNIEnv *env, jclass c) {
+    (void)env, (void)c;
+    return clock_functions->tickStamp();
+}
+
+static const JNINativeMethod native_methods[] = {
+    {"cpuNanos", "()J", (void *)jniCpuNanos},
+    {"userNanos", "()J", (void *)jniUserNanos},
+    {"systemNanos", "()J", (void *)jniSystemNanos},
+    {"nowCpuNanos", "()J", (void *)jniNowCpuNanos},
+    {"nowUserNanos", "()J", (void *)jniNowUserNanos},
+    {"clockNanos", "(I)J", (void *)jniClockNanos},
+    {"processNanos", "(I)J", (void *)jniClockNanos},
+    {"tickStamp", "()J", (void *)jniTickStamp},
+};
+
+// ---- org.taskclock.Library, on every JDK
+
+static void bind(JNIEnv *env, jclass c, jclass natives) {
+    (void)c;
+    (*env)->RegisterNatives(env, natives, native_methods, sizeof native_methods / sizeof *native_methods);
+}
+
+// For a binding without JNI: the addresses, in the order of struct functions.
+static void functions(JNIEnv *env, jclass c, jlongArray into) {
+    (void)c;
+    const struct functions *f = clock_functions;
+    jlong addresses[] = {(jlong)f->cpuNanos,     (jlong)f->userNanos,  (jlong)f->systemNanos, (jlong)f->nowCpuNanos,
+                         (jlong)f->nowUserNanos, (jlong)f->clockNanos, (jlong)f->tickStamp};
+    (*env)->SetLongArrayRegion(env, into, 0, sizeof addresses / sizeof *addresses, addresses);
+}
+
+static void facts(JNIEnv *env, jclass c, jlongArray into) {
+    (void)c;
+    jlong facts[] = {clock_probe(), clock_resolution(OWN_VIRT), clock_is_precise(), share_error, has_vm_structs,
+                     clock_functions->cpuNanos == own_functions.cpuNanos};
+    (*env)->SetLongArrayRegion(env, into, 0, sizeof facts / sizeof *facts, facts);
+}
+
+static jstring libc(JNIEnv *env, jclass c) {
+    (void)c;
+    return gnu_get_libc_version ? (*env)->NewStringUTF(env, gnu_get_libc_version()) : 0;
+}
+
+static jint ownTid(JNIEnv *env, jclass c) {
+    (void)env, (void)c;
+    return own_tid();
+}
+
+static jint tid(JNIEnv *env, jclass c, jobject thread) {
+    (void)c;
+    if (!eetop) return -1;
+    jlong java_thread = (*env)->GetLongField(env, thread, eetop);
+    int32_t tid = hotspot_tid((uint64_t)java_thread);
+    return (*env)->GetLongField(env, thread, eetop) == java_thread ? tid : -1;
+}
+
+static jint tids(JNIEnv *env, jclass c, jintArray into) {
+    (void)c;
+    jint capacity = (*env)->GetArrayLength(env, into);
+    // Critical access would hold the garbage collector off for as long as /proc takes: a plain copy does not.
+    jint *copy = (*env)->GetIntArrayElements(env, into, 0);
+    if (!copy) return -1;
+    jint count = list_threads(copy, capacity);
+    (*env)->ReleaseIntArrayElements(env, into, copy, 0);
+    return count;
+}
+
+static void clocks(JNIEnv *env, jclass c, jintArray ids, jlongArray nanos, jint count) {
+    (void)c;
+    jint id[CHUNK];
+    jlong value[CHUNK];
+    for (jint start = 0; start < count; start += CHUNK) {
+        jint n = count - start < CHUNK ? count - start : CHUNK;
+        (*env)->GetIntArrayRegion(env, ids, start, n, id);
+        if ((*env)->ExceptionCheck(env)) return;
+        for (jint i = 0; i < n; i++) value[i] = clock_functions->clockNanos(id[i]);
+        (*env)->SetLongArrayRegion(env, nanos, start, n, value);
+    }
+}
+
+static jboolean rusage(JNIEnv *env, jclass c, jlongArray into) {
+    (void)c;
+    int64_t user, system;
+    if (rusage_of_thread(&user, &system) != 0) return JNI_FALSE;
+    jlong values[] = {user, system};
+    (*env)->SetLongArrayRegion(env, into, 0, 2, values);
+    return JNI_TRUE;
+}
+
+static jlong rawNanos(JNIEnv *env, jclass c, jint id, jint count) {
+    (void)env, (void)c;
+    return raw_nanos(id, count);
+}
+
+static const JNINativeMethod library_methods[] = {
+    {"bind", "(Ljava/lang/Class;)V", (void *)bind},
+    {"functions", "([J)V", (void *)functions},
+    {"facts", "([J)V", (void *)facts},
+    {"libc", "()Ljava/lang/String;", (void *)libc},
+    {"ownTid", "()I", (void *)ownTid},
+    {"tid", "(Ljava/lang/Thread;)I", (void *)tid},
+    {"tids", "([I)I", (void *)tids},
+    {"clocks", "([I[JI)V", (void *)clocks},
+    {"rusage", "([J)Z", (void *)rusage},
+    {"rawNanos", "(II)J", (void *)rawNanos},
+};
+
+// The class that is loading us, by the name it left in the system properties; resolved by its own class loader.
+static jclass loading_class(JNIEnv *env) {
+    jclass system = (*env)->FindClass(env, "java/lang/System");
+    if (!system) return 0;
+    const char *signature = "(Ljava/lang/String;)Ljava/lang/String;";
+    jmethodID get = (*env)->GetStaticMethodID(env, system, "getProperty", signature);
+    jstring key = get ? (*env)->NewStringUTF(env, HANDOVER) : 0;
+    jstring name = key ? (*env)->CallStaticObjectMethod(env, system, get, key) : 0;
+    if ((*env)->ExceptionCheck(env) || !name) return 0;
+    const char *characters = (*env)->GetStringUTFChars(env, name, 0);
+    if (!characters) return 0;
+    jclass found = (*env)->FindClass(env, characters);
+    (*env)->ReleaseStringUTFChars(env, name, characters);
+    return found;
+}
+
+__attribute__((visibility("default"))) jint JNI_OnLoad(JavaVM *vm, void *reserved) {
+    (void)reserved;
+    JNIEnv *env;
+    if ((*vm)->GetEnv(vm, (void **)&env, JNI_VERSION_1_8) != JNI_OK) return JNI_ERR;
+    jclass library = loading_class(env);
+    if (!library) return JNI_ERR;
+    jint count = sizeof library_methods / sizeof *library_methods;
+    if ((*env)->RegisterNatives(env, library, library_methods, count) != 0) return JNI_ERR;
+
+    clock_init();
+    clock_functions = shared_functions(&own_functions, &share_error);
+    has_vm_structs = hotspot_init();
+    jclass thread = (*env)->FindClass(env, "java/lang/Thread");
+    eetop = thread ? (*env)->GetFieldID(env, thread, "eetop", "J") : 0;
+    (*env)->ExceptionClear(env);  // another JVM: its threads have no tid for us
+    return JNI_VERSION_1_8;
+}

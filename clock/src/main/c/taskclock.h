@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+
+// The native half of TaskClock. It uses raw system calls and no libc, so one library serves glibc and musl alike.
+//
+//   clock.c    reads the kernel's CPU clocks; holds the state of each thread
+//   vdso.c     the coarse clock that tells ticks apart without a system call
+//   shared.c   lets all copies of this library in one process use the first one's functions and state
+//   threads.c  reads many threads at once
+//   hotspot.c  from a java.lang.Thread to its kernel thread id
+//   jni.c      what Java calls
+
+#ifndef TASKCLOCK_H
+#define TASKCLOCK_H
+
+#include <asm/unistd.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "arch.h"
+
+#define NANOS_PER_SECOND 1000000000LL
+
+// Errors come back as -errno, as the kernel gives them. A list shorter than six arguments is padded with zeros.
+#define SYSCALL_PICK(n, a, b, c, d, e, f, ...) \
+    system_call(n, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
+#define SYSCALL(...) SYSCALL_PICK(__VA_ARGS__, 0, 0, 0, 0, 0, 0)
+
+// Ids of the calling thread's CPU clocks: bits [31:3] are NOT the thread id (0: the caller), bit 2 says thread, bits
+// [1:0] what is counted. The kernel answers them without looking the thread up (kernel/time/posix-cpu-timers.c).
+enum { OWN_PROF = ~0u << 3 | 4 | 0, OWN_VIRT = ~0u << 3 | 4 | 1, OWN_SCHED = ~0u << 3 | 4 | 2 };
+
+// The functions that read, as one table. The first copy of the library in a process publishes its table; later copies,
+// in other class loaders or other packages, call through it. A field is never removed or moved while ABI is the same.
+enum { TASKCLOCK_ABI = 1 };
+struct functions {
+    uint64_t magic;
+    uint32_t abi;
+    uint32_t size;
+    int64_t (*cpuNanos)(void);
+    int64_t (*userNanos)(void);
+    int64_t (*systemNanos)(void);
+    int64_t (*nowCpuNanos)(void);
+    int64_t (*nowUserNanos)(void);
+    int64_t (*clockNanos)(int32_t id);
+    int64_t (*tickStamp)(void);
+};
+
+// clock.c
+void clock_init(void);
+int clock_probe(void);              // 0, or the errno with which this kernel refuses what the clock needs
+int clock_is_precise(void);         // whether user and system are measured rather than sampled at ticks
+int64_t clock_resolution(int32_t id);
+long rusage_of_thread(int64_t *user, int64_t *system);  // 0 or -errno
+extern const struct functions own_functions;
+
+// vdso.c
+void vdso_init(void);
+int64_t coarse_nanos(void);
+
+// shared.c
+const struct functions *shared_functions(const struct functions *own, int *error);
+
+// threads.c
+int32_t list_threads(int32_t *tids, int32_t capacity);
+int64_t raw_nanos(int32_t id, int32_t count);
+int32_t own_tid(void);
+
+// hotspot.c
+int hotspot_init(void);
+int32_t hotspot_tid(uint64_t java_thread);
+
+#endif

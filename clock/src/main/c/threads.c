@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+
+// Many threads at once: lists and loops that would cost a Java call each.
+
+#include "taskclock.h"
+
+#include <linux/fcntl.h>
+#include <linux/time_types.h>
+
+int32_t own_tid(void) { return (int32_t)SYSCALL(__NR_gettid); }
+
+struct entry {  // struct linux_dirent64 of getdents64(2)
+    uint64_t inode;
+    int64_t offset;
+    uint16_t length;
+    uint8_t type;
+    char name[];
+};
+
+// Ids of all threads of this process, oldest first, as /proc lists them. Returns how many there are, which may be more
+// than were stored, or -errno.
+int32_t list_threads(int32_t *tids, int32_t capacity) {
+    char buffer[8192] __attribute__((aligned(8)));
+    long fd = SYSCALL(__NR_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return (int32_t)fd;
+    int32_t count = 0;
+    long length;
+    while ((length = SYSCALL(__NR_getdents64, fd, buffer, sizeof buffer)) > 0) {
+        for (long at = 0; at < length;) {
+            const struct entry *e = (const struct entry *)(buffer + at);
+            at += e->length;
+            if (e->name[0] < '0' || e->name[0] > '9') continue;
+            int32_t tid = 0;
+            for (const char *c = e->name; *c; c++) tid = tid * 10 + (*c - '0');
+            if (count < capacity) tids[count] = tid;
+            count++;
+        }
+    }
+    SYSCALL(__NR_close, fd);
+    return length < 0 ? (int32_t)length : count;
+}
+
+// How long `count` system calls take that read clock `id`, each in a function of its own: the floor under every reader
+// that asks the kernel. A loop of inlined system calls would lie: where the kernel guards its returns (AMD's Safe RET),
+// the first return after a system call costs as much as half the call, and no reader gets by without one.
+int64_t raw_nanos(int32_t id, int32_t count) {
+    struct __kernel_timespec start, end;
+    int64_t (*volatile read)(int32_t) = own_functions.clockNanos;
+    int64_t failed = 0;
+    SYSCALL(__NR_clock_gettime, 1, &start);  // CLOCK_MONOTONIC
+    for (int32_t i = 0; i < count; i++) failed |= read(id);
+    SYSCALL(__NR_clock_gettime, 1, &end);
+    if (failed < 0) return -1;
+    return (end.tv_sec - start.tv_sec) * NANOS_PER_SECOND + end.tv_nsec - start.tv_nsec;
+}

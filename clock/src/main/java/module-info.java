@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+
+/** CPU time of threads and processes on Linux: total, user and system. */
+module org.taskclock {
+    requires transitive java.management;
+    requires transitive jdk.management;
+
+    exports org.taskclock;
+}

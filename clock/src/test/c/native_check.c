@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+
+// Runs the native half without a JVM. It plays the part of the JVM's function table, calls JNI_OnLoad, and then the
+// functions that were registered. Linked with the sources it runs under sanitizers (SANITIZED); otherwise it opens the
+// packaged library, under whatever C library it was itself compiled for.
+
+#include <dlfcn.h>
+#include <jni.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CHECK(condition)                                                             \
+    do                                                                               \
+        if (!(condition)) {                                                          \
+            fprintf(stderr, "%s:%d: failed: %s\n", __FILE__, __LINE__, #condition);  \
+            exit(1);                                                                 \
+        }                                                                            \
+    while (0)
+
+// ---- a JVM's table, as far as the library asks for it
+
+struct array {
+    jsize length;
+    jsize released;
+    union {
+        jint ints[1024];
+        jlong longs[1024];
+    };
+};
+
+struct method {
+    char name[32];
+    void *function;
+};
+
+static struct method methods[64];
+static int method_count;
+static jlong eetop_value;
+static int eetop_reads;
+
+static jclass find_class(JNIEnv *e, const char *name) {
+    (void)e;
+    return strcmp(name, "org/taskclock/Library") && strncmp(name, "java/lang/", 10) ? 0 : (jclass)methods;
+}
+static jmethodID static_method(JNIEnv *e, jclass c, const char *name, const char *type) {
+    (void)e, (void)c, (void)type;
+    return strcmp(name, "getProperty") ? 0 : (jmethodID)methods;
+}
+static jfieldID field(JNIEnv *e, jclass c, const char *name, const char *type) {
+    (void)e, (void)c;
+    return strcmp(name, "eetop") || strcmp(type, "J") ? 0 : (jfieldID)methods;
+}
+static jlong long_field(JNIEnv *e, jobject o, jfieldID f) {
+    (void)e, (void)o, (void)f;
+    eetop_reads++;
+    return eetop_value;
+}
+static jobject call_static(JNIEnv *e, jclass c, jmethodID m, ...) {
+    (void)e, (void)c, (void)m;
+    return (jobject) "org/taskclock/Library";
+}
+static jstring new_string(JNIEnv *e, const char *text) {
+    (void)e;
+    return (jstring)text;
+}
+static const char *string_chars(JNIEnv *e, jstring s, jboolean *copy) {
+    (void)e, (void)copy;
+    return (const char *)s;
+}
+static void release_chars(JNIEnv *e, jstring s, const char *c) { (void)e, (void)s, (void)c; }
+static jboolean exception_check(JNIEnv *e) { return (void)e, JNI_FALSE; }
+static void exception_clear(JNIEnv *e) { (void)e; }
+static jint register_natives(JNIEnv *e, jclass c, const JNINativeMethod *m, jint count) {
+    (void)e, (void)c;
+    for (jint i = 0; i < count; i++, method_count++) {
+        CHECK(method_count < 64 && strlen(m[i].name) < sizeof methods[0].name);
+        strcpy(methods[method_count].name, m[i].name);
+        methods[method_count].function = m[i].fnPtr;
+    }
+    return 0;
+}
+static jsize array_length(JNIEnv *e, jarray a) { return (void)e, ((struct array *)a)->length; }
+static jint *int_elements(JNIEnv *e, jintArray a, jboolean *copy) {
+    (void)e, (void)copy;
+    return ((struct array *)a)->ints;
+}
+static void release_ints(JNIEnv *e, jintArray a, jint *ints, jint mode) {
+    (void)e, (void)ints, (void)mode;
+    ((struct array *)a)->released++;
+}
+static void get_ints(JNIEnv *e, jintArray a, jsize start, jsize count, jint *into) {
+    (void)e;
+    CHECK(start >= 0 && count >= 0 && start + count <= ((struct array *)a)->length);
+    memcpy(into, ((struct array *)a)->ints + start, (size_t)count * sizeof *into);
+}
+static void set_longs(JNIEnv *e, jlongArray a, jsize start, jsize count, const jlong *from) {
+    (void)e;
+    CHECK(start >= 0 && count >= 0 && start + count <= ((struct array *)a)->length);
+    memcpy(((struct array *)a)->longs + start, from, (size_t)count * sizeof *from);
+}
+
+static struct JNINativeInterface_ table = {
+    .FindClass = find_class,
+    .GetStaticMethodID = static_method,
+    .GetFieldID = field,
+    .GetLongField = long_field,
+    .CallStaticObjectMethod = call_static,
+    .NewStringUTF = new_string,
+    .GetStringUTFChars = string_chars,
+    .ReleaseStringUTFChars = release_chars,
+    .ExceptionCheck = exception_check,
+    .ExceptionClear = exception_clear,
+    .RegisterNatives = register_natives,
+    .GetArrayLength = array_length,
+    .GetIntArrayElements = int_elements,
+    .ReleaseIntArrayElements = release_ints,
+    .GetIntArrayRegion = get_ints,
+    .SetLongArrayRegion = set_longs,
+};
+static JNIEnv env = &table;
+
+static jint get_env(JavaVM *vm, void **into, jint version) {
+    (void)vm, (void)version;
+    *into = (void *)&env;
+    return JNI_OK;
+}
+static struct JNIInvokeInterface_ vm_table = {.GetEnv = get_env};
+static JavaVM vm = &vm_table;
+
+static void *method(const char *name) {
+    for (int i = 0; i < method_count; i++)
+        if (!strcmp(methods[i].name, name)) return methods[i].function;
+    fprintf(stderr, "the library registered no %s\n", name);
+    exit(1);
+}
+
+#define CALL(type, name, ...) ((type)method(name))(&env, 0, ##__VA_ARGS__)
+typedef jlong (*long_function)(JNIEnv *, jclass);
+typedef jlong (*long_of_id)(JNIEnv *, jclass, jint);
+typedef void (*fill)(JNIEnv *, jclass, struct array *);
+typedef jint (*fill_ids)(JNIEnv *, jclass, struct array *);
+
+// ---- the checks
+
+static int64_t reference(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+
+static volatile unsigned sink;
+
+static void *read_for_a_while(void *unused) {
+    (void)unused;
+    jlong last_user = 0, last_system = 0, last_cpu = 0;
+    while (reference() < 200000000) {
+        for (unsigned i = 0; i < 10000; i++) sink += i;
+        int64_t before = reference();
+        jlong cpu = CALL(long_function, "nowCpuNanos");
+        jlong user = CALL(long_function, "nowUserNanos");
+        CHECK(cpu >= before && cpu <= reference());
+        CHECK(user >= last_user && cpu - user >= last_system && cpu >= last_cpu);
+        last_user = user, last_system = cpu - user, last_cpu = cpu;
+        CHECK(CALL(long_function, "userNanos") >= user);
+        CHECK(CALL(long_function, "systemNanos") >= cpu - user);
+        CHECK(CALL(long_function, "cpuNanos") >= cpu);
+    }
+    return 0;
+}
+
+static void check_threads(void) {
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++) CHECK(pthread_create(&threads[i], 0, read_for_a_while, 0) == 0);
+    for (int i = 0; i < 4; i++) CHECK(pthread_join(threads[i], 0) == 0);
+}
+
+static void *read_once(void *unused) {
+    jlong cpu = CALL(long_function, "nowCpuNanos"), user = CALL(long_function, "nowUserNanos");
+    CHECK(cpu > 0 && user >= 0 && user <= cpu && cpu <= reference());
+    return unused;
+}
+
+// Each thread has state of its own, which starts empty and goes with it.
+static void check_short_threads(void) {
+    for (int i = 0; i < 1000; i++) {
+        pthread_t thread;
+        CHECK(pthread_create(&thread, 0, read_once, 0) == 0);
+        CHECK(pthread_join(thread, 0) == 0);
+    }
+}
+
+static void check_lists(void) {
+    static struct array ids, nanos;
+    ids.length = nanos.length = 1024;
+    jint count = CALL(fill_ids, "tids", &ids);
+    CHECK(count == 1 && ids.ints[0] == getpid() && ids.released == 1);
+    ids.length = 0;
+    CHECK(CALL(fill_ids, "tids", &ids) == 1);  // more than it holds
+
+    ids.length = 1000;
+    for (int i = 0; i < 1000; i++) ids.ints[i] = (jint)(~0u << 3 | 4 | 2);
+    ids.ints[999] = (jint)(~0x7fffffu << 3 | 4 | 2);  // no such thread
+    nanos.length = 1000;
+    ((void (*)(JNIEnv *, jclass, struct array *, struct array *, jint))method("clocks"))(&env, 0, &ids, &nanos, 1000);
+    for (int i = 1; i < 999; i++) CHECK(nanos.longs[i] >= nanos.longs[i - 1] && nanos.longs[i - 1] > 0);
+    CHECK(nanos.longs[999] == -1);
+}
+
+static void check_facts(void) {
+    static struct array facts = {.length = 6}, functions = {.length = 7}, rusage = {.length = 2};
+    CALL(fill, "facts", &facts);
+    CHECK(facts.longs[0] == 0);                                        // nothing is refused here
+    CHECK(facts.longs[1] > 0 && facts.longs[1] <= 10000000);           // a tick of 100 Hz or faster
+    CHECK(facts.longs[3] == 0 && facts.longs[4] == 0);                 // a shared page, no HotSpot
+    CALL(fill, "functions", &functions);
+    for (int i = 0; i < 7; i++) CHECK(functions.longs[i] != 0);
+    CALL(fill, "rusage", &rusage);
+    CHECK(rusage.longs[0] + rusage.longs[1] > 0);
+    CHECK(CALL(long_function, "tickStamp") > 0);
+    CHECK(CALL(long_of_id, "clockNanos", (jint)(~0u << 3 | 4 | 1)) >= 0);
+    CHECK(CALL(long_of_id, "clockNanos", (jint)(~0u << 3 | 4 | 3)) == -1);
+}
+
+// Without HotSpot's tables no thread has an id, whatever eetop holds.
+static void check_no_hotspot(void) {
+    eetop_value = 1;
+    CHECK(((jint(*)(JNIEnv *, jclass, jobject))method("tid"))(&env, 0, 0) == -1 && eetop_reads == 2);
+}
+
+typedef jint (*load_function)(JavaVM *, void *);
+
+// The first copy is the file that is given, the second a copy of it; linked in, the same code plays both.
+static load_function open_library(int count, char **arguments, int copy) {
+#ifdef SANITIZED
+    (void)count, (void)arguments, (void)copy;
+    extern jint JNI_OnLoad(JavaVM *, void *);
+    return JNI_OnLoad;
+#else
+    CHECK(count == 3);
+    void *library = dlopen(arguments[1 + copy], RTLD_NOW | RTLD_LOCAL);
+    if (!library) fprintf(stderr, "%s\n", dlerror());
+    CHECK(library && !dlsym(library, "cpuNanos"));
+    load_function on_load;
+    *(void **)&on_load = dlsym(library, "JNI_OnLoad");
+    CHECK(on_load);
+    return on_load;
+#endif
+}
+
+static void load(load_function on_load, struct array *functions) {
+    method_count = 0;
+    CHECK(on_load(&vm, 0) == JNI_VERSION_1_8);
+    ((void (*)(JNIEnv *, jclass, jclass))method("bind"))(&env, 0, 0);
+    CALL(fill, "functions", functions);
+}
+
+int main(int count, char **arguments) {
+    static struct array first = {.length = 7}, second = {.length = 7};
+    load(open_library(count, arguments, 0), &first);
+    check_lists();
+    check_facts();
+    check_no_hotspot();
+    check_threads();
+    check_short_threads();
+    load(open_library(count, arguments, 1), &second);
+    CHECK(!memcmp(first.longs, second.longs, sizeof first.longs));  // it reads through the first copy's functions
+    check_threads();
+    puts("native check: passed");
+    return 0;
+}

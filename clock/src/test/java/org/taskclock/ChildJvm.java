@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** How a JVM of its own ended: for what a process does only once, as loading the library and choosing the rung. */
+record ChildJvm(int exit, String out, String err) {
+    /** Far above what any child takes, so that only one that hangs is destroyed. */
+    private static final int LIMIT_SECONDS = 120;
+
+    /** Runs a main class of the tests, on the JDK and the class path of this JVM. */
+    static ChildJvm run(Class<?> main, String... arguments) {
+        return run(List.of(), main, arguments);
+    }
+
+    static ChildJvm run(List<String> options, Class<?> main, String... arguments) {
+        return run(command(options, main, arguments));
+    }
+
+    /** The command of such a child; options given come last, so they win. */
+    static List<String> command(List<String> options, Class<?> main, String... arguments) {
+        List<String> command = new ArrayList<>(List.of(java(), "-cp", System.getProperty("java.class.path")));
+        if (Runtime.version().feature() >= 22) command.add("--enable-native-access=ALL-UNNAMED");
+        for (String name : List.of("test.jar", "test.native", "test.expectedRung")) {
+            String value = System.getProperty(name);
+            if (value != null) command.add("-D" + name + "=" + value);
+        }
+        command.addAll(options);
+        command.add(main.getName());
+        command.addAll(List.of(arguments));
+        return command;
+    }
+
+    static String java() {
+        return Path.of(System.getProperty("java.home"), "bin", "java").toString();
+    }
+
+    /** Runs any command to its end. */
+    static ChildJvm run(List<String> command) {
+        try {
+            Path out = Files.createTempFile("child", ".out");
+            Path err = Files.createTempFile("child", ".err");
+            try {
+                ProcessBuilder builder =
+                        new ProcessBuilder(command).redirectOutput(out.toFile()).redirectError(err.toFile());
+                // With these a JVM prints a line of its own.
+                builder.environment().keySet().removeAll(List.of("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"));
+                Process process = builder.start();
+                process.getOutputStream().close();
+                boolean ended = process.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS);
+                if (!ended) process.destroyForcibly().waitFor();
+                ChildJvm child = new ChildJvm(process.exitValue(), Files.readString(out), Files.readString(err));
+                if (!ended) throw new AssertionError("not ended after " + LIMIT_SECONDS + " s: " + command + child);
+                return child;
+            } finally {
+                Files.delete(out);
+                Files.delete(err);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** Fails with all that the child said, if it failed. */
+    ChildJvm succeeded() {
+        if (exit != 0) throw new AssertionError(toString());
+        return this;
+    }
+
+    @Override
+    public String toString() {
+        return "exit " + exit + "\n--- stdout\n" + out + "\n--- stderr\n" + err;
+    }
+}

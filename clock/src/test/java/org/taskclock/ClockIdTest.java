@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.IntRange;
+import org.junit.jupiter.api.Test;
+import org.taskclock.ClockId.Kind;
+
+class ClockIdTest {
+    private static final int MAX_ID = (1 << 28) - 1;
+
+    @Test
+    void shouldEncodeAsTheKernelDoes() {
+        assertThat(ClockId.thread(42, Kind.VIRT).encode()).isEqualTo(0xFFFFFEAD);
+        assertThat(ClockId.thread(0, Kind.VIRT).encode()).isEqualTo(0xFFFFFFFD);
+        assertThat(ClockId.thread(0, Kind.SCHED).encode()).isEqualTo(0xFFFFFFFE);
+        assertThat(ClockId.thread(0, Kind.PROF).encode()).isEqualTo(0xFFFFFFFC);
+        assertThat(ClockId.process(0, Kind.SCHED).encode()).isEqualTo(0xFFFFFFFA);
+        assertThat(ClockId.process(1, Kind.PROF).encode()).isEqualTo(0xFFFFFFF0);
+        assertThat(ClockId.fd(3).encode()).isEqualTo(0xFFFFFFE3);
+    }
+
+    @Property
+    void shouldDecodeWhatItEncodes(
+            @ForAll @IntRange(max = MAX_ID) int id, @ForAll boolean perThread, @ForAll Kind kind) {
+        boolean isThreads = perThread && kind != Kind.FD;
+        ClockId clockId = new ClockId(id, isThreads, kind);
+        assertThat(clockId.encode()).isNegative();
+        assertThat(ClockId.isCpuClock(clockId.encode())).isTrue();
+        assertThat(ClockId.decode(clockId.encode())).isEqualTo(clockId);
+    }
+
+    @Property
+    void shouldHaveADefinedAnswerForAnyInt(@ForAll int bits) {
+        if (ClockId.isCpuClock(bits) && ~(bits >> 3) <= MAX_ID) {
+            assertThat(ClockId.decode(bits).encode()).isEqualTo(bits);
+        } else {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> ClockId.decode(bits))
+                    .withMessageContaining(Integer.toString(bits));
+        }
+    }
+
+    @Test
+    void shouldRefuseIdsThatAreNoCpuClocks() {
+        int monotonic = 1;
+        int threadCpuTime = 3;
+        int threadsFileDescriptor = ~5 << 3 | 7;
+        for (int bits : new int[] {0, monotonic, threadCpuTime, Integer.MAX_VALUE, threadsFileDescriptor, -1}) {
+            assertThat(ClockId.isCpuClock(bits)).isFalse();
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> ClockId.decode(bits))
+                    .withMessageContaining("" + bits);
+        }
+    }
+
+    @Test
+    void shouldRefuseWhatTheKernelCannotExpress() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> ClockId.thread(-1, Kind.SCHED))
+                .withMessageContaining("-1");
+        assertThatIllegalArgumentException().isThrownBy(() -> ClockId.process(MAX_ID + 1, Kind.SCHED));
+        assertThatIllegalArgumentException().isThrownBy(() -> ClockId.thread(1, Kind.FD));
+        assertThatIllegalArgumentException().isThrownBy(() -> ClockId.process(1, Kind.FD));
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> ClockId.thread(1, Kind.VIRT).withKind(Kind.FD));
+    }
+
+    @Test
+    void shouldReadForPeople() {
+        assertThat(ClockId.thread(42, Kind.VIRT)).hasToString("thread 42 VIRT (0xFFFFFEAD)");
+        assertThat(ClockId.process(0, Kind.SCHED)).hasToString("process self SCHED (0xFFFFFFFA)");
+        assertThat(ClockId.fd(3)).hasToString("fd 3 FD (0xFFFFFFE3)");
+    }
+
+    @Test
+    void shouldReadTheClockThatItNames() {
+        long before = Os.threadCpuNanos();
+        long self = ClockId.thread(0, Kind.SCHED).nanos();
+        long byTid = ClockId.thread(Os.gettid(), Kind.SCHED).nanos();
+        assertThat(self).isBetween(before, byTid);
+        assertThat(byTid).isLessThanOrEqualTo(Os.threadCpuNanos());
+
+        long virt = ClockId.thread(0, Kind.VIRT).nanos();
+        assertThat(virt).isBetween(0L, ClockId.thread(0, Kind.PROF).nanos());
+        assertThat(ClockId.process(0, Kind.SCHED).nanos())
+                .isGreaterThan(byTid)
+                .isLessThan(ClockId.process((int) ProcessHandle.current().pid(), Kind.SCHED)
+                        .nanos());
+    }
+
+    @Test
+    void shouldReadMinusOneWhereThereIsNothing() {
+        int noThread = 4_194_305; // one more than the kernel's PID_MAX_LIMIT
+        for (Kind kind : new Kind[] {Kind.PROF, Kind.VIRT, Kind.SCHED}) {
+            assertThat(ClockId.thread(noThread, kind).nanos()).isEqualTo(-1);
+            assertThat(ClockId.process(noThread, kind).nanos()).isEqualTo(-1);
+        }
+        assertThat(ClockId.thread(1, Kind.SCHED).nanos())
+                .as("a thread of another process")
+                .isEqualTo(-1);
+        assertThat(ClockId.fd(0).nanos()).as("no PTP device").isEqualTo(-1);
+    }
+}
