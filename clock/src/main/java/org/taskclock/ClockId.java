@@ -28,9 +28,9 @@ public record ClockId(int id, boolean perThread, Kind kind) {
 
     /** What a clock counts. */
     public enum Kind {
-        /** User and system time, counted in whole ticks where accounting is tick-based (CPUCLOCK_PROF). */
+        /** User and system time, counted a tick at a time where accounting is tick-based (CPUCLOCK_PROF). */
         PROF(0),
-        /** User time, counted in whole ticks where accounting is tick-based (CPUCLOCK_VIRT). */
+        /** User time, counted a tick at a time where accounting is tick-based (CPUCLOCK_VIRT). */
         VIRT(1),
         /** User and system time, precise (CPUCLOCK_SCHED). */
         SCHED(2),

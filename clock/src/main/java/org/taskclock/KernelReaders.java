@@ -36,7 +36,7 @@ public final class KernelReaders {
      * since JDK 26: the kernel looks the thread up.
      *
      * @param tid the kernel's thread id
-     * @return nanoseconds in whole ticks; -1 if there is no such thread
+     * @return nanoseconds, a tick at a time; -1 if there is no such thread
      */
     public static long userNanosByOwnId(int tid) {
         return ClockId.thread(tid, ClockId.Kind.SCHED)
@@ -47,7 +47,7 @@ public final class KernelReaders {
     /**
      * User time of the calling thread by the constant id 0xFFFFFFFD, which the kernel answers without a look-up.
      *
-     * @return nanoseconds in whole ticks
+     * @return nanoseconds, a tick at a time
      */
     public static long userNanosByConstantId() {
         return Library.isLoaded() ? Native.clockNanos(OWN_USER) : -1;

@@ -16,6 +16,6 @@ final class Split {
 
     /** The share of {@code cpu} that the tick counts give to user, as the kernel's cputime_adjust scales them. */
     static long scaled(long cpu, long virtNanos, long profNanos) {
-        return profNanos <= 0 ? cpu : (long) ((double) cpu * virtNanos / profNanos);
+        return profNanos <= 0 ? cpu : Math.min(cpu, (long) ((double) cpu * virtNanos / profNanos));
     }
 }

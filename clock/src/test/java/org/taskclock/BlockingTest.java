@@ -155,7 +155,7 @@ class BlockingTest {
         });
         held.await();
         synchronized (monitor) {
-            Work.sink++;
+            assertThat(Thread.holdsLock(monitor)).isTrue();
         }
     }
 
@@ -164,13 +164,20 @@ class BlockingTest {
         CountDownLatch held = new CountDownLatch(1);
         inBackground(() -> {
             lock.lock();
-            held.countDown();
-            LockSupport.parkNanos(BLOCKED_MILLIS * 1_000_000L);
-            lock.unlock();
+            try {
+                held.countDown();
+                LockSupport.parkNanos(BLOCKED_MILLIS * 1_000_000L);
+            } finally {
+                lock.unlock();
+            }
         });
         held.await();
         lock.lock();
-        lock.unlock();
+        try {
+            assertThat(lock.isHeldByCurrentThread()).isTrue();
+        } finally {
+            lock.unlock();
+        }
     }
 
     private static void readEmptyPipe() throws IOException {

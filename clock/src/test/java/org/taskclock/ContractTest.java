@@ -150,6 +150,7 @@ class ContractTest {
         Work.user(ThreadLocalRandom.current().nextInt(50_000));
     }
 
+    @SuppressWarnings("ThreadPriorityCheck") // a yield is one of the ways to be switched out
     private static void anything() {
         ThreadLocalRandom random = ThreadLocalRandom.current();
         switch (random.nextInt(5)) {

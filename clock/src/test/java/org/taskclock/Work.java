@@ -24,7 +24,7 @@ final class Work {
     /** Lets the kernel clear pages: nearly all of it is system time. */
     static void system(int reads) {
         try (FileInputStream zero = new FileInputStream("/dev/zero")) {
-            for (int i = 0; i < reads; i++) sink += zero.read(BUFFER);
+            for (int i = 0; i < reads; i++) sink = zero.read(BUFFER);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

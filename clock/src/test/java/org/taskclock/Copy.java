@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock;
+
+import java.io.IOException;
+import java.lang.ref.WeakReference;
+import java.lang.reflect.Method;
+import java.net.MalformedURLException;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Path;
+
+/** A copy of the library in a class loader of its own, relocated or not. */
+final class Copy implements AutoCloseable {
+    static final String PACKAGE = "org.taskclock";
+
+    private final URLClassLoader loader;
+    private final String packageName;
+    private final Method cpuNanos;
+    private final Method userNanos;
+    private final Method systemNanos;
+    private final Method read;
+
+    Copy(Path jar, String packageName) {
+        try {
+            loader = new URLClassLoader(new URL[] {jar.toUri().toURL()}, ClassLoader.getPlatformClassLoader());
+        } catch (MalformedURLException e) {
+            throw new IllegalArgumentException(e);
+        }
+        this.packageName = packageName;
+        cpuNanos = method("TaskClock", "cpuNanos");
+        userNanos = method("TaskClock", "userNanos");
+        systemNanos = method("TaskClock", "systemNanos");
+        read = method("TaskClock", "read", long[].class);
+    }
+
+    long cpuNanos() {
+        return (long) call(cpuNanos, null);
+    }
+
+    long userNanos() {
+        return (long) call(userNanos, null);
+    }
+
+    long systemNanos() {
+        return (long) call(systemNanos, null);
+    }
+
+    CpuTime now() {
+        long[] into = new long[3];
+        call(read, null, into);
+        return new CpuTime(into[0], into[1], into[2]);
+    }
+
+    /** A component of the copy's status, as text. */
+    String status(String component) {
+        Object status = call(method("TaskClock", "status"), null);
+        return String.valueOf(call(method("ClockStatus", component), status));
+    }
+
+    /** Where the functions are that this copy calls. */
+    long[] functions() {
+        long[] into = new long[7];
+        call(method("Library", "functions", long[].class), null, into);
+        return into;
+    }
+
+    WeakReference<ClassLoader> loader() {
+        return new WeakReference<>(loader);
+    }
+
+    private Method method(String className, String name, Class<?>... parameters) {
+        try {
+            Method method = loader.loadClass(packageName + "." + className).getDeclaredMethod(name, parameters);
+            method.setAccessible(true);
+            return method;
+        } catch (ReflectiveOperationException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static Object call(Method method, Object on, Object... arguments) {
+        try {
+            return method.invoke(on, arguments);
+        } catch (ReflectiveOperationException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        loader.close();
+    }
+}

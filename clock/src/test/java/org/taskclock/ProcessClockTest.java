@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import java.io.IOException;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+@Tag("contract")
+class ProcessClockTest {
+    private static final boolean NATIVE = TaskClock.status().rung() != Rung.MXBEAN;
+
+    @Test
+    void shouldCountAllThreadsOfThisProcess() throws InterruptedException {
+        ProcessClock clock = ProcessClock.current();
+        long start = clock.cpuNanos();
+        long[] own = new long[2];
+        Work.onThreads(2, () -> {
+            while (Os.threadCpuNanos() < 200_000_000) Work.user(100_000);
+            synchronized (own) {
+                own[0] += Os.threadCpuNanos();
+            }
+        });
+        // Other threads of this JVM work too; what ended is counted.
+        assertThat(clock.cpuNanos() - start).isGreaterThanOrEqualTo(NATIVE ? own[0] : own[0] - 20_000_000);
+    }
+
+    @Test
+    void shouldSplitConsistentlyAndNeverGoBackwards() {
+        ProcessClock clock = ProcessClock.current();
+        CpuTime last = clock.now();
+        assertThat(last.isKnown()).isEqualTo(NATIVE);
+        for (int i = 0; i < 200 && NATIVE; i++) {
+            Work.user(20_000);
+            Work.system(1);
+            CpuTime now = clock.now();
+            assertThat(now.userNanos() + now.systemNanos()).isEqualTo(now.cpuNanos());
+            assertThat(now.userNanos()).isGreaterThanOrEqualTo(last.userNanos());
+            assertThat(now.systemNanos()).isGreaterThanOrEqualTo(last.systemNanos());
+            last = now;
+        }
+        ProcStat text = ProcStat.read("/proc/self/stat");
+        if (NATIVE) {
+            // The sums of many threads' ticks, scaled as one: within a twentieth, and the unit of the text.
+            long tolerance = last.cpuNanos() / 20 + 50_000_000;
+            assertThat(last.userNanos()).isBetween(text.userNanos() - tolerance, text.userNanos() + tolerance);
+        }
+    }
+
+    @Test
+    void shouldReadAnotherProcessUntilItIsGone() throws IOException, InterruptedException {
+        Process child =
+                new ProcessBuilder("sh", "-c", "i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done; read line").start();
+        ProcessClock clock = ProcessClock.of(child.pid());
+        long least = 10_000_000;
+        long end = System.nanoTime() + 30_000_000_000L;
+        while (clock.cpuNanos() < least && System.nanoTime() < end) Thread.onSpinWait();
+        assertThat(clock.cpuNanos()).isGreaterThanOrEqualTo(least);
+        if (NATIVE) assertThat(clock.now().userNanos()).isPositive();
+        child.destroyForcibly().waitFor();
+        assertThat(clock.cpuNanos()).isEqualTo(-1);
+        assertThat(clock.now()).isEqualTo(CpuTime.UNKNOWN);
+        assertThat(clock.systemNanos()).isEqualTo(-1);
+    }
+
+    @Test
+    void shouldRefuseWhatIsNoProcessId() {
+        for (long pid : new long[] {0, -1, 1L << 40, 1 << 30}) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> ProcessClock.of(pid))
+                    .withMessageContaining(Long.toString(pid));
+        }
+    }
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.management.ThreadMXBean;
+import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+
+class ThreadSnapshotTest {
+    private final int[] tids = new int[8_192];
+    private final long[] cpus = new long[8_192];
+    private final long[] users = new long[8_192];
+    private final long[] systems = new long[8_192];
+
+    @Test
+    void shouldFindEveryThreadWithItsOwnTime() throws InterruptedException {
+        int count = 2_000;
+        CountDownLatch release = new CountDownLatch(1);
+        CountDownLatch ready = new CountDownLatch(count);
+        List<Thread> threads = new ArrayList<>();
+        List<Integer> theirTids = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            int rounds = i * 50;
+            threads.add(new Thread(null, () -> park(rounds, theirTids, ready, release), "parked", 64 * 1024));
+        }
+        for (Thread thread : threads) thread.start();
+        ready.await();
+
+        ThreadSnapshot snapshot = new ThreadSnapshot();
+        snapshot.read(tids, cpus, users, systems);
+        // A thread is found asleep once it waits: from then on its time stands still.
+        for (Thread thread : threads) while (thread.getState() != Thread.State.WAITING) Thread.onSpinWait();
+        int found = snapshot.read(tids, cpus, users, systems);
+        assertThat(found).isGreaterThan(count);
+        Map<Integer, Integer> rowOf = new HashMap<>();
+        for (int i = 0; i < found; i++)
+            assertThat(rowOf.put(tids[i], i)).as("listed twice").isNull();
+        assertThat(rowOf).containsKeys(theirTids.toArray(Integer[]::new));
+        for (int tid : theirTids) {
+            int row = rowOf.get(tid);
+            assertThat(cpus[row])
+                    .isEqualTo(ClockId.thread(tid, ClockId.Kind.SCHED).nanos());
+            assertThat(users[row] + systems[row]).isEqualTo(cpus[row]);
+        }
+        release.countDown();
+        for (Thread thread : threads) thread.join();
+        int left = snapshot.read(tids, cpus, users, systems);
+        assertThat(left).isLessThan(found - count / 2);
+    }
+
+    private static void park(int rounds, List<Integer> tids, CountDownLatch ready, CountDownLatch release) {
+        Work.user(rounds);
+        synchronized (tids) {
+            tids.add(Os.gettid());
+        }
+        ready.countDown();
+        try {
+            release.await();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Test
+    void shouldNeverGoBackwardsWhileThreadsComeAndGo() throws InterruptedException {
+        AtomicBoolean done = new AtomicBoolean();
+        Thread churn = new Thread(() -> {
+            while (!done.get()) {
+                Thread brief = new Thread(() -> Work.user(20_000));
+                brief.start();
+                try {
+                    brief.join();
+                } catch (InterruptedException e) {
+                    throw new AssertionError(e);
+                }
+            }
+        });
+        Thread worker = new Thread(() -> {
+            while (!done.get()) {
+                Work.user(100_000);
+                Work.system(10);
+            }
+        });
+        churn.start();
+        worker.start();
+        int workerTid = ThreadClock.of(worker).tid();
+        int churnTid = ThreadClock.of(churn).tid();
+        assertThat(workerTid).isPositive();
+
+        ThreadSnapshot snapshot = new ThreadSnapshot();
+        Map<Integer, CpuTime> last = new HashMap<>();
+        long end = System.nanoTime() + 1_500_000_000L;
+        for (int round = 0; System.nanoTime() < end; round++) {
+            int found = snapshot.read(tids, cpus, users, systems);
+            Map<Integer, CpuTime> now = new HashMap<>();
+            for (int i = 0; i < found; i++) {
+                CpuTime time = new CpuTime(cpus[i], users[i], systems[i]);
+                assertThat(users[i] + systems[i]).isEqualTo(cpus[i]);
+                assertThat(users[i]).isBetween(0L, cpus[i]);
+                CpuTime before = last.get(tids[i]);
+                // With less time than before it is another thread with a used id.
+                if (before != null && before.cpuNanos() <= time.cpuNanos()) {
+                    assertThat(time.minus(before).userNanos()).isNotNegative();
+                    assertThat(time.minus(before).systemNanos()).isNotNegative();
+                }
+                now.put(tids[i], time);
+            }
+            // However many come and go, the two that stay are found, each time.
+            assertThat(now).as("round " + round).containsKeys(workerTid, churnTid);
+            last = now;
+        }
+        ProcStat text = ProcStat.ofThread(workerTid);
+        long tolerance = 10_000_000 + 6 * TaskClock.status().tickNanos();
+        assertThat(last.get(workerTid).userNanos())
+                .isBetween(text.userNanos() - tolerance, text.userNanos() + tolerance);
+        done.set(true);
+        churn.join();
+        worker.join();
+    }
+
+    @Test
+    void shouldCountMoreThreadsThanAnArrayHolds() {
+        ThreadSnapshot snapshot = new ThreadSnapshot();
+        int[] oneTid = new int[1];
+        long[] none = new long[0];
+        int found = snapshot.read(oneTid, none, none, none);
+        assertThat(found).isGreaterThan(1);
+        assertThat((long) oneTid[0])
+                .as("the oldest thread")
+                .isEqualTo(ProcessHandle.current().pid());
+    }
+
+    @Test
+    void shouldAllocateNothingOnceItHasGrown() {
+        ThreadMXBean bean = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        ThreadSnapshot snapshot = new ThreadSnapshot();
+        for (int i = 0; i < 10; i++) snapshot.read(tids, cpus, users, systems);
+        long before = bean.getCurrentThreadAllocatedBytes();
+        for (int i = 0; i < 100; i++) snapshot.read(tids, cpus, users, systems);
+        // One call of getCurrentThreadAllocatedBytes may itself allocate; less than a snapshot's rows by far.
+        assertThat(bean.getCurrentThreadAllocatedBytes() - before).isLessThan(256);
+    }
+}
