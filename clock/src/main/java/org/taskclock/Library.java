@@ -5,7 +5,6 @@ package org.taskclock;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileAttribute;
@@ -22,6 +21,9 @@ final class Library {
 
     private static final String FILE = "libtaskclock-linux-x86_64.so";
     private static final int FACTS = 6;
+
+    private static final FileAttribute<?> OWNER_ONLY =
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
 
     /** Why there is no library; null when there is. */
     private static final String FAILURE = load();
@@ -63,6 +65,7 @@ final class Library {
         return facts[5] != 0 ? "shared, first copy in this process" : "shared with an earlier copy in this process";
     }
 
+    /** Whether libjvm's tables are visible, by which a Thread's kernel id is found. */
     static boolean knowsJavaThreads() {
         return facts[4] != 0;
     }
@@ -84,7 +87,7 @@ final class Library {
         Path file = null;
         try (InputStream library = Library.class.getResourceAsStream(FILE)) {
             if (library == null) return FILE + " is missing beside " + Library.class.getName() + " in its jar";
-            directory = Files.createTempDirectory("taskclock-", ownerOnly());
+            directory = Files.createTempDirectory("taskclock-", OWNER_ONLY);
             file = directory.resolve("libtaskclock-" + version() + ".so");
             Files.copy(library, file);
             return load(file);
@@ -96,15 +99,6 @@ final class Library {
             delete(file);
             delete(directory);
         }
-    }
-
-    private static FileAttribute<?>[] ownerOnly() {
-        boolean posix = FileSystems.getDefault().supportedFileAttributeViews().contains("posix");
-        return posix
-                ? new FileAttribute<?>[] {
-                    PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"))
-                }
-                : new FileAttribute<?>[0];
     }
 
     private static String version() throws IOException {
@@ -120,7 +114,12 @@ final class Library {
             System.setProperty(HANDOVER_PROPERTY, Library.class.getName().replace('.', '/'));
             try {
                 System.load(file.toString());
+                // Bound here and nowhere else, so that where this class says "loaded", every read works.
+                Native.binding();
                 return null;
+            } catch (IllegalCallerException | ExceptionInInitializerError e) {
+                return "native access is denied: " + reason(e) + "; start the JVM with --enable-native-access=ALL-UNNAMED,"
+                        + " or =org.taskclock on the module path";
             } catch (LinkageError | RuntimeException e) {
                 return "cannot load the native library: " + reason(e) + "; if its directory is mounted noexec, use"
                         + " -Djava.io.tmpdir or -D" + PATH_PROPERTY;
@@ -131,6 +130,7 @@ final class Library {
     }
 
     private static String reason(Throwable e) {
+        if (e.getCause() != null) return reason(e.getCause());
         return e.getMessage() == null ? e.toString() : e.getMessage();
     }
 
@@ -159,7 +159,7 @@ final class Library {
     /** The kernel id of a platform thread; -1 if it is not running, or this JVM does not say. */
     static native int tid(Thread thread);
 
-    /** Fills in ids of this process's threads, oldest first; returns how many there are, -errno if they are hidden. */
+    /** Fills in ids of this process's threads; returns how many there are, -errno if they are hidden. */
     static native int tids(int[] into);
 
     /** Reads {@code count} clocks, -1 for those that cannot be read. */

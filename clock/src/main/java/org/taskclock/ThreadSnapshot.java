@@ -2,6 +2,8 @@
 // Copyright the TaskClock authors
 package org.taskclock;
 
+import java.util.Arrays;
+
 /**
  * Reads the CPU time of all threads of this process at once: Java's, the garbage collector's, the compiler's. No
  * safepoint; after the first time one system call a thread, and two more for those that have run since.
@@ -34,6 +36,9 @@ public final class ThreadSnapshot {
     private Rows last = new Rows(0);
     private Rows next = new Rows(0);
     private final TidIndex lastIndex = new TidIndex();
+    /** For each row of last, whether /proc lists the thread still. */
+    private boolean[] listedNow = new boolean[0];
+
     private long tickStamp = -1;
 
     /** For each row of next, its row in last, or NEW. */
@@ -48,8 +53,8 @@ public final class ThreadSnapshot {
     public ThreadSnapshot() {}
 
     /**
-     * Reads all threads of this process, oldest first. An array that is shorter than the number of threads receives the
-     * first ones only. Threads that start or end meanwhile may be left out.
+     * Reads all threads of this process. An array that is shorter than the number of threads receives the first ones only.
+     * Threads that start or end meanwhile may be left out.
      *
      * @param tids receives the kernel's thread ids
      * @param cpuNanos receives CPU time
@@ -80,15 +85,33 @@ public final class ThreadSnapshot {
 
     private int list() {
         int listed;
-        while ((listed = Library.tids(next.tids)) > next.tids.length) {
-            int capacity = listed + listed / 4;
+        while ((listed = Library.tids(next.tids)) + last.count > next.tids.length) {
+            int capacity = listed + listed / 4 + last.count;
             next = new Rows(capacity);
             before = new int[capacity];
             ids = new int[2 * capacity];
             answers = new long[2 * capacity];
             asking = new int[capacity];
         }
-        return listed;
+        return listed < 0 ? listed : listed + addUnlisted(listed);
+    }
+
+    /**
+     * Adds the threads of the last reading that are not listed now. Most have ended, and their clocks will say so; but
+     * where many end while /proc lists them, the kernel passes over some that live.
+     */
+    private int addUnlisted(int listed) {
+        if (listedNow.length < last.count) listedNow = new boolean[last.tids.length];
+        Arrays.fill(listedNow, false);
+        for (int i = 0; i < listed; i++) {
+            int row = lastIndex.find(next.tids[i]);
+            if (row >= 0) listedNow[row] = true;
+        }
+        int added = 0;
+        for (int row = 0; row < last.count; row++) {
+            if (!listedNow[row]) next.tids[listed + added++] = last.tids[row];
+        }
+        return added;
     }
 
     /** The precise total of each thread; those that have ended are dropped. */

@@ -36,7 +36,7 @@ final class ComingAndGoing {
 
     public static void main(String[] arguments) throws Exception {
         ComingAndGoing test = new ComingAndGoing();
-        test.manyAtOnce();
+        for (WeakReference<ClassLoader> loader : test.manyAtOnce()) awaitCollected(loader);
         for (int round = 0; round < FIRST_ROUNDS; round++) awaitCollected(test.useAndDrop());
         Footprint before = Footprint.take();
         for (int round = 0; round < ROUNDS; round++) awaitCollected(test.useAndDrop());
@@ -50,8 +50,8 @@ final class ComingAndGoing {
         System.out.println("collected " + ROUNDS + " copies; each left " + kb + " KB mapped");
     }
 
-    /** Copies that are loaded at the same moment still find each other. */
-    private void manyAtOnce() throws Exception {
+    /** Copies that are loaded at the same moment still find each other; all later ones use the first one's code. */
+    private List<WeakReference<ClassLoader>> manyAtOnce() throws Exception {
         List<Copy> copies = onAllThreads(thread -> new Copy(JAR, Copy.PACKAGE));
         for (Copy copy : copies) {
             check(copy.status("rung").equals(System.getProperty("taskclock.rung")), copy.status("rungs"));
@@ -61,6 +61,7 @@ final class ComingAndGoing {
             }
             copy.close();
         }
+        return copies.stream().map(Copy::loader).toList();
     }
 
     private WeakReference<ClassLoader> useAndDrop() throws Exception {
