@@ -71,6 +71,7 @@ final class Library {
     }
 
     private static String load() {
+        if (Rungs.isSwitchedOff()) return "switched off by -D" + Rungs.PROPERTY + "=" + Rung.MXBEAN;
         String system = System.getProperty("os.name") + "-" + System.getProperty("os.arch");
         if (!system.equals("Linux-amd64")) return "no native library for " + system + ", only for Linux-amd64";
         String given = System.getProperty(PATH_PROPERTY);
@@ -131,7 +132,8 @@ final class Library {
 
     private static String reason(Throwable e) {
         if (e.getCause() != null) return reason(e.getCause());
-        return e.getMessage() == null ? e.toString() : e.getMessage();
+        // The message of a file system's exception is often no more than the file's name.
+        return e.getMessage() == null || e instanceof IOException ? e.toString() : e.getMessage();
     }
 
     private static void delete(Path path) {
