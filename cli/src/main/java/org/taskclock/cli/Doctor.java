@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.cli;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import org.taskclock.ClockStatus;
+import org.taskclock.TaskClock;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+@Command(
+        name = "doctor",
+        mixinStandardHelpOptions = true,
+        versionProvider = Main.Version.class,
+        description = {
+            "Shows how CPU time is read on this machine and why, what a read costs, and whether the clock keeps its"
+                    + " contract here.",
+            "Takes about eight seconds and keeps every processor busy for three of them."
+        },
+        footer = {"", "Exit codes: 0 the contract holds, 1 it does not, 2 wrong usage."})
+final class Doctor implements Callable<Integer> {
+    private static final long MILLIS = 1_000_000;
+
+    // 15 s are promised. The rest is for the JVM's start, and for a machine that has more to do than it can.
+    private static final long WARM_UP_NANOS = 1_500 * MILLIS;
+    private static final long TIMING_NANOS = 2_500 * MILLIS;
+    private static final long CONTRACT_NANOS = 3_000 * MILLIS;
+
+    @Option(names = "--json", description = "Print one JSON object and nothing else.")
+    private boolean json;
+
+    @Override
+    public Integer call() throws IOException, InterruptedException, ExecutionException {
+        ClockStatus status = TaskClock.status();
+        Machine machine = Machine.read(status);
+        if (!json) Main.print(DoctorText.machine(machine, status) + "\n" + DoctorText.rungs(status) + "\n");
+
+        List<Timing.Read> reads = Timing.time(Readers.all(), WARM_UP_NANOS, TIMING_NANOS);
+        if (!json) Main.print(DoctorText.reads(reads) + "\n");
+
+        Contract contract = ContractCheck.ofTaskClock().run(CONTRACT_NANOS);
+        Main.print(
+                json
+                        ? DoctorJson.of(machine, status, reads, contract) + "\n"
+                        : DoctorText.contract(contract, status.rung()));
+        return contract.holds() ? Main.OK : Main.FAILED;
+    }
+}

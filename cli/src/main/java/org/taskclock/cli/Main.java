@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.cli;
+
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.Charset;
+import java.util.concurrent.Callable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.IVersionProvider;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+@Command(
+        name = "taskclock",
+        mixinStandardHelpOptions = true,
+        versionProvider = Main.Version.class,
+        synopsisSubcommandLabel = "COMMAND",
+        description = "Tells how much CPU time Java threads use.",
+        subcommands = Doctor.class,
+        footer = {
+            "",
+            "Examples:",
+            "  taskclock doctor                        is all well on this machine?",
+            "  taskclock doctor --json | jq .contract  the same for a program",
+            "",
+            "Exit codes: 0 all is well, 1 it is not, 2 wrong usage."
+        })
+final class Main implements Callable<Integer> {
+    static final int OK = 0;
+    static final int FAILED = 1;
+    static final int USAGE = 2;
+
+    @Spec
+    private CommandSpec spec;
+
+    private Main() {}
+
+    public static void main(String[] args) {
+        System.exit(run(args));
+    }
+
+    private static int run(String[] args) {
+        try {
+            return new CommandLine(new Main())
+                    .setParameterExceptionHandler(Main::misused)
+                    .setExecutionExceptionHandler((e, command, parsed) -> failed(e))
+                    .execute(args);
+        } catch (ExceptionInInitializerError e) {
+            // So TaskClock refuses a rung that was forced and cannot be used.
+            if (e.getCause() instanceof IllegalArgumentException || e.getCause() instanceof IllegalStateException) {
+                return complain(e.getCause().getMessage(), USAGE);
+            }
+            return failed(e);
+        } catch (Throwable e) {
+            return failed(e);
+        }
+    }
+
+    @Override
+    public Integer call() throws IOException {
+        print(spec.commandLine().getUsageMessage());
+        return USAGE;
+    }
+
+    /** Writes to standard output. System.out would keep to itself that the disk is full or the reader has gone. */
+    static void print(String text) throws IOException {
+        @SuppressWarnings("resource") // closing it would close standard output
+        OutputStream out = new FileOutputStream(FileDescriptor.out);
+        out.write(text.getBytes(Charset.defaultCharset()));
+    }
+
+    private static int misused(ParameterException e, String[] args) {
+        String command = e.getCommandLine().getCommandSpec().qualifiedName();
+        return complain(e.getMessage() + ": see " + command + " --help", USAGE);
+    }
+
+    private static int failed(Throwable e) {
+        if (Boolean.getBoolean("taskclock.debug")) e.printStackTrace();
+        if (e instanceof IOException) {
+            // A broken pipe is a reader that has seen enough, as head does.
+            return "Broken pipe".equals(e.getMessage())
+                    ? FAILED
+                    : complain("input or output: " + e.getMessage(), FAILED);
+        }
+        return complain("internal error: " + e + ": -Dtaskclock.debug=true shows where; please report it", FAILED);
+    }
+
+    private static int complain(String message, int exitCode) {
+        System.err.println("taskclock: " + message);
+        return exitCode;
+    }
+
+    static final class Version implements IVersionProvider {
+        @Override
+        public String[] getVersion() {
+            String version = Main.class.getPackage().getImplementationVersion();
+            return new String[] {"taskclock " + (version == null ? "(not packaged)" : version)};
+        }
+    }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class DoctorTest {
+    /** Medians and ratios are rounded to three decimals, of values from 1 up. */
+    private static final double ROUNDING = 0.002;
+
+    @Test
+    void shouldReportAsJson() throws Exception {
+        JsonObject json = json(Child.run("doctor", "--json"));
+        assertThat(json.get("rung").getAsString()).isEqualTo(System.getProperty("test.expectedRung"));
+        assertThat(json.get("accounting").getAsString()).isIn("tick", "precise", "unknown");
+        assertThat(json.get("tickNanos").getAsLong()).isNotZero();
+        for (String fact : List.of("kernel", "libc", "jdk", "cpu", "clockSource")) {
+            assertThat(json.get(fact).getAsString()).as(fact).isNotBlank();
+        }
+        assertThat(json.get("rungs").getAsJsonArray()).isNotEmpty().allSatisfy(rung -> {
+            assertThat(rung.getAsJsonObject().get("name").getAsString()).isNotBlank();
+            assertThat(rung.getAsJsonObject().get("usable").isJsonPrimitive()).isTrue();
+            assertThat(rung.getAsJsonObject().get("reason").getAsString()).isNotBlank();
+        });
+        assertContract(json);
+        assertReads(json);
+    }
+
+    private static void assertContract(JsonObject json) {
+        JsonObject contract = json.getAsJsonObject("contract");
+        assertThat(contract.get("holds").getAsBoolean()).isTrue();
+        assertThat(contract.get("cpuErrorP9999Nanos").getAsLong())
+                .isBetween(0L, contract.get("cpuErrorMaxNanos").getAsLong());
+        assertThat(contract.get("sumErrors").getAsLong()).isZero();
+        assertThat(contract.get("backwardSteps").getAsLong()).isZero();
+        assertThat(contract.get("blockedNanosCounted").getAsLong()).isNotNegative();
+        assertThat(contract.get("readings").getAsLong()).isPositive();
+        assertThat(contract.get("waits").getAsLong()).isPositive();
+    }
+
+    private static void assertReads(JsonObject json) {
+        assertThat(names(json))
+                .contains("System.nanoTime", "TaskClock.cpuNanos", "TaskClock.userNanos", "TaskClock.systemNanos")
+                .contains("TaskClock.now", "TaskClock.read", "ThreadClock.cpuNanos", "ThreadClock.now")
+                .contains("ProcessClock.cpuNanos", "clock_gettime in C", "getrusage")
+                .contains("user by constant id", "user by own id, bits flipped", "user by /proc text")
+                .contains("view getCurrentThreadCpuTime", "view getCurrentThreadUserTime")
+                .contains("stock getCurrentThreadCpuTime", "stock getCurrentThreadUserTime");
+        double stockCpu = median(json, "stock getCurrentThreadCpuTime");
+        double stockUser = median(json, "stock getCurrentThreadUserTime");
+        for (JsonElement element : json.getAsJsonArray("reads")) {
+            JsonObject read = element.getAsJsonObject();
+            assertThat(read.has("ratioToStock")).isTrue();
+            if (!read.get("reason").isJsonNull()) continue;
+            double median = read.get("medianNanos").getAsDouble();
+            assertThat(median).isPositive();
+            assertThat(read.get("p99Nanos").getAsDouble())
+                    .isBetween(median, read.get("maxNanos").getAsDouble());
+            String stock = read.get("stock").getAsString();
+            if (stock.equals("none")) continue;
+            double ratio = (stock.equals("cpu") ? stockCpu : stockUser) / median;
+            assertThat(read.get("ratioToStock").getAsDouble()).isCloseTo(ratio, within(ROUNDING));
+        }
+    }
+
+    @Test
+    void shouldPrintEverySection() throws Exception {
+        Child child = Child.run("-Dtaskclock.rung=mxbean", "doctor");
+        assertThat(child.exitCode()).as(child.out()).isZero();
+        assertThat(child.err()).isEmpty();
+        assertThat(child.out())
+                .contains("kernel ", "libc ", "JDK ", "CPU ", "clock source ", "tick ", "accounting ")
+                .containsPattern("(?m)^mxbean +in use +\\S")
+                .containsPattern("(?m)^syscall +(usable|not usable) +\\S")
+                .containsPattern("(?m)^TaskClock\\.cpuNanos( +[0-9.,]+){4}$")
+                .contains("contract of rung mxbean")
+                .containsPattern("(?m)^split +(no promise|not checked) ")
+                .contains("the contract holds");
+        assertThat(child.out().lines()).allSatisfy(line -> assertThat(line).doesNotEndWith(" "));
+    }
+
+    @Test
+    void shouldSayWhatCannotBeReadWithoutTheLibrary() throws Exception {
+        JsonObject json = json(Child.run("-Dtaskclock.library.path=/nonexistent", "doctor", "--json"));
+        assertThat(json.get("rung").getAsString()).isEqualTo("mxbean");
+        JsonObject missing = read(json, "user by constant id");
+        assertThat(missing.get("medianNanos").isJsonNull()).isTrue();
+        assertThat(missing.get("ratioToStock").isJsonNull()).isTrue();
+        assertThat(missing.get("reason").getAsString()).isNotBlank();
+        JsonObject contract = json.getAsJsonObject("contract");
+        assertThat(contract.get("reference").getAsString()).isEqualTo("ThreadMXBean");
+        assertThat(contract.get("splitErrorMaxNanos").isJsonNull()).isTrue();
+    }
+
+    private static JsonObject json(Child child) {
+        assertThat(child.exitCode()).as(child.out()).isZero();
+        assertThat(child.err()).isEmpty();
+        return JsonParser.parseString(child.out()).getAsJsonObject();
+    }
+
+    private static List<String> names(JsonObject json) {
+        List<String> names = new ArrayList<>();
+        for (JsonElement read : json.getAsJsonArray("reads")) {
+            names.add(read.getAsJsonObject().get("name").getAsString());
+        }
+        return names;
+    }
+
+    private static JsonObject read(JsonObject json, String name) {
+        return json.getAsJsonArray("reads").get(names(json).indexOf(name)).getAsJsonObject();
+    }
+
+    private static double median(JsonObject json, String name) {
+        return read(json, name).get("medianNanos").getAsDouble();
+    }
+}
