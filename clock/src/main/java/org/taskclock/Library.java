@@ -119,7 +119,8 @@ final class Library {
                 Native.binding();
                 return null;
             } catch (IllegalCallerException | ExceptionInInitializerError e) {
-                return "native access is denied: " + reason(e) + "; start the JVM with --enable-native-access=ALL-UNNAMED,"
+                return "native access is denied: " + reason(e)
+                        + "; start the JVM with --enable-native-access=ALL-UNNAMED,"
                         + " or =org.taskclock on the module path";
             } catch (LinkageError | RuntimeException e) {
                 return "cannot load the native library: " + reason(e) + "; if its directory is mounted noexec, use"

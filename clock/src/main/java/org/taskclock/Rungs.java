@@ -65,7 +65,8 @@ final class Rungs {
 
     private static String praise(Rung rung) {
         if (rung == Rung.MXBEAN) return "ThreadMXBean of this JVM";
-        String others = Library.knowsJavaThreads() ? "" : "; other threads by ThreadMXBean, as libjvm's tables are not visible";
+        String others =
+                Library.knowsJavaThreads() ? "" : "; other threads by ThreadMXBean, as libjvm's tables are not visible";
         return "one clock_gettime, id 0, by " + Native.binding() + others;
     }
 }

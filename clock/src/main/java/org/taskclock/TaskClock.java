@@ -15,7 +15,8 @@ import java.lang.invoke.MethodType;
  *
  * <p><b>What holds for the values of one thread:</b> cpu is what {@code CLOCK_THREAD_CPUTIME_ID} says; time spent blocked
  * is not counted. User and system are what {@code getrusage(RUSAGE_THREAD)} says, within one tick of the kernel; they add
- * up to cpu, are never negative, and never go backwards. What cannot be known is -1.
+ * up to cpu, are never negative, and never go backwards. What cannot be known is -1. On the {@code mxbean} rung the same
+ * holds, but the split is the one of the JVM's ThreadMXBean, whose grain is 10 ms on Linux until JDK 26.
  *
  * <p>Which way is used to read, and why, {@link #status()} tells; {@code -Dtaskclock.rung=mxbean} forces the JVM's own.
  * Cost is measured in the project's benchmarks. Sources: clock_gettime(2), getrusage(2), kernel/time/posix-cpu-timers.c and

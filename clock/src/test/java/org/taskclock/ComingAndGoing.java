@@ -33,10 +33,10 @@ final class ComingAndGoing {
 
     private static final Path JAR = Path.of(System.getProperty("test.jar"));
 
-    private final List<ExecutorService> threads =
-            Stream.generate(() -> Executors.newSingleThreadExecutor(ComingAndGoing::daemon))
-                    .limit(THREADS)
-                    .toList();
+    private final List<ExecutorService> threads = Stream.generate(
+                    () -> Executors.newSingleThreadExecutor(ComingAndGoing::daemon))
+            .limit(THREADS)
+            .toList();
     private final CpuTime[] least = new CpuTime[THREADS];
 
     public static void main(String[] arguments) throws Exception {

@@ -75,7 +75,7 @@ final class Copy implements AutoCloseable {
             method.setAccessible(true);
             return method;
         } catch (ReflectiveOperationException e) {
-            throw new AssertionError(e);
+            throw new LinkageError(name, e);
         }
     }
 
@@ -83,7 +83,7 @@ final class Copy implements AutoCloseable {
         try {
             return method.invoke(on, arguments);
         } catch (ReflectiveOperationException e) {
-            throw new AssertionError(e);
+            throw new LinkageError(method.toString(), e);
         }
     }
 

@@ -18,7 +18,7 @@ final class VirtualThreads {
             Method start = Thread.class.getMethod("startVirtualThread", Runnable.class);
             return (Thread) start.invoke(null, task);
         } catch (ReflectiveOperationException e) {
-            throw new AssertionError(e);
+            throw new LinkageError(e.getMessage(), e);
         }
     }
 

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.spi.ToolProvider;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The library as a module, used by an application that is one. */
+class ModulePathTest {
+    private static final String JAR = System.getProperty("test.jar");
+    private static final String EXPECTED = System.getProperty("test.expectedRung");
+    private static final int FEATURE = Runtime.version().feature();
+
+    /** What the application may use without requiring more than the library. */
+    private static final String MAIN = """
+            package com.acme;
+
+            import com.sun.management.ThreadMXBean;
+            import org.taskclock.CpuTime;
+            import org.taskclock.TaskClock;
+
+            public class Main {
+                public static void main(String[] arguments) {
+                    ThreadMXBean view = TaskClock.threadMXBean();
+                    CpuTime now = TaskClock.now();
+                    boolean works = now.isKnown() && view.getCurrentThreadCpuTime() >= now.cpuNanos();
+                    System.out.println((works ? "works on " : "fails on ") + TaskClock.status());
+                }
+            }
+            """;
+
+    @TempDir
+    Path directory;
+
+    @BeforeEach
+    void compileTheApplication() throws IOException {
+        Path module = Files.writeString(
+                directory.resolve("module-info.java"), "module com.acme { requires org.taskclock; }\n");
+        Path main = Files.writeString(directory.resolve("Main.java"), MAIN);
+        StringWriter said = new StringWriter();
+        int result = ToolProvider.findFirst("javac")
+                .orElseThrow()
+                .run(
+                        new PrintWriter(said),
+                        new PrintWriter(said),
+                        "-Xlint:all,-requires-automatic",
+                        "-Werror",
+                        "--module-path",
+                        JAR,
+                        "-d",
+                        directory.resolve("app").toString(),
+                        module.toString(),
+                        main.toString());
+        assertThat(result).as(said.toString()).isZero();
+    }
+
+    @Test
+    void shouldWorkWithoutAWarning() {
+        List<String> options = FEATURE >= 22 ? List.of("--enable-native-access=org.taskclock") : List.of();
+        ChildJvm child = application(options);
+        assertWorks(child);
+        assertThat(child.err()).isEmpty();
+    }
+
+    @Test
+    void shouldWorkWithTheWarningOfTheJvmOnlyWhereNativeAccessIsNotEnabled() {
+        assumeTrue(FEATURE >= 24, "before JDK 24 loading a library is no restricted method");
+        assumeTrue(EXPECTED.equals("syscall"), "no native library for this system");
+        ChildJvm child = application(List.of());
+        assertWorks(child);
+        assertThat(child.err()).contains("--enable-native-access=org.taskclock");
+        assertThat(child.err().lines().filter(line -> !line.isBlank())).allMatch(line -> line.startsWith("WARNING: "));
+    }
+
+    @Test
+    void shouldNameTheRemedyWhereNativeAccessIsDenied() {
+        assumeTrue(FEATURE >= 24, "before JDK 24 there is no --illegal-native-access");
+        assumeTrue(EXPECTED.equals("syscall"), "no native library for this system");
+        ChildJvm child = application(List.of("--illegal-native-access=deny"));
+        assertThat(child.succeeded().out()).startsWith("works on ClockStatus[rung=mxbean");
+        assertThat(child.out()).contains("--enable-native-access").doesNotContain("noexec");
+    }
+
+    /** JDK 22 and 23 deny it to all others where it is given to some; later ones only warn. */
+    @Test
+    void shouldWorkWhereNativeAccessIsGivenToOthers() {
+        assumeTrue(FEATURE >= 22, "before JDK 22 JNI is used");
+        assertThat(application(List.of("--enable-native-access=com.acme"))
+                        .succeeded()
+                        .out())
+                .startsWith("works on ");
+    }
+
+    @Test
+    void shouldDescribeItselfAsPromised() {
+        ChildJvm child =
+                ChildJvm.run(List.of(ChildJvm.java(), "--module-path", JAR, "--describe-module", "org.taskclock"));
+        assertThat(child.succeeded().out().lines().skip(1))
+                .containsExactlyInAnyOrder(
+                        "exports org.taskclock",
+                        "requires java.base mandated",
+                        "requires java.management transitive",
+                        "requires jdk.management transitive");
+        assertThat(child.out()).startsWith("org.taskclock@").doesNotContain("automatic");
+    }
+
+    private ChildJvm application(List<String> options) {
+        List<String> command = new ArrayList<>(List.of(ChildJvm.java()));
+        command.addAll(options);
+        command.addAll(List.of("--module-path", JAR + ":" + directory.resolve("app"), "-m", "com.acme/com.acme.Main"));
+        return ChildJvm.run(command);
+    }
+
+    private static void assertWorks(ChildJvm child) {
+        assertThat(child.succeeded().out()).startsWith("works on ClockStatus[rung=" + EXPECTED + ",");
+        String binding = EXPECTED.equals("mxbean") ? "none" : FEATURE >= 22 ? "FFM" : "JNI";
+        assertThat(child.out()).contains("binding=" + binding + ",");
+    }
+}

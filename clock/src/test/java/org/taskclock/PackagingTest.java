@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.lang.module.ModuleDescriptor.Requires;
+import java.lang.module.ModuleFinder;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.jar.JarEntry;
+import java.util.jar.JarFile;
+import java.util.spi.ToolProvider;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.objectweb.asm.ClassReader;
+import org.objectweb.asm.ClassVisitor;
+import org.objectweb.asm.Opcodes;
+import org.objectweb.asm.commons.ClassRemapper;
+import org.objectweb.asm.commons.Remapper;
+
+/** What is in the jar, and what is not. */
+class PackagingTest {
+    private static final String VERSIONS = "META-INF/versions/";
+    private static final int JAVA_17 = 61;
+    private static final int JAVA_22 = 66;
+
+    private final Path path = Path.of(System.getProperty("test.jar"));
+    private JarFile jar;
+
+    @BeforeEach
+    void open() throws IOException {
+        jar = new JarFile(path.toFile());
+    }
+
+    @AfterEach
+    void close() throws IOException {
+        jar.close();
+    }
+
+    private Set<String> names() {
+        return jar.stream()
+                .filter(entry -> !entry.isDirectory())
+                .map(JarEntry::getName)
+                .collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    private byte[] bytes(String name) throws IOException {
+        return jar.getInputStream(jar.getEntry(name)).readAllBytes();
+    }
+
+    @Test
+    void shouldHoldTheLibraryAndNothingElse() {
+        assertThat(names())
+                .contains(
+                        "META-INF/LICENSE",
+                        "META-INF/MANIFEST.MF",
+                        "module-info.class",
+                        "org/taskclock/TaskClock.class",
+                        "org/taskclock/Native.class",
+                        "META-INF/versions/22/org/taskclock/Native.class")
+                .allMatch(name -> name.startsWith("META-INF/")
+                        || name.equals("module-info.class")
+                        || name.startsWith("org/taskclock/"))
+                .noneMatch(name -> name.contains("Test") || name.endsWith(".java"))
+                .doesNotContain("org/taskclock/Os.class", "org/taskclock/ChildJvm.class");
+    }
+
+    @Test
+    void shouldHoldTheNativeLibraryWhereOneIsBuilt() throws IOException {
+        boolean expected = System.getProperty("test.expectedRung").equals("syscall");
+        String name = "org/taskclock/libtaskclock-linux-x86_64.so";
+        assertThat(names().contains(name)).isEqualTo(expected);
+        if (expected) assertThat(bytes(name)).startsWith(0x7f, 'E', 'L', 'F');
+    }
+
+    @Test
+    void shouldSayItsVersion() throws IOException {
+        String version = new String(bytes("org/taskclock/version"), StandardCharsets.UTF_8).trim();
+        assertThat(version).matches("\\d+\\.\\d+\\.\\d+.*");
+        assertThat(path.getFileName().toString()).contains(version);
+    }
+
+    @Test
+    void shouldHoldOneClassThatIsOtherOnNewerJdks() {
+        assertThat(jar.isMultiRelease()).isTrue();
+        assertThat(names().stream().filter(name -> name.startsWith(VERSIONS)))
+                .containsExactly("META-INF/versions/22/org/taskclock/Native.class");
+    }
+
+    @Test
+    void shouldHaveTheSamePublicShapeOnEveryJdk() {
+        assumeTrue(Runtime.version().feature() >= 22, "this JDK's jar tool cannot read classes of JDK 22");
+        StringWriter said = new StringWriter();
+        PrintWriter writer = new PrintWriter(said);
+        ToolProvider tool = ToolProvider.findFirst("jar").orElseThrow();
+        int result = tool.run(writer, writer, "--validate", "--file", path.toString());
+        assertThat(result).as(said.toString()).isZero();
+    }
+
+    @Test
+    void shouldHoldClassesThatRunOnJdk17() throws IOException {
+        for (String name : names()) {
+            if (!name.endsWith(".class")) continue;
+            int major = ByteBuffer.wrap(bytes(name)).getShort(6);
+            assertThat(major).as(name).isEqualTo(name.startsWith(VERSIONS + "22/") ? JAVA_22 : JAVA_17);
+        }
+    }
+
+    @Test
+    void shouldRequireNoModuleButTheJdks() {
+        var module = ModuleFinder.of(path).find("org.taskclock").orElseThrow().descriptor();
+        assertThat(module.requires().stream().map(Requires::name))
+                .containsExactlyInAnyOrder("java.base", "java.management", "jdk.management")
+                .allMatch(name -> ModuleFinder.ofSystem().find(name).isPresent());
+        assertThat(module.exports()).hasSize(1);
+        assertThat(module.opens()).isEmpty();
+    }
+
+    @Test
+    void shouldReferToNoClassButTheJdks() throws IOException {
+        Set<String> used = new TreeSet<>();
+        Remapper collecting = new Remapper(Opcodes.ASM9) {
+            @Override
+            public String map(String name) {
+                used.add(name);
+                return name;
+            }
+        };
+        for (String name : names()) {
+            if (!name.endsWith(".class") || name.equals("module-info.class")) continue;
+            new ClassReader(bytes(name)).accept(new ClassRemapper(new ClassVisitor(Opcodes.ASM9) {}, collecting), 0);
+        }
+        assertThat(used)
+                .contains("java/lang/Object", "org/taskclock/TaskClock")
+                .allMatch(name -> name.matches("(java|javax/management|com/sun/management|org/taskclock)/.*"));
+    }
+}

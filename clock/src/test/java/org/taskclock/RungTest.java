@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Which rung is taken, what is said about it, and that every read works on it. */
+class RungTest {
+    private static final String EXPECTED = System.getProperty("test.expectedRung");
+    private static final String BINDING = Runtime.version().feature() >= 22 ? "FFM" : "JNI";
+
+    @Test
+    void shouldTakeTheBestRungAndSayWhy() {
+        ChildJvm child = ChildJvm.run(SayStatus.class).succeeded();
+        assertThat(child.out()).contains("rung=" + EXPECTED + "\n", "mxbean+ThreadMXBean", "cpu=known");
+        assertThat(child.err()).isEmpty();
+        if (EXPECTED.equals("syscall")) {
+            assertThat(child.out())
+                    .contains("binding=" + BINDING + "\n", "syscall+one clock_gettime, id 0, by " + BINDING);
+            assertThat(child.out()).contains("state=shared, first copy in this process\n");
+        } else {
+            assertThat(child.out()).contains("binding=none\n").containsPattern("(?m)^syscall-.+");
+        }
+    }
+
+    @Test
+    void shouldTakeTheSystemCallWhenForced() {
+        assumeLibrary();
+        ChildJvm child = ChildJvm.run(List.of("-Dtaskclock.rung=syscall"), SayStatus.class)
+                .succeeded();
+        assertThat(child.out()).contains("rung=syscall\n", "binding=" + BINDING + "\n", "cpu=known");
+    }
+
+    @Test
+    void shouldLoadNothingNativeWhenSwitchedOff() {
+        ChildJvm child = ChildJvm.run(List.of("-Dtaskclock.rung=mxbean"), SayStatus.class)
+                .succeeded();
+        assertThat(child.out()).contains("rung=mxbean\n", "mxbean+", "binding=none\n", "state=none\n", "cpu=known");
+        assertThat(child.out()).contains("syscall-switched off by -Dtaskclock.rung=mxbean\n");
+    }
+
+    @Test
+    void shouldTakeThreadMXBeanOnAnotherSystem() {
+        ChildJvm child =
+                ChildJvm.run(List.of("-Dos.name=Plan9"), SayStatus.class).succeeded();
+        assertThat(child.out()).contains("rung=mxbean\n", "binding=none\n", "cpu=known");
+        assertThat(child.out()).containsPattern("(?m)^syscall-no native library for Plan9-.+Linux-amd64$");
+    }
+
+    @Test
+    void shouldFailWhenForcedToTheSystemCallOnAnotherSystem() {
+        ChildJvm child = ChildJvm.run(List.of("-Dos.name=Plan9", "-Dtaskclock.rung=syscall"), SayStatus.class);
+        assertThat(child.exit()).isNotZero();
+        assertThat(child.err()).contains("IllegalStateException: -Dtaskclock.rung=syscall", "Plan9");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"fast", "", "SYSCALL"})
+    void shouldFailWhenForcedToARungThatDoesNotExist(String name) {
+        ChildJvm child = ChildJvm.run(List.of("-Dtaskclock.rung=" + name), SayStatus.class);
+        assertThat(child.exit()).isNotZero();
+        assertThat(child.err())
+                .contains("IllegalArgumentException: -Dtaskclock.rung=" + name + ":")
+                .contains("[syscall, mxbean]");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldReadEverythingOnEachRung(Rung rung) {
+        if (rung == Rung.SYSCALL) assumeLibrary();
+        ChildJvm child = ChildJvm.run(List.of("-Dtaskclock.rung=" + rung), EveryRead.class)
+                .succeeded();
+        assertThat(child.out()).isEqualTo("every read done on " + rung + "\n");
+        assertThat(child.err()).isEmpty();
+    }
+
+    private static void assumeLibrary() {
+        assumeTrue("syscall".equals(EXPECTED), "no native library for this system");
+    }
+}
