@@ -76,8 +76,13 @@ final class Library {
         if (!system.equals("Linux-amd64")) return "no native library for " + system + ", only for Linux-amd64";
         String given = System.getProperty(PATH_PROPERTY);
         if (given == null) return extractAndLoad();
-        Path path = Path.of(given).toAbsolutePath();
-        String failure = load(Files.isDirectory(path) ? path.resolve(FILE) : path);
+        String failure;
+        try {
+            Path path = Path.of(given).toAbsolutePath();
+            failure = load(Files.isDirectory(path) ? path.resolve(FILE) : path);
+        } catch (RuntimeException e) {
+            failure = "cannot load the native library: " + reason(e);
+        }
         // The JVM ties a file to one class loader; a second copy of TaskClock needs a file of its own.
         if (failure != null && failure.contains("already loaded in another classloader")) return extractAndLoad();
         return failure == null ? null : failure + " (from -D" + PATH_PROPERTY + ")";
@@ -92,7 +97,8 @@ final class Library {
             file = directory.resolve("libtaskclock-" + version() + ".so");
             Files.copy(library, file);
             return load(file);
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | LinkageError e) {
+            // The last, as the JDK's own class for temporary files fails so where the property is not a path.
             return "cannot extract the native library into " + System.getProperty("java.io.tmpdir") + ": " + reason(e)
                     + "; use -Djava.io.tmpdir or -D" + PATH_PROPERTY;
         } finally {
@@ -123,8 +129,9 @@ final class Library {
                         + "; start the JVM with --enable-native-access=ALL-UNNAMED,"
                         + " or =org.taskclock on the module path";
             } catch (LinkageError | RuntimeException e) {
-                return "cannot load the native library: " + reason(e) + "; if its directory is mounted noexec, use"
-                        + " -Djava.io.tmpdir or -D" + PATH_PROPERTY;
+                return "cannot load the native library " + file + ": " + reason(e)
+                        + "; if it is on a file system that is" + " mounted noexec, use -Djava.io.tmpdir or -D"
+                        + PATH_PROPERTY;
             } finally {
                 System.clearProperty(HANDOVER_PROPERTY);
             }

@@ -107,7 +107,7 @@ public final class ThreadClock {
             boolean known = canAskBean() && MxbeanClock.read(thread, last) && !isGone();
             return known ? new CpuTime(last[0], last[1], last[0] - last[1]) : CpuTime.UNKNOWN;
         }
-        if (ended) return CpuTime.UNKNOWN;
+        if (ended || !TaskClock.isNative()) return CpuTime.UNKNOWN;
         ended = !found.read() || isGone();
         return ended ? CpuTime.UNKNOWN : found.lastReading();
     }

@@ -36,8 +36,10 @@ class ThreadSnapshotTest {
 
         ThreadSnapshot snapshot = new ThreadSnapshot();
         snapshot.read(tids, cpus, users, systems);
-        // A thread is found asleep once it waits: from then on its time stands still.
-        for (Thread thread : threads) while (thread.getState() != Thread.State.WAITING) Thread.onSpinWait();
+        // What the threads still use on their way to sleep: each figure lies between two of the kernel's.
+        Map<Integer, Long> before = new HashMap<>();
+        for (int tid : theirTids)
+            before.put(tid, ClockId.thread(tid, ClockId.Kind.SCHED).nanos());
         int found = snapshot.read(tids, cpus, users, systems);
         assertThat(found).isGreaterThan(count);
         Map<Integer, Integer> rowOf = new HashMap<>();

@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the TaskClock authors
+#
+# run.sh [-n NAME] [-r ROUNDS] [JAVA_HOME...] [-- JMH options]
+#
+# Runs all benchmarks on each JDK (without arguments: on every JDK 17 and later under /usr/lib/jvm) and writes what they
+# say to results/DATE-NAME. Three rounds, some four minutes for each JDK.
+set -euo pipefail
+cd -- "$(dirname -- "${BASH_SOURCE[0]}")"
+
+die() {
+  echo "run.sh: $1" >&2
+  exit 1
+}
+
+# property NAME HOME: from the "release" file that every JDK has.
+property() {
+  sed -n "s/^$1=\"\(.*\)\"/\1/p" "$2/release"
+}
+
+is_usable() {
+  [[ -x $1/bin/java && -r $1/release ]] || return 1
+  local version
+  version=$(property JAVA_VERSION "$1")
+  ((${version%%[!0-9]*} >= 17))
+}
+
+name=local
+rounds=3
+homes=()
+jmh=()
+while (($#)); do
+  case $1 in
+    -n) name=${2:?} && shift 2 ;;
+    -r) rounds=${2:?} && shift 2 ;;
+    --) shift && jmh=("$@") && break ;;
+    -*) die "$1: no such option: see the first lines of this file" ;;
+    *) is_usable "$1" || die "$1: no JDK 17 or later: name a folder that has bin/java" && homes+=("$(readlink -f "$1")") && shift ;;
+  esac
+done
+if ((${#homes[@]} == 0)); then
+  while read -r home; do
+    if is_usable "$home"; then homes+=("$home"); fi
+  done < <(readlink -f /usr/lib/jvm/* | sort -u)
+fi
+((${#homes[@]})) || die 'no JDK 17 or later under /usr/lib/jvm: name one'
+
+jar=$PWD/target/benchmarks.jar
+[[ -f $jar ]] || (cd .. && mvn -B -q -DskipTests package -pl benchmarks -am) || die 'the build failed'
+
+out=results/$(date +%F)-$name
+[[ ! -e $out ]] || die "$out: there are results already: give another name by -n, or remove them"
+mkdir -p "$out"
+
+# fact TEXT FILE: a line, if there is such a file.
+fact() {
+  if [[ -r $2 ]]; then echo "- $1: $(<"$2")"; fi
+}
+
+machine() {
+  local cpu=/sys/devices/system/cpu
+  echo "- CPU: $(sed -n 's/^model name\s*: //p' /proc/cpuinfo | head -n 1), $(nproc) of them"
+  if grep -qw hypervisor /proc/cpuinfo; then echo '- a virtual machine'; fi
+  echo "- kernel: $(uname -srm)"
+  echo "- C library: $(getconf GNU_LIBC_VERSION 2>/dev/null || echo 'not glibc')"
+  fact 'clock source' /sys/devices/system/clocksource/clocksource0/current_clocksource
+  fact 'frequency governor' $cpu/cpu0/cpufreq/scaling_governor
+  fact 'CPUs with precise accounting' $cpu/nohz_full
+  fact 'return from system calls' $cpu/vulnerabilities/spec_rstack_overflow
+  echo "- started: $(date -u +'%F %R UTC'), load $(cut -d' ' -f1-3 /proc/loadavg)"
+}
+
+# Where the JDK and the jar lie is of no interest to others.
+without_paths() {
+  sed -i -e "s:$home/bin/java:java:g" -e "s:$jar:benchmarks.jar:g" -e "s:$home:JAVA_HOME:g" -e "s:file\:[^ )]*/:file\::g" "$@"
+}
+
+machine >"$out/machine.md"
+jsons=()
+for home in "${homes[@]}"; do
+  label=jdk-$(property JAVA_VERSION "$home")
+  [[ ! -e $out/$label.txt ]] || label+=-$(property IMPLEMENTOR "$home" | tr -cd '[:alnum:]')
+  java=("$home/bin/java" --enable-native-access=ALL-UNNAMED)
+  echo "run.sh: $label" >&2
+  "$home/bin/java" -version 2>"$out/$label.txt"
+  # Round by round, so that what disturbs the machine for a while does not hit all forks of one benchmark.
+  for round in $(seq "$rounds"); do
+    json=$out/$label-$round.json
+    options=(-prof gc -rf json -rff "$json" "${jmh[@]}")
+    echo "java ${java[*]:1} -jar benchmarks.jar ${options[*]}" >>"$out/$label.txt"
+    "${java[@]}" -jar "$jar" "${options[@]}" >>"$out/$label.txt" 2>&1 || die "JMH failed: see $out/$label.txt"
+    jsons+=("$json")
+  done
+  java+=(-cp "$jar")
+  "${java[@]}" org.taskclock.benchmarks.Accuracy --markdown >"$out/$label-accuracy.md"
+  "${java[@]}" org.taskclock.benchmarks.Safepoints --markdown >"$out/$label-safepoints.md"
+  without_paths "$out/$label".txt "$out/$label"-*
+  echo "- $label: $(property IMPLEMENTOR "$home"), $("$home/bin/java" -version 2>&1 | sed -n 2p)" >>"$out/machine.md"
+done
+echo "- ended: $(date -u +'%F %R UTC'), load $(cut -d' ' -f1-3 /proc/loadavg)" >>"$out/machine.md"
+"${java[@]}" org.taskclock.benchmarks.Goals "${jsons[@]}" >"$out/goals.md"
+echo "run.sh: see $PWD/$out/goals.md" >&2
