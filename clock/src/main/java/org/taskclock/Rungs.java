@@ -22,11 +22,6 @@ final class Rungs {
                 + "; leave the property away" + " and the best usable rung is taken");
     }
 
-    /** The kill switch: with it nothing native is loaded, whatever is asked. */
-    static boolean isSwitchedOff() {
-        return Rung.MXBEAN.toString().equals(System.getProperty(PROPERTY));
-    }
-
     private static Rung named(String name) {
         for (Rung rung : Rung.values()) if (rung.toString().equals(name)) return rung;
         throw new IllegalArgumentException(

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 
 /** What a thread's clock keeps goes with the thread. */
 class ShortThreadsTest {
-    private static final int WARM_UP = 20_000;
+    private static final int WARM_UP = 100_000;
     private static final int THREADS = 100_000;
     private static final int AT_ONCE = 20;
 
@@ -23,7 +23,7 @@ class ShortThreadsTest {
         List<String> options = List.of("-Xms64m", "-Xmx64m", "-XX:+AlwaysPreTouch", "-XX:+UseSerialGC", "-Xss256k");
         ChildJvm child = ChildJvm.run(options, Churn.class).succeeded();
         long grownBytes = Long.parseLong(child.out().trim());
-        // 40 bytes a thread would be 4 MB; the state of one is 48.
+        // The state of a thread has 48 bytes: 4.8 MB if it stayed. Without us a JVM grows by up to 1.5 MB here.
         assertThat(grownBytes).as(child.out()).isLessThan(3_000_000);
     }
 

@@ -92,22 +92,32 @@ class ThreadMXBeanViewTest {
     }
 
     @Test
-    void shouldGiveUserTimeFinerThanThePlatform() {
+    void shouldGiveUserTimeFinerThanThePlatform() throws InterruptedException {
         assumeClock();
         List<Function<ThreadMXBean, Long>> ways = List.of(
                 ThreadMXBean::getCurrentThreadUserTime,
-                bean -> bean.getThreadUserTime(ownId),
-                bean -> bean.getThreadUserTime(new long[] {ownId})[0]);
+                bean -> bean.getThreadUserTime(Thread.currentThread().getId()),
+                bean -> bean.getThreadUserTime(
+                                new long[] {Thread.currentThread().getId()})[0]);
         for (Function<ThreadMXBean, Long> way : ways) {
             assertThat(distinctInSteps(view, way)).isGreaterThan(distinctInSteps(platform, way) + 3);
         }
     }
 
-    /** How many values there are while four steps of the platform pass, each spinning a little. */
-    private static long distinctInSteps(ThreadMXBean bean, Function<ThreadMXBean, Long> way) {
+    /**
+     * How many values there are while four steps of the platform pass, on a thread of its own that does little but compute:
+     * where a thread's past was mostly user time and its present is mostly system time, the kernel's user time stands still.
+     */
+    private static long distinctInSteps(ThreadMXBean bean, Function<ThreadMXBean, Long> way)
+            throws InterruptedException {
         List<Long> values = new ArrayList<>();
-        long end = TaskClock.cpuNanos() + 4 * PROC_STEP_NANOS;
-        while (TaskClock.cpuNanos() < end) values.add(way.apply(bean));
+        Work.onThreads(1, () -> {
+            long end = TaskClock.cpuNanos() + 4 * PROC_STEP_NANOS;
+            while (TaskClock.cpuNanos() < end) {
+                values.add(way.apply(bean));
+                Work.user(100_000);
+            }
+        });
         return values.stream().distinct().count();
     }
 

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.Map;
+import java.util.function.LongSupplier;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Whichever class a program touches first, the clock comes up the same. */
+class FirstUseTest {
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"TaskClock", "ClockId", "KernelReaders", "ThreadClock", "ProcessClock", "ThreadSnapshot", "view"
+            })
+    void shouldComeUp(String first) {
+        List<String> options = List.of("-Dtaskclock.rung=syscall");
+        ChildJvm child = ChildJvm.run(options, FirstUse.class, first).succeeded();
+        assertThat(child.out().trim()).isEqualTo("syscall");
+    }
+
+    /** Reads through one class, and then says which rung is in use. */
+    static final class FirstUse {
+        private static final Map<String, LongSupplier> READS = Map.of(
+                "TaskClock", TaskClock::userNanos,
+                "ClockId", () -> ClockId.thread(0, ClockId.Kind.SCHED).nanos(),
+                "KernelReaders", KernelReaders::tid,
+                "ThreadClock", () -> ThreadClock.of(Thread.currentThread()).cpuNanos(),
+                "ProcessClock", () -> ProcessClock.current().cpuNanos(),
+                "ThreadSnapshot", () -> new ThreadSnapshot().read(new int[0], new long[0], new long[0], new long[0]),
+                "view", () -> TaskClock.threadMXBean().getCurrentThreadCpuTime());
+
+        private FirstUse() {}
+
+        public static void main(String[] args) {
+            long read = READS.get(args[0]).getAsLong();
+            if (read < 0) throw new AssertionError(args[0] + " reads " + read);
+            System.out.println(TaskClock.status().rung());
+        }
+    }
+}
