@@ -13,8 +13,8 @@ import org.junit.jupiter.api.Test;
 
 /** What a thread's clock keeps goes with the thread. */
 class ShortThreadsTest {
-    private static final int WARM_UP = 100_000;
-    private static final int THREADS = 100_000;
+    private static final int ROUND = 50_000;
+    private static final int ROUNDS = 3;
     private static final int AT_ONCE = 20;
 
     @Test
@@ -23,20 +23,25 @@ class ShortThreadsTest {
         List<String> options = List.of("-Xms64m", "-Xmx64m", "-XX:+AlwaysPreTouch", "-XX:+UseSerialGC", "-Xss256k");
         ChildJvm child = ChildJvm.run(options, Churn.class).succeeded();
         long grownBytes = Long.parseLong(child.out().trim());
-        // The state of a thread has 48 bytes: 4.8 MB if it stayed. Without us a JVM grows by up to 1.5 MB here.
-        assertThat(grownBytes).as(child.out()).isLessThan(3_000_000);
+        // The state of a thread has 48 bytes: 2.4 MB a round if it stayed. A JVM grows on its own too, but not each
+        // time.
+        assertThat(grownBytes).as(child.out()).isLessThan(1_500_000);
     }
 
-    /** Reads the clock on many threads, one after another, and prints by how much resident memory grew. */
+    /** Reads the clock on many threads, one after another, and prints by how much resident memory grew at least. */
     static final class Churn {
         private Churn() {}
 
         public static void main(String[] args) throws Exception {
             if (TaskClock.status().rung() == Rung.MXBEAN) throw new AssertionError(TaskClock.status());
-            run(WARM_UP);
-            long before = residentBytes();
-            run(THREADS);
-            System.out.println(residentBytes() - before);
+            run(ROUND);
+            long least = Long.MAX_VALUE;
+            for (int round = 0; round < ROUNDS; round++) {
+                long before = residentBytes();
+                run(ROUND);
+                least = Math.min(least, residentBytes() - before);
+            }
+            System.out.println(least);
         }
 
         private static void run(int threads) throws InterruptedException {

@@ -92,7 +92,7 @@ class ThreadMXBeanViewTest {
     }
 
     @Test
-    void shouldGiveUserTimeFinerThanThePlatform() throws InterruptedException {
+    void shouldGiveUserTimeFinerThanTheTextOfProc() throws InterruptedException {
         assumeClock();
         List<Function<ThreadMXBean, Long>> ways = List.of(
                 ThreadMXBean::getCurrentThreadUserTime,
@@ -100,12 +100,13 @@ class ThreadMXBeanViewTest {
                 bean -> bean.getThreadUserTime(
                                 new long[] {Thread.currentThread().getId()})[0]);
         for (Function<ThreadMXBean, Long> way : ways) {
-            assertThat(distinctInSteps(view, way)).isGreaterThan(distinctInSteps(platform, way) + 3);
+            // By text there would be five.
+            assertThat(distinctInSteps(view, way)).isGreaterThan(20);
         }
     }
 
     /**
-     * How many values there are while four steps of the platform pass, on a thread of its own that does little but compute:
+     * How many values there are while four steps of the text pass, on a thread of its own that does little but compute:
      * where a thread's past was mostly user time and its present is mostly system time, the kernel's user time stands still.
      */
     private static long distinctInSteps(ThreadMXBean bean, Function<ThreadMXBean, Long> way)

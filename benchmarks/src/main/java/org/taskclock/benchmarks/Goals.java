@@ -25,9 +25,9 @@ public final class Goals {
     }
 
     static String markdown(List<Results> all) {
-        return "Times are the lowest tenth of all iterations of all forks: neighbours on the machine only add.\n\n"
+        return "Times are medians of all iterations of all forks.\n\n"
                 + goals(all).markdown()
-                + "\nns for each operation: lowest tenth (median), bytes allocated.\n\n"
+                + "\nns for each operation: median (lowest tenth), bytes allocated.\n\n"
                 + measurements(all).markdown();
     }
 
@@ -67,7 +67,7 @@ public final class Goals {
 
     private static String times(Results results, String key) {
         String number = results.nanos(key) < 100 ? "%.1f" : "%,.0f";
-        return Goal.format(number + " (" + number + ")", results.nanos(key), results.quantile(key, 0.5));
+        return Goal.format(number + " (" + number + ")", results.nanos(key), results.quantile(key, 0.1));
     }
 
     private static Table table(String first, List<Results> all, String last) {
