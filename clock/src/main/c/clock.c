@@ -5,6 +5,7 @@
 
 #include "taskclock.h"
 
+#include <linux/fcntl.h>
 #include <linux/time_types.h>
 
 // What linux/resource.h declares, less the fields that nobody here reads.
@@ -50,7 +51,7 @@ long rusage_of_thread(int64_t *user, int64_t *system) {
 // With nohz_full= the kernel measures user and system time at each entry and exit; getrusage then moves between ticks.
 static int file_names_a_cpu(const char *path) {
     char text[256];
-    long fd = SYSCALL(__NR_openat, -100, path, 02000000);  // AT_FDCWD, O_RDONLY | O_CLOEXEC
+    long fd = SYSCALL(__NR_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return 0;
     long length = SYSCALL(__NR_read, fd, text, sizeof text);
     SYSCALL(__NR_close, fd);

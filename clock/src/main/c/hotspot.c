@@ -18,11 +18,6 @@ extern const uint64_t gHotSpotVMStructEntryOffsetOffset __attribute__((weak));
 static uint64_t osthread_offset, thread_id_offset;
 static int described;
 
-static int same(const char *a, const char *b) {
-    while (*a && *a == *b) a++, b++;
-    return *a == *b;
-}
-
 int hotspot_init(void) {
     if (!&gHotSpotVMStructs || !&gHotSpotVMStructEntryArrayStride || !&gHotSpotVMStructEntryTypeNameOffset ||
         !&gHotSpotVMStructEntryFieldNameOffset || !&gHotSpotVMStructEntryOffsetOffset)

@@ -26,6 +26,11 @@
     system_call(n, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 #define SYSCALL(...) SYSCALL_PICK(__VA_ARGS__, 0, 0, 0, 0, 0, 0)
 
+static inline int same(const char *a, const char *b) {
+    while (*a && *a == *b) a++, b++;
+    return *a == *b;
+}
+
 // Ids of the calling thread's CPU clocks: bits [31:3] are NOT the thread id (0: the caller), bit 2 says thread, bits
 // [1:0] what is counted. The kernel answers them without looking the thread up (kernel/time/posix-cpu-timers.c).
 enum { OWN_PROF = ~0u << 3 | 4 | 0, OWN_VIRT = ~0u << 3 | 4 | 1, OWN_SCHED = ~0u << 3 | 4 | 2 };

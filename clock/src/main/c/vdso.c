@@ -17,11 +17,6 @@ extern unsigned long getauxval(unsigned long type) __attribute__((weak));
 
 static int (*vdso_clock_gettime)(int32_t, struct __kernel_timespec *);
 
-static int same(const char *a, const char *b) {
-    while (*a && *a == *b) a++, b++;
-    return *a == *b;
-}
-
 struct image {
     const char *names;
     const Elf64_Sym *symbols;
