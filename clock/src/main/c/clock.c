@@ -16,6 +16,8 @@ struct usage {
 
 // What the last reading on this thread said, and what getrusage said at the last tick.
 struct thread_clock {
+    volatile uint64_t *marker;  // null until first asked for
+    uint64_t base_counter, base_cpu, last_cpu;
     uint64_t cpu, user;
     int64_t tick;
     uint64_t measured_user, measured_cpu;
@@ -48,13 +50,18 @@ long rusage_of_thread(int64_t *user, int64_t *system) {
     return 0;
 }
 
+long read_file(const char *path, char *text, long length) {
+    long fd = SYSCALL(__NR_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return 0;
+    long got = SYSCALL(__NR_read, fd, text, length);
+    SYSCALL(__NR_close, fd);
+    return got > 0 ? got : 0;
+}
+
 // With nohz_full= the kernel measures user and system time at each entry and exit; getrusage then moves between ticks.
 static int file_names_a_cpu(const char *path) {
     char text[256];
-    long fd = SYSCALL(__NR_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return 0;
-    long length = SYSCALL(__NR_read, fd, text, sizeof text);
-    SYSCALL(__NR_close, fd);
+    long length = read_file(path, text, sizeof text);
     for (long i = 0; i < length; i++)
         if (text[i] >= '0' && text[i] <= '9') return 1;
     return 0;
@@ -91,6 +98,135 @@ static void measure(struct thread_clock *t) {
     t->user_share = share(t->measured_user, t->measured_cpu);
 }
 
+// ---- the counter's rate
+
+// A moment in both times. Taken again if something came between the reads.
+struct moment {
+    uint64_t counter;
+    int64_t raw;
+};
+
+enum { CALIBRATION_TRIES = 4 };
+static const uint64_t FIRST_CALIBRATION = 10000000;  // ns: over 10 ms, 100 ns of error are 10 ns in a base's lifetime
+static const uint64_t FIRST_LIFETIME = 50000;        // ns
+static const uint64_t LEAST_LIFETIME = 8000;
+static const uint64_t MOST_LIFETIME = 1000000;
+
+static struct moment origin;
+static uint64_t next_calibration;  // ns after the origin
+static int calibrating;
+static uint64_t nanos_per_count;   // of 2^32; 0 until it is known
+static uint64_t base_counts;       // how many counts a base may be used for
+
+static struct moment moment_now(void) {
+    struct moment best = {0, 0};
+    uint64_t least = UINT64_MAX;
+    for (int i = 0; i < CALIBRATION_TRIES; i++) {
+        uint64_t before = counter();
+        int64_t raw = raw_clock_nanos();
+        uint64_t took = counter() - before;
+        if (took < least) {
+            least = took;
+            best = (struct moment){before + took / 2, raw};
+        }
+    }
+    return best;
+}
+
+// Compares the counter with CLOCK_MONOTONIC_RAW, which runs at the scheduler's rate, over ever longer times. Whoever comes
+// by does it; nobody waits for it.
+static void calibrate(void) {
+    if ((uint64_t)(raw_clock_nanos() - origin.raw) < __atomic_load_n(&next_calibration, __ATOMIC_RELAXED)) return;
+    if (__atomic_exchange_n(&calibrating, 1, __ATOMIC_ACQUIRE)) return;
+    struct moment now = moment_now();
+    uint64_t nanos = (uint64_t)(now.raw - origin.raw), counts = now.counter - origin.counter;
+    next_calibration = 2 * nanos;
+    while (nanos >> 31) nanos >>= 1, counts >>= 1;
+    if (counts && nanos) {
+        uint64_t rate = (nanos << 32) / counts;
+        if (!nanos_per_count) __atomic_store_n(&base_counts, (FIRST_LIFETIME << 32) / rate, __ATOMIC_RELAXED);
+        __atomic_store_n(&nanos_per_count, rate, __ATOMIC_RELEASE);
+    }
+    __atomic_store_n(&calibrating, 0, __ATOMIC_RELEASE);
+}
+
+static uint64_t nanos_of(uint64_t counts) {
+    return (uint64_t)(((unsigned __int128)counts * __atomic_load_n(&nanos_per_count, __ATOMIC_RELAXED)) >> 32);
+}
+
+// ---- cpu
+
+static int rung = RUNG_SYSCALL;
+
+// Where the marker of a thread goes that has no area. It is never set, so each read asks the kernel.
+static volatile uint64_t no_marker;
+
+// A processor that its host takes away, and where the kernel accounts for them interrupts, let the counter run on while the
+// thread's clock stands, and no marker tells. A base that turns out to have been ahead shows how often that happens; bases
+// then live so short a time that less than one reading in 10,000 falls between such an event and the next base.
+enum { GOOD_BASES = 20000 };
+static const uint64_t TOO_FAR_AHEAD = 1000;  // ns
+static uint32_t good_bases;
+
+static void judge_base(uint64_t expected, uint64_t found) {
+    uint64_t counts = __atomic_load_n(&base_counts, __ATOMIC_RELAXED);
+    if (expected > found + TOO_FAR_AHEAD) {
+        __atomic_store_n(&good_bases, 0, __ATOMIC_RELAXED);
+        if (nanos_of(counts) > LEAST_LIFETIME) __atomic_store_n(&base_counts, counts / 2, __ATOMIC_RELAXED);
+    } else if (__atomic_add_fetch(&good_bases, 1, __ATOMIC_RELAXED) >= GOOD_BASES) {
+        __atomic_store_n(&good_bases, 0, __ATOMIC_RELAXED);
+        if (nanos_of(counts) < MOST_LIFETIME) __atomic_store_n(&base_counts, counts * 2, __ATOMIC_RELAXED);
+    }
+}
+
+enum { BASE_TRIES = 3 };
+static uint64_t quickest = UINT64_MAX;  // counts between the two counter reads around the system call: twice that was disturbed
+
+static uint64_t never_less(struct thread_clock *t, uint64_t cpu) {
+    // Restored from a checkpoint, a thread's clock starts anew.
+    if (cpu < t->last_cpu && t->last_cpu - cpu > NANOS_PER_SECOND) t->last_cpu = t->cpu = t->user = 0;
+    if (cpu < t->last_cpu) return t->last_cpu;
+    return t->last_cpu = cpu;
+}
+
+// Takes a new base: the marker first, so that a switch at any moment after is seen.
+static __attribute__((noinline)) uint64_t ask_kernel(struct thread_clock *t) {
+    if (!t->marker) {
+        volatile uint64_t *place = rseq_marker_place(rung);
+        t->marker = place ? place : &no_marker;
+    }
+    calibrate();
+    if (t->marker == &no_marker || !nanos_per_count) return never_less(t, (uint64_t)clockNanos(OWN_SCHED));
+    int expired = *t->marker == rseq_marker;
+    struct thread_clock old = *t;
+    for (int i = 0; i < BASE_TRIES; i++) {
+        *t->marker = rseq_marker;
+        uint64_t before = counter();
+        uint64_t cpu = (uint64_t)clockNanos(OWN_SCHED);
+        uint64_t took = counter() - before;
+        t->base_counter = before + took / 2;
+        t->base_cpu = cpu;
+        uint64_t age = nanos_of(t->base_counter - old.base_counter);
+        if (expired && i == 0 && age < MOST_LIFETIME && *t->marker == rseq_marker)
+            judge_base(old.base_cpu + age, cpu);
+        if (took < quickest) quickest = took;
+        if (took <= 2 * quickest) return never_less(t, cpu + nanos_of(took / 2));
+    }
+    *t->marker = 0;
+    return never_less(t, (uint64_t)clockNanos(OWN_SCHED));
+}
+
+static inline uint64_t cpu_now(struct thread_clock *t) {
+    if (rung == RUNG_SYSCALL) return (uint64_t)clockNanos(OWN_SCHED);
+    // The counter before the marker: if the marker is there, the counter was read before any switch.
+    uint64_t counts = counter() - t->base_counter;
+    if (t->marker && *t->marker == rseq_marker && counts < base_counts)
+        return never_less(t, t->base_cpu + ((counts * nanos_per_count) >> 32));
+    return ask_kernel(t);
+}
+
+// ---- user and system
+
 // One consistent reading. getrusage is as old as the last tick, so what came since is split in its own proportion (as
 // the kernel's cputime_adjust would), and the sum is steered there: neither part gets more than the whole grew by, so
 // nothing goes backwards and no error outlives the tick after it.
@@ -100,7 +236,7 @@ static void read_clock(struct thread_clock *t) {
         measure(t);
         t->tick = tick;
     }
-    uint64_t cpu = (uint64_t)clockNanos(OWN_SCHED);
+    uint64_t cpu = cpu_now(t);
     if (cpu < t->cpu) t->cpu = t->user = 0;  // restored from a checkpoint: the kernel counts anew
     uint64_t grown = cpu - t->cpu;
     uint64_t since = cpu > t->measured_cpu ? cpu - t->measured_cpu : 0;
@@ -111,7 +247,7 @@ static void read_clock(struct thread_clock *t) {
     t->user = user;
 }
 
-static int64_t cpuNanos(void) { return clockNanos(OWN_SCHED); }
+static int64_t cpuNanos(void) { return (int64_t)cpu_now(&self); }
 
 static int64_t userNanos(void) {
     struct thread_clock *t = &self;
@@ -134,6 +270,24 @@ static int64_t nowCpuNanos(void) {
 
 static int64_t nowUserNanos(void) { return (int64_t)self.user; }
 
+// Tries a rung on this thread, and changes to it if it is usable.
+static int32_t selectRung(int32_t wanted) {
+    if (wanted == RUNG_SYSCALL || wanted == rung) {
+        rung = wanted;
+        return PROBE_USABLE;
+    }
+    int32_t refusal = rseq_prepare(wanted);
+    if (refusal) return refusal;
+    if (!self.marker || self.marker == &no_marker) self.marker = rseq_marker_place(wanted);
+    if (!self.marker) return PROBE_NOT_REGISTERED;
+    int kept = rseq_kept_markers(self.marker);
+    if (kept != 0) return kept < 0 ? PROBE_CANNOT_PIN : PROBE_MARKER_KEPT;
+    origin = moment_now();
+    next_calibration = FIRST_CALIBRATION;
+    rung = wanted;
+    return PROBE_USABLE;
+}
+
 const struct functions own_functions = {
     .magic = 0x6b636f6c636b7361,
     .abi = TASKCLOCK_ABI,
@@ -145,4 +299,5 @@ const struct functions own_functions = {
     .nowUserNanos = nowUserNanos,
     .clockNanos = clockNanos,
     .tickStamp = coarse_nanos,
+    .selectRung = selectRung,
 };

@@ -89,6 +89,11 @@ static void facts(JNIEnv *env, jclass c, jlongArray into) {
     (*env)->SetLongArrayRegion(env, into, 0, sizeof facts / sizeof *facts, facts);
 }
 
+static jint selectRung(JNIEnv *env, jclass c, jint rung) {
+    (void)env, (void)c;
+    return clock_functions->selectRung(rung);
+}
+
 static jstring libc(JNIEnv *env, jclass c) {
     (void)c;
     return gnu_get_libc_version ? (*env)->NewStringUTF(env, gnu_get_libc_version()) : 0;
@@ -149,6 +154,7 @@ static const JNINativeMethod library_methods[] = {
     {"bind", "(Ljava/lang/Class;)V", (void *)bind},
     {"functions", "([J)V", (void *)functions},
     {"facts", "([J)V", (void *)facts},
+    {"selectRung", "(I)I", (void *)selectRung},
     {"libc", "()Ljava/lang/String;", (void *)libc},
     {"ownTid", "()I", (void *)ownTid},
     {"tid", "(Ljava/lang/Thread;)I", (void *)tid},

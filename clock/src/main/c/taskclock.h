@@ -4,6 +4,7 @@
 // The native half of TaskClock. It uses raw system calls and no libc, so one library serves glibc and musl alike.
 //
 //   clock.c    reads the kernel's CPU clocks; holds the state of each thread
+//   rseq.c     how to notice that a thread was switched out, without asking
 //   vdso.c     the coarse clock that tells ticks apart without a system call
 //   shared.c   lets all copies of this library in one process use the first one's functions and state
 //   threads.c  reads many threads at once
@@ -49,6 +50,22 @@ struct functions {
     int64_t (*nowUserNanos)(void);
     int64_t (*clockNanos)(int32_t id);
     int64_t (*tickStamp)(void);
+    int32_t (*selectRung)(int32_t rung);
+};
+
+// How cpu is read. The numbers are those of org.taskclock.Rung.
+enum { RUNG_RSEQ, RUNG_RSEQ_OWN, RUNG_SYSCALL };
+
+// What selectRung answers: why the rung is not usable, or that it is.
+enum {
+    PROBE_USABLE,
+    PROBE_COUNTER,         // the time-stamp counter is not steady
+    PROBE_LIBC_DOES_NOT,   // libc has registered no area
+    PROBE_LIBC_DOES,       // libc has, so we cannot
+    PROBE_NOT_REGISTERED,  // the kernel refuses, or does not know this thread's area
+    PROBE_CANNOT_PIN,
+    PROBE_MARKER_KEPT,     // blocking does not remove the marker
+    PROBE_MEMORY
 };
 
 // clock.c
@@ -59,9 +76,18 @@ int64_t clock_resolution(int32_t id);
 long rusage_of_thread(int64_t *user, int64_t *system);  // 0 or -errno
 extern const struct functions own_functions;
 
+long read_file(const char *path, char *text, long length);  // bytes read, 0 if none
+
+// rseq.c
+extern uint64_t rseq_marker;  // what is left in a marker's place; 0 before rseq_prepare
+int rseq_prepare(int rung);
+volatile uint64_t *rseq_marker_place(int rung);
+int rseq_kept_markers(volatile uint64_t *place);
+
 // vdso.c
 void vdso_init(void);
 int64_t coarse_nanos(void);
+int64_t raw_clock_nanos(void);  // CLOCK_MONOTONIC_RAW
 
 // shared.c
 const struct functions *shared_functions(const struct functions *own, int *error);

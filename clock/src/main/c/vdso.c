@@ -10,7 +10,8 @@
 #include <linux/elf.h>
 #include <linux/time_types.h>
 
-enum { MONOTONIC_COARSE = 6, GNU_HASH = 0x6ffffef5 };  // CLOCK_MONOTONIC_COARSE, DT_GNU_HASH
+enum { MONOTONIC_RAW = 4, MONOTONIC_COARSE = 6 };  // CLOCK_MONOTONIC_RAW, CLOCK_MONOTONIC_COARSE
+enum { GNU_HASH = 0x6ffffef5 };                    // DT_GNU_HASH
 
 // glibc (2.16) and musl both have it; a process without it just has no vDSO for us.
 extern unsigned long getauxval(unsigned long type) __attribute__((weak));
@@ -66,10 +67,12 @@ void vdso_init(void) {
     if (symbol) *(const void **)&vdso_clock_gettime = bias + symbol->st_value;
 }
 
-int64_t coarse_nanos(void) {
+static int64_t read_vdso(int32_t id) {
     struct __kernel_timespec t;
-    if (vdso_clock_gettime ? vdso_clock_gettime(MONOTONIC_COARSE, &t) != 0
-                           : SYSCALL(__NR_clock_gettime, MONOTONIC_COARSE, &t) != 0)
-        return -1;
+    if (vdso_clock_gettime ? vdso_clock_gettime(id, &t) != 0 : SYSCALL(__NR_clock_gettime, id, &t) != 0) return -1;
     return t.tv_sec * NANOS_PER_SECOND + t.tv_nsec;
 }
+
+int64_t coarse_nanos(void) { return read_vdso(MONOTONIC_COARSE); }
+
+int64_t raw_clock_nanos(void) { return read_vdso(MONOTONIC_RAW); }

@@ -163,6 +163,9 @@ final class Library {
 
     private static native void facts(long[] into);
 
+    /** Tries a rung on the calling thread and changes to it; 0, or why not, by the numbers of taskclock.h. */
+    static native int selectRung(int rung);
+
     /** The version of glibc; null under another C library. */
     static native String libc();
 
