@@ -108,7 +108,7 @@ struct moment {
 
 enum { CALIBRATION_TRIES = 4 };
 static const uint64_t FIRST_CALIBRATION = 10000000;  // ns: over 10 ms, 100 ns of error are 10 ns in a base's lifetime
-static const uint64_t FIRST_LIFETIME = 50000;        // ns
+static const uint64_t FIRST_LIFETIME = 20000;        // ns
 static const uint64_t LEAST_LIFETIME = 8000;
 static const uint64_t MOST_LIFETIME = 1000000;
 

@@ -80,7 +80,7 @@ class BlockingTest {
     /** A process that is stopped uses nothing, though its clock on the wall goes on. */
     @Test
     void shouldNotCountTimeInWhichTheProcessWasStopped() throws Exception {
-        List<String> options = List.of("-Dtaskclock.rung=" + System.getProperty("test.expectedRung"));
+        List<String> options = List.of("-Dtaskclock.rung=" + Expected.rung());
         Process child = new ProcessBuilder(ChildJvm.command(options, Stopped.class))
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();

@@ -22,7 +22,7 @@ class CheckJniTest {
 
     @Test
     void shouldCallTheJvmAsItAsks() {
-        assumeTrue("syscall".equals(System.getProperty("test.expectedRung")), "no native library for this system");
+        assumeTrue(Expected.isNative(), "no native library for this system");
         ChildJvm child = ChildJvm.run(OPTIONS, EveryRead.class).succeeded();
         // What the check finds it says on stdout.
         assertThat(child.out()).isEqualTo("every read done on syscall\n");

@@ -47,7 +47,7 @@ class CopiesTest {
         try (Copy first = new Copy(jar, Copy.PACKAGE);
                 Copy second = another(kind)) {
             for (Copy copy : List.of(first, second)) {
-                assertThat(copy.status("rung")).isEqualTo("syscall");
+                assertThat(copy.status("rung")).isEqualTo(Expected.rung());
                 assertThat(copy.status("binding")).isEqualTo(Runtime.version().feature() >= 22 ? "FFM" : "JNI");
                 assertThat(copy.status("state")).startsWith("shared");
             }
@@ -144,6 +144,6 @@ class CopiesTest {
     }
 
     private static void assumeLibrary() {
-        assumeTrue("syscall".equals(System.getProperty("test.expectedRung")), "no native library for this system");
+        assumeTrue(Expected.isNative(), "no native library for this system");
     }
 }

@@ -77,7 +77,7 @@ class PackagingTest {
 
     @Test
     void shouldHoldTheNativeLibraryWhereOneIsBuilt() throws IOException {
-        boolean expected = System.getProperty("test.expectedRung").equals("syscall");
+        boolean expected = Expected.isNative();
         String name = "org/taskclock/libtaskclock-linux-x86_64.so";
         assertThat(names().contains(name)).isEqualTo(expected);
         if (expected) assertThat(bytes(name)).startsWith(0x7f, 'E', 'L', 'F');
