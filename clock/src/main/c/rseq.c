@@ -186,14 +186,14 @@ int rseq_kept_markers(volatile uint64_t *place) {
     return kept;
 }
 
-// What can be said before a marker is tried, and the marker itself.
+// What can be said before a marker is tried, and the marker itself. Whether libc registers never changes in a process, so
+// only one of the two markers is ever made: the other would be taken for the address of a descriptor.
 int rseq_prepare(int rung) {
     int libc_registers = &__rseq_offset && &__rseq_size && __rseq_size != 0;
+    if (rung == RUNG_RSEQ && !libc_registers) return PROBE_LIBC_DOES_NOT;
+    if (rung == RUNG_RSEQ_OWN && libc_registers) return PROBE_LIBC_DOES;
     if (!counter_is_steady()) return PROBE_COUNTER;
-    if (rung == RUNG_RSEQ_OWN) {
-        rseq_marker = 0x4000ffffull << 32;
-        return libc_registers ? PROBE_LIBC_DOES : PROBE_USABLE;
-    }
-    if (!libc_registers) return PROBE_LIBC_DOES_NOT;
-    return make_descriptor() ? PROBE_USABLE : PROBE_MEMORY;
+    if (rung == RUNG_RSEQ) return make_descriptor() ? PROBE_USABLE : PROBE_MEMORY;
+    rseq_marker = 0x4000ffffull << 32;
+    return PROBE_USABLE;
 }

