@@ -50,6 +50,19 @@ class ContractTest {
         }));
     }
 
+    /** Each is away for some microseconds, while a base is good for more: only the marker tells. */
+    @Test
+    @SuppressWarnings("ThreadPriorityCheck") // to be switched out is the point
+    void shouldHoldForThreadsThatTakeTurnsOnOneProcessor() throws InterruptedException {
+        Work.onThreads(2, () -> {
+            assertThat(Os.pin(0)).isTrue();
+            new Observer().observe(RUN_NANOS, round -> {
+                Work.sink = TaskClock.cpuNanos();
+                Thread.yield();
+            });
+        });
+    }
+
     @Test
     void shouldHoldUnderAStormOfSignals() throws InterruptedException {
         Os.handleSignal(Os.SIGUSR2);
@@ -99,7 +112,11 @@ class ContractTest {
 
     /** Reads and compares, over and over, on the thread that makes it. */
     private static final class Observer {
-        private final boolean comparesSplit = TaskClock.status().rung() != Rung.MXBEAN;
+        private final Rung rung = TaskClock.status().rung();
+        /** Then every reading lies between two of the kernel's; the counter may be off where no marker tells. */
+        private final boolean asksKernelAlways = rung == Rung.SYSCALL || rung == Rung.MXBEAN;
+
+        private final boolean comparesSplit = rung != Rung.MXBEAN;
         /**
          * User and system may differ from getrusage's by one tick, and getrusage itself lags the thread by one; twice that,
          * as a machine that is itself a guest gets some of its ticks late.
@@ -120,12 +137,13 @@ class ContractTest {
                 compareCpu();
                 compareParts();
             }
-            assertThat(farOff).as("of %d readings", readings).isLessThanOrEqualTo(readings / 10_000 + ONE_BASE);
+            long allowed = asksKernelAlways ? 0 : readings / 10_000 + ONE_BASE;
+            assertThat(farOff).as("of %d readings", readings).isLessThanOrEqualTo(allowed);
         }
 
         private void compare(long before, long cpu, long after) {
             readings++;
-            if (Math.max(before - cpu, cpu - after) > FAR_OFF_NANOS) farOff++;
+            if (Math.max(before - cpu, cpu - after) > (asksKernelAlways ? 0 : FAR_OFF_NANOS)) farOff++;
         }
 
         /** The clock's figure lies between two of the kernel's. */
