@@ -22,9 +22,12 @@
 # "run.sh -k 6.19 -j 17 -c JAR". What it finds is the wrong rung: emulated system calls take so long that a base has expired before
 # it can be wrong, so the contract may hold all the same.
 #
-# A machine that does other things gives the emulated processors' ticks late, which no clock can make good: then "split" fails.
-# So a step that fails is repeated, up to five attempts, and the table says so. A wrong rung or accounting at any of the attempts
-# is a failure. JVMs compile with C1 only, see init.
+# Where other programs run, QEMU gives the guest its ticks late, and with tick accounting user and system time are then only as
+# good as these. doctor allows a tick and 1 ms between its split and getrusage's, so on the boots with tick accounting that
+# finding is reported but not judged; ContractTest, which allows four ticks, judges it on every boot and is repeated where it fails.
+# There, too, the probe may find a marker kept because the 100 us for which it sleeps were over before it slept, and so refuse
+# a rung that could be used: then doctor is repeated. Both at most up to three attempts, and the table tells of each. To use a
+# rung that must be refused is a failure at any attempt. JVMs compile with C1 only, see init.
 #
 # A step takes 10 to 20 s on two idle processors, all of them an hour; more where other programs run. First the kernels and JDKs are
 # fetched (kernels.sh, jdks.sh; half a gigabyte) into MATRIX_CACHE, ~/.cache/taskclock-matrix unless told, where the logs are
@@ -169,16 +172,23 @@ attempts() {
 }
 
 exit_code() {
-  sed -n 's/^==end \([0-9]*\).*/\1/p' "$1" | tail -n 1
+  sed -n 's/^==end \([0-9]*\).*/\1/p' "$1" 2>/dev/null | tail -n 1 || true
 }
 
-# why_doctor LOG, why_contract LOG: nothing if all was well.
+# json LOG: what doctor said.
+json() {
+  grep -m 1 '^{' "$1" 2>/dev/null || true
+}
+
+# why_doctor LOG, why_contract LOG: nothing if all was well. "split": nothing else was wrong.
 why_doctor() {
   local code
   code=$(exit_code "$1")
   [[ $code != 0 ]] || return 0
-  grep -m 1 '^{' "$1" 2>/dev/null | jq -er '.contract | select(.holds == false) |
-    if .splitErrorMaxNanos > .splitBoundNanos then "split" else "contract" end' 2>/dev/null || echo "exit code ${code:-none}"
+  json "$1" | jq -er '.contract | select(.holds == false) |
+    if .unknownReadings == 0 and .cpuErrorP9999Nanos < 1000 and .sumErrors == 0 and .backwardSteps == 0
+      and .blockedNanosCounted <= 1000 * .waits and .splitErrorMaxNanos > .splitBoundNanos
+    then "split" else "contract" end' 2>/dev/null || echo "exit code ${code:-none}"
 }
 
 why_contract() {
@@ -189,11 +199,14 @@ why_contract() {
   grep -oE '\w+\(\) \[X\]' "$1" 2>/dev/null | grep -oE '^\w+' | paste -sd' ' | grep . || echo "exit code ${code:-none}"
 }
 
-# earlier STEP FILE: why the attempts before the last one failed.
+# earlier STEP FILE: why the attempts before the last one were not enough.
 earlier() {
-  local n last
+  local n last why
   last=$(attempts "$2")
-  for ((n = 1; n < last; n++)); do echo "; attempt $n: $("why_$1" "$2.$n")"; done | tr -d '\n'
+  for ((n = 1; n < last; n++)); do
+    if [[ $1 == doctor ]]; then why=$(json "$2.$n" | jq -r .rung); else why=$(why_contract "$2.$n"); fi
+    printf '; attempt %s: %s' $n "${why:-crashed}"
+  done
 }
 
 # count WORD LOG: "[ 8 tests WORD ]"
@@ -207,9 +220,9 @@ row() {
   local problems=() rung=none accounting=none doctor=none contract=- json n log why passed failed want=tick
   [[ ! $boot ]] || want=precise
   n=$(attempts "$name.doctor")
-  for ((i = 1; i <= n; i++)); do
-    json=$(grep -m 1 '^{' "$name.doctor.$i" || true)
-    [[ $json ]] || continue
+  log=$name.doctor.$n
+  json=$(json "$log")
+  if [[ $json ]]; then
     rung=$(jq -r .rung <<<"$json")
     accounting=$(jq -r .accounting <<<"$json")
     [[ $rung == "$expected" ]] || problems+=("rung is $rung, not $expected")
@@ -217,10 +230,18 @@ row() {
     [[ $(jq -r .kernel <<<"$json") =~ ^Linux\ ${kernel/./\\.}[^0-9] ]] || problems+=("the kernel is another")
     [[ $(jq -r .libc <<<"$json") == "glibc $libc" ]] || problems+=("the C library is another")
     [[ $(jq -r .jdk <<<"$json") =~ \ $jdk[.+-] ]] || problems+=("the JDK is another")
-  done
-  why=$(why_doctor "$name.doctor.$n")
-  doctor="${why:-holds}$(earlier doctor "$name.doctor")"
-  [[ ! $why ]] || problems+=("doctor: $why")
+  fi
+  why=$(why_doctor "$log")
+  doctor=${why:-holds}
+  if [[ $why == split && $want == tick ]]; then
+    doctor="holds, but split: $(jq -r '.contract.splitErrorMaxNanos / 1e5 | round / 10' <<<"$json") ms"
+  elif [[ $why ]]; then
+    problems+=("doctor: $why")
+  fi
+  doctor+=$(earlier doctor "$name.doctor")
+  # What is refused wrongly now and then is slow; what is used wrongly even once is wrong.
+  if [[ $expected == syscall && $doctor == *attempt* ]]; then problems+=('doctor: used another rung'); fi
+  [[ $doctor != *crashed* ]] || problems+=('doctor: crashed')
   if [[ $steps == *contract* ]]; then
     n=$(attempts "$name.contract")
     log=$name.contract.$n
@@ -229,7 +250,10 @@ row() {
     contract="${passed:-0} passed, ${failed:-none} failed$(earlier contract "$name.contract")"
     why=$(why_contract "$log")
     [[ ! $why ]] || problems+=("contract: $why")
-    grep -q 'shouldUseTheRung.*\[X\]' "$name".contract.* && problems+=('contract: the rung is another')
+    if [[ $expected == syscall ]] && grep -q 'shouldUseTheRung.*\[X\]' "$name".contract.*; then
+      problems+=('contract: used another rung')
+    fi
+    [[ $why == exit* || $contract != *'exit code'* ]] || problems+=('contract: crashed')
     ((${passed:-0} > 0)) && [[ ${failed:-1} == 0 ]] || [[ $why ]] || problems+=('contract: no test ran')
   fi
   local verdict=ok
@@ -263,7 +287,8 @@ for kernel in "${kernels[@]}"; do
       done
     done >>"$rows"
     for json in "$folder"/*.doctor.*; do
-      json=$(grep -m 1 '^{' "$json" 2>/dev/null) || continue
+      json=$(json "$json")
+      [[ $json ]] || continue
       release[$kernel]=$(jq -r '.kernel | ltrimstr("Linux ")' <<<"$json")
       vm=$(jq -r .jdk <<<"$json")
       for jdk in "${jdks[@]}"; do if [[ $vm =~ \ $jdk[.+-] ]]; then runtime[$jdk]=$vm; fi; done
@@ -282,13 +307,16 @@ failed=$(number '\*\*FAILED\*\*')
   [[ ! $clock ]] || echo '**The clock is not the one that was built, but that of another jar (`-c`).**'
   echo
   echo "- combinations: $(number ' ok \|$') ok, $failed failed, $(number 'not run:') not run"
-  echo "- attempts that failed for steps that held at a later one: $(grep -oE 'attempt [0-9]' "$rows" | wc -l)"
+  echo "- attempts that were followed by another: $(grep -oE 'attempt [0-9]' "$rows" | wc -l)"
   echo "- TaskClock: $(git -C "$root" describe --always --dirty 2>/dev/null || echo "$version")"
   for kernel in "${kernels[@]}"; do echo "- kernel $kernel: ${release[$kernel]:-unknown}"; done
   for jdk in "${jdks[@]}"; do echo "- JDK $jdk: ${runtime[$jdk]:-unknown}"; done
   echo "- glibc: ${libc_version[host]} of the host, ${libc_version[new]} of Debian sid"
   echo '- tunable: rseq=0 is `GLIBC_TUNABLES=glibc.pthread.rseq=0`'
-  echo '- ContractTest: - where another combination of this boot has its turn; attempt N: why a step had to be repeated'
+  echo '- doctor: "but split" where it is further from getrusage than a tick and 1 ms, which is not judged where ticks are'
+  echo '  emulated and come late: see `run.sh --help`'
+  echo '- ContractTest: - where another combination of this boot has its turn'
+  echo '- attempt N: why it had to be repeated; of doctor, the rung that it found'
   echo
   echo '| kernel | arguments | JDK | glibc | tunable | rung | accounting | doctor: the contract | ContractTest | verdict |'
   echo '|---|---|---|---|---|---|---|---|---|---|'
