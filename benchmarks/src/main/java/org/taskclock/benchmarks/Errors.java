@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.benchmarks;
+
+import org.HdrHistogram.Histogram;
+
+/** Errors of many readings: 0 where the reading lay between two of the kernel's. Not for several threads at once. */
+final class Errors {
+    private static final int DIGITS = 3;
+
+    private final Histogram sizes = new Histogram(DIGITS);
+    private final Histogram widths = new Histogram(DIGITS);
+    private long exact;
+    private long worstAhead;
+    private long worstBehind;
+
+    /**
+     * Records one.
+     *
+     * @param error positive: ahead of the kernel, negative: behind it
+     * @param width how far the kernel's two readings are apart: what no error of this reading shows in
+     */
+    void record(long error, long width) {
+        sizes.recordValue(Math.abs(error));
+        widths.recordValue(Math.max(width, 0));
+        if (error == 0) exact++;
+        worstAhead = Math.max(worstAhead, error);
+        worstBehind = Math.max(worstBehind, -error);
+    }
+
+    void add(Errors other) {
+        sizes.add(other.sizes);
+        widths.add(other.widths);
+        exact += other.exact;
+        worstAhead = Math.max(worstAhead, other.worstAhead);
+        worstBehind = Math.max(worstBehind, other.worstBehind);
+    }
+
+    Summary summary(String kind) {
+        return new Summary(
+                kind,
+                sizes.getTotalCount(),
+                exact,
+                sizes.getValueAtPercentile(50),
+                sizes.getValueAtPercentile(99),
+                sizes.getValueAtPercentile(99.9),
+                sizes.getValueAtPercentile(99.99),
+                sizes.getValueAtPercentile(99.999),
+                worstAhead,
+                worstBehind,
+                widths.getValueAtPercentile(50));
+    }
+
+    /** What is published of them, in nanoseconds. */
+    record Summary(
+            String kind,
+            long comparisons,
+            long exact,
+            long p50,
+            long p99,
+            long p999,
+            long p9999,
+            long p99999,
+            long worstAhead,
+            long worstBehind,
+            long medianWidth) {
+        /** One reading in 10,000 may be off by this much or more. */
+        static final long TARGET_NANOS = 1_000;
+
+        boolean meetsTarget() {
+            return p9999 < TARGET_NANOS;
+        }
+    }
+}
