@@ -72,6 +72,11 @@ final class Comparer {
             cpu = parts[0];
         } else {
             cpu = TaskClock.cpuNanos();
+            // One right after the other, as a small step back is over by the time the kernel has answered.
+            for (int i = way < 6 ? random.nextInt(20) : 0; i > 0; i--) {
+                judge.next(cpu);
+                cpu = TaskClock.cpuNanos();
+            }
         }
         long after = KERNEL.nanos();
         judge.cpu(wallBefore, before, cpu, after, System.nanoTime(), wallBefore - recordFrom >= 0);

@@ -16,6 +16,7 @@ final class Judge {
     private final Errors errors = new Errors();
 
     private long lastWallNanos;
+    private long comparedCpu;
     private long lastCpu;
     private long lastUser;
     private long lastSystem;
@@ -29,6 +30,7 @@ final class Judge {
     /** The readings that follow are of another thread. */
     void changeThread() {
         lastWallNanos = System.nanoTime();
+        comparedCpu = 0;
         lastCpu = 0;
         lastUser = 0;
         lastSystem = 0;
@@ -48,13 +50,20 @@ final class Judge {
         long error = error(before, cpu, after);
         if (Math.abs(error) > MOST_ERROR_NANOS)
             wrong("cpu " + cpu + " is " + error + " ns off the kernel's " + before + " to " + after);
-        notBack("cpu", lastCpu, cpu);
-        long outrun = cpu - lastCpu - (wallAfter - lastWallNanos);
+        next(cpu);
+        long outrun = cpu - comparedCpu - (wallAfter - lastWallNanos);
         // What a thread used before its first reading, nobody timed.
-        if (lastCpu != 0 && outrun > WALL_TOLERANCE_NANOS) wrong("cpu grew by " + outrun + " ns more than wall time");
-        lastCpu = cpu;
+        if (comparedCpu != 0 && outrun > WALL_TOLERANCE_NANOS)
+            wrong("cpu grew by " + outrun + " ns more than wall time");
+        comparedCpu = cpu;
         lastWallNanos = wallBefore;
         if (recorded) errors.record(error, after - before);
+    }
+
+    /** A reading that is compared with the last one alone. */
+    void next(long cpu) {
+        notBack("cpu", lastCpu, cpu);
+        lastCpu = cpu;
     }
 
     /** The other parts of a reading whose cpu was judged. */

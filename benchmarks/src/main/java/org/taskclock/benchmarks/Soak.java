@@ -3,9 +3,12 @@
 package org.taskclock.benchmarks;
 
 import com.google.gson.GsonBuilder;
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
@@ -45,6 +48,7 @@ public final class Soak {
      * @param where JDK, rung and machine, in words
      * @param errors by kind of disturbance, and last of all of them
      * @param disturbances how often each took place
+     * @param stolenMillis processor time that the hypervisor took away
      * @param wrongs how many readings were wrong
      * @param wrong what was wrong with the first of these
      */
@@ -53,6 +57,7 @@ public final class Soak {
             double seconds,
             List<Errors.Summary> errors,
             Map<String, Long> disturbances,
+            long stolenMillis,
             long wrongs,
             List<String> wrong) {
         boolean isGood() {
@@ -100,6 +105,7 @@ public final class Soak {
     private Result compareAll(double seconds) throws Exception {
         Disturbance.Counts counts = new Disturbance.Counts();
         Map<String, Long> before = counted(counts);
+        long stolen = stolenMillis();
         SplittableRandom random = new SplittableRandom();
         long recordFrom = System.nanoTime() + WARM_UP_NANOS;
         long end = recordFrom + (long) (seconds * 1e9);
@@ -130,6 +136,7 @@ public final class Soak {
         Map<String, Long> disturbances = counted(counts);
         before.forEach((name, count) -> disturbances.merge(name, -count, Long::sum));
         disturbances.put("profiler's samples", samples);
+        stolen = stolenMillis() - stolen;
         List<Errors.Summary> summaries = new ArrayList<>();
         Errors all = new Errors();
         errors.forEach((kind, ofKind) -> {
@@ -138,7 +145,7 @@ public final class Soak {
         });
         summaries.add(all.summary("all"));
         synchronized (this) {
-            return new Result(where(), seconds, summaries, disturbances, wrongs, List.copyOf(wrong));
+            return new Result(where(), seconds, summaries, disturbances, stolen, wrongs, List.copyOf(wrong));
         }
     }
 
@@ -172,6 +179,13 @@ public final class Soak {
             collections += collector.getCollectionCount();
         counted.put("collections", collections);
         return counted;
+    }
+
+    /** Of all processors since the system started: the eighth figure, in steps of 10 ms (proc_stat(5)). */
+    private static long stolenMillis() throws IOException {
+        try (BufferedReader stat = Files.newBufferedReader(Path.of("/proc/stat"))) {
+            return 10 * Long.parseLong(stat.readLine().split(" +", -1)[8]);
+        }
     }
 
     /** Profiles, a quarter of the time in each way, so that SIGPROF hits any thread; half the time nothing does. */

@@ -25,6 +25,9 @@ final class SoakReport {
                 "",
                 markdown ? table.markdown() : table.aligned(),
                 "Meanwhile: " + disturbances + ".",
+                Goal.format(
+                        "The hypervisor took %,d ms of processor time, which no marker shows and some kernels deduct.",
+                        result.stolenMillis()),
                 "",
                 verdicts(result));
     }

@@ -106,6 +106,7 @@ class SoakTest {
                 1,
                 List.of(judge.errors().summary("spinners")),
                 Map.of("migrations", 0L),
+                0,
                 7,
                 List.of("spinners: cpu went back"));
         assertThat(result.isGood()).isFalse();
