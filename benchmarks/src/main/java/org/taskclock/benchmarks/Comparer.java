@@ -67,7 +67,14 @@ final class Comparer {
         long wallBefore = System.nanoTime();
         long before = KERNEL.nanos();
         long cpu;
-        if (way < 2) {
+        if (way == 15) {
+            // Whether this reading asked the kernel, the next one tells, which does.
+            long start = System.nanoTime();
+            cpu = TaskClock.cpuNanos();
+            long between = System.nanoTime();
+            KERNEL.nanos();
+            judge.errors().time(between - start, System.nanoTime() - between);
+        } else if (way < 2) {
             TaskClock.read(parts);
             cpu = parts[0];
         } else {

@@ -10,6 +10,8 @@ final class Errors {
 
     private final Histogram sizes = new Histogram(DIGITS);
     private final Histogram widths = new Histogram(DIGITS);
+    private long timed;
+    private long quick;
     private long exact;
     private long worstAhead;
     private long worstBehind;
@@ -28,9 +30,17 @@ final class Errors {
         worstBehind = Math.max(worstBehind, -error);
     }
 
+    /** How long a reading took, and the kernel's after it: one that took less than half as long did not ask the kernel. */
+    void time(long nanos, long kernelNanos) {
+        timed++;
+        if (nanos < kernelNanos / 2) quick++;
+    }
+
     void add(Errors other) {
         sizes.add(other.sizes);
         widths.add(other.widths);
+        timed += other.timed;
+        quick += other.quick;
         exact += other.exact;
         worstAhead = Math.max(worstAhead, other.worstAhead);
         worstBehind = Math.max(worstBehind, other.worstBehind);
@@ -40,6 +50,7 @@ final class Errors {
         return new Summary(
                 kind,
                 sizes.getTotalCount(),
+                Math.round(100.0 * quick / Math.max(timed, 1)),
                 exact,
                 sizes.getValueAtPercentile(50),
                 sizes.getValueAtPercentile(99),
@@ -51,10 +62,11 @@ final class Errors {
                 widths.getValueAtPercentile(50));
     }
 
-    /** What is published of them, in nanoseconds. */
+    /** What is published of them, in nanoseconds; and how many readings did not ask the kernel. */
     record Summary(
             String kind,
             long comparisons,
+            long quickPercent,
             long exact,
             long p50,
             long p99,

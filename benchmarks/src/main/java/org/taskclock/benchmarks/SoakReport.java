@@ -21,7 +21,8 @@ final class SoakReport {
                 "",
                 "Error of TaskClock's cpu in ns: how far it lies outside of what CLOCK_THREAD_CPUTIME_ID says before and after.",
                 Goal.format(
-                        "These two are %,d ns apart (median); what lies between them counts as 0.", all.medianWidth()),
+                        "These two are %,d ns apart (median); what lies between them counts as 0. No call: readings that took no system call.",
+                        all.medianWidth()),
                 "",
                 markdown ? table.markdown() : table.aligned(),
                 "Meanwhile: " + disturbances + ".",
@@ -36,6 +37,7 @@ final class SoakReport {
         Table table = new Table(
                 "threads",
                 "comparisons",
+                "no call",
                 "outside",
                 "50 %",
                 "99 %",
@@ -48,6 +50,7 @@ final class SoakReport {
             table.add(List.of(
                     kind.kind(),
                     number(kind.comparisons()),
+                    kind.quickPercent() + " %",
                     number(kind.comparisons() - kind.exact()),
                     number(kind.p50()),
                     number(kind.p99()),

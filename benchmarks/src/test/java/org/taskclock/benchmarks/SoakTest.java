@@ -5,14 +5,18 @@ package org.taskclock.benchmarks;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 
 class SoakTest {
     private static final long LONG_AGO = System.nanoTime() - 3_600_000_000_000L;
+
+    private static final int MOST_SOAKS = 20;
 
     private final List<String> wrong = new ArrayList<>();
     private final Judge judge = new Judge("spinners", wrong::add);
@@ -46,6 +50,13 @@ class SoakTest {
         assertThat(summary.worstAhead()).isEqualTo(400);
         assertThat(summary.worstBehind()).isEqualTo(30);
         assertThat(summary.medianWidth()).isEqualTo(500);
+    }
+
+    @Test
+    void shouldTellReadingsThatDidNotAskTheKernelByTheirTime() {
+        judge.errors().time(60, 500);
+        judge.errors().time(490, 500);
+        assertThat(judge.errors().summary("spinners").quickPercent()).isEqualTo(50);
     }
 
     @Test
@@ -112,7 +123,7 @@ class SoakTest {
         assertThat(result.isGood()).isFalse();
         assertThat(SoakReport.text(result, true))
                 .startsWith("here: 1 s.")
-                .contains("| spinners | 1 | 1 | 2,000 |")
+                .contains("| spinners | 1 | 0 % | 1 | 2,000 |")
                 .contains("MISSED by spinners (2,000 ns)")
                 .contains("WRONG 7 times")
                 .contains("WRONG: spinners: cpu went back")
@@ -121,13 +132,16 @@ class SoakTest {
 
     @Test
     @EnabledOnOs(value = OS.LINUX, architectures = "amd64", disabledReason = "the native library is for this alone")
-    void shouldFindNothingWrongInASecond() throws Exception {
-        Soak.Result result = Soak.run(1);
-        assertThat(result.wrong()).isEmpty();
-        assertThat(result.missing()).isEmpty();
-        assertThat(result.errors())
-                .hasSize(Disturbance.values().length + 1)
-                .allSatisfy(
-                        kind -> assertThat(kind.comparisons()).as(kind.kind()).isPositive());
+    void shouldFindNothingWrongWhileDisturbed() throws Exception {
+        Set<String> missing = null;
+        // On a machine that has much else to do, not everything takes place in a second.
+        for (int i = 0; i < MOST_SOAKS && (missing == null || !missing.isEmpty()); i++) {
+            Soak.Result result = Soak.run(1);
+            assertThat(result.wrong()).isEmpty();
+            assertThat(result.errors()).hasSize(Disturbance.values().length + 1);
+            if (missing == null) missing = new HashSet<>(result.missing());
+            missing.retainAll(result.missing());
+        }
+        assertThat(missing).isEmpty();
     }
 }
