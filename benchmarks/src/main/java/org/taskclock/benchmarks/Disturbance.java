@@ -52,28 +52,30 @@ enum Disturbance {
         }
     },
     BLOCKED("blocked in a pipe") {
-        /** Sends bytes to a thread that sends them back; every other pair is on one processor, where switches are shortest. */
+        /** Sends bytes to a thread that sends them back, half the time on its processor, where switches are shortest. */
         @Override
         void live(Comparer comparer, Counts counts) throws IOException, InterruptedException {
             Pipe there = Pipe.open();
             Pipe back = Pipe.open();
-            int processor = comparer.random.nextInt(2 * counts.processors);
-            Runnable pin = () -> Disturb.move(Comparer.tid(), processor);
+            SplittableRandom random = comparer.random;
+            int tid = Comparer.tid();
+            int processor = random.nextInt(counts.processors);
             Thread echo = new Thread(
                     () -> {
-                        pin.run();
+                        Disturb.move(Comparer.tid(), processor);
                         echo(there, back);
                     },
                     "echo");
             echo.start();
-            pin.run();
             ByteBuffer one = ByteBuffer.allocateDirect(1);
             while (comparer.isRunning()) {
                 comparer.around(() -> {
                     transfer(there, one);
                     receive(back, one);
                 });
-                if (comparer.random.nextInt(4) == 0) comparer.spin();
+                if (random.nextInt(4) == 0) comparer.spin();
+                if (random.nextInt(1000) == 0)
+                    Disturb.move(tid, random.nextBoolean() ? processor : random.nextInt(counts.processors));
                 comparer.rest();
             }
             there.sink().close();
