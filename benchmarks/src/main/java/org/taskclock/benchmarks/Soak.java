@@ -23,8 +23,8 @@ import org.taskclock.TaskClock;
 
 /**
  * Compares the clock with the kernel's, {@code CLOCK_THREAD_CPUTIME_ID}, on threads that are preempted, asleep, blocked,
- * moved between processors, hit by signals, short-lived, or stopped by garbage collections, all at once, with a profiler
- * switched on and off meanwhile. Tells how far off readings were. Run it as
+ * moved between processors, hit by signals, short-lived, or stopped by garbage collections: half the time all at once, half
+ * the time one kind after the other, with a profiler switched on and off meanwhile. Tells how far off readings were. Run it as
  *
  * <pre>java --enable-native-access=ALL-UNNAMED -cp benchmarks/target/benchmarks.jar org.taskclock.benchmarks.Soak</pre>
  *
