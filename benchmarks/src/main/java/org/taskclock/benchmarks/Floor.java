@@ -34,6 +34,9 @@ final class Floor {
     /** Lists this process's threads and reads these clocks. Returns how many could be read, -1 if there is no list. */
     static native int snapshot(ByteBuffer ids, int count);
 
+    /** For other classes whose native methods are in the library: loads it, where it is not yet. */
+    static void ensureLoaded() {}
+
     private static void load() {
         try (InputStream library = Floor.class.getResourceAsStream(FILE)) {
             if (library == null)
