@@ -68,8 +68,8 @@ public final class Intervals {
         System.out.println("The thread is switched out once before so many readings.\n\n" + bySwitches(markdown));
         System.out.print(
                 "clock_gettime is the system call that cpuNanos makes where it asks the kernel. Middle: the mean of the"
-                        + " middle half.\nWork is a loop over System.nanoTime, so the caches stay warm. System.nanoTime's steps are "
-                        + stepNanos() + " ns.\n");
+                        + " middle half,\nas the steps of System.nanoTime are too wide for a median. Work is a loop over it, so the caches stay"
+                        + " warm.\n");
     }
 
     // ---- what is before a reading
@@ -147,17 +147,6 @@ public final class Intervals {
 
     private String lifetime() {
         return Goal.format("%,.0f us", lifetimeNanos() / 1e3);
-    }
-
-    private static long stepNanos() {
-        long least = Long.MAX_VALUE;
-        long last = System.nanoTime();
-        for (int i = 0; i < 1000; i++) {
-            long now = System.nanoTime();
-            if (now != last) least = Math.min(least, now - last);
-            last = now;
-        }
-        return least;
     }
 
     // ---- tables

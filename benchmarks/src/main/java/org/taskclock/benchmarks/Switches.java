@@ -76,9 +76,10 @@ public final class Switches {
             for (Rung rung : RUNGS) {
                 SwitchingJvm jvm = new SwitchingJvm(rung);
                 if (jvm.refusal() == null) jvms.put(rung, jvm);
-                else refusals.put(rung, jvm.refusal());
+                else if (fromRound == 0) refusals.put(rung, jvm.refusal());
+                else throw new IOException(rung + " could be used at first, and now: " + jvm.refusal());
             }
-            if (!jvms.containsKey(Rung.SYSCALL)) throw new IOException(refusals.get(Rung.SYSCALL));
+            if (refusals.containsKey(Rung.SYSCALL)) throw new IOException(refusals.get(Rung.SYSCALL));
             if (arithmetic == 0) arithmetic = arithmeticOfBusyTurn(jvms.get(Rung.SYSCALL));
             for (int round = fromRound; round < toRound; round++) measure(round, jvms);
         } finally {

@@ -55,8 +55,9 @@ final class SwitchingJvm implements AutoCloseable {
 
     private String line() throws IOException {
         String line = from.readLine();
-        if (line == null) throw new IOException("a JVM ended before its time: see above why");
-        return line;
+        if (line != null) return line;
+        int exitCode = process.onExit().join().exitValue();
+        throw new IOException("a JVM ended before its time, see above why; exit code " + exitCode);
     }
 
     /** It ends with its input. */
@@ -111,9 +112,16 @@ final class SwitchingJvm implements AutoCloseable {
             take(there);
             return turns(contender, arithmetic, back, there);
         });
-        new Thread(first, "first").start();
-        new Thread(second, "second").start();
+        start(first);
+        start(second);
         return (first.get() + second.get()) / (2.0 * TURNS);
+    }
+
+    /** A daemon: where one fails, the other is left waiting. */
+    private static void start(FutureTask<Long> task) {
+        Thread thread = new Thread(task, "turns");
+        thread.setDaemon(true);
+        thread.start();
     }
 
     private static long turns(Contender contender, int arithmetic, int given, int taken) {
