@@ -68,4 +68,16 @@ public class Concurrency extends Settings {
     public long onTwoProcessors(OnProcessor unused) {
         return TaskClock.cpuNanos();
     }
+
+    /** What two threads that share nothing reach here: less than twice as much where others use the processors too. */
+    @Benchmark
+    public long nanoTimeOnOneProcessor(OnProcessor unused) {
+        return System.nanoTime();
+    }
+
+    @Benchmark
+    @Threads(2)
+    public long nanoTimeOnTwoProcessors(OnProcessor unused) {
+        return System.nanoTime();
+    }
 }
