@@ -96,6 +96,8 @@ static const struct functions *publish_page(const struct functions *own, int *er
     return (const struct functions *)page;
 }
 
+// Two copies that come at the same moment would not see each other. So they take turns: Library holds a lock for it that
+// is the same for all of them.
 const struct functions *shared_functions(const struct functions *own, int *error) {
     const struct functions *found = find_page(own);
     return found ? found : publish_page(own, error);
