@@ -67,21 +67,22 @@ static int take(struct slot *slot, int32_t owner, int32_t tid) {
 static int is_gone(int32_t tid) { return SYSCALL(__NR_tgkill, SYSCALL(__NR_getpid), tid, 0) == -NO_SUCH_THREAD; }
 
 // The newest page may have slots that nobody had yet. Of the others a few are asked each time, in turn: so a new thread
-// costs the same however many there are; a thread that misses what is free there makes the pool a page larger.
+// costs the same however many there are. One from each page, as pages may be full of threads that stay; so where half of
+// all slots are free, hardly a thread misses them and makes the pool larger.
 static struct slot *free_slot(struct slots *newest, int32_t tid) {
-    struct slots *page = newest;
-    for (int i = 0; page && i < SLOTS_IN_PAGE; i++)
-        if (READ(page->slot[i].tid) == 0 && take(&page->slot[i], 0, tid)) return &page->slot[i];
-    struct slots *last = __atomic_load_n(&asked_last, __ATOMIC_ACQUIRE);
-    if (last && READ(last->older)) page = READ(last->older);
-    __atomic_store_n(&asked_last, page, __ATOMIC_RELEASE);
-    for (int i = 0; page && i < OWNERS_TO_ASK; i++) {
+    for (int i = 0; newest && i < SLOTS_IN_PAGE; i++)
+        if (READ(newest->slot[i].tid) == 0 && take(&newest->slot[i], 0, tid)) return &newest->slot[i];
+    struct slots *page = __atomic_load_n(&asked_last, __ATOMIC_ACQUIRE);
+    struct slot *found = 0;
+    for (int i = 0; newest && !found && i < OWNERS_TO_ASK; i++) {
+        page = page && READ(page->older) ? READ(page->older) : newest;
         struct slot *slot = &page->slot[(uint32_t)(tid + i) % SLOTS_IN_PAGE];
         int32_t owner = READ(slot->tid);
         // One with our own id is of a thread before us: we have none yet.
-        if ((owner == 0 || owner == tid || is_gone(owner)) && take(slot, owner, tid)) return slot;
+        if ((owner == 0 || owner == tid || is_gone(owner)) && take(slot, owner, tid)) found = slot;
     }
-    return 0;
+    __atomic_store_n(&asked_last, page, __ATOMIC_RELEASE);
+    return found;
 }
 
 // A page more only where nobody made one since we looked: threads that start at one moment share one, not have one each.

@@ -15,6 +15,7 @@
 #define CHECK(condition)                                                             \
     do                                                                               \
         if (!(condition)) {                                                          \
+            fflush(stdout);                                                          \
             fprintf(stderr, "%s:%d: failed: %s\n", __FILE__, __LINE__, #condition);  \
             _exit(1);                                                                \
         }                                                                            \
