@@ -18,8 +18,10 @@ class CalibrationTest {
 
     @Test
     void shouldTellHowFastTheCounterRuns() throws InterruptedException {
+        // Asked before, so that the library is loaded and has the time that it needs.
+        ClockStatus.Calibration early = TaskClock.status().calibration();
         if (!Expected.rung().startsWith("rseq")) {
-            assertThat(TaskClock.status().calibration()).isNull();
+            assertThat(early).isNull();
             return;
         }
         double hertz = measure();
