@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the TaskClock authors
 #
-# run.sh [-n NAME] [-r ROUNDS] [JAVA_HOME...] [-- JMH options]
+# run.sh [-n NAME] [-r ROUNDS] [-g RUNG] [JAVA_HOME...] [-- JMH options]
 #
 # Runs all benchmarks on each JDK (without arguments: on every JDK 17 and later under /usr/lib/jvm) and writes what they
-# say to results/DATE-NAME. Three rounds, some four minutes for each JDK.
+# say to results/DATE-NAME. On the best rung that is usable, or that named by -g. Three rounds, some nine minutes for each JDK.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")"
 
@@ -28,11 +28,13 @@ is_usable() {
 
 name=local
 rounds=3
+rung=
 homes=()
 jmh=()
 while (($#)); do
   case $1 in
     -n) name=${2:?} && shift 2 ;;
+    -g) rung=${2:?} && shift 2 ;;
     -r) rounds=${2:?} && shift 2 ;;
     --) shift && jmh=("$@") && break ;;
     -*) die "$1: no such option: see the first lines of this file" ;;
@@ -67,6 +69,7 @@ machine() {
   fact 'clock source' /sys/devices/system/clocksource/clocksource0/current_clocksource
   fact 'frequency governor' $cpu/cpu0/cpufreq/scaling_governor
   fact 'CPUs with precise accounting' $cpu/nohz_full
+  if [[ ${GLIBC_TUNABLES-} ]]; then echo "- GLIBC_TUNABLES: $GLIBC_TUNABLES"; fi
   fact 'return from system calls' $cpu/vulnerabilities/spec_rstack_overflow
   echo "- started: $(date -u +'%F %R UTC'), load $(cut -d' ' -f1-3 /proc/loadavg)"
 }
@@ -82,7 +85,11 @@ for home in "${homes[@]}"; do
   label=jdk-$(property JAVA_VERSION "$home")
   [[ ! -e $out/$label.txt ]] || label+=-$(property IMPLEMENTOR "$home" | tr -cd '[:alnum:]')
   java=("$home/bin/java" --enable-native-access=ALL-UNNAMED)
-  echo "run.sh: $label" >&2
+  # Each JVM is told its rung, and so can neither take another nor leave it out of JMH's results.
+  in_use=$("${java[@]}" ${rung:+-Dtaskclock.rung="$rung"} -cp "$jar" org.taskclock.benchmarks.RungInUse) ||
+    die "$home: the rung cannot be used: see above"
+  java+=(-Dtaskclock.rung="$in_use")
+  echo "run.sh: $label, rung $in_use" >&2
   "$home/bin/java" -version 2>"$out/$label.txt"
   # Round by round, so that what disturbs the machine for a while does not hit all forks of one benchmark.
   for round in $(seq "$rounds"); do
@@ -95,8 +102,10 @@ for home in "${homes[@]}"; do
   java+=(-cp "$jar")
   "${java[@]}" org.taskclock.benchmarks.Accuracy --markdown >"$out/$label-accuracy.md"
   "${java[@]}" org.taskclock.benchmarks.Safepoints --markdown >"$out/$label-safepoints.md"
+  "${java[@]}" org.taskclock.benchmarks.Intervals --markdown >"$out/$label-intervals.md"
+  "${java[@]}" org.taskclock.benchmarks.Switches --markdown >"$out/$label-switches.md"
   without_paths "$out/$label".txt "$out/$label"-*
-  echo "- $label: $(property IMPLEMENTOR "$home"), $("$home/bin/java" -version 2>&1 | sed -n 2p)" >>"$out/machine.md"
+  echo "- $label: rung $in_use, $(property IMPLEMENTOR "$home"), $("$home/bin/java" -version 2>&1 | sed -n 2p)" >>"$out/machine.md"
 done
 echo "- ended: $(date -u +'%F %R UTC'), load $(cut -d' ' -f1-3 /proc/loadavg)" >>"$out/machine.md"
 "${java[@]}" org.taskclock.benchmarks.Goals "${jsons[@]}" >"$out/goals.md"

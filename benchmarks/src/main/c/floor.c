@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
 
-// The system calls that a snapshot of all threads cannot do without, and nothing else.
+// The system calls that a snapshot of all threads cannot do without, and nothing else; and what the JVM has no words for:
+// which processor a thread runs on, and one thread's turn after another's.
 
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <jni.h>
+#include <sched.h>
 #include <stdint.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -28,4 +32,41 @@ JNIEXPORT jint JNICALL Java_org_taskclock_benchmarks_Floor_snapshot(JNIEnv *env,
         known += syscall(SYS_clock_gettime, id[i], &t) == 0;
     }
     return known;
+}
+
+// Keeps the calling thread on one of the processors that the process may use, counted from the last. Returns which, -1 if
+// there are fewer.
+JNIEXPORT jint JNICALL Java_org_taskclock_benchmarks_Scheduling_pin(JNIEnv *env, jclass c, jint fromLast) {
+    (void)env, (void)c;
+    cpu_set_t usable, one;
+    if (sched_getaffinity(getpid(), sizeof usable, &usable) != 0) return -1;  // the first thread's: nobody pins that
+    for (int cpu = CPU_SETSIZE - 1; cpu >= 0; cpu--) {
+        if (!CPU_ISSET(cpu, &usable) || fromLast-- > 0) continue;
+        CPU_ZERO(&one);
+        CPU_SET(cpu, &one);
+        return sched_setaffinity(0, sizeof one, &one) == 0 ? cpu : -1;
+    }
+    return -1;
+}
+
+JNIEXPORT jint JNICALL Java_org_taskclock_benchmarks_Scheduling_newToken(JNIEnv *env, jclass c) {
+    (void)env, (void)c;
+    return eventfd(0, EFD_CLOEXEC);
+}
+
+JNIEXPORT jboolean JNICALL Java_org_taskclock_benchmarks_Scheduling_give(JNIEnv *env, jclass c, jint token) {
+    (void)env, (void)c;
+    return eventfd_write(token, 1) == 0;
+}
+
+JNIEXPORT jboolean JNICALL Java_org_taskclock_benchmarks_Scheduling_take(JNIEnv *env, jclass c, jint token) {
+    (void)env, (void)c;
+    eventfd_t count;
+    return eventfd_read(token, &count) == 0;
+}
+
+JNIEXPORT jlong JNICALL Java_org_taskclock_benchmarks_Scheduling_switches(JNIEnv *env, jclass c) {
+    (void)env, (void)c;
+    struct rusage usage;
+    return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nvcsw + usage.ru_nivcsw : -1;
 }

@@ -11,7 +11,7 @@
 // What linux/resource.h declares, less the fields that nobody here reads.
 enum { THREAD_ONLY = 1 };  // RUSAGE_THREAD
 struct usage {
-    int64_t user_seconds, user_micros, system_seconds, system_micros, others[14];
+    int64_t user_seconds, user_micros, system_seconds, system_micros, others[12], gave_way, was_preempted;
 };
 
 // What the last reading on this thread said, and what getrusage said at the last tick.
@@ -50,6 +50,11 @@ long rusage_of_thread(int64_t *user, int64_t *system) {
     return 0;
 }
 
+int64_t switches_of_thread(void) {
+    struct usage u;
+    return SYSCALL(__NR_getrusage, THREAD_ONLY, &u) == 0 ? u.gave_way + u.was_preempted : -1;
+}
+
 long read_file(const char *path, char *text, long length) {
     long fd = SYSCALL(__NR_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return 0;
@@ -65,11 +70,6 @@ static int file_names_a_cpu(const char *path) {
     for (long i = 0; i < length; i++)
         if (text[i] >= '0' && text[i] <= '9') return 1;
     return 0;
-}
-
-void clock_init(void) {
-    vdso_init();
-    precise = file_names_a_cpu("/sys/devices/system/cpu/nohz_full");
 }
 
 int clock_is_precise(void) { return precise; }
@@ -107,16 +107,19 @@ struct moment {
 };
 
 enum { CALIBRATION_TRIES = 4 };
-static const uint64_t FIRST_CALIBRATION = 10000000;  // ns: over 10 ms, 100 ns of error are 10 ns in a base's lifetime
+static const int64_t FIRST_CALIBRATION = 10000000;  // ns: over 10 ms, 100 ns of error are 10 ns in a base's lifetime
 static const uint64_t FIRST_LIFETIME = 20000;        // ns
 static const uint64_t LEAST_LIFETIME = 8000;
 static const uint64_t MOST_LIFETIME = 1000000;
 
+enum { RATE_GRAIN = 1024 };  // one part in so many is more than a rate is ever off
+
+static int calibrating;           // whoever has set it may use the origin
 static struct moment origin;
-static uint64_t next_calibration;  // ns after the origin
-static int calibrating;
-static uint64_t nanos_per_count;   // of 2^32; 0 until it is known
-static uint64_t base_counts;       // how many counts a base may be used for
+static int64_t next_calibration;  // as raw clock
+static int64_t calibrated_over;   // ns
+static uint64_t nanos_per_count;  // of 2^32; 0 until it is known
+static uint64_t base_counts;      // how many counts a base may be used for
 
 static struct moment moment_now(void) {
     struct moment best = {0, 0};
@@ -136,27 +139,56 @@ static struct moment moment_now(void) {
 // Compares the counter with CLOCK_MONOTONIC_RAW, which runs at the scheduler's rate, over ever longer times. Whoever comes
 // by does it; nobody waits for it.
 static void calibrate(void) {
-    if ((uint64_t)(raw_clock_nanos() - origin.raw) < __atomic_load_n(&next_calibration, __ATOMIC_RELAXED)) return;
+    if (raw_clock_nanos() < READ(next_calibration)) return;
     if (__atomic_exchange_n(&calibrating, 1, __ATOMIC_ACQUIRE)) return;
     struct moment now = moment_now();
-    uint64_t nanos = (uint64_t)(now.raw - origin.raw), counts = now.counter - origin.counter;
-    next_calibration = 2 * nanos;
+    int64_t over = now.raw - origin.raw, again = over;
+    uint64_t nanos = (uint64_t)over, counts = now.counter - origin.counter;
     while (nanos >> 31) nanos >>= 1, counts >>= 1;
-    if (counts && nanos) {
-        uint64_t rate = (nanos << 32) / counts;
-        if (!nanos_per_count) __atomic_store_n(&base_counts, (FIRST_LIFETIME << 32) / rate, __ATOMIC_RELAXED);
-        __atomic_store_n(&nanos_per_count, rate, __ATOMIC_RELEASE);
+    uint64_t rate = counts ? (nanos << 32) / counts : 0, known = READ(nanos_per_count);
+    uint64_t apart = rate > known ? rate - known : known - rate;
+    if (!rate || (known && apart > known / RATE_GRAIN)) {
+        // One of the two stood or was set: the machine slept, or was moved. From here on, then.
+        origin = now;
+        rate = 0, over = 0, again = FIRST_CALIBRATION;
+    } else if (!known) {
+        WRITE(base_counts, (FIRST_LIFETIME << 32) / rate);
     }
+    WRITE(calibrated_over, over);
+    WRITE(nanos_per_count, rate);
+    WRITE(next_calibration, now.raw + again);
     __atomic_store_n(&calibrating, 0, __ATOMIC_RELEASE);
 }
 
 static uint64_t nanos_of(uint64_t counts) {
-    return (uint64_t)(((unsigned __int128)counts * __atomic_load_n(&nanos_per_count, __ATOMIC_RELAXED)) >> 32);
+    return (uint64_t)(((unsigned __int128)counts * READ(nanos_per_count)) >> 32);
+}
+
+static void calibration(struct calibration *into) {
+    calibrate();
+    uint64_t rate = READ(nanos_per_count);
+    *into = (struct calibration){-1, -1, -1};
+    if (!rate) return;
+    into->counter_hertz = (int64_t)(((uint64_t)NANOS_PER_SECOND << 32) / rate);
+    into->over_nanos = READ(calibrated_over);
+    into->base_nanos = (int64_t)nanos_of(READ(base_counts));
+}
+
+// Once: a copy of the library stays mapped, and may be loaded again while others use its functions. Callers take turns.
+void clock_init(void) {
+    if (origin.raw) return;
+    vdso_init();
+    precise = file_names_a_cpu("/sys/devices/system/cpu/nohz_full");
+    origin = moment_now();
+    next_calibration = origin.raw + FIRST_CALIBRATION;
 }
 
 // ---- cpu
 
 static int rung = RUNG_SYSCALL;
+
+// Whoever sees a rung sees what was made ready for it.
+static inline int present_rung(void) { return __atomic_load_n(&rung, __ATOMIC_ACQUIRE); }
 
 // Where the marker of a thread goes that has no area. It is never set, so each read asks the kernel.
 static volatile uint64_t no_marker;
@@ -169,13 +201,13 @@ static const uint64_t TOO_FAR_AHEAD = 1000;  // ns
 static uint32_t good_bases;
 
 static void judge_base(uint64_t expected, uint64_t found) {
-    uint64_t counts = __atomic_load_n(&base_counts, __ATOMIC_RELAXED);
+    uint64_t counts = READ(base_counts);
     if (expected > found + TOO_FAR_AHEAD) {
-        __atomic_store_n(&good_bases, 0, __ATOMIC_RELAXED);
-        if (nanos_of(counts) > LEAST_LIFETIME) __atomic_store_n(&base_counts, counts / 2, __ATOMIC_RELAXED);
+        WRITE(good_bases, 0);
+        if (nanos_of(counts / 2) >= LEAST_LIFETIME) WRITE(base_counts, counts / 2);
     } else if (__atomic_add_fetch(&good_bases, 1, __ATOMIC_RELAXED) >= GOOD_BASES) {
-        __atomic_store_n(&good_bases, 0, __ATOMIC_RELAXED);
-        if (nanos_of(counts) < MOST_LIFETIME) __atomic_store_n(&base_counts, counts * 2, __ATOMIC_RELAXED);
+        WRITE(good_bases, 0);
+        if (nanos_of(counts) < MOST_LIFETIME) WRITE(base_counts, counts * 2);
     }
 }
 
@@ -183,6 +215,17 @@ enum { BASE_TRIES = 3 };
 // Counts between the two counter reads around the system call; what takes twice as long was disturbed. Where nothing is as
 // quick any more, as on a processor that was slowed down, it is forgotten bit by bit.
 static uint64_t quickest = UINT64_MAX;
+
+// Before the first base: what disturbs that would otherwise pass for what a system call takes.
+static void time_kernel(void) {
+    enum { TIMES = 16 };
+    for (int i = 0; i < TIMES; i++) {
+        uint64_t before = counter();
+        clockNanos(OWN_SCHED);
+        uint64_t took = counter() - before;
+        if (took < READ(quickest)) WRITE(quickest, took);
+    }
+}
 
 static uint64_t never_less(struct thread_clock *t, uint64_t cpu) {
     // Restored from a checkpoint, a thread's clock starts anew.
@@ -194,37 +237,41 @@ static uint64_t never_less(struct thread_clock *t, uint64_t cpu) {
 // Takes a new base: the marker first, so that a switch at any moment after is seen.
 static __attribute__((noinline)) uint64_t ask_kernel(struct thread_clock *t) {
     if (!t->marker) {
-        volatile uint64_t *place = rseq_marker_place(rung);
+        volatile uint64_t *place = rseq_marker_place(present_rung());
         t->marker = place ? place : &no_marker;
     }
     calibrate();
-    if (t->marker == &no_marker || !nanos_per_count) return never_less(t, (uint64_t)clockNanos(OWN_SCHED));
-    int expired = *t->marker == rseq_marker;
+    if (t->marker == &no_marker || !READ(nanos_per_count)) return never_less(t, (uint64_t)clockNanos(OWN_SCHED));
+    uint64_t marker = READ(rseq_marker);
+    int expired = *t->marker == marker;
     struct thread_clock old = *t;
     for (int i = 0; i < BASE_TRIES; i++) {
-        *t->marker = rseq_marker;
+        *t->marker = marker;
         uint64_t before = counter();
         uint64_t cpu = (uint64_t)clockNanos(OWN_SCHED);
         uint64_t took = counter() - before;
         t->base_counter = before + took / 2;
         t->base_cpu = cpu;
         uint64_t age = nanos_of(t->base_counter - old.base_counter);
-        if (expired && i == 0 && age < MOST_LIFETIME && *t->marker == rseq_marker)
+        uint64_t least = READ(quickest);
+        if (took < least) WRITE(quickest, least = took);
+        if (took > 2 * least) continue;
+        // What came long after the old base had expired does not count against it.
+        if (expired && i == 0 && age < 2 * nanos_of(READ(base_counts)) && *t->marker == marker)
             judge_base(old.base_cpu + age, cpu);
-        if (took < quickest) quickest = took;
-        if (took <= 2 * quickest) return never_less(t, cpu + nanos_of(took / 2));
+        return never_less(t, cpu + nanos_of(took / 2));
     }
-    quickest += quickest / 4;
+    WRITE(quickest, READ(quickest) + READ(quickest) / 4);
     *t->marker = 0;
     return never_less(t, t->base_cpu);
 }
 
 static inline uint64_t cpu_now(struct thread_clock *t) {
-    if (rung == RUNG_SYSCALL) return (uint64_t)clockNanos(OWN_SCHED);
+    if (present_rung() == RUNG_SYSCALL) return never_less(t, (uint64_t)clockNanos(OWN_SCHED));
     // The counter before the marker: if the marker is there, the counter was read before any switch.
     uint64_t counts = counter() - t->base_counter;
-    if (t->marker && *t->marker == rseq_marker && counts < base_counts)
-        return never_less(t, t->base_cpu + ((counts * nanos_per_count) >> 32));
+    if (t->marker && *t->marker == READ(rseq_marker) && counts < READ(base_counts))
+        return never_less(t, t->base_cpu + ((counts * READ(nanos_per_count)) >> 32));
     return ask_kernel(t);
 }
 
@@ -236,6 +283,8 @@ static inline uint64_t cpu_now(struct thread_clock *t) {
 static void read_clock(struct thread_clock *t) {
     int64_t tick = coarse_nanos();
     if (tick != t->tick || precise) {
+        // getrusage scales to a total that ticks keep up to date, or who asks for it; with nohz_full there may be no tick.
+        if (precise) clockNanos(OWN_SCHED);
         measure(t);
         t->tick = tick;
     }
@@ -275,8 +324,9 @@ static int64_t nowUserNanos(void) { return (int64_t)self.user; }
 
 // Tries a rung on this thread, and changes to it if it is usable.
 static int32_t selectRung(int32_t wanted) {
-    if (wanted == RUNG_SYSCALL || wanted == rung) {
-        rung = wanted;
+    if (wanted == present_rung()) return PROBE_USABLE;
+    if (wanted == RUNG_SYSCALL) {
+        WRITE(rung, wanted);
         return PROBE_USABLE;
     }
     int32_t refusal = rseq_prepare(wanted);
@@ -285,14 +335,13 @@ static int32_t selectRung(int32_t wanted) {
     if (!self.marker) return PROBE_NOT_REGISTERED;
     int kept = rseq_kept_markers(self.marker);
     if (kept != 0) return kept < 0 ? PROBE_CANNOT_PIN : PROBE_MARKER_KEPT;
-    origin = moment_now();
-    next_calibration = FIRST_CALIBRATION;
-    rung = wanted;
+    time_kernel();
+    __atomic_store_n(&rung, wanted, __ATOMIC_RELEASE);
     return PROBE_USABLE;
 }
 
 const struct functions own_functions = {
-    .magic = 0x6b636f6c636b7361,
+    .magic = TASKCLOCK_MAGIC,
     .abi = TASKCLOCK_ABI,
     .size = sizeof(struct functions),
     .cpuNanos = cpuNanos,
@@ -303,4 +352,5 @@ const struct functions own_functions = {
     .clockNanos = clockNanos,
     .tickStamp = coarse_nanos,
     .selectRung = selectRung,
+    .calibration = calibration,
 };

@@ -89,6 +89,14 @@ static void facts(JNIEnv *env, jclass c, jlongArray into) {
     (*env)->SetLongArrayRegion(env, into, 0, sizeof facts / sizeof *facts, facts);
 }
 
+static void calibration(JNIEnv *env, jclass c, jlongArray into) {
+    (void)c;
+    struct calibration found;
+    clock_functions->calibration(&found);
+    jlong facts[] = {found.counter_hertz, found.over_nanos, found.base_nanos};
+    (*env)->SetLongArrayRegion(env, into, 0, sizeof facts / sizeof *facts, facts);
+}
+
 static jint selectRung(JNIEnv *env, jclass c, jint rung) {
     (void)env, (void)c;
     return clock_functions->selectRung(rung);
@@ -155,6 +163,7 @@ static const JNINativeMethod library_methods[] = {
     {"functions", "([J)V", (void *)functions},
     {"facts", "([J)V", (void *)facts},
     {"selectRung", "(I)I", (void *)selectRung},
+    {"calibration", "([J)V", (void *)calibration},
     {"libc", "()Ljava/lang/String;", (void *)libc},
     {"ownTid", "()I", (void *)ownTid},
     {"tid", "(Ljava/lang/Thread;)I", (void *)tid},

@@ -67,54 +67,65 @@ static int take(struct slot *slot, int32_t owner, int32_t tid) {
 static int is_gone(int32_t tid) { return SYSCALL(__NR_tgkill, SYSCALL(__NR_getpid), tid, 0) == -NO_SUCH_THREAD; }
 
 // The newest page may have slots that nobody had yet. Of the others a few are asked each time, in turn: so a new thread
-// costs the same however many there are.
-static struct slot *free_slot(int32_t tid) {
-    struct slots *page = __atomic_load_n(&pool, __ATOMIC_ACQUIRE);
-    for (int i = 0; page && i < SLOTS_IN_PAGE; i++)
-        if (__atomic_load_n(&page->slot[i].tid, __ATOMIC_RELAXED) == 0 && take(&page->slot[i], 0, tid))
-            return &page->slot[i];
-    struct slots *last = __atomic_load_n(&asked_last, __ATOMIC_ACQUIRE);
-    if (last && last->older) page = last->older;
-    __atomic_store_n(&asked_last, page, __ATOMIC_RELEASE);
-    for (int i = 0; page && i < OWNERS_TO_ASK; i++) {
+// costs the same however many there are. One from each page, as pages may be full of threads that stay; so where half of
+// all slots are free, hardly a thread misses them and makes the pool larger.
+static struct slot *free_slot(struct slots *newest, int32_t tid) {
+    for (int i = 0; newest && i < SLOTS_IN_PAGE; i++)
+        if (READ(newest->slot[i].tid) == 0 && take(&newest->slot[i], 0, tid)) return &newest->slot[i];
+    struct slots *page = __atomic_load_n(&asked_last, __ATOMIC_ACQUIRE);
+    struct slot *found = 0;
+    for (int i = 0; newest && !found && i < OWNERS_TO_ASK; i++) {
+        page = page && READ(page->older) ? READ(page->older) : newest;
         struct slot *slot = &page->slot[(uint32_t)(tid + i) % SLOTS_IN_PAGE];
-        int32_t owner = __atomic_load_n(&slot->tid, __ATOMIC_RELAXED);
+        int32_t owner = READ(slot->tid);
         // One with our own id is of a thread before us: we have none yet.
-        if ((owner == tid || is_gone(owner)) && take(slot, owner, tid)) return slot;
+        if ((owner == 0 || owner == tid || is_gone(owner)) && take(slot, owner, tid)) found = slot;
     }
-    return 0;
+    __atomic_store_n(&asked_last, page, __ATOMIC_RELEASE);
+    return found;
 }
 
-static struct slot *new_slot(int32_t tid) {
-    long memory = SYSCALL(__NR_mmap, 0, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory < 0 && memory > -PAGE) return 0;
-    struct slots *page = (struct slots *)memory;
-    page->slot[0].tid = tid;
-    page->older = __atomic_load_n(&pool, __ATOMIC_RELAXED);
-    while (!__atomic_compare_exchange_n(&pool, &page->older, page, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) continue;
-    return &page->slot[0];
+// A page more only where nobody made one since we looked: threads that start at one moment share one, not have one each.
+static struct slot *own_slot(int32_t tid) {
+    for (;;) {
+        struct slots *newest = __atomic_load_n(&pool, __ATOMIC_ACQUIRE);
+        struct slot *slot = free_slot(newest, tid);
+        if (slot) return slot;
+        long memory = SYSCALL(__NR_mmap, 0, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (memory < 0 && memory > -PAGE) return 0;
+        struct slots *page = (struct slots *)memory;
+        WRITE(page->slot[0].tid, tid);
+        WRITE(page->older, newest);
+        if (__atomic_compare_exchange_n(&pool, &newest, page, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) return &page->slot[0];
+        SYSCALL(__NR_munmap, memory, PAGE);
+    }
 }
 
 static struct area *own_area(void) {
     int32_t tid = own_tid();
-    struct slot *slot = free_slot(tid);
-    if (!slot) slot = new_slot(tid);
+    struct slot *slot = own_slot(tid);
     if (!slot) return 0;
-    struct area *area = &slot->area;
+    volatile struct area *area = &slot->area;
     area->cpu_id = -1;
     area->rseq_cs = 0;
     area->flags = area->node_id = 0;
-    if (SYSCALL(__NR_rseq, area, sizeof *area, 0, SIGNATURE) == 0) return area;
+    if (SYSCALL(__NR_rseq, area, sizeof *area, 0, SIGNATURE) == 0) return &slot->area;
     __atomic_store_n(&slot->tid, 0, __ATOMIC_RELEASE);
     return 0;
 }
 
 // ---- markers
 
+// Whoever comes first sets it, and nobody after: threads compare with it.
+static int set_marker(uint64_t marker) {
+    uint64_t none = 0;
+    return __atomic_compare_exchange_n(&rseq_marker, &none, marker, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+}
+
 // The kernel checks a descriptor that it finds: the word before abort_ip must be the signature, or it ends the process. So
 // both are in memory that is ours alone, never unmapped, and not backed by a file that could be cut short.
 static int make_descriptor(void) {
-    if (rseq_marker) return 1;
+    if (__atomic_load_n(&rseq_marker, __ATOMIC_ACQUIRE)) return 1;
     long memory = SYSCALL(__NR_mmap, 0, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory < 0 && memory > -PAGE) return 0;
     struct descriptor *descriptor = (struct descriptor *)memory;
@@ -122,7 +133,7 @@ static int make_descriptor(void) {
     *signature = SIGNATURE;
     descriptor->start_ip = descriptor->abort_ip = (uint64_t)(signature + 1);
     SYSCALL(__NR_mprotect, memory, PAGE, PROT_READ);
-    rseq_marker = (uint64_t)descriptor;
+    if (!set_marker((uint64_t)descriptor)) SYSCALL(__NR_munmap, memory, PAGE);
     return 1;
 }
 
@@ -165,8 +176,8 @@ static void block(void) {
     SYSCALL(__NR_nanosleep, &time, 0);
 }
 
-// Counts the markers that outlive being blocked; -1 if the thread cannot be kept on one processor, as being moved to
-// another would remove them too.
+// Counts the markers that outlive being blocked, or are not seen to go; -1 if the thread cannot be kept on one processor,
+// as being moved to another would remove them too.
 int rseq_kept_markers(volatile uint64_t *place) {
     char before[1024], pinned[1024];
     long length = SYSCALL(__NR_sched_getaffinity, 0, sizeof before, before);
@@ -175,15 +186,19 @@ int rseq_kept_markers(volatile uint64_t *place) {
     for (uint32_t i = 0; i < sizeof pinned; i++) pinned[i] = 0;
     pinned[cpu / 8] = (char)(1 << cpu % 8);
     if (SYSCALL(__NR_sched_setaffinity, 0, length, pinned) != 0) return -1;
-    int kept = 0;
-    for (int i = 0; i < PROBES; i++) {
-        *place = rseq_marker;
+    int gone = 0, kept = 0;
+    uint64_t marker = READ(rseq_marker);
+    for (int i = 0; i < 2 * PROBES && gone + kept < PROBES; i++) {
+        int64_t switches = switches_of_thread();
+        *place = marker;
         block();
-        kept += *place == rseq_marker;
+        if (*place != marker) gone++;
+        // Where the time is over before the thread has given way, as happens in guests, there is no switch to be noticed.
+        else if (switches_of_thread() != switches) kept++;
     }
     *place = 0;
     SYSCALL(__NR_sched_setaffinity, 0, length, before);
-    return kept;
+    return PROBES - gone;
 }
 
 // What can be said before a marker is tried, and the marker itself. Whether libc registers never changes in a process, so
@@ -194,6 +209,6 @@ int rseq_prepare(int rung) {
     if (rung == RUNG_RSEQ_OWN && libc_registers) return PROBE_LIBC_DOES;
     if (!counter_is_steady()) return PROBE_COUNTER;
     if (rung == RUNG_RSEQ) return make_descriptor() ? PROBE_USABLE : PROBE_MEMORY;
-    rseq_marker = 0x4000ffffull << 32;
+    set_marker(0x4000ffffull << 32);
     return PROBE_USABLE;
 }

@@ -22,6 +22,10 @@
 
 #define NANOS_PER_SECOND 1000000000LL
 
+// What threads share and any of them may write at any time. Plain loads and stores on every processor.
+#define READ(variable) __atomic_load_n(&(variable), __ATOMIC_RELAXED)
+#define WRITE(variable, value) __atomic_store_n(&(variable), value, __ATOMIC_RELAXED)
+
 // Errors come back as -errno, as the kernel gives them. A list shorter than six arguments is padded with zeros.
 #define SYSCALL_PICK(n, a, b, c, d, e, f, ...) \
     system_call(n, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
@@ -39,6 +43,10 @@ enum { OWN_PROF = ~0u << 3 | 4 | 0, OWN_VIRT = ~0u << 3 | 4 | 1, OWN_SCHED = ~0u
 // The functions that read, as one table. The first copy of the library in a process publishes its table; later copies,
 // in other class loaders or other packages, call through it. A field is never removed or moved while ABI is the same.
 enum { TASKCLOCK_ABI = 1 };
+#define TASKCLOCK_MAGIC 0x6b636f6c636b7361u
+struct calibration {  // -1 each while it is not known
+    int64_t counter_hertz, over_nanos, base_nanos;
+};
 struct functions {
     uint64_t magic;
     uint32_t abi;
@@ -51,6 +59,7 @@ struct functions {
     int64_t (*clockNanos)(int32_t id);
     int64_t (*tickStamp)(void);
     int32_t (*selectRung)(int32_t rung);
+    void (*calibration)(struct calibration *into);
 };
 
 // How cpu is read. The numbers are those of org.taskclock.Rung.
@@ -74,12 +83,14 @@ int clock_probe(void);              // 0, or the errno with which this kernel re
 int clock_is_precise(void);         // whether user and system are measured rather than sampled at ticks
 int64_t clock_resolution(int32_t id);
 long rusage_of_thread(int64_t *user, int64_t *system);  // 0 or -errno
+int64_t switches_of_thread(void);   // how often the calling thread was switched out, -1 if unknown
 extern const struct functions own_functions;
 
 long read_file(const char *path, char *text, long length);  // bytes read, 0 if none
 
 // rseq.c
-extern uint64_t rseq_marker;  // what is left in a marker's place; 0 before rseq_prepare
+// In this library, so no table of addresses stands before it.
+extern uint64_t rseq_marker __attribute__((visibility("hidden")));  // what is left in a marker's place; 0 before rseq_prepare
 int rseq_prepare(int rung);
 volatile uint64_t *rseq_marker_place(int rung);
 int rseq_kept_markers(volatile uint64_t *place);
@@ -90,6 +101,7 @@ int64_t coarse_nanos(void);
 int64_t raw_clock_nanos(void);  // CLOCK_MONOTONIC_RAW
 
 // shared.c
+const struct functions *find_shared_functions(void);  // of an earlier copy in this process; null if there is none
 const struct functions *shared_functions(const struct functions *own, int *error);
 
 // threads.c

@@ -8,20 +8,9 @@
 #include <dlfcn.h>
 #include <jni.h>
 #include <pthread.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 
-#define CHECK(condition)                                                             \
-    do                                                                               \
-        if (!(condition)) {                                                          \
-            fprintf(stderr, "%s:%d: failed: %s\n", __FILE__, __LINE__, #condition);  \
-            exit(1);                                                                 \
-        }                                                                            \
-    while (0)
+#include "check.h"
 
 // ---- a JVM's table, as far as the library asks for it
 
@@ -148,12 +137,6 @@ typedef jint (*fill_ids)(JNIEnv *, jclass, struct array *);
 
 // ---- the checks
 
-static int64_t reference(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return t.tv_sec * 1000000000LL + t.tv_nsec;
-}
-
 static volatile unsigned sink;
 
 static void *read_for_a_while(void *unused) {
@@ -213,7 +196,7 @@ static void check_lists(void) {
 }
 
 static void check_facts(void) {
-    static struct array facts = {.length = 6}, functions = {.length = 7}, rusage = {.length = 2};
+    static struct array facts = {.length = 6}, functions = {.length = 7}, rusage = {.length = 2}, rate = {.length = 3};
     CALL(fill, "facts", &facts);
     CHECK(facts.longs[0] == 0);                                        // nothing is refused here
     CHECK(facts.longs[1] > 0 && facts.longs[1] <= 10000000);           // a tick of 100 Hz or faster
@@ -222,6 +205,8 @@ static void check_facts(void) {
     for (int i = 0; i < 7; i++) CHECK(functions.longs[i] != 0);
     CALL(fill, "rusage", &rusage);
     CHECK(rusage.longs[0] + rusage.longs[1] > 0);
+    while (rate.longs[0] <= 0) CALL(fill, "calibration", &rate);
+    CHECK(rate.longs[1] > 0 && rate.longs[2] > 0);
     CHECK(CALL(long_function, "tickStamp") > 0);
     CHECK(CALL(long_of_id, "clockNanos", (jint)(~0u << 3 | 4 | 1)) >= 0);
     CHECK(CALL(long_of_id, "clockNanos", (jint)(~0u << 3 | 4 | 3)) == -1);

@@ -5,7 +5,7 @@ package org.taskclock;
 import java.util.List;
 
 /**
- * What the clock found on this machine. A snapshot; it does not change while the JVM runs.
+ * What the clock found on this machine. A snapshot; only the calibration changes while the JVM runs.
  *
  * @param rung the rung in use
  * @param rungs every rung with its verdict, best first
@@ -14,6 +14,7 @@ import java.util.List;
  * @param accounting how the kernel tells user from system time
  * @param state whether this copy of the library shares its state with others in the process, in words
  * @param libc the C library and its version, in words
+ * @param calibration the rate of the counter, on a rung that reads time from it; null on the others
  */
 public record ClockStatus(
         Rung rung,
@@ -22,7 +23,8 @@ public record ClockStatus(
         long tickNanos,
         Accounting accounting,
         String state,
-        String libc) {
+        String libc,
+        Calibration calibration) {
 
     /**
      * What was found out about one rung.
@@ -32,6 +34,17 @@ public record ClockStatus(
      * @param reason why, or why not, and what would help
      */
     public record Verdict(Rung rung, boolean usable, String reason) {}
+
+    /**
+     * How fast the time-stamp counter runs, by CLOCK_MONOTONIC_RAW. It is measured over ever longer times: first 10 ms after
+     * the library was loaded, and again whenever that time has doubled. It starts over where the machine slept meanwhile.
+     *
+     * @param counterHertz counts in a second; -1 until it is known, and the kernel is asked at each reading
+     * @param overNanos the time that it was measured over, in nanoseconds; -1 until it is known
+     * @param baseNanos the nanoseconds after which the kernel is asked again though nothing came between, at present; -1 until it
+     *     is known. More with time, and less where a host or interrupts take the processor away and the kernel does not count it
+     */
+    public record Calibration(long counterHertz, long overNanos, long baseNanos) {}
 
     /** How the kernel tells user from system time. */
     public enum Accounting {

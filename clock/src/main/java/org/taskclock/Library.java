@@ -123,7 +123,7 @@ final class Library {
         synchronized (Runtime.getRuntime()) {
             System.setProperty(HANDOVER_PROPERTY, Library.class.getName().replace('.', '/'));
             try {
-                System.load(file.toString());
+                Loading.load(Library.class, file.toString());
                 // Bound here and nowhere else, so that where this class says "loaded", every read works.
                 Native.binding();
                 return null;
@@ -165,6 +165,9 @@ final class Library {
 
     /** Tries a rung on the calling thread and changes to it; 0, or why not, by the numbers of taskclock.h. */
     static native int selectRung(int rung);
+
+    /** The counter's rate in Hz, what it was measured over and how long a base lives, in ns; -1 each until they are known. */
+    static native void calibration(long[] into);
 
     /** The version of glibc; null under another C library. */
     static native String libc();

@@ -79,7 +79,15 @@ final class Rungs {
                         ? ClockStatus.Accounting.UNKNOWN
                         : Library.isPrecise() ? ClockStatus.Accounting.PRECISE : ClockStatus.Accounting.TICK,
                 Library.state(),
-                glibc != null ? "glibc " + glibc : loaded ? "not glibc" : "unknown");
+                glibc != null ? "glibc " + glibc : loaded ? "not glibc" : "unknown",
+                calibration());
+    }
+
+    private static ClockStatus.Calibration calibration() {
+        if (CHOSEN != Rung.RSEQ && CHOSEN != Rung.RSEQ_OWN) return null;
+        long[] facts = new long[3];
+        Library.calibration(facts);
+        return new ClockStatus.Calibration(facts[0], facts[1], facts[2]);
     }
 
     private static ClockStatus.Verdict verdict(Rung rung) {

@@ -103,7 +103,8 @@ public final class TaskClock {
     }
 
     /**
-     * What the clock found on this machine: the rung in use, the verdict on every rung, tick and accounting.
+     * What the clock found on this machine: the rung in use, the verdict on every rung, tick, accounting and
+     * calibration.
      *
      * @return a snapshot
      */

@@ -21,6 +21,9 @@ final class Os {
     /** CLOCK_THREAD_CPUTIME_ID. */
     static native long threadCpuNanos();
 
+    /** The processor's counter that the clock takes time from. */
+    static native long counter();
+
     static native void rusage(long[] userSystem);
 
     /** Renames the calling thread, as the kernel knows it. */

@@ -25,7 +25,7 @@ public final class Goals {
     }
 
     static String markdown(List<Results> all) {
-        return "Times are medians of all iterations of all forks.\n\n"
+        return "Times are medians of all iterations of all forks. Goals are those of the rung in use.\n\n"
                 + goals(all).markdown()
                 + "\nns for each operation: median (lowest tenth), bytes allocated.\n\n"
                 + measurements(all).markdown();
@@ -34,6 +34,7 @@ public final class Goals {
     private static Table goals(List<Results> all) {
         Table table = table("goal", all, "met");
         for (Goal goal : Goal.ALL) {
+            if (all.stream().noneMatch(goal.rungs()::has)) continue;
             List<String> row = new ArrayList<>(List.of(goal.text()));
             for (Results results : all) {
                 Goal.Verdict verdict = verdict(goal, results);
@@ -46,6 +47,7 @@ public final class Goals {
     }
 
     private static Goal.Verdict verdict(Goal goal, Results results) {
+        if (!goal.rungs().has(results)) return Goal.Verdict.NOT_ASKED;
         if (!goal.benchmarks().stream().allMatch(results::has)) return new Goal.Verdict("", "not measured");
         return goal.judge().apply(results);
     }
@@ -73,7 +75,7 @@ public final class Goals {
     private static Table table(String first, List<Results> all, String last) {
         List<String> headings = new ArrayList<>(List.of(first));
         for (Results results : all) {
-            headings.add("JDK " + results.jdk() + " (" + (results.isFfm() ? "FFM" : "JNI") + ")");
+            headings.add("JDK " + results.jdk() + " (" + (results.isFfm() ? "FFM" : "JNI") + "), " + results.rung());
             headings.add(last);
         }
         return new Table(headings.toArray(String[]::new));

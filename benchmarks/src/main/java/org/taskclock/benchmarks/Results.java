@@ -25,18 +25,26 @@ final class Results {
     private static final Runtime.Version FIRST_WITH_FAST_USER = Runtime.Version.parse("25.0.5");
 
     private static final double MEDIAN = 0.5;
+    /** What a sampled benchmark is called: of each run, only the 99th percentile is looked at. */
+    static final String P99 = " 99 %";
+
+    private static final String RUNG = "-Dtaskclock.rung=";
 
     private final String jdk;
+    private final String rung;
     private final Map<String, List<Double>> nanos = new LinkedHashMap<>();
     private final Map<String, List<Double>> bytes = new LinkedHashMap<>();
 
-    private Results(String jdk) {
+    private Results(String jdk, String rung) {
         this.jdk = jdk;
+        this.rung = rung;
     }
 
     /**
      * Reads the texts of files that JMH wrote with {@code -rf json}, with or without {@code -prof gc}. What is from the same
-     * JVM is taken together.
+     * JVM on the same rung is taken together.
+     *
+     * @throws IllegalArgumentException if a JVM was not told its rung: which one it took, JMH does not know
      */
     static List<Results> parse(List<String> jsons) {
         Map<String, Results> byJvm = new LinkedHashMap<>();
@@ -46,10 +54,24 @@ final class Results {
                 String jdk = run.get("jdkVersion").getAsString();
                 String jvm =
                         run.get("vmName").getAsString() + run.get("vmVersion").getAsString();
-                byJvm.computeIfAbsent(jvm, unused -> new Results(jdk)).add(run);
+                String rung = rung(run);
+                byJvm.computeIfAbsent(jvm + " " + rung, unused -> new Results(jdk, rung))
+                        .add(run);
             }
         }
         return List.copyOf(byJvm.values());
+    }
+
+    private static String rung(JsonObject run) {
+        String rung = null;
+        for (JsonElement arg : run.getAsJsonArray("jvmArgs")) {
+            if (arg.getAsString().startsWith(RUNG)) rung = arg.getAsString().substring(RUNG.length());
+        }
+        if (rung == null) {
+            throw new IllegalArgumentException(run.get("benchmark").getAsString() + " ran without " + RUNG
+                    + "...: on which rung is not known; measure by run.sh, or with that property");
+        }
+        return rung;
     }
 
     private void add(JsonObject run) {
@@ -57,8 +79,12 @@ final class Results {
         String unit = metric.get("scoreUnit").getAsString();
         if (!unit.equals("ns/op")) throw new IllegalArgumentException("unit " + unit + ", not ns/op");
         List<Double> times = nanos.computeIfAbsent(key(run), unused -> new ArrayList<>());
-        for (JsonElement fork : metric.getAsJsonArray("rawData")) {
-            for (JsonElement iteration : fork.getAsJsonArray()) times.add(iteration.getAsDouble());
+        if (isSampled(run)) {
+            times.add(metric.getAsJsonObject("scorePercentiles").get("99.0").getAsDouble());
+        } else {
+            for (JsonElement fork : metric.getAsJsonArray("rawData")) {
+                for (JsonElement iteration : fork.getAsJsonArray()) times.add(iteration.getAsDouble());
+            }
         }
         Collections.sort(times);
         JsonObject allocated = run.getAsJsonObject("secondaryMetrics").getAsJsonObject("gc.alloc.rate.norm");
@@ -69,6 +95,7 @@ final class Results {
     private static String key(JsonObject run) {
         String name = run.get("benchmark").getAsString();
         String key = name.substring(name.lastIndexOf('.', name.lastIndexOf('.') - 1) + 1);
+        if (isSampled(run)) key += P99;
         JsonObject params = run.getAsJsonObject("params");
         if (params == null) return key;
         return key
@@ -77,8 +104,21 @@ final class Results {
                         .collect(Collectors.joining());
     }
 
+    private static boolean isSampled(JsonObject run) {
+        return run.get("mode").getAsString().equals("sample");
+    }
+
     String jdk() {
         return jdk;
+    }
+
+    String rung() {
+        return rung;
+    }
+
+    /** Whether most readings ask nobody. */
+    boolean isCounting() {
+        return rung.startsWith("rseq");
     }
 
     boolean isFfm() {

@@ -8,29 +8,67 @@ import static org.assertj.core.api.Assertions.within;
 
 import java.util.List;
 import java.util.Locale;
+import java.util.StringJoiner;
 import org.junit.jupiter.api.Test;
 
 class GoalsTest {
-    private static String run(String jdk, String benchmark, String params, String forks) {
+    /** One run as JMH writes it; more of its object in front. */
+    private static String run(String more, String jdk, String rung, String benchmark, String metric) {
         return String.format(
                 Locale.ROOT,
-                "{'jdkVersion': '%1$s', 'vmName': 'VM', 'vmVersion': '%1$s', 'benchmark': 'org.taskclock.benchmarks.%2$s', %3$s 'primaryMetric': {'scoreUnit': 'ns/op',"
-                        + " 'rawData': %4$s}, 'secondaryMetrics': {'gc.alloc.rate.norm': {'score': 0.25}}}",
+                "{%1$s 'jdkVersion': '%2$s', 'vmName': 'VM', 'vmVersion': '%2$s', 'jvmArgs': ['-ea', '-Dtaskclock.rung=%3$s'],"
+                        + " 'benchmark': 'org.taskclock.benchmarks.%4$s', 'primaryMetric': {'scoreUnit': 'ns/op', %5$s},"
+                        + " 'secondaryMetrics': {'gc.alloc.rate.norm': {'score': 0.25}}}",
+                more,
                 jdk,
+                rung,
                 benchmark,
-                params,
-                forks);
+                metric);
+    }
+
+    private static String average(String jdk, String rung, String benchmark, String forks) {
+        return run("'mode': 'avgt',", jdk, rung, benchmark, "'rawData': " + forks);
     }
 
     private static String file(String jdk, String cpuForks) {
         return "["
-                + run(jdk, "CurrentThread.floor", "", "[[500], [500]]") + ","
-                + run(jdk, "CurrentThread.cpuNanos", "", cpuForks) + ","
-                + run(jdk, "OtherThread.now", "'params': {'thread': 'parked'},", "[[1]]") + "]";
+                + average(jdk, "syscall", "CurrentThread.floor", "[[500], [500]]") + ","
+                + average(jdk, "syscall", "CurrentThread.cpuNanos", cpuForks) + ","
+                + run(
+                        "'mode': 'avgt', 'params': {'thread': 'parked'},",
+                        jdk,
+                        "syscall",
+                        "OtherThread.now",
+                        "'rawData': [[1]]")
+                + "]";
     }
 
     private static Results results(String jdk, String cpuForks) {
         return Results.parse(List.of(file(jdk, cpuForks))).get(0);
+    }
+
+    /** On the rung rseq: benchmarks of CurrentThread and their ns. */
+    private static String counting(String jdk, Object... namesAndNanos) {
+        StringJoiner runs = new StringJoiner(",", "[", "]");
+        for (int i = 0; i < namesAndNanos.length; i += 2) {
+            runs.add(average(jdk, "rseq", "CurrentThread." + namesAndNanos[i], "[[" + namesAndNanos[i + 1] + "]]"));
+        }
+        return Goals.markdown(Results.parse(List.of(runs.toString())));
+    }
+
+    private static String line(String markdown, String start) {
+        return markdown.lines()
+                .filter(line -> line.startsWith("| " + start))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private static void assertMet(String markdown, String start) {
+        assertThat(line(markdown, start)).endsWith("| yes |");
+    }
+
+    private static void assertMissed(String markdown, String start) {
+        assertThat(line(markdown, start)).endsWith("| **no** |");
     }
 
     @Test
@@ -45,6 +83,26 @@ class GoalsTest {
     }
 
     @Test
+    void shouldKeepRungsOfOneJvmApart() {
+        List<Results> all = Results.parse(List.of(
+                file("17.0.15", "[[520]]"), file("17.0.15", "[[11]]").replace("rung=syscall", "rung=rseq-own")));
+        assertThat(all).extracting(Results::rung).containsExactly("syscall", "rseq-own");
+        assertThat(all).extracting(Results::isCounting).containsExactly(false, true);
+        String goals = Goals.markdown(all);
+        assertThat(goals).contains("JDK 17.0.15 (JNI), syscall", "JDK 17.0.15 (JNI), rseq-own");
+        assertThat(line(goals, "CurrentThread.cpuNanos at most 12 ns |")).endsWith("|  | not asked | 11.0 ns | yes |");
+        assertThat(line(goals, "CurrentThread.cpuNanos at most 12 ns (FFM)")).endsWith("| yes |  | not asked |");
+    }
+
+    @Test
+    void shouldThrowWhenRungIsNotKnown() {
+        String text = file("17", "[[1]]").replace("'-Dtaskclock.rung=syscall'", "'-Dx=y'");
+        assertThatThrownBy(() -> Results.parse(List.of(text)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("CurrentThread.floor", "-Dtaskclock.rung=");
+    }
+
+    @Test
     void shouldNameParametersInKey() {
         assertThat(results("17", "[[1]]").keys()).contains("OtherThread.now parked");
     }
@@ -52,27 +110,110 @@ class GoalsTest {
     @Test
     void shouldAllowMoreOverTheFloorByJni() {
         String over15 = "[[515]]";
-        assertThat(goalLine(results("17.0.15", over15)))
+        assertThat(floorLine(results("17.0.15", over15)))
                 .contains("500 +15.0 ns")
                 .contains("yes");
-        assertThat(goalLine(results("25.0.3", over15))).contains("500 +15.0 ns").contains("**no**");
+        assertThat(floorLine(results("25.0.3", over15)))
+                .contains("500 +15.0 ns")
+                .contains("**no**");
     }
 
     @Test
     void shouldNotTrustAFloorThatIsAboveWhatStandsOnIt() {
-        assertThat(goalLine(results("17.0.15", "[[400]]"))).contains("floor disturbed");
+        assertThat(floorLine(results("17.0.15", "[[400]]"))).contains("floor disturbed");
     }
 
-    private static String goalLine(Results results) {
-        return Goals.markdown(List.of(results))
-                .lines()
-                .filter(line -> line.contains("over a bare system call"))
-                .findFirst()
-                .orElseThrow();
+    private static String floorLine(Results results) {
+        return line(Goals.markdown(List.of(results)), "CurrentThread.cpuNanos at most 12 ns (FFM)");
     }
 
     @Test
-    void shouldCompareWithStockUserTimeOnlyWhereItIsText() {
+    void shouldNotJudgeACountingRungByTheKernel() {
+        assertThat(counting("25.0.3", "cpuNanos", 11)).doesNotContain("over a bare system call", "at least 15 x");
+        assertThat(Goals.markdown(List.of(results("17", "[[1]]")))).doesNotContain("at most 20 ns", "99 %");
+    }
+
+    @Test
+    void shouldLimitTheCostOnACountingRung() {
+        String good = counting("25.0.3", "cpuNanos", 12, "userNanos", 20, "systemNanos", 20, "now", 30, "nanoTime", 12);
+        assertMet(good, "CurrentThread.cpuNanos at most 12 ns");
+        assertMet(good, "CurrentThread.cpuNanos at most CurrentThread.nanoTime");
+        assertMet(good, "CurrentThread.userNanos at most 20 ns");
+        assertMet(good, "CurrentThread.systemNanos at most 20 ns");
+        assertMet(good, "CurrentThread.now at most 30 ns");
+        String bad = counting(
+                "25.0.3", "cpuNanos", 12.1, "userNanos", 20.1, "systemNanos", 20.1, "now", 30.1, "nanoTime", 12);
+        assertMissed(bad, "CurrentThread.cpuNanos at most 12 ns");
+        assertMissed(bad, "CurrentThread.cpuNanos at most CurrentThread.nanoTime");
+        assertMissed(bad, "CurrentThread.userNanos at most 20 ns");
+        assertMissed(bad, "CurrentThread.systemNanos at most 20 ns");
+        assertMissed(bad, "CurrentThread.now at most 30 ns");
+    }
+
+    @Test
+    void shouldDemandThatACountingRungIsMuchCheaperThanStock() {
+        assertMet(counting("25.0.3", "cpuNanos", 10, "stockCpu", 300), "CurrentThread.cpuNanos at least 30 x");
+        assertMissed(counting("25.0.3", "cpuNanos", 10, "stockCpu", 299), "CurrentThread.cpuNanos at least 30 x");
+        String user =
+                "CurrentThread.userNanos at least 400 x cheaper than CurrentThread.stockUser to JDK 25.0.4, 10 x later";
+        assertMet(counting("25.0.4", "userNanos", 10, "stockUser", 4000), user);
+        assertMissed(counting("25.0.4", "userNanos", 10, "stockUser", 3999), user);
+        assertMet(counting("25.0.5", "userNanos", 10, "stockUser", 100), user);
+        assertMissed(counting("25.0.5", "userNanos", 10, "stockUser", 99), user);
+        assertMissed(
+                counting("26", "systemNanos", 10, "stockUser", 99), "CurrentThread.systemNanos at least 400 x cheaper");
+    }
+
+    @Test
+    void shouldNotAskForMoreThanStockWhereItIsNoText() {
+        String text = file("25.0.5", "[[500]]").replace("OtherThread.now", "CurrentThread.userNanos");
+        text = text.replace("CurrentThread.floor", "CurrentThread.stockUser")
+                .replace("'params': {'thread': 'parked'},", "");
+        assertThat(line(Goals.markdown(Results.parse(List.of(text))), "CurrentThread.userNanos at least 15 x"))
+                .endsWith("|  | not asked |");
+    }
+
+    @Test
+    void shouldDemandTwiceTheThroughputOfTwoProcessors() {
+        String start = "Concurrency.onTwoProcessors with at least 1.9 x";
+        assertMet(throughput(19, 20, 24), start);
+        assertMissed(throughput(18.9, 20, 24), start);
+        assertThat(line(throughput(20, 20, 24), start)).contains("2.00 x, System.nanoTime 2.00 x");
+    }
+
+    @Test
+    void shouldNotBlameTheClockWhereTheProcessorsAreNotFree() {
+        String start = "Concurrency.onTwoProcessors with at least 1.9 x";
+        assertThat(line(throughput(18.9, 20, 30), start)).endsWith("| processors disturbed |");
+        assertMet(throughput(19, 20, 30), start);
+    }
+
+    /** System.nanoTime takes 24 ns on one processor. */
+    private static String throughput(double one, double two, double controlTwo) {
+        return Goals.markdown(Results.parse(List.of("["
+                + average("17", "rseq", "Concurrency.onOneProcessor", "[[" + one + "]]") + ","
+                + average("17", "rseq", "Concurrency.onTwoProcessors", "[[" + two + "]]") + ","
+                + average("17", "rseq", "Concurrency.nanoTimeOnOneProcessor", "[[24]]") + ","
+                + average("17", "rseq", "Concurrency.nanoTimeOnTwoProcessors", "[[" + controlTwo + "]]") + "]")));
+    }
+
+    @Test
+    void shouldCompareTheSlowestReadingsOfManyThreads() {
+        String start = "Concurrency.tenBy16Threads 99 % at most 1.2 x Concurrency.tenByOneThread 99 %";
+        assertMet(sampled(100, 120), start);
+        assertMissed(sampled(100, 121), start);
+    }
+
+    private static String sampled(int one, int sixteen) {
+        String metric = "'rawDataHistogram': [[[[1, 5]]]], 'scorePercentiles': {'50.0': 1, '99.0': %d, '99.9': 9999}";
+        return Goals.markdown(Results.parse(List.of("["
+                + run("'mode': 'sample',", "17", "rseq", "Concurrency.tenByOneThread", String.format(metric, one)) + ","
+                + run("'mode': 'sample',", "17", "rseq", "Concurrency.tenBy16Threads", String.format(metric, sixteen))
+                + "]")));
+    }
+
+    @Test
+    void shouldKnowWhereStockUserTimeIsText() {
         assertThat(results("25.0.3", "[[1]]").readsUserTimeAsText()).isTrue();
         assertThat(results("25.0.5", "[[1]]").readsUserTimeAsText()).isFalse();
         assertThat(results("26-ea", "[[1]]").readsUserTimeAsText()).isFalse();
@@ -86,8 +227,7 @@ class GoalsTest {
 
     @Test
     void shouldThrowWhenUnitIsNotNanoseconds() {
-        String text = "[" + run("17", "CurrentThread.floor", "", "[[1]]") + "]";
-        assertThatThrownBy(() -> Results.parse(List.of(text.replace("ns/op", "us/op"))))
-                .hasMessageContaining("us/op");
+        String text = file("17", "[[1]]").replace("ns/op", "us/op");
+        assertThatThrownBy(() -> Results.parse(List.of(text))).hasMessageContaining("us/op");
     }
 }

@@ -25,6 +25,7 @@ final class DoctorJson {
         json.add("rungs", rungs(status));
         json.addProperty("tickNanos", status.tickNanos());
         json.addProperty("accounting", status.accounting().name().toLowerCase(Locale.ROOT));
+        json.add("calibration", GSON.toJsonTree(status.calibration()));
         json.add("reads", GSON.toJsonTree(reads));
         JsonObject findings = GSON.toJsonTree(contract).getAsJsonObject();
         findings.addProperty("holds", contract.holds());

@@ -95,6 +95,19 @@ final class DoctorText {
                 .forEach((reason, names) -> text.append(format("not available: %s: %s%n", names, reason)));
     }
 
+    /** A line, where the rung in use reads the counter; else nothing. */
+    static String calibration(ClockStatus.Calibration calibration) {
+        if (calibration == null) return "";
+        if (calibration.counterHertz() < 0) return fact("counter", "not measured yet");
+        return fact(
+                "counter",
+                format(
+                        "%,.3f MHz, measured over %,.0f ms; the kernel is asked again after %,.0f us",
+                        calibration.counterHertz() / 1e6,
+                        calibration.overNanos() / MILLIS,
+                        calibration.baseNanos() / 1e3));
+    }
+
     static String contract(Contract c, Rung rung) {
         StringBuilder text = new StringBuilder();
         text.append(format("contract of rung %s: %,d readings on %d threads%n", rung, c.readings(), c.threads()));

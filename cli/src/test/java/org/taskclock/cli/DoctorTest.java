@@ -11,6 +11,7 @@ import com.google.gson.JsonParser;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.taskclock.ClockStatus;
 
 class DoctorTest {
     /** Medians and ratios are rounded to three decimals, of values from 1 up. */
@@ -30,8 +31,32 @@ class DoctorTest {
             assertThat(rung.getAsJsonObject().get("usable").isJsonPrimitive()).isTrue();
             assertThat(rung.getAsJsonObject().get("reason").getAsString()).isNotBlank();
         });
+        assertCalibration(json);
         assertContract(json);
         assertReads(json);
+    }
+
+    private static void assertCalibration(JsonObject json) {
+        if (!json.get("rung").getAsString().startsWith("rseq")) {
+            assertThat(json.get("calibration").isJsonNull()).isTrue();
+            return;
+        }
+        JsonObject calibration = json.getAsJsonObject("calibration");
+        assertThat(calibration.get("counterHertz").getAsLong()).isGreaterThan(1_000_000);
+        // The doctor takes seconds, and the time is at least the half of them.
+        assertThat(calibration.get("overNanos").getAsLong()).isGreaterThan(1_000_000_000);
+        assertThat(calibration.get("baseNanos").getAsLong()).isPositive();
+    }
+
+    @Test
+    void shouldTellTheCalibrationInALine() {
+        String line = DoctorText.calibration(new ClockStatus.Calibration(2_595_124_000L, 5_123_000_000L, 160_000));
+        assertThat(line)
+                .isEqualTo("counter       2,595.124 MHz, measured over 5,123 ms; the kernel is asked again after 160 us"
+                        + System.lineSeparator());
+        assertThat(DoctorText.calibration(new ClockStatus.Calibration(-1, -1, -1)))
+                .isEqualTo("counter       not measured yet" + System.lineSeparator());
+        assertThat(DoctorText.calibration(null)).isEmpty();
     }
 
     private static String bestUsable(JsonObject json) {
@@ -91,6 +116,7 @@ class DoctorTest {
                 .containsPattern("(?m)^syscall +(usable|not usable) +\\S")
                 .containsPattern("(?m)^TaskClock\\.cpuNanos( +[0-9.,]+){4}$")
                 .contains("contract of rung mxbean")
+                .doesNotContainPattern("(?m)^counter ")
                 .containsPattern("(?m)^split +(no promise|not checked) ")
                 .contains("the contract holds");
         assertThat(child.out().lines()).allSatisfy(line -> assertThat(line).doesNotEndWith(" "));
