@@ -68,6 +68,11 @@ record Goal(String text, Rungs rungs, List<String> benchmarks, Function<Results,
             atMost(1.15, "OtherThread.cpuNanos parked", "OtherThread.floor parked", Rungs.ALL),
             atMost(1.15, "OtherThread.cpuNanos spinning", "OtherThread.floor spinning", Rungs.ALL),
             atMost(1.2, "AllThreads.snapshot 10000", "AllThreads.floor 10000", Rungs.ALL),
+            atMostNanos(20, "UnderAgent.cpu"),
+            cheaper(20, "UnderAgent.cpu", "CurrentThread.stockCpu"),
+            atMostNanos(30, "UnderAgent.user"),
+            cheaperToRead(250, 7, "UnderAgent.user", Rungs.COUNTING),
+            moreBy(15, "UnderAgent.yieldCounted", "UnderAgent.yieldWithout"),
             noBytes("CurrentThread.cpuNanos", 1),
             noBytes("CurrentThread.userNanos", 1),
             noBytes("CurrentThread.systemNanos", 1),
@@ -122,6 +127,14 @@ record Goal(String text, Rungs rungs, List<String> benchmarks, Function<Results,
         double ratio = results.nanos(stock) / results.nanos(key);
         String measured = format("%,.0f / %,.0f ns = %.1f x", results.nanos(stock), results.nanos(key), ratio);
         return new Verdict(measured, ratio >= times);
+    }
+
+    private static Goal moreBy(int nanos, String key, String other) {
+        String text = format("%s at most %d ns over %s", key, nanos, other);
+        return new Goal(text, Rungs.ALL, List.of(key, other), results -> {
+            double over = results.nanos(key) - results.nanos(other);
+            return new Verdict(format("%.0f %+.1f ns", results.nanos(other), over), over <= nanos);
+        });
     }
 
     private static Goal throughput(double times) {

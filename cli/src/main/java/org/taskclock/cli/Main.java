@@ -21,19 +21,23 @@ import picocli.CommandLine.Spec;
         versionProvider = Main.Version.class,
         synopsisSubcommandLabel = "COMMAND",
         description = "Tells how much CPU time Java threads use.",
-        subcommands = Doctor.class,
+        subcommands = {Doctor.class, Attach.class, Detach.class},
         footer = {
             "",
             "Examples:",
             "  taskclock doctor                        is all well on this machine?",
             "  taskclock doctor --json | jq .contract  the same for a program",
+            "  taskclock attach 4711 yield=count       loads the agent into a JVM",
+            "  taskclock detach 4711                   and takes it out again",
             "",
-            "Exit codes: 0 all is well, 1 it is not, 2 wrong usage."
+            "Exit codes: 0 all is well, 1 it is not, 2 wrong usage, 3 no such process, 4 not permitted."
         })
 final class Main implements Callable<Integer> {
     static final int OK = 0;
     static final int FAILED = 1;
     static final int USAGE = 2;
+    static final int NO_PROCESS = 3;
+    static final int NOT_PERMITTED = 4;
 
     @Spec
     private CommandSpec spec;
@@ -90,7 +94,14 @@ final class Main implements Callable<Integer> {
         return complain("internal error: " + e + ": -Dtaskclock.debug=true shows where; please report it", FAILED);
     }
 
-    private static int complain(String message, int exitCode) {
+    /** Prints what an agent says of itself. */
+    static int report(String state) throws IOException {
+        if (state.startsWith("failed: ")) return complain("agent: " + state.substring("failed: ".length()), FAILED);
+        print("agent: " + state + "\n");
+        return OK;
+    }
+
+    static int complain(String message, int exitCode) {
         System.err.println("taskclock: " + message);
         return exitCode;
     }

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+
+// What Java calls, all of it in java.lang.TaskClockHooks, and what we call there.
+
+#include "agent.h"
+
+#define HOOKS "java/lang/TaskClockHooks"
+
+// In libc, or in older ones in libdl, which the JVM has loaded.
+extern void *dlopen(const char *path, int flags) __attribute__((weak));
+extern void *dlsym(void *library, const char *name) __attribute__((weak));
+enum { LAZY = 1, IF_LOADED = 4 };  // RTLD_LAZY, RTLD_NOLOAD
+
+const struct functions *clock_functions;
+
+static jclass hooks, thread_class;
+static jmethodID user_nanos, users_nanos, first_yield, yielded, current_thread;
+static jfieldID thread_id;
+
+void *symbol_in(const char *library, const char *name) {
+    if (!dlopen || !dlsym) return 0;
+    void *loaded = dlopen(library, LAZY | IF_LOADED);
+    return loaded ? dlsym(loaded, name) : 0;
+}
+
+int replace(JNIEnv *env, jclass in, const char *name, const char *signature, void *function) {
+    JNINativeMethod method = {(char *)name, (char *)signature, function};
+    int done = (*env)->RegisterNatives(env, in, &method, 1) == 0;
+    (*env)->ExceptionClear(env);
+    return done;
+}
+
+// The hooks throw nothing, but the stack may be too short to call them.
+jlong ask_user(JNIEnv *env, jlong id) {
+    jlong nanos = (*env)->CallStaticLongMethod(env, hooks, user_nanos, id);
+    if (!(*env)->ExceptionCheck(env)) return nanos;
+    (*env)->ExceptionClear(env);
+    return NOT_OURS;
+}
+
+int ask_users(JNIEnv *env, jlongArray ids, jlongArray into) {
+    jboolean answered = (*env)->CallStaticBooleanMethod(env, hooks, users_nanos, ids, into);
+    if (!(*env)->ExceptionCheck(env)) return answered;
+    (*env)->ExceptionClear(env);
+    return 0;
+}
+
+void tell_first_yield(JNIEnv *env, jint record) {
+    (*env)->CallStaticVoidMethod(env, hooks, first_yield, record);
+    (*env)->ExceptionClear(env);
+}
+
+void tell_yield(JNIEnv *env, jlong weight) {
+    (*env)->CallStaticVoidMethod(env, hooks, yielded, weight);
+    (*env)->ExceptionClear(env);
+}
+
+jlong own_id(JNIEnv *env) {
+    jobject current = (*env)->CallStaticObjectMethod(env, thread_class, current_thread);
+    jlong id = current ? (*env)->GetLongField(env, current, thread_id) : 0;
+    (*env)->DeleteLocalRef(env, current);
+    return id;
+}
+
+static jstring text(JNIEnv *env, const char *characters) {
+    return characters ? (*env)->NewStringUTF(env, characters) : 0;
+}
+
+static jboolean findClock(JNIEnv *env, jclass c) {
+    (void)env, (void)c;
+    clock_functions = find_shared_functions();
+    return clock_functions != 0;
+}
+
+static jint selectRung(JNIEnv *env, jclass c, jint rung) {
+    (void)env, (void)c;
+    return clock_functions->selectRung(rung);
+}
+
+static jstring prepareTimes(JNIEnv *env, jclass c) {
+    (void)c;
+    return text(env, times_prepare());
+}
+
+static jstring takeTimes(JNIEnv *env, jclass c, jclass thread_impl, jboolean others) {
+    (void)c;
+    return text(env, times_take(env, thread_impl, others));
+}
+
+static jstring restoreTimes(JNIEnv *env, jclass c, jclass thread_impl) {
+    (void)c;
+    return text(env, times_restore(env, thread_impl));
+}
+
+static jlong stockCpuNanos(JNIEnv *env, jclass c, jlong id) {
+    (void)c;
+    return times_stock_cpu(env, id);
+}
+
+static jlong stockUserNanos(JNIEnv *env, jclass c, jlong id) {
+    (void)c;
+    return times_stock_user(env, id);
+}
+
+static jstring prepareYield(JNIEnv *env, jclass c) {
+    (void)c;
+    return text(env, yield_prepare(env));
+}
+
+static jstring takeYield(JNIEnv *env, jclass c) {
+    (void)c;
+    return text(env, yield_take(env));
+}
+
+static jstring restoreYield(JNIEnv *env, jclass c) {
+    (void)c;
+    return text(env, yield_restore(env));
+}
+
+static void setYieldMode(JNIEnv *env, jclass c, jint mode) {
+    (void)env, (void)c;
+    yield_set_mode(mode);
+}
+
+static jint yielders(JNIEnv *env, jclass c, jlongArray into) {
+    (void)c;
+    jlong *copy = (*env)->GetLongArrayElements(env, into, 0);
+    if (!copy) return -1;
+    jint count = yield_records((int64_t *)copy, (*env)->GetArrayLength(env, into) / YIELD_FACTS);
+    (*env)->ReleaseLongArrayElements(env, into, copy, 0);
+    return count;
+}
+
+static jboolean freeYielder(JNIEnv *env, jclass c, jint record) {
+    (void)env, (void)c;
+    return yield_free(record);
+}
+
+static void countVirtualYield(JNIEnv *env, jclass c) {
+    (void)c;
+    yield_count_virtual(env);
+}
+
+static const JNINativeMethod natives[] = {
+    {"findClock", "()Z", (void *)findClock},
+    {"selectRung", "(I)I", (void *)selectRung},
+    {"prepareTimes", "()Ljava/lang/String;", (void *)prepareTimes},
+    {"takeTimes0", "(Ljava/lang/Class;Z)Ljava/lang/String;", (void *)takeTimes},
+    {"restoreTimes0", "(Ljava/lang/Class;)Ljava/lang/String;", (void *)restoreTimes},
+    {"stockCpuNanos", "(J)J", (void *)stockCpuNanos},
+    {"stockUserNanos", "(J)J", (void *)stockUserNanos},
+    {"prepareYield", "()Ljava/lang/String;", (void *)prepareYield},
+    {"takeYield0", "()Ljava/lang/String;", (void *)takeYield},
+    {"restoreYield0", "()Ljava/lang/String;", (void *)restoreYield},
+    {"setYieldMode", "(I)V", (void *)setYieldMode},
+    {"yielders", "([J)I", (void *)yielders},
+    {"freeYielder", "(I)Z", (void *)freeYielder},
+    {"countVirtualYield", "()V", (void *)countVirtualYield},
+};
+
+__attribute__((visibility("default"))) jint JNI_OnLoad(JavaVM *vm, void *reserved) {
+    (void)reserved;
+    JNIEnv *env;
+    if ((*vm)->GetEnv(vm, (void **)&env, JNI_VERSION_1_8) != JNI_OK) return JNI_ERR;
+    jclass found = (*env)->FindClass(env, HOOKS);
+    jclass thread = (*env)->FindClass(env, "java/lang/Thread");
+    if (!found || !thread) return JNI_ERR;
+    hooks = (*env)->NewGlobalRef(env, found);
+    thread_class = (*env)->NewGlobalRef(env, thread);
+    user_nanos = (*env)->GetStaticMethodID(env, found, "userNanos", "(J)J");
+    users_nanos = (*env)->GetStaticMethodID(env, found, "usersNanos", "([J[J)Z");
+    first_yield = (*env)->GetStaticMethodID(env, found, "firstYield", "(I)V");
+    yielded = (*env)->GetStaticMethodID(env, found, "yielded", "(J)V");
+    current_thread = (*env)->GetStaticMethodID(env, thread, "currentThread", "()Ljava/lang/Thread;");
+    thread_id = (*env)->GetFieldID(env, thread, "tid", "J");
+    if ((*env)->ExceptionCheck(env)) return JNI_ERR;
+    if ((*env)->RegisterNatives(env, found, natives, sizeof natives / sizeof *natives) != 0) return JNI_ERR;
+    return JNI_VERSION_1_8;
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+
+// The natives behind ThreadMXBean's CPU times, sun.management.ThreadImpl's. Thread id 0 is the caller, as the JDK has it;
+// the JDK asks so also where a program gives the caller's own id, but not where that is one of many.
+
+#include "agent.h"
+
+typedef jlong time_of(JNIEnv *, jclass, jlong);
+typedef void times_of(JNIEnv *, jclass, jlongArray, jlongArray);
+
+#define STOCK "Java_sun_management_ThreadImpl_"
+
+static time_of *stock_cpu, *stock_user;
+static times_of *stock_cpus, *stock_users;
+static int answers_for_others;
+
+static jlong cpu(JNIEnv *env, jclass c, jlong id) {
+    return id == 0 ? clock_functions->cpuNanos() : stock_cpu(env, c, id);
+}
+
+static jlong user(JNIEnv *env, jclass c, jlong id) {
+    if (id == 0) return clock_functions->userNanos();
+    jlong nanos = answers_for_others ? ask_user(env, id) : NOT_OURS;
+    return nanos == NOT_OURS ? stock_user(env, c, id) : nanos;
+}
+
+// The caller's own place among many ids; -1 if it has none.
+static jsize own_place(JNIEnv *env, jlongArray ids) {
+    enum { CHUNK = 64 };
+    jlong own = own_id(env), id[CHUNK];
+    jsize length = (*env)->GetArrayLength(env, ids);
+    for (jsize start = 0; start < length; start += CHUNK) {
+        jsize n = length - start < CHUNK ? length - start : CHUNK;
+        (*env)->GetLongArrayRegion(env, ids, start, n, id);
+        for (jsize i = 0; i < n; i++)
+            if (id[i] == own) return start + i;
+    }
+    return -1;
+}
+
+static void answer_own(JNIEnv *env, jlongArray ids, jlongArray into, int64_t (*read)(void)) {
+    if ((*env)->ExceptionCheck(env)) return;
+    jsize place = own_place(env, ids);
+    if (place < 0) return;
+    jlong nanos = read();
+    (*env)->SetLongArrayRegion(env, into, place, 1, &nanos);
+}
+
+static void cpus(JNIEnv *env, jclass c, jlongArray ids, jlongArray into) {
+    stock_cpus(env, c, ids, into);
+    answer_own(env, ids, into, clock_functions->cpuNanos);
+}
+
+static void users(JNIEnv *env, jclass c, jlongArray ids, jlongArray into) {
+    if (!answers_for_others || !ask_users(env, ids, into)) stock_users(env, c, ids, into);
+    answer_own(env, ids, into, clock_functions->userNanos);
+}
+
+const char *times_prepare(void) {
+    stock_cpu = (time_of *)symbol_in("libmanagement.so", STOCK "getThreadTotalCpuTime0");
+    stock_user = (time_of *)symbol_in("libmanagement.so", STOCK "getThreadUserCpuTime0");
+    stock_cpus = (times_of *)symbol_in("libmanagement.so", STOCK "getThreadTotalCpuTime1");
+    stock_users = (times_of *)symbol_in("libmanagement.so", STOCK "getThreadUserCpuTime1");
+    return stock_cpu && stock_user && stock_cpus && stock_users ? 0 : "libmanagement has other natives than known";
+}
+
+static const char *put(JNIEnv *env, jclass in, time_of *c, time_of *u, times_of *cs, times_of *us) {
+    int done = replace(env, in, "getThreadTotalCpuTime0", "(J)J", (void *)c) &
+               replace(env, in, "getThreadUserCpuTime0", "(J)J", (void *)u) &
+               replace(env, in, "getThreadTotalCpuTime1", "([J[J)V", (void *)cs) &
+               replace(env, in, "getThreadUserCpuTime1", "([J[J)V", (void *)us);
+    return done ? 0 : "sun.management.ThreadImpl has other natives than known";
+}
+
+const char *times_restore(JNIEnv *env, jclass thread_impl) {
+    return put(env, thread_impl, stock_cpu, stock_user, stock_cpus, stock_users);
+}
+
+const char *times_take(JNIEnv *env, jclass thread_impl, int others) {
+    answers_for_others = others;
+    const char *failure = put(env, thread_impl, cpu, user, cpus, users);
+    if (failure) times_restore(env, thread_impl);
+    return failure;
+}
+
+jlong times_stock_cpu(JNIEnv *env, jlong id) { return stock_cpu ? stock_cpu(env, 0, id) : -1; }
+
+jlong times_stock_user(JNIEnv *env, jlong id) { return stock_user ? stock_user(env, 0, id) : -1; }

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+
+// The native behind Thread.yield for platform threads, and the counts of all that yield. A virtual thread yields in Java
+// and is counted with its carrier.
+
+#include "agent.h"
+
+#include <linux/mman.h>
+
+enum { PASS, COUNT, OFF };  // as TaskClockHooks.yieldMode
+
+// One thread's counts. Only the thread itself writes them. The order is that of YieldRecords in Java.
+struct yielder {
+    int64_t tid;             // 0: free
+    int64_t yields;          // of the platform thread itself
+    int64_t virtual_yields;  // of virtual threads on it
+    int64_t timed;           // how many of its own yields were measured,
+    int64_t timed_nanos;     // what CPU time those took,
+    int64_t switched;        // and at how many of them the thread was switched out
+    int64_t sampled;         // what yields and virtual_yields were together at the last sample
+    int64_t interval;        // yields between samples
+    // What the thread used between its first yield and the last sample.
+    int64_t user, system, voluntary, involuntary;
+};
+
+_Static_assert(sizeof(struct yielder) == YIELD_FACTS * sizeof(int64_t), "YIELD_FACTS");
+
+enum { RECORDS = 65536, TIMED = 256 };
+enum { MOST_INTERVAL = 1 << 20 };
+static const int64_t SHORT_TIME = 20000000, LONG_TIME = 80000000;  // ns between two samples on a thread
+
+typedef void stock(JNIEnv *, jclass);
+
+static stock *stock_yield;
+static jclass thread_class;
+static const char *native_name;
+static int mode;
+static struct yielder *records;  // RECORDS of them
+static int32_t used;             // records that were ever in use
+static struct yielder overflow;  // of threads that find no record free: several write it, and some counts get lost
+
+// struct rusage, less the fields that nobody here reads.
+struct usage {
+    int64_t user_seconds, user_micros, system_seconds, system_micros, others[12], voluntary, involuntary;
+};
+
+static struct usage usage_now(void) {
+    enum { THREAD_ONLY = 1 };
+    struct usage u;
+    if (SYSCALL(__NR_getrusage, THREAD_ONLY, &u) != 0) u = (struct usage){0};
+    return u;
+}
+
+static int64_t nanos(int64_t seconds, int64_t micros) { return seconds * NANOS_PER_SECOND + micros * 1000; }
+
+// What a thread needs that nobody else reads.
+static __thread struct {
+    struct yielder *record;
+    int64_t next_sample, sampled_at;
+    struct usage first;
+    int in_hook;
+} self;
+
+static int64_t cpu_nanos(void) { return clock_functions->clockNanos((int32_t)OWN_SCHED); }
+
+static struct yielder *free_record(int64_t tid) {
+    for (int32_t i = 0; i < RECORDS; i++) {
+        int64_t nobody = 0;
+        if (records[i].tid != 0) continue;
+        if (!__atomic_compare_exchange_n(&records[i].tid, &nobody, tid, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) continue;
+        int32_t n = __atomic_load_n(&used, __ATOMIC_RELAXED);
+        while (n <= i && !__atomic_compare_exchange_n(&used, &n, i + 1, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) continue;
+        return &records[i];
+    }
+    return 0;
+}
+
+static struct yielder *own_record(JNIEnv *env) {
+    if (self.record) return self.record;
+    struct yielder *record = free_record(SYSCALL(__NR_gettid));
+    self.record = record ? record : &overflow;
+    self.first = usage_now();
+    self.in_hook = 1;
+    tell_first_yield(env, record ? (jint)(record - records) : -1);
+    self.in_hook = 0;
+    return self.record;
+}
+
+static void set(int64_t *to, int64_t n) { __atomic_store_n(to, n, __ATOMIC_RELAXED); }
+
+static void add(int64_t *to, int64_t n) { set(to, *to + n); }
+
+// A stack is walked for some yields only: some twenty a second for each thread, however often it yields.
+static void sample(JNIEnv *env, struct yielder *record, int64_t yields) {
+    int64_t now = clock_functions->tickStamp(), since = now - self.sampled_at;
+    if (since < SHORT_TIME && record->interval < MOST_INTERVAL) record->interval *= 2;
+    if (since > LONG_TIME && record->interval > 1) record->interval /= 2;
+    if (record->interval < 1) record->interval = 1;
+    int64_t weight = yields - record->sampled;
+    record->sampled = yields;
+    self.sampled_at = now;
+    struct usage u = usage_now(), *first = &self.first;
+    set(&record->user, nanos(u.user_seconds - first->user_seconds, u.user_micros - first->user_micros));
+    set(&record->system, nanos(u.system_seconds - first->system_seconds, u.system_micros - first->system_micros));
+    set(&record->voluntary, u.voluntary - first->voluntary);
+    set(&record->involuntary, u.involuntary - first->involuntary);
+    // Not at even steps: a program that yields here and there in turn would show one place only.
+    uint64_t mixed = (uint64_t)yields * 0x9e3779b97f4a7c15u >> 32;
+    self.next_sample = yields + 1 + record->interval / 2 + (int64_t)(mixed % (uint64_t)record->interval);
+    self.in_hook = 1;
+    tell_yield(env, weight);
+    self.in_hook = 0;
+}
+
+static void count(JNIEnv *env, struct yielder *record, int64_t *which) {
+    add(which, 1);
+    int64_t yields = record->yields + record->virtual_yields;
+    if (yields >= self.next_sample) sample(env, record, yields);
+}
+
+static void yield(JNIEnv *env, jclass c) {
+    int what = __atomic_load_n(&mode, __ATOMIC_RELAXED);
+    if (what == OFF) return;
+    if (what == PASS || self.in_hook) {
+        stock_yield(env, c);
+        return;
+    }
+    struct yielder *record = own_record(env);
+    count(env, record, &record->yields);
+    if (record->yields % TIMED != 1) {
+        stock_yield(env, c);
+        return;
+    }
+    int64_t before = usage_now().involuntary, start = cpu_nanos();
+    stock_yield(env, c);
+    add(&record->timed_nanos, cpu_nanos() - start);
+    add(&record->switched, usage_now().involuntary != before);
+    add(&record->timed, 1);
+}
+
+void yield_count_virtual(JNIEnv *env) {
+    if (self.in_hook) return;
+    struct yielder *record = own_record(env);
+    count(env, record, &record->virtual_yields);
+}
+
+int32_t yield_records(int64_t *into, int32_t capacity) {
+    int32_t n = __atomic_load_n(&used, __ATOMIC_ACQUIRE);
+    for (int32_t i = 0; i < n && i < capacity; i++)
+        for (int k = 0; k < YIELD_FACTS; k++)
+            into[i * YIELD_FACTS + k] = __atomic_load_n((int64_t *)&records[i] + k, __ATOMIC_RELAXED);
+    return n;
+}
+
+int yield_free(int32_t i) {
+    enum { NO_SUCH_THREAD = 3 };  // ESRCH
+    if (i < 0 || i >= RECORDS) return 0;
+    if (SYSCALL(__NR_tgkill, SYSCALL(__NR_getpid), records[i].tid, 0) != -NO_SUCH_THREAD) return 0;
+    for (int k = 1; k < YIELD_FACTS; k++) set((int64_t *)&records[i] + k, 0);
+    __atomic_store_n(&records[i].tid, 0, __ATOMIC_RELEASE);
+    return 1;
+}
+
+void yield_set_mode(int wanted) { __atomic_store_n(&mode, wanted, __ATOMIC_RELAXED); }
+
+// JDK 17 has it as Thread.yield, later ones as Thread.yield0; behind both is the JVM's own function.
+const char *yield_prepare(JNIEnv *env) {
+    stock_yield = (stock *)symbol_in("libjvm.so", "JVM_Yield");
+    if (!stock_yield) return "libjvm has no JVM_Yield";
+    jclass found = (*env)->FindClass(env, "java/lang/Thread");
+    if (!found) return "there is no java.lang.Thread";
+    native_name = "yield0";
+    if (!(*env)->GetStaticMethodID(env, found, native_name, "()V")) {
+        (*env)->ExceptionClear(env);
+        native_name = "yield";
+    }
+    long memory = SYSCALL(__NR_mmap, 0, RECORDS * sizeof *records, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory < 0 && memory > -4096) return "there is no memory for the counts";
+    records = (struct yielder *)memory;
+    thread_class = (*env)->NewGlobalRef(env, found);
+    return 0;
+}
+
+static const char *put(JNIEnv *env, stock *function) {
+    if (!thread_class) return "Thread.yield was not prepared";
+    return replace(env, thread_class, native_name, "()V", (void *)function) ? 0 : "Thread.yield is not native as known";
+}
+
+const char *yield_take(JNIEnv *env) { return put(env, yield); }
+
+const char *yield_restore(JNIEnv *env) { return put(env, stock_yield); }

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.agent;
+
+import java.lang.instrument.Instrumentation;
+import java.lang.management.ManagementFactory;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import javax.management.JMException;
+import javax.management.MBeanServer;
+import javax.management.ObjectName;
+import org.taskclock.ClockStatus;
+import org.taskclock.TaskClock;
+
+/** Registers the bean, and answers for it. */
+public final class Management implements TaskClockMXBean {
+    // Open types are made from interfaces with getters; a record whose components are called so has them.
+    private record Verdict(String getName, boolean isUsable, String getReason) implements RungVerdict {}
+
+    private record Yielded(
+            String getName,
+            long getTid,
+            long getYields,
+            long getVirtualYields,
+            long getYieldNanos,
+            long getYieldSwitches,
+            long getUserNanos,
+            long getSystemNanos,
+            long getVoluntarySwitches,
+            long getInvoluntarySwitches)
+            implements Yielder {}
+
+    private record Site(String getSite, long getYields, List<String> getStack) implements YieldSite {}
+
+    private final Agency agency;
+    private final Hooks hooks;
+    private MBeanServer server;
+    private boolean hooked;
+
+    Management(Agency agency, Hooks hooks) {
+        this.agency = agency;
+        this.hooks = hooks;
+    }
+
+    /**
+     * Registers the bean: at once in a program that runs; before it starts, only when it asks for the server, as making
+     * that would start the logging that the program may want to set up first.
+     */
+    void install(Instrumentation jvm, boolean running) throws Refused {
+        if (running || server != null) {
+            register();
+        } else {
+            hooks.set("serverAsked", (Runnable) this::registerLater);
+            if (hooked) return;
+            String type = "()Ljavax/management/MBeanServer;";
+            Rewriting.atReturn(jvm, managementFactory(), "getPlatformMBeanServer", type, "serverAsked");
+            hooked = true;
+        }
+    }
+
+    private static Class<?> managementFactory() throws Refused {
+        try {
+            return Class.forName("java.lang.management.ManagementFactory", false, null);
+        } catch (ClassNotFoundException e) {
+            throw new Refused("this JVM has no java.management", e);
+        }
+    }
+
+    private void registerLater() {
+        hooks.set("serverAsked", null);
+        try {
+            register();
+        } catch (Refused e) {
+            System.err.println("taskclock: agent: left out: " + e.getMessage());
+        }
+    }
+
+    private synchronized void register() throws Refused {
+        try {
+            server = ManagementFactory.getPlatformMBeanServer();
+            ObjectName name = new ObjectName(NAME);
+            if (!server.isRegistered(name)) server.registerMBean(this, name);
+        } catch (JMException | RuntimeException | LinkageError e) {
+            throw new Refused("cannot register " + NAME + ": " + e, e);
+        }
+    }
+
+    synchronized void remove() throws Refused {
+        hooks.set("serverAsked", null);
+        if (server == null) return;
+        try {
+            ObjectName name = new ObjectName(NAME);
+            if (server.isRegistered(name)) server.unregisterMBean(name);
+        } catch (JMException | RuntimeException e) {
+            throw new Refused("cannot unregister " + NAME + ": " + e, e);
+        }
+    }
+
+    // ---- attributes
+
+    @Override
+    public String getVersion() {
+        return Agency.version();
+    }
+
+    @Override
+    public String getRung() {
+        return agency.rung();
+    }
+
+    @Override
+    public RungVerdict[] getRungs() {
+        return TaskClock.status().rungs().stream()
+                .map(v -> new Verdict(v.rung().toString(), v.usable(), v.reason()))
+                .toArray(RungVerdict[]::new);
+    }
+
+    @Override
+    public long getTickNanos() {
+        return TaskClock.status().tickNanos();
+    }
+
+    @Override
+    public String getAccounting() {
+        ClockStatus.Accounting accounting = TaskClock.status().accounting();
+        return accounting == ClockStatus.Accounting.PRECISE ? "precise" : "tick";
+    }
+
+    @Override
+    public boolean isEnabled() {
+        return agency.isEnabled();
+    }
+
+    @Override
+    public void setEnabled(boolean enabled) {
+        asked(() -> agency.setEnabled(enabled));
+    }
+
+    @Override
+    public boolean isThreadTimes() {
+        return agency.answersThreadTimes();
+    }
+
+    @Override
+    public void setThreadTimes(boolean fromClock) {
+        asked(() -> agency.setThreadTimes(fromClock));
+    }
+
+    @Override
+    public String getYieldMode() {
+        return agency.yields().mode().toString();
+    }
+
+    @Override
+    public void setYieldMode(String mode) {
+        asked(() -> agency.setYieldMode(Yields.Mode.of(mode)));
+    }
+
+    @Override
+    public ThreadTime[] getThreads() {
+        return ThreadTable.read();
+    }
+
+    @Override
+    public Yielder[] getYielders() {
+        return agency.yields().yielders().stream()
+                .map(y -> new Yielded(
+                        y.name(),
+                        y.tid(),
+                        y.yields(),
+                        y.virtualYields(),
+                        y.yieldNanos(),
+                        y.switches(),
+                        y.userNanos(),
+                        y.systemNanos(),
+                        y.voluntary(),
+                        y.involuntary()))
+                .toArray(Yielder[]::new);
+    }
+
+    @Override
+    public YieldSite[] getYieldSites() {
+        return agency.yields().counts().sites().stream()
+                .map(s -> new Site(s.name(), s.yields(), stack(s)))
+                .toArray(YieldSite[]::new);
+    }
+
+    private static List<String> stack(YieldCounts.Site site) {
+        return site.frames().stream().map(StackTraceElement::toString).collect(Collectors.toList());
+    }
+
+    @Override
+    public Map<String, Long> getVirtualYielders() {
+        return agency.yields().counts().virtualThreads();
+    }
+
+    @Override
+    public boolean isOverflown() {
+        return agency.yields().counts().isOverflown();
+    }
+
+    @Override
+    public void detach() {
+        asked(agency::detach);
+    }
+
+    /** What a client asked for and could not have is told to it, in a class that it knows. */
+    private static void asked(Agency.Step step) {
+        try {
+            step.run();
+        } catch (Refused e) {
+            throw new UnsupportedOperationException(e.getMessage());
+        }
+    }
+}

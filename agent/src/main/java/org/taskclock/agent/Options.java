@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.agent;
+
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * What the agent was told: {@code name=value,...}, or {@code detach}. What is not named stays as it is, or is the first of
+ * its values.
+ */
+record Options(boolean detach, Map<String, String> given) {
+    static final String TIMES = "threadmxbean";
+    static final String YIELD = "yield";
+    static final String MANAGEMENT = "mxbean";
+    static final String RECORDER = "jfr";
+
+    private static final List<String> SWITCH = List.of("on", "off");
+    private static final Map<String, List<String>> VALUES = new TreeMap<>(
+            Map.of(TIMES, SWITCH, YIELD, List.of("pass", "count", "off"), MANAGEMENT, SWITCH, RECORDER, SWITCH));
+
+    /** Reads options; throws IllegalArgumentException, whose message tells the user what is wrong. */
+    static Options parse(String text) {
+        if (text == null || text.isBlank()) return new Options(false, Map.of());
+        if (text.trim().equals("detach")) return new Options(true, Map.of());
+        Map<String, String> given = new TreeMap<>();
+        for (String option : text.split(",", -1)) {
+            int equals = option.indexOf('=');
+            String name = (equals < 0 ? option : option.substring(0, equals)).trim();
+            String value = equals < 0 ? "" : option.substring(equals + 1).trim();
+            check(option, name, value);
+            given.put(name, value);
+        }
+        return new Options(false, given);
+    }
+
+    private static void check(String option, String name, String value) {
+        List<String> values = VALUES.get(name);
+        if (values == null) {
+            throw new IllegalArgumentException("option \"" + option + "\" is unknown; there are "
+                    + String.join(", ", VALUES.keySet()) + ", and detach alone");
+        }
+        if (!values.contains(value.toLowerCase(Locale.ROOT))) {
+            throw new IllegalArgumentException(
+                    "option \"" + option + "\": " + name + " is one of " + String.join(", ", values));
+        }
+    }
+
+    /** The value of an option; {@code otherwise} if it was not given. */
+    String get(String name, String otherwise) {
+        return given.getOrDefault(name, otherwise).toLowerCase(Locale.ROOT);
+    }
+
+    /** Whether a part is wanted: all are that were not switched off. */
+    boolean isOn(String name) {
+        return get(name, "on").equals("on");
+    }
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.agent;
+
+import java.util.HashMap;
+import java.util.Map;
+import jdk.jfr.Category;
+import jdk.jfr.Description;
+import jdk.jfr.Event;
+import jdk.jfr.FlightRecorder;
+import jdk.jfr.FlightRecorderListener;
+import jdk.jfr.Label;
+import jdk.jfr.Name;
+import jdk.jfr.Period;
+import jdk.jfr.StackTrace;
+import jdk.jfr.Timespan;
+
+/** Events for Flight Recorder. Nothing is done until it is used, and then only while a recording wants an event. */
+final class Recorder implements FlightRecorderListener {
+    /** One thread, one period. */
+    @Name("org.taskclock.ThreadCpu")
+    @Label("Thread CPU Time")
+    @Description("CPU time that a thread used since the event before, exact; threads that used none are left out")
+    @Category("TaskClock")
+    @Period("1 s")
+    @StackTrace(false)
+    static final class ThreadCpu extends Event {
+        @Label("Thread Name")
+        String threadName;
+
+        @Label("Java Thread Id")
+        @Description("-1 for a thread of the JVM's own")
+        long javaThreadId;
+
+        @Label("OS Thread Id")
+        int osThreadId;
+
+        @Label("CPU Time")
+        @Description("User and system together")
+        @Timespan
+        long cpuTime;
+
+        @Label("User Time")
+        @Timespan
+        long userTime;
+
+        @Label("System Time")
+        @Timespan
+        long systemTime;
+
+        @Label("Total CPU Time")
+        @Description("Since the thread started")
+        @Timespan
+        long totalCpuTime;
+    }
+
+    /** One place that yields, one period. */
+    @Name("org.taskclock.YieldSite")
+    @Label("Yield Site")
+    @Description("A place that calls Thread.yield, while the agent counts yields; from a sample of the yields")
+    @Category("TaskClock")
+    @Period("1 s")
+    @StackTrace(false)
+    static final class YieldSite extends Event {
+        @Label("Site")
+        @Description("Class, method and line that called Thread.yield")
+        String site;
+
+        @Label("Callers")
+        @Description("The frames outwards from the site")
+        String callers;
+
+        @Label("Yields")
+        @Description("How many came from here since the event before")
+        long yields;
+    }
+
+    private final Yields yields;
+    private final Runnable threadCpu = this::threadCpu;
+    private final Runnable yieldSites = this::yieldSites;
+    private Map<Integer, ThreadTable.Row> lastRows = new HashMap<>();
+    private Map<String, Long> lastYields = new HashMap<>();
+
+    Recorder(Yields yields) {
+        this.yields = yields;
+    }
+
+    void install() {
+        FlightRecorder.addListener(this);
+    }
+
+    void remove() {
+        FlightRecorder.removeListener(this);
+        if (!FlightRecorder.isInitialized()) return;
+        FlightRecorder.removePeriodicEvent(threadCpu);
+        FlightRecorder.removePeriodicEvent(yieldSites);
+        FlightRecorder.unregister(ThreadCpu.class);
+        FlightRecorder.unregister(YieldSite.class);
+    }
+
+    /** Called once it is used, or at once if it already is. */
+    @Override
+    public void recorderInitialized(FlightRecorder recorder) {
+        FlightRecorder.register(ThreadCpu.class);
+        FlightRecorder.register(YieldSite.class);
+        FlightRecorder.addPeriodicEvent(ThreadCpu.class, threadCpu);
+        FlightRecorder.addPeriodicEvent(YieldSite.class, yieldSites);
+    }
+
+    private void threadCpu() {
+        Map<Integer, ThreadTable.Row> rows = new HashMap<>();
+        for (ThreadTable.Row row : ThreadTable.read()) {
+            rows.put(row.getTid(), row);
+            ThreadTable.Row last = lastRows.get(row.getTid());
+            // The kernel gives an id of an ended thread away again.
+            if (last != null && (last.getId() != row.getId() || last.getCpuNanos() > row.getCpuNanos())) last = null;
+            long cpu = row.getCpuNanos() - (last == null ? 0 : last.getCpuNanos());
+            if (cpu == 0) continue;
+            ThreadCpu event = new ThreadCpu();
+            event.threadName = row.getName();
+            event.javaThreadId = row.getId();
+            event.osThreadId = row.getTid();
+            event.cpuTime = cpu;
+            event.userTime = row.getUserNanos() - (last == null ? 0 : last.getUserNanos());
+            event.systemTime = row.getSystemNanos() - (last == null ? 0 : last.getSystemNanos());
+            event.totalCpuTime = row.getCpuNanos();
+            event.commit();
+        }
+        lastRows = rows;
+    }
+
+    private void yieldSites() {
+        Map<String, Long> now = new HashMap<>();
+        for (YieldCounts.Site site : yields.counts().sites()) {
+            String callers = site.callers();
+            long since = site.yields() - lastYields.getOrDefault(callers, 0L);
+            now.put(callers, site.yields());
+            if (since == 0) continue;
+            YieldSite event = new YieldSite();
+            event.site = site.name();
+            event.callers = callers;
+            event.yields = since;
+            event.commit();
+        }
+        lastYields = now;
+    }
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.agent;
+
+import java.util.List;
+import java.util.Map;
+
+/** {@code org.taskclock:type=TaskClock}: what the agent knows, and what can be changed while the program runs. Times in ns. */
+public interface TaskClockMXBean {
+    /** The name under which the bean is registered. */
+    String NAME = "org.taskclock:type=TaskClock";
+
+    /** The agent's version. */
+    String getVersion();
+
+    /** How CPU time is read: rseq, rseq-own, syscall, or mxbean where the kill switch is thrown. */
+    String getRung();
+
+    /** Every way to read CPU time, best first, with why it can be used here or not. */
+    RungVerdict[] getRungs();
+
+    /** The grain of user and system time, ns. */
+    long getTickNanos();
+
+    /** How the kernel tells user from system time: tick or precise. */
+    String getAccounting();
+
+    /** False is the kill switch: ThreadMXBean and Thread.yield are the JVM's own again, and no clock counts by itself. */
+    boolean isEnabled();
+
+    /** Throws the kill switch, or takes it back: then all is as it was before. */
+    void setEnabled(boolean enabled);
+
+    /** Whether ThreadMXBean answers from the clock. */
+    boolean isThreadTimes();
+
+    /** Sets whether ThreadMXBean answers from the clock. */
+    void setThreadTimes(boolean fromClock);
+
+    /** What Thread.yield does: pass, count, or off. */
+    String getYieldMode();
+
+    /** Sets what Thread.yield does: pass, count, or off. */
+    void setYieldMode(String mode);
+
+    /** All threads of the process, the JVM's own too. */
+    ThreadTime[] getThreads();
+
+    /** Platform threads that yielded or carried virtual ones that did, most yields first. */
+    Yielder[] getYielders();
+
+    /** From where Thread.yield was called, most yields first: from a sample, in which each stands for those before it. */
+    YieldSite[] getYieldSites();
+
+    /** Yields by virtual thread, from the same sample: by name, or # and id where it has none. */
+    Map<String, Long> getVirtualYielders();
+
+    /** Whether there were more threads, names or places than are kept; what came after is counted together. */
+    boolean isOverflown();
+
+    /** Puts everything back, this bean too. */
+    void detach();
+
+    /** One way to read CPU time. */
+    interface RungVerdict {
+        /** Its name. */
+        String getName();
+
+        /** Whether it can be used here. */
+        boolean isUsable();
+
+        /** Why, or why not. */
+        String getReason();
+    }
+
+    /** CPU time of one thread. */
+    interface ThreadTime {
+        /** Java's name, or the kernel's for a thread of the JVM's own. */
+        String getName();
+
+        /** Java's id; -1 for a thread of the JVM's own. */
+        long getId();
+
+        /** The kernel's id. */
+        int getTid();
+
+        /** User and system together, ns. */
+        long getCpuNanos();
+
+        /** In user mode, ns. */
+        long getUserNanos();
+
+        /** In the kernel, ns. */
+        long getSystemNanos();
+    }
+
+    /** What one platform thread, or all that ended under one name, did since counting began. */
+    interface Yielder {
+        /** The thread's name; of ended ones with # for digits. */
+        String getName();
+
+        /** The kernel's id; 0 for ended ones. */
+        long getTid();
+
+        /** Its own yields. */
+        long getYields();
+
+        /** Yields of virtual threads while it carried them. */
+        long getVirtualYields();
+
+        /** CPU time that its own yields took, from those that were measured, ns. */
+        long getYieldNanos();
+
+        /** At how many of its own yields it was switched out, likewise. */
+        long getYieldSwitches();
+
+        /** User time since its first yield, ns. */
+        long getUserNanos();
+
+        /** System time since its first yield, ns. */
+        long getSystemNanos();
+
+        /** How often it blocked since its first yield. */
+        long getVoluntarySwitches();
+
+        /** How often it was switched out since its first yield while it could have run. */
+        long getInvoluntarySwitches();
+    }
+
+    /** A place that calls Thread.yield. */
+    interface YieldSite {
+        /** The caller, as in a stack trace; "(other)" for places beyond the first thousand. */
+        String getSite();
+
+        /** How many yields came from there. */
+        long getYields();
+
+        /** The caller and its callers, eight at most. */
+        List<String> getStack();
+    }
+}

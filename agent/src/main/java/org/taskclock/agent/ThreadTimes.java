@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.agent;
+
+import java.lang.instrument.Instrumentation;
+import java.lang.reflect.Method;
+import java.util.function.BiConsumer;
+import java.util.function.LongUnaryOperator;
+
+/** The clock behind ThreadMXBean: ours in place of natives of sun.management.ThreadImpl. */
+final class ThreadTimes {
+    private static final String THREAD_IMPL = "sun.management.ThreadImpl";
+    private static final int MILLIS = 1_000_000;
+
+    private final Hooks hooks;
+    private final Instrumentation jvm;
+    private final Class<?> threadImpl;
+    private final OtherThreads others;
+    private boolean installed;
+
+    ThreadTimes(Hooks hooks, Instrumentation jvm) throws Refused {
+        this.hooks = hooks;
+        this.jvm = jvm;
+        this.others = new OtherThreads(id -> (long) hooks.call("stockUserNanos", id));
+        try {
+            // Loads libmanagement; the platform's beans are not made yet.
+            Class.forName("sun.management.ManagementFactoryHelper");
+            threadImpl = Class.forName(THREAD_IMPL);
+        } catch (ClassNotFoundException | LinkageError e) {
+            throw new Refused("this JVM has no " + THREAD_IMPL + ": is java.management among its modules?", e);
+        }
+        Hooks.open(jvm, threadImpl.getModule(), "sun.management");
+        Refused.unlessNull((String) hooks.call("prepareTimes"));
+        hooks.set("userOf", (LongUnaryOperator) others::userNanos);
+        hooks.set("usersOf", (BiConsumer<long[], long[]>) others::userNanos);
+    }
+
+    boolean isInstalled() {
+        return installed;
+    }
+
+    void install() throws Refused {
+        if (installed) return;
+        Refused.unlessNull((String) hooks.call("takeTimes", threadImpl, readsUserTimeAsText()));
+        installed = true;
+        try {
+            String disagreement = disagreement();
+            if (disagreement != null)
+                throw new Refused("left as it is, as the clock and the JVM disagree: " + disagreement);
+            if (asksForCpuInstead()) correct();
+        } catch (Refused e) {
+            remove();
+            throw e;
+        }
+    }
+
+    void remove() throws Refused {
+        if (!installed) return;
+        Refused.unlessNull((String) hooks.call("restoreTimes", threadImpl));
+        installed = false;
+        others.forget();
+        if (asksForCpuInstead()) Rewriting.undo(jvm, threadImpl);
+    }
+
+    /**
+     * Whether the JVM reads another thread's user time out of /proc as text, in steps of 10 ms: JDK-8372584 ended that with
+     * JDK 26, and with 25.0.5.
+     */
+    static boolean readsUserTimeAsText() {
+        Runtime.Version version = Runtime.version();
+        return version.feature() < 25
+                || (version.feature() == 25 && version.compareTo(Runtime.Version.parse("25.0.5")) < 0);
+    }
+
+    /** JDK 21's getThreadUserTime with the caller's own id asks for the CPU time. */
+    private static boolean asksForCpuInstead() {
+        int feature = Runtime.version().feature();
+        return feature >= 21 && feature < 25;
+    }
+
+    private void correct() throws Refused {
+        String type = "([J)[J";
+        Rewriting.redirect(
+                jvm, threadImpl, "getThreadUserTime", type, "getThreadTotalCpuTime0", "getThreadUserCpuTime0");
+    }
+
+    // ---- the check of ourselves
+
+    private static final int TRIES = 20;
+    /** A kernel that takes back what a hypervisor stole may let its clock stand while ours goes on to the next base. */
+    private static final long CPU_TOLERANCE = MILLIS;
+
+    private static final long USER_TOLERANCE = 30L * MILLIS;
+
+    /** Compares what the natives say now with what the JVM would have said. Null, or what is wrong. */
+    private String disagreement() {
+        try {
+            Method cpu = threadImpl.getDeclaredMethod("getThreadTotalCpuTime0", long.class);
+            Method user = threadImpl.getDeclaredMethod("getThreadUserCpuTime0", long.class);
+            cpu.setAccessible(true);
+            user.setAccessible(true);
+            return disagreement(cpu, user);
+        } catch (ReflectiveOperationException | RuntimeException e) {
+            return "the check failed: " + e;
+        }
+    }
+
+    private String disagreement(Method cpu, Method user) throws ReflectiveOperationException {
+        long before = 0;
+        long ours = 0;
+        for (int i = 0; i < TRIES; i++) {
+            before = (long) hooks.call("stockCpuNanos", 0L);
+            ours = (long) cpu.invoke(null, 0L);
+            long after = (long) hooks.call("stockCpuNanos", 0L);
+            if (before - CPU_TOLERANCE <= ours && ours <= after + CPU_TOLERANCE) return userDisagreement(user, after);
+        }
+        return "CPU time " + ours + " ns, " + before + " ns says the JVM";
+    }
+
+    private String userDisagreement(Method user, long cpu) throws ReflectiveOperationException {
+        long ours = (long) user.invoke(null, 0L);
+        long stock = (long) hooks.call("stockUserNanos", 0L);
+        if (ours < 0 || ours > cpu + USER_TOLERANCE) return "user time " + ours + " ns of " + cpu + " ns";
+        // Later JVMs give the ticks as they were counted, which may be anything.
+        if (readsUserTimeAsText() && Math.abs(ours - stock) > USER_TOLERANCE) {
+            return "user time " + ours + " ns, " + stock + " ns says the JVM";
+        }
+        return null;
+    }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.agent;
+
+import java.lang.instrument.Instrumentation;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.ObjIntConsumer;
+import java.util.function.ObjLongConsumer;
+
+/** What Thread.yield does: what it always did, that and be counted, or nothing. */
+final class Yields {
+    /** The numbers are those of agent.c. */
+    enum Mode {
+        PASS(0),
+        COUNT(1),
+        OFF(2);
+
+        private final int number;
+
+        Mode(int number) {
+            this.number = number;
+        }
+
+        static Mode of(String name) {
+            for (Mode mode : values()) if (mode.toString().equals(name)) return mode;
+            throw new IllegalArgumentException("yield is one of " + Arrays.toString(values()) + ", not " + name);
+        }
+
+        @Override
+        public String toString() {
+            return name().toLowerCase(java.util.Locale.ROOT);
+        }
+    }
+
+    private final Hooks hooks;
+    private final Instrumentation jvm;
+    private final YieldCounts counts;
+    private boolean prepared;
+    private boolean virtualToo;
+    private Mode mode = Mode.PASS;
+
+    Yields(Hooks hooks, Instrumentation jvm) {
+        this.hooks = hooks;
+        this.jvm = jvm;
+        this.counts = new YieldCounts(hooks);
+    }
+
+    Mode mode() {
+        return mode;
+    }
+
+    YieldCounts counts() {
+        return counts;
+    }
+
+    /** Whether virtual threads are counted and silenced too: not on a JDK that has none. */
+    boolean isVirtualToo() {
+        return virtualToo;
+    }
+
+    void change(Mode wanted) throws Refused {
+        if (wanted == mode) return;
+        if (wanted == Mode.PASS) {
+            set(Mode.PASS);
+            Refused.unlessNull((String) hooks.call("restoreYield"));
+            return;
+        }
+        prepare();
+        // First, as it may be refused; it does nothing yet.
+        if (!virtualToo && Runtime.version().feature() >= 21) {
+            Rewriting.skip(jvm, virtualThread(), "tryYield", "skipYield");
+            virtualToo = true;
+        }
+        if (mode == Mode.PASS) Refused.unlessNull((String) hooks.call("takeYield"));
+        set(wanted);
+    }
+
+    private void prepare() throws Refused {
+        if (prepared) return;
+        Refused.unlessNull((String) hooks.call("prepareYield"));
+        hooks.set("firstYields", (ObjIntConsumer<Thread>) counts::first);
+        hooks.set("yields", (ObjLongConsumer<Thread>) counts::sampled);
+        prepared = true;
+    }
+
+    private void set(Mode wanted) {
+        hooks.call("setYieldMode", wanted.number);
+        hooks.set("yieldMode", wanted.number);
+        mode = wanted;
+    }
+
+    private static Class<?> virtualThread() throws Refused {
+        try {
+            return Class.forName("java.lang.VirtualThread", false, null);
+        } catch (ClassNotFoundException e) {
+            throw new Refused("this JVM has no java.lang.VirtualThread", e);
+        }
+    }
+
+    List<YieldCounts.Yielder> yielders() {
+        return prepared ? counts.yielders() : List.of();
+    }
+}

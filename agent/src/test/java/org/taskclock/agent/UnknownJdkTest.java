@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.agent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.management.ThreadMXBean;
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.function.UnaryOperator;
+import java.util.jar.JarEntry;
+import java.util.jar.JarFile;
+import java.util.jar.JarOutputStream;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.objectweb.asm.ClassReader;
+import org.objectweb.asm.ClassVisitor;
+import org.objectweb.asm.ClassWriter;
+import org.objectweb.asm.MethodVisitor;
+import org.objectweb.asm.Opcodes;
+
+/** A JDK, or a use of it, that the agent does not know: what cannot be had is left out in one line, and the program runs. */
+@SuppressWarnings("ThreadPriorityCheck") // yielding is what is tested
+class UnknownJdkTest {
+    private static final String LEFT_OUT = "taskclock: agent: left out: ";
+
+    @TempDir
+    Path directory;
+
+    // ---- JDKs with other methods
+
+    /** Renames methods, and calls of them. */
+    private static UnaryOperator<byte[]> renamed(String from, String to) {
+        return changed(visitor -> new ClassVisitor(Opcodes.ASM9, visitor) {
+            @Override
+            public MethodVisitor visitMethod(int access, String name, String type, String s, String[] e) {
+                String own = name.equals(from) ? to : name;
+                return new MethodVisitor(Opcodes.ASM9, super.visitMethod(access, own, type, s, e)) {
+                    @Override
+                    public void visitMethodInsn(int opcode, String owner, String called, String t, boolean i) {
+                        super.visitMethodInsn(opcode, owner, called.equals(from) ? to : called, t, i);
+                    }
+                };
+            }
+        });
+    }
+
+    /** Puts a method in Java that returns 4242 in place of a native with one long. */
+    private static UnaryOperator<byte[]> inJava(String method) {
+        return changed(visitor -> new ClassVisitor(Opcodes.ASM9, visitor) {
+            @Override
+            public MethodVisitor visitMethod(int access, String name, String type, String s, String[] e) {
+                if (!name.equals(method)) return super.visitMethod(access, name, type, s, e);
+                MethodVisitor body = super.visitMethod(access & ~Opcodes.ACC_NATIVE, name, type, s, e);
+                body.visitCode();
+                body.visitLdcInsn(4242L);
+                body.visitInsn(Opcodes.LRETURN);
+                body.visitMaxs(2, 2);
+                body.visitEnd();
+                return body;
+            }
+        });
+    }
+
+    private static UnaryOperator<byte[]> changed(UnaryOperator<ClassVisitor> change) {
+        return bytes -> {
+            ClassWriter writer = new ClassWriter(0);
+            new ClassReader(bytes).accept(change.apply(writer), 0);
+            return writer.toByteArray();
+        };
+    }
+
+    private Jvm on(Jvm jvm, String module, UnaryOperator<byte[]> change, String... classes) throws IOException {
+        for (String name : classes) {
+            Path file = directory.resolve(name + ".class");
+            Files.createDirectories(file.getParent());
+            try (InputStream in =
+                    ModuleLayer.boot().findModule(module).orElseThrow().getResourceAsStream(name + ".class")) {
+                Files.write(file, change.apply(in.readAllBytes()));
+            }
+        }
+        return jvm.option("--patch-module", module + "=" + directory);
+    }
+
+    private static void assertLeftOut(Jvm.End end, String reason) {
+        assertThat(end.exit()).as(end.toString()).isZero();
+        assertThat(end.err().lines().filter(line -> !line.startsWith("WARNING: java.io.tmpdir")))
+                .as(end.toString())
+                .hasSize(1)
+                .first()
+                .asString()
+                .contains(reason);
+    }
+
+    @Test
+    void shouldLeaveThreadTimesWithoutTheNative() throws IOException, InterruptedException {
+        Jvm jvm = on(
+                Jvm.with("yield=count"),
+                "java.management",
+                inJava("getThreadUserCpuTime0"),
+                "sun/management/ThreadImpl");
+        assertLeftOut(
+                jvm.run(Left.class, "4242"), LEFT_OUT + "threadmxbean: sun.management.ThreadImpl has other natives");
+    }
+
+    @Test
+    void shouldLeaveThreadTimesWithARenamedNative() throws IOException, InterruptedException {
+        UnaryOperator<byte[]> change = renamed("getThreadUserCpuTime0", "getThreadUserCpuTime9");
+        Jvm jvm = on(Jvm.with("yield=count"), "java.management", change, "sun/management/ThreadImpl");
+        assertLeftOut(jvm.run(Left.class, "none"), LEFT_OUT + "threadmxbean: ");
+    }
+
+    static final class Left {
+        public static void main(String[] args) throws Exception {
+            ThreadMXBean bean = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+            assertThat(System.getProperty("taskclock.agent")).contains("threadmxbean=off,yield=count; left out: ");
+            long before = bean.getCurrentThreadCpuTime();
+            assertThat(before).isPositive();
+            long id = Thread.currentThread().getId();
+            try {
+                if (args[0].equals("4242"))
+                    assertThat(bean.getCurrentThreadUserTime()).isEqualTo(4242);
+                else bean.getCurrentThreadUserTime();
+            } catch (UnsatisfiedLinkError e) {
+                // Of this JDK's own making: it has no such native.
+                assertThat(e).hasMessageContaining("getThreadUserCpuTime9");
+            }
+            try {
+                assertThat(bean.getThreadUserTime(id)).isPositive();
+            } catch (UnsatisfiedLinkError e) {
+                assertThat(e).hasMessageContaining("getThreadUserCpuTime9");
+            }
+            assertThat(bean.getThreadCpuTime(id)).isGreaterThan(before);
+            // The rest works.
+            for (int i = 0; i < 100; i++) Thread.yield();
+            assertThat(YieldTest.yielder(YieldTest.bean(), "main").getYields()).isEqualTo(100);
+        }
+    }
+
+    @Test
+    void shouldLeaveYieldsOfUnknownVirtualThreads() throws IOException, InterruptedException {
+        if (Jvm.feature() < 21) {
+            // There are none, and so nothing is missing.
+            Jvm.with("yield=count").run(YieldTest.Counted.class).silently();
+            return;
+        }
+        Jvm jvm = on(
+                Jvm.with("yield=count"),
+                "java.base",
+                renamed("tryYield", "tryYield9"),
+                "java/lang/VirtualThread",
+                "java/lang/Thread");
+        assertLeftOut(jvm.run(NoYields.class), LEFT_OUT + "yield: java.lang.VirtualThread.tryYield is not as known");
+    }
+
+    static final class NoYields {
+        public static void main(String[] args) throws Exception {
+            assertThat(System.getProperty("taskclock.agent")).contains("threadmxbean=on,yield=pass; left out: ");
+            Thread.yield();
+            Thread virtual = (Thread)
+                    Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, (Runnable) Thread::yield);
+            virtual.join();
+            assertThat(YieldTest.bean().getYielders()).isEmpty();
+        }
+    }
+
+    @Test
+    void shouldLeaveTheBeanOfAnUnknownFactory() throws IOException, InterruptedException {
+        UnaryOperator<byte[]> change = renamed("getPlatformMBeanServer", "getPlatformMBeanServer9");
+        Jvm jvm = on(Jvm.with(""), "java.management", change, "java/lang/management/ManagementFactory");
+        assertLeftOut(
+                jvm.run(NoBean.class),
+                LEFT_OUT + "mxbean: java.lang.management.ManagementFactory.getPlatformMBeanServer is not");
+    }
+
+    static final class NoBean {
+        public static void main(String[] args) {
+            ThreadMXBean bean = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+            assertThat(System.getProperty("taskclock.agent")).contains("threadmxbean=on");
+            assertThat(bean.getCurrentThreadCpuTime()).isPositive();
+        }
+    }
+
+    // ---- a clock that is wrong
+
+    /** An agent whose check of itself finds our CPU time five seconds too large. */
+    private Path wrongAgent() throws IOException {
+        Path wrong = directory.resolve("wrong.jar");
+        try (JarFile jar = new JarFile(System.getProperty("agent.jar"));
+                OutputStream out = Files.newOutputStream(wrong);
+                JarOutputStream to = new JarOutputStream(out, jar.getManifest())) {
+            for (JarEntry entry : (Iterable<JarEntry>) jar.stream()::iterator) {
+                if (entry.getName().equals(JarFile.MANIFEST_NAME)) continue;
+                to.putNextEntry(new JarEntry(entry.getName()));
+                byte[] bytes = jar.getInputStream(entry).readAllBytes();
+                to.write(
+                        entry.getName().endsWith("/ThreadTimes.class")
+                                ? shifted().apply(bytes)
+                                : bytes);
+            }
+        }
+        return wrong;
+    }
+
+    private static UnaryOperator<byte[]> shifted() {
+        return changed(visitor -> new ClassVisitor(Opcodes.ASM9, visitor) {
+            @Override
+            public MethodVisitor visitMethod(int access, String name, String type, String s, String[] e) {
+                MethodVisitor to = super.visitMethod(access, name, type, s, e);
+                if (!name.equals("disagreement")) return to;
+                return new MethodVisitor(Opcodes.ASM9, to) {
+                    private String last = "";
+
+                    @Override
+                    public void visitMethodInsn(int opcode, String owner, String called, String t, boolean i) {
+                        super.visitMethodInsn(opcode, owner, called, t, i);
+                        if (called.equals("longValue") && last.equals("invoke")) {
+                            super.visitLdcInsn(5_000_000_000L);
+                            super.visitInsn(Opcodes.LADD);
+                        }
+                        last = called;
+                    }
+
+                    @Override
+                    public void visitMaxs(int stack, int locals) {
+                        super.visitMaxs(stack + 4, locals);
+                    }
+                };
+            }
+        });
+    }
+
+    @Test
+    void shouldGiveUpAClockThatDisagrees() throws IOException, InterruptedException {
+        // The agent looks for its classes as the program does: not with these on the class path before its jar.
+        String others = Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
+                .filter(entry -> !entry.endsWith("taskclock-agent.jar"))
+                .filter(entry -> !Files.exists(Path.of(entry, "org", "taskclock", "agent", "Agent.class")))
+                .collect(Collectors.joining(File.pathSeparator));
+        Jvm jvm = Jvm.plain().option("-javaagent:" + wrongAgent()).classPath(others);
+        assertLeftOut(
+                jvm.run(ThreadTimesTest.Stock.class),
+                LEFT_OUT + "threadmxbean: left as it is, as the clock and the JVM disagree: CPU time ");
+    }
+
+    // ---- other surroundings
+
+    @Test
+    void shouldRunTheProgramInSpiteOfWrongOptions() throws IOException, InterruptedException {
+        for (String option : new String[] {"yield=sometimes", "nonsense", "yield=count,detach", "=", "threadmxbean"}) {
+            assertLeftOut(Jvm.with(option).run(Failed.class), "taskclock: agent: option \"");
+        }
+    }
+
+    @Test
+    void shouldRunTheProgramWithoutItsLibrary() throws IOException, InterruptedException {
+        assertLeftOut(Jvm.with("").option("-Djava.io.tmpdir=/nonexistent").run(Failed.class), "taskclock: agent: ");
+    }
+
+    /** Uses nothing but java.base. */
+    static final class Failed {
+        public static void main(String[] args) {
+            String state = System.getProperty("taskclock.agent");
+            if (!state.startsWith("failed: ")) throw new AssertionError(state);
+        }
+    }
+
+    @Test
+    void shouldRunTheProgramWithoutManagement() throws IOException, InterruptedException {
+        Jvm jvm = Jvm.with("").option("--limit-modules", "java.base,java.instrument");
+        Jvm.End end = jvm.run(Any.class);
+        assertThat(end.exit()).as(end.toString()).isZero();
+        assertThat(end.err().lines())
+                .as(end.toString())
+                .hasSizeLessThanOrEqualTo(2)
+                .allMatch(l -> l.startsWith("taskclock: agent: "));
+    }
+
+    static final class Any {
+        public static void main(String[] args) {
+            Thread.yield();
+        }
+    }
+}
