@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the TaskClock authors
 #
-# Sourced by the other scripts: what they share, and packages of newer Debian suites, fetched and unpacked into the cache by
-# an apt that has its own lists there. Nothing is installed. Where they come from: /etc/apt of this machine.
+# Sourced by the other scripts: what they share, and packages of newer Debian suites, fetched and unpacked into the
+# cache by an apt that has its own lists there. Nothing is installed. Where they come from: /etc/apt of this machine.
 
 cache=${MATRIX_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/taskclock-matrix}
 suites=(sid trixie-backports trixie bookworm)

@@ -4,10 +4,11 @@
 #
 # guest.sh VMLINUZ INITRAMFS OUT SECONDS [KERNEL ARGUMENT...]
 #
-# Boots a kernel on two emulated processors, with the cpio archive INITRAMFS as its root, and waits until it switches itself off.
-# What the guest writes to ttyS1 goes to OUT, its console to OUT.console. Exit code 1 if it was not done after so many SECONDS.
-# Some 10 s besides what the guest does. Needs qemu-system-x86_64 and 3 GB of memory. Emulated time is coarse: what a guest does is
-# worth knowing, not how long it takes. MATRIX_ACCEL=kvm is quicker where that works.
+# Boots a kernel on two emulated processors, with the cpio archive INITRAMFS as its root, and waits until it switches
+# itself off. What the guest writes to ttyS1 goes to OUT, its console to OUT.console. Exit code 1 if it was not done
+# after so many SECONDS. Some 10 s besides what the guest does. Needs qemu-system-x86_64 and 3 GB of memory. Emulated
+# time is coarse: what a guest does is worth knowing, not how long it takes. MATRIX_ACCEL=kvm is quicker where that
+# works.
 set -euo pipefail
 . "$(dirname -- "${BASH_SOURCE[0]}")/debian.sh"
 

@@ -4,10 +4,10 @@
 #
 # jdks.sh VERSION...
 #
-# Makes for each JDK (17, 21, 25, ...) an image of the few modules that doctor and the tests need, in the cache, as jre/VERSION;
-# and two C libraries for them: libc/host, this machine's glibc, and libc/new, that of Debian sid. A JDK that is installed
-# here is taken from here, others are Debian sid's, most of which need the newer glibc. An image that is there is kept; remove it
-# to have it made again. Up to a minute for each JDK; needs apt of Debian, gcc and patchelf.
+# Makes for each JDK (17, 21, 25, ...) an image of the few modules that doctor, the agent and the tests need, in the cache, as
+# jre/VERSION; and two C libraries for them: libc/host, this machine's glibc, and libc/new, that of Debian sid. A JDK
+# that is installed here is taken from here, others are Debian sid's, most of which need the newer glibc. An image that
+# is there is kept; remove it to have it made again. Up to a minute for each JDK; needs apt of Debian, gcc and patchelf.
 # MATRIX_CACHE is the cache, ~/.cache/taskclock-matrix unless told.
 set -euo pipefail
 . "$(dirname -- "${BASH_SOURCE[0]}")/debian.sh"
@@ -15,7 +15,7 @@ set -euo pipefail
 [[ ${1:-} != -h && ${1:-} != --help ]] || usage
 (($#)) || usage 2
 
-modules=java.base,java.logging,java.management,jdk.management,jdk.unsupported
+modules=java.base,java.instrument,java.logging,java.management,jdk.jfr,jdk.management,jdk.unsupported
 loader=ld-linux-x86-64.so.2
 libraries=("$loader" libc.so.6 libm.so.6 libdl.so.2 libpthread.so.0 librt.so.1 libgcc_s.so.1 libstdc++.so.6 libz.so.1)
 
@@ -88,7 +88,8 @@ image() {
   "$home/bin/java" -version >/dev/null 2>&1 || uses_new_libc "$home/bin/java" "$home/bin/jlink"
   mkdir -p "$cache/jre"
   rm -rf "$jre.part"
-  "$home/bin/jlink" --add-modules $modules --strip-java-debug-attributes --no-header-files --no-man-pages --output "$jre.part" ||
+  "$home/bin/jlink" --add-modules $modules --strip-java-debug-attributes --no-header-files --no-man-pages \
+    --output "$jre.part" ||
     die "JDK $1: jlink failed: see above"
   # The class data archive saves a second or more at each start under emulation.
   if ! "$jre.part/$java" -version >/dev/null 2>&1; then
@@ -100,7 +101,7 @@ image() {
   rm -f "$jre.part/bin/java-here"
   mv "$jre.part" "$jre"
   rm -rf "$cache/unpacked-jdk"
-  echo "${0##*/}: JDK $1 from $home" >&2
+  echo "${0##*/}: made jre/$1 from ${home#"$cache/"}" >&2
 }
 
 need gcc gcc patchelf patchelf

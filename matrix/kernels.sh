@@ -4,8 +4,8 @@
 #
 # kernels.sh VERSION...
 #
-# Fetches Debian's cloud kernels of such versions (6.1, 6.12, 7.0, ...) into the cache, as kernels/vmlinuz-VERSION. A file that is
-# there is kept, so a kernel of your own can be put there. Some 10 s for each kernel; needs apt of Debian.
+# Fetches Debian's cloud kernels of such versions (6.1, 6.12, 7.0, ...) into the cache, as kernels/vmlinuz-VERSION. A
+# file that is there is kept, so a kernel of your own can be put there. Some 10 s for each kernel; needs apt of Debian.
 # MATRIX_CACHE is the cache, ~/.cache/taskclock-matrix unless told.
 set -euo pipefail
 . "$(dirname -- "${BASH_SOURCE[0]}")/debian.sh"
