@@ -104,6 +104,7 @@ for home in "${homes[@]}"; do
   "${java[@]}" org.taskclock.benchmarks.Safepoints --markdown >"$out/$label-safepoints.md"
   "${java[@]}" org.taskclock.benchmarks.Intervals --markdown >"$out/$label-intervals.md"
   "${java[@]}" org.taskclock.benchmarks.Switches --markdown >"$out/$label-switches.md"
+  "${java[@]}" org.taskclock.benchmarks.StartUp --markdown >"$out/$label-startup.md"
   without_paths "$out/$label".txt "$out/$label"-*
   echo "- $label: rung $in_use, $(property IMPLEMENTOR "$home"), $("$home/bin/java" -version 2>&1 | sed -n 2p)" >>"$out/machine.md"
 done

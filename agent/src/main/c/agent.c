@@ -58,6 +58,7 @@ void tell_yield(JNIEnv *env, jlong weight) {
 
 jlong own_id(JNIEnv *env) {
     jobject current = (*env)->CallStaticObjectMethod(env, thread_class, current_thread);
+    if ((*env)->ExceptionCheck(env)) (*env)->ExceptionClear(env), current = 0;
     jlong id = current ? (*env)->GetLongField(env, current, thread_id) : 0;
     (*env)->DeleteLocalRef(env, current);
     return id;
@@ -91,6 +92,16 @@ static jstring takeTimes(JNIEnv *env, jclass c, jclass thread_impl, jboolean oth
 static jstring restoreTimes(JNIEnv *env, jclass c, jclass thread_impl) {
     (void)c;
     return text(env, times_restore(env, thread_impl));
+}
+
+static jlong cpuNanos(JNIEnv *env, jclass c, jclass thread_impl) {
+    (void)c;
+    return times_now(env, thread_impl, "getThreadTotalCpuTime0");
+}
+
+static jlong userNanos(JNIEnv *env, jclass c, jclass thread_impl) {
+    (void)c;
+    return times_now(env, thread_impl, "getThreadUserCpuTime0");
 }
 
 static jlong stockCpuNanos(JNIEnv *env, jclass c, jlong id) {
@@ -146,13 +157,15 @@ static const JNINativeMethod natives[] = {
     {"findClock", "()Z", (void *)findClock},
     {"selectRung", "(I)I", (void *)selectRung},
     {"prepareTimes", "()Ljava/lang/String;", (void *)prepareTimes},
-    {"takeTimes0", "(Ljava/lang/Class;Z)Ljava/lang/String;", (void *)takeTimes},
-    {"restoreTimes0", "(Ljava/lang/Class;)Ljava/lang/String;", (void *)restoreTimes},
+    {"takeTimes", "(Ljava/lang/Class;Z)Ljava/lang/String;", (void *)takeTimes},
+    {"restoreTimes", "(Ljava/lang/Class;)Ljava/lang/String;", (void *)restoreTimes},
+    {"cpuNanos", "(Ljava/lang/Class;)J", (void *)cpuNanos},
+    {"userNanos", "(Ljava/lang/Class;)J", (void *)userNanos},
     {"stockCpuNanos", "(J)J", (void *)stockCpuNanos},
     {"stockUserNanos", "(J)J", (void *)stockUserNanos},
     {"prepareYield", "()Ljava/lang/String;", (void *)prepareYield},
-    {"takeYield0", "()Ljava/lang/String;", (void *)takeYield},
-    {"restoreYield0", "()Ljava/lang/String;", (void *)restoreYield},
+    {"takeYield", "()Ljava/lang/String;", (void *)takeYield},
+    {"restoreYield", "()Ljava/lang/String;", (void *)restoreYield},
     {"setYieldMode", "(I)V", (void *)setYieldMode},
     {"yielders", "([J)I", (void *)yielders},
     {"freeYielder", "(I)Z", (void *)freeYielder},

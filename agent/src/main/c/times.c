@@ -84,6 +84,14 @@ const char *times_take(JNIEnv *env, jclass thread_impl, int others) {
     return failure;
 }
 
+jlong times_now(JNIEnv *env, jclass thread_impl, const char *native) {
+    jmethodID method = (*env)->GetStaticMethodID(env, thread_impl, native, "(J)J");
+    jlong nanos = method ? (*env)->CallStaticLongMethod(env, thread_impl, method, (jlong)0) : -1;
+    if (!(*env)->ExceptionCheck(env)) return nanos;
+    (*env)->ExceptionClear(env);
+    return -1;
+}
+
 jlong times_stock_cpu(JNIEnv *env, jlong id) { return stock_cpu ? stock_cpu(env, 0, id) : -1; }
 
 jlong times_stock_user(JNIEnv *env, jlong id) { return stock_user ? stock_user(env, 0, id) : -1; }

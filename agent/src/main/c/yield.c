@@ -26,7 +26,7 @@ struct yielder {
 
 _Static_assert(sizeof(struct yielder) == YIELD_FACTS * sizeof(int64_t), "YIELD_FACTS");
 
-enum { RECORDS = 65536, TIMED = 256 };
+enum { RECORDS = 65536, TIMED = 1024 };
 enum { MOST_INTERVAL = 1 << 20 };
 static const int64_t SHORT_TIME = 20000000, LONG_TIME = 80000000;  // ns between two samples on a thread
 

@@ -5,10 +5,12 @@ package org.taskclock;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.function.BiConsumer;
 
 /**
  * The native library: finds and loads it, and declares what is called by JNI on every JDK. Single reads, where a
@@ -21,6 +23,7 @@ final class Library {
 
     private static final String FILE = "libtaskclock-linux-x86_64.so";
     private static final int FACTS = 6;
+    private static final int TRIES = 10;
 
     private static final FileAttribute<?> OWNER_ONLY =
             PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
@@ -96,7 +99,7 @@ final class Library {
         Path file = null;
         try (InputStream library = Library.class.getResourceAsStream(FILE)) {
             if (library == null) return FILE + " is missing beside " + Library.class.getName() + " in its jar";
-            directory = Files.createTempDirectory("taskclock-", OWNER_ONLY);
+            directory = temporaryDirectory();
             file = directory.resolve("libtaskclock-" + version() + ".so");
             Files.copy(library, file);
             return load(file);
@@ -108,6 +111,22 @@ final class Library {
             // A mapped library needs no name; so nothing stays behind, however the JVM ends.
             delete(file);
             delete(directory);
+        }
+    }
+
+    /**
+     * A new directory, of this process's owner alone. Without the JDK's random names, which cost the start of a program 20
+     * ms: it is not the name that protects it.
+     */
+    private static Path temporaryDirectory() throws IOException {
+        Path parent = Path.of(System.getProperty("java.io.tmpdir"));
+        for (int i = 0; ; i++) {
+            String name = "taskclock-" + Long.toHexString(System.nanoTime());
+            try {
+                return Files.createDirectory(parent.resolve(name), OWNER_ONLY);
+            } catch (FileAlreadyExistsException e) {
+                if (i == TRIES) throw e;
+            }
         }
     }
 
@@ -123,7 +142,7 @@ final class Library {
         synchronized (Runtime.getRuntime()) {
             System.setProperty(HANDOVER_PROPERTY, Library.class.getName().replace('.', '/'));
             try {
-                Loading.load(Library.class, file.toString());
+                loadFile(file.toString());
                 // Bound here and nowhere else, so that where this class says "loaded", every read works.
                 Native.binding();
                 return null;
@@ -139,6 +158,14 @@ final class Library {
                 System.clearProperty(HANDOVER_PROPERTY);
             }
         }
+    }
+
+    /** The agent's class loader may load without the JVM's permission, and does so for us. */
+    @SuppressWarnings("unchecked")
+    private static void loadFile(String file) {
+        ClassLoader loader = Library.class.getClassLoader();
+        if (loader instanceof BiConsumer) ((BiConsumer<Class<?>, String>) loader).accept(Library.class, file);
+        else System.load(file);
     }
 
     private static String reason(Throwable e) {

@@ -28,6 +28,16 @@ public enum Rung {
         this.number = number;
     }
 
+    /**
+     * The way that is in use in this process. {@link TaskClock#status()} tells why, but makes the platform's management beans
+     * for that.
+     *
+     * @return the same for as long as the process runs
+     */
+    public static Rung inUse() {
+        return Rungs.CHOSEN;
+    }
+
     /** The name as it is written in {@code -Dtaskclock.rung}. */
     @Override
     public String toString() {

@@ -4,28 +4,33 @@ package org.taskclock.agent;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.lang.instrument.Instrumentation;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BiFunction;
 import org.taskclock.Rung;
 import org.taskclock.TaskClock;
 
 /** What is installed in this JVM, once. All changes come through here, one at a time. */
-public final class Agency {
+public final class Agency implements BiFunction<String, Boolean, String> {
     /** A change that may be refused. */
     interface Step {
         void run() throws Refused;
     }
 
-    private static Agency instance;
+    static {
+        AgentLoader loader = (AgentLoader) Agency.class.getClassLoader();
+        loader.agency = new Agency(loader);
+    }
 
-    private final Instrumentation jvm;
-    private final Hooks hooks;
-    private final Yields yields;
-    /** Null where it could not be had, or was not wanted yet. */
+    private final AgentLoader loader;
+
+    // Null before the first use.
+    private Hooks hooks;
+    private Yields yields;
+
+    // Null where they could not be had, or were not wanted yet.
     private ThreadTimes times;
-
     private Management management;
     private Recorder recorder;
 
@@ -35,63 +40,68 @@ public final class Agency {
     /** Parts that were wanted and could not be had, with the reason. */
     private final List<String> leftOut = new ArrayList<>();
 
-    private Agency(Instrumentation jvm) throws Refused {
-        this.jvm = jvm;
-        this.hooks = Hooks.install(jvm);
-        this.yields = new Yields(hooks, jvm);
+    private Agency(AgentLoader loader) {
+        this.loader = loader;
     }
 
     /** What {@link Agent} calls. Returns what is installed now, in words; an IllegalArgumentException says why nothing is. */
-    public static synchronized String apply(String text, Instrumentation jvm, boolean running) {
+    @Override
+    public synchronized String apply(String text, Boolean running) {
         Options options = Options.parse(text);
-        if (instance == null && options.detach()) return "detached";
+        if (hooks == null && options.detach()) return "detached";
         try {
-            if (instance == null) instance = new Agency(jvm);
-            if (options.detach()) instance.detach();
-            else instance.install(options, running);
+            if (hooks == null) {
+                hooks = Hooks.install(loader);
+                yields = new Yields(hooks, loader.jvm);
+            }
+            if (options.detach()) detach();
+            else install(options, running);
         } catch (Refused e) {
             throw new IllegalArgumentException(e.getMessage(), e);
         }
-        return instance.state();
+        return state();
     }
 
-    private synchronized void install(Options options, boolean running) {
+    private void install(Options options, boolean running) {
         leftOut.clear();
-        part(Options.TIMES, () -> setThreadTimes(options.isOn(Options.TIMES)));
-        part(
-                Options.YIELD,
-                () -> yields.change(
-                        Yields.Mode.of(options.get(Options.YIELD, yields.mode().toString()))));
-        part(Options.MANAGEMENT, () -> {
-            if (management == null) management = new Management(this, hooks);
-            if (options.isOn(Options.MANAGEMENT)) management.install(jvm, running);
-            else management.remove();
-        });
-        part(Options.RECORDER, () -> {
-            boolean wanted = options.isOn(Options.RECORDER);
-            if (wanted == (recorder != null) || !hasRecorder()) return;
-            if (wanted) {
-                recorder = new Recorder(yields);
-                recorder.install();
-            } else {
-                recorder.remove();
-                recorder = null;
+        for (String part : Options.PARTS) {
+            try {
+                install(part, options, running);
+            } catch (Refused e) {
+                leftOut.add(part + ": " + e.getMessage());
+            } catch (RuntimeException | LinkageError e) {
+                leftOut.add(part + ": " + e);
             }
-        });
+        }
         for (String part : leftOut) System.err.println("taskclock: agent: left out: " + part);
     }
 
-    private static boolean hasRecorder() {
-        return ModuleLayer.boot().findModule("jdk.jfr").isPresent();
+    private void install(String part, Options options, boolean running) throws Refused {
+        switch (part) {
+            case Options.TIMES -> setThreadTimes(options.isOn(part));
+            case Options.YIELD ->
+                setYieldMode(Yields.Mode.of(options.get(part, yields.mode().toString())));
+            case Options.MANAGEMENT -> setManagement(options.isOn(part), running);
+            case Options.RECORDER -> setRecorder(options.isOn(part));
+            default -> throw new IllegalStateException(part);
+        }
     }
 
-    private void part(String name, Step step) {
-        try {
-            step.run();
-        } catch (Refused e) {
-            leftOut.add(name + ": " + e.getMessage());
-        } catch (RuntimeException | LinkageError e) {
-            leftOut.add(name + ": " + e);
+    private void setManagement(boolean wanted, boolean running) throws Refused {
+        if (management == null) management = new Management(this, hooks);
+        if (wanted) management.install(loader.jvm, running);
+        else management.remove();
+    }
+
+    private void setRecorder(boolean wanted) {
+        if (wanted == (recorder != null)
+                || ModuleLayer.boot().findModule("jdk.jfr").isEmpty()) return;
+        if (wanted) {
+            recorder = new Recorder(yields);
+            recorder.install();
+        } else {
+            recorder.remove();
+            recorder = null;
         }
     }
 
@@ -123,7 +133,7 @@ public final class Agency {
 
     synchronized void setThreadTimes(boolean wanted) throws Refused {
         if (wanted) {
-            if (times == null) times = new ThreadTimes(hooks, jvm);
+            if (times == null) times = new ThreadTimes(hooks, loader.jvm);
             times.install();
         } else if (times != null) {
             times.remove();
@@ -144,7 +154,7 @@ public final class Agency {
         if (enabled) {
             Options wanted = before;
             before = null;
-            hooks.call("selectRung", number(hooks.rung()));
+            hooks.call("selectRung", number(Rung.inUse()));
             setThreadTimes(wanted.isOn(Options.TIMES));
             yields.change(Yields.Mode.of(wanted.get(Options.YIELD, "pass")));
         } else {
@@ -166,7 +176,7 @@ public final class Agency {
     }
 
     String rung() {
-        return isEnabled() ? hooks.rung().toString() : "mxbean";
+        return isEnabled() ? Rung.inUse().toString() : "mxbean";
     }
 
     private synchronized String state() {

@@ -3,8 +3,6 @@
 package org.taskclock.agent;
 
 import java.lang.instrument.Instrumentation;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Method;
 
 /**
  * Where the JVM enters the agent. All else is loaded by an {@link AgentLoader}, so that the program sees nothing of it and
@@ -14,8 +12,8 @@ public final class Agent {
     /** System property in which the state is left, for whoever attached us to read. */
     private static final String STATE_PROPERTY = "taskclock.agent";
 
-    /** {@code Agency.apply}; null before the first use. Keeps what was loaded, so that all later uses find it again. */
-    private static Method apply;
+    /** Null before the first use. Keeps what was loaded, so that all later uses find it again. */
+    private static AgentLoader loaded;
 
     private Agent() {}
 
@@ -29,25 +27,26 @@ public final class Agent {
         start(options, jvm, true);
     }
 
-    private static synchronized void start(String options, Instrumentation jvm, boolean attached) {
+    private static synchronized void start(String options, Instrumentation jvm, boolean running) {
         String state;
         try {
-            if (apply == null) {
-                Class<?> agency = new AgentLoader().loadClass("org.taskclock.agent.Agency");
-                apply = agency.getMethod("apply", String.class, Instrumentation.class, boolean.class);
+            if (loaded == null) {
+                AgentLoader loader = new AgentLoader(jvm);
+                // Its initializer gives itself to the loader: reflection would cost a start milliseconds.
+                Class.forName("org.taskclock.agent.Agency", true, loader);
+                loaded = loader;
             }
-            state = (String) apply.invoke(null, options, jvm, attached);
-        } catch (InvocationTargetException e) {
-            state = failed(e.getCause());
-        } catch (ReflectiveOperationException | RuntimeException | LinkageError e) {
-            state = failed(e);
+            state = loaded.agency.apply(options, running);
+        } catch (IllegalArgumentException e) {
+            state = failed(e.getMessage());
+        } catch (Exception | LinkageError e) {
+            state = failed(e.toString());
         }
         System.setProperty(STATE_PROPERTY, state);
     }
 
     /** The program goes on without us, whatever it was. */
-    private static String failed(Throwable e) {
-        String reason = e instanceof IllegalArgumentException ? e.getMessage() : e.toString();
+    private static String failed(String reason) {
         System.err.println("taskclock: agent: " + reason);
         return "failed: " + reason;
     }

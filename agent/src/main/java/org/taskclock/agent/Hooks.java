@@ -7,91 +7,103 @@ import java.io.InputStream;
 import java.lang.instrument.Instrumentation;
 import java.lang.invoke.MethodHandles;
 import java.lang.reflect.Field;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Method;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.BiConsumer;
+import java.util.function.BiFunction;
+import org.taskclock.ClockStatus;
 import org.taskclock.Rung;
 import org.taskclock.TaskClock;
 
-/** The way to {@code java.lang.TaskClockHooks}, which is defined and loads the agent's library when it is first needed. */
-final class Hooks {
-    private static final String NAME = "java.lang.TaskClockHooks";
+/**
+ * The way to {@code java.lang.TaskClockHooks}, which is defined and loads the agent's library when it is first needed. As a
+ * BiConsumer it loads the library of a class.
+ */
+final class Hooks implements BiConsumer<Class<?>, String> {
     private static final String LIBRARY = "libtaskclock-agent-linux-x86_64.so";
 
-    private final Class<?> type;
+    private static final FileAttribute<?> OWNER_ONLY =
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
 
-    /** Not asked of TaskClock.status(), which would make the platform's beans before the program does. */
-    private Rung rung;
+    private final BiFunction<String, Object[], Object> calls;
 
-    private Hooks(Class<?> type) {
-        this.type = type;
+    private Hooks(BiFunction<String, Object[], Object> calls) {
+        this.calls = calls;
     }
 
-    static Hooks install(Instrumentation jvm) throws Refused {
-        open(jvm, Object.class.getModule(), "java.lang");
+    static Hooks install(AgentLoader loader) throws Refused {
         try {
-            Hooks hooks = new Hooks(define());
-            // First, as ours will look for it.
-            hooks.loadClock();
-            load(hooks);
-            if (!(boolean) hooks.call("findClock")) {
-                throw new Refused("cannot find the clock's library: its state is "
-                        + TaskClock.status().state());
-            }
+            Hooks hooks = new Hooks(instance(define(loader.jvm, Thread.class, "java.lang.TaskClockHooks")));
+            loader.libraries = hooks;
+            // First the clock, as ours will look for it.
+            if (Rung.inUse() == Rung.MXBEAN) throw new Refused(refusal());
+            hooks.load(loader);
+            if (!(boolean) hooks.call("findClock")) throw new Refused("cannot find the clock's library");
             return hooks;
         } catch (ReflectiveOperationException | IOException | LinkageError | RuntimeException e) {
             throw new Refused("cannot install the hooks in java.lang: " + e, e);
         }
     }
 
-    /** Opens a package of a module of the JDK to us, and to nobody else. */
-    static void open(Instrumentation jvm, Module module, String packageName) {
-        Set<Module> us = Set.of(Hooks.class.getModule());
-        jvm.redefineModule(module, Set.of(), Map.of(), Map.of(packageName, us), Set.of(), Map.of());
+    /** Why the clock counts not by itself. */
+    private static String refusal() {
+        for (ClockStatus.Verdict verdict : TaskClock.status().rungs()) if (!verdict.usable()) return verdict.reason();
+        return "switched off";
     }
 
-    /** Loads the clock's library in a way for which JDK 24 and later print no warning. */
-    private void loadClock() throws ReflectiveOperationException {
-        BiConsumer<Class<?>, String> way = (owner, path) -> call("loadFor", owner, path);
-        Method by = Class.forName("org.taskclock.Loading").getDeclaredMethod("by", BiConsumer.class);
-        by.setAccessible(true);
-        by.invoke(null, way);
-        Field chosen = Class.forName("org.taskclock.Rungs").getDeclaredField("CHOSEN");
-        chosen.setAccessible(true);
-        rung = (Rung) chosen.get(null);
+    @SuppressWarnings("unchecked")
+    private static BiFunction<String, Object[], Object> instance(Class<?> type) throws ReflectiveOperationException {
+        Field instance = type.getDeclaredField("INSTANCE");
+        instance.setAccessible(true);
+        return (BiFunction<String, Object[], Object>) instance.get(null);
     }
 
-    private static Class<?> define() throws IllegalAccessException, IOException {
-        try (InputStream in = Hooks.class.getClassLoader().getResourceAsStream(NAME.replace('.', '/') + ".class")) {
-            byte[] bytes = in.readAllBytes();
-            return MethodHandles.privateLookupIn(Thread.class, MethodHandles.lookup())
-                    .defineClass(bytes);
+    /** Defines a class of ours beside one of the JDK's, whose package is opened to us, and to nobody else. */
+    static Class<?> define(Instrumentation jvm, Class<?> neighbour, String name)
+            throws IllegalAccessException, IOException {
+        Map<String, Set<Module>> opened = Map.of(neighbour.getPackageName(), Set.of(Hooks.class.getModule()));
+        jvm.redefineModule(neighbour.getModule(), Set.of(), Map.of(), opened, Set.of(), Map.of());
+        try (InputStream in = Hooks.class.getClassLoader().getResourceAsStream(name.replace('.', '/') + ".class")) {
+            return MethodHandles.privateLookupIn(neighbour, MethodHandles.lookup())
+                    .defineClass(in.readAllBytes());
         }
     }
 
+    /** Adds a service to the module of its class. */
+    static void provide(Instrumentation jvm, Class<?> service, Class<?> provider) {
+        Map<Class<?>, List<Class<?>>> provided = Map.of(service, List.of(provider));
+        jvm.redefineModule(provider.getModule(), Set.of(), Map.of(), Map.of(), Set.of(), provided);
+    }
+
+    @Override
+    public void accept(Class<?> owner, String path) {
+        call("loadFor", owner, path);
+    }
+
     /** From {@code -Dtaskclock.library.path}, as the clock's library, or out of the jar. */
-    private static void load(Hooks hooks) throws IOException, Refused {
+    private void load(AgentLoader loader) throws IOException, Refused {
         String given = System.getProperty("taskclock.library.path");
         if (given != null) {
             Path path = Path.of(given).toAbsolutePath();
             Path file = (Files.isDirectory(path) ? path : path.getParent()).resolve(LIBRARY);
             if (!Files.isRegularFile(file))
                 throw new Refused("there is no file " + file + ": put it beside the clock's library");
-            hooks.call("load", file.toString());
+            call("load", file.toString());
             return;
         }
-        Path directory = Files.createTempDirectory(
-                "taskclock-", PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+        // Not by the JDK's createTempDirectory, whose random names cost a start 20 ms; the name need not be secret.
+        Path parent = Path.of(System.getProperty("java.io.tmpdir"));
+        Path directory = Files.createDirectory(
+                parent.resolve("taskclock-agent-" + Long.toHexString(System.nanoTime())), OWNER_ONLY);
         Path file = directory.resolve(LIBRARY);
-        try (InputStream in = Hooks.class.getClassLoader().getResourceAsStream(LIBRARY)) {
+        try (InputStream in = loader.getResourceAsStream(LIBRARY)) {
             Files.copy(in, file);
-            hooks.call("load", file.toString());
+            call("load", file.toString());
         } finally {
             // A mapped library needs no name.
             Files.deleteIfExists(file);
@@ -99,35 +111,8 @@ final class Hooks {
         }
     }
 
-    /** Calls a static method; its arguments are of the very types that it declares, or primitive. */
-    Object call(String method, Object... arguments) {
-        try {
-            Method found = Arrays.stream(type.getDeclaredMethods())
-                    .filter(m -> m.getName().equals(method))
-                    .findFirst()
-                    .orElseThrow();
-            found.setAccessible(true);
-            return found.invoke(null, arguments);
-        } catch (InvocationTargetException e) {
-            if (e.getCause() instanceof Error error) throw error;
-            throw new IllegalStateException(e.getCause());
-        } catch (IllegalAccessException e) {
-            throw new IllegalStateException(e);
-        }
-    }
-
-    /** The rung that was chosen. */
-    Rung rung() {
-        return rung;
-    }
-
-    void set(String field, Object value) {
-        try {
-            Field found = type.getDeclaredField(field);
-            found.setAccessible(true);
-            found.set(null, value);
-        } catch (ReflectiveOperationException e) {
-            throw new IllegalStateException(e);
-        }
+    /** Calls what {@code TaskClockHooks.apply} knows by this name. */
+    Object call(String what, Object... with) {
+        return calls.apply(what, with);
     }
 }

@@ -2,13 +2,17 @@
 // Copyright the TaskClock authors
 package org.taskclock.agent;
 
+import java.io.IOException;
 import java.lang.instrument.Instrumentation;
 import java.lang.management.ManagementFactory;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import javax.management.JMException;
 import javax.management.MBeanServer;
+import javax.management.MBeanServerFactory;
 import javax.management.ObjectName;
 import org.taskclock.ClockStatus;
 import org.taskclock.TaskClock;
@@ -35,8 +39,7 @@ public final class Management implements TaskClockMXBean {
 
     private final Agency agency;
     private final Hooks hooks;
-    private MBeanServer server;
-    private boolean hooked;
+    private boolean offered;
 
     Management(Agency agency, Hooks hooks) {
         this.agency = agency;
@@ -44,31 +47,38 @@ public final class Management implements TaskClockMXBean {
     }
 
     /**
-     * Registers the bean: at once in a program that runs; before it starts, only when it asks for the server, as making
-     * that would start the logging that the program may want to set up first.
+     * Registers the bean: at once in a program that runs; before it starts, when it first asks for the platform's server, as
+     * making that would start the logging that the program may want to set up first.
      */
     void install(Instrumentation jvm, boolean running) throws Refused {
-        if (running || server != null) {
+        if (running) {
             register();
-        } else {
-            hooks.set("serverAsked", (Runnable) this::registerLater);
-            if (hooked) return;
-            String type = "()Ljavax/management/MBeanServer;";
-            Rewriting.atReturn(jvm, managementFactory(), "getPlatformMBeanServer", type, "serverAsked");
-            hooked = true;
+            return;
         }
+        hooks.call("setBean", this);
+        if (offered) return;
+        if (isLoaded(jvm, "java.lang.management.ManagementFactory$PlatformMBeanFinder")) {
+            // Another agent was first: the platform has looked for its beans and will not look again.
+            hooks.call("setServerAsked", (Runnable) this::registerLater);
+            Rewriting.atReturn(
+                    jvm,
+                    ManagementFactory.class,
+                    "getPlatformMBeanServer",
+                    "()Ljavax/management/MBeanServer;",
+                    "serverAsked");
+        } else {
+            offer(jvm);
+        }
+        offered = true;
     }
 
-    private static Class<?> managementFactory() throws Refused {
-        try {
-            return Class.forName("java.lang.management.ManagementFactory", false, null);
-        } catch (ClassNotFoundException e) {
-            throw new Refused("this JVM has no java.management", e);
-        }
+    private static boolean isLoaded(Instrumentation jvm, String name) {
+        for (Class<?> type : jvm.getAllLoadedClasses()) if (type.getName().equals(name)) return true;
+        return false;
     }
 
     private void registerLater() {
-        hooks.set("serverAsked", null);
+        hooks.call("setServerAsked", (Object) null);
         try {
             register();
         } catch (Refused e) {
@@ -76,9 +86,9 @@ public final class Management implements TaskClockMXBean {
         }
     }
 
-    private synchronized void register() throws Refused {
+    private void register() throws Refused {
         try {
-            server = ManagementFactory.getPlatformMBeanServer();
+            MBeanServer server = ManagementFactory.getPlatformMBeanServer();
             ObjectName name = new ObjectName(NAME);
             if (!server.isRegistered(name)) server.registerMBean(this, name);
         } catch (JMException | RuntimeException | LinkageError e) {
@@ -86,14 +96,31 @@ public final class Management implements TaskClockMXBean {
         }
     }
 
-    synchronized void remove() throws Refused {
-        hooks.set("serverAsked", null);
-        if (server == null) return;
+    private static void offer(Instrumentation jvm) throws Refused {
         try {
-            ObjectName name = new ObjectName(NAME);
-            if (server.isRegistered(name)) server.unregisterMBean(name);
-        } catch (JMException | RuntimeException e) {
-            throw new Refused("cannot unregister " + NAME + ": " + e, e);
+            Class<?> neighbour = Class.forName("sun.management.Util", false, null);
+            Class<?> service = Class.forName("sun.management.spi.PlatformMBeanProvider", false, null);
+            Class<?> provider = Hooks.define(jvm, neighbour, "sun.management.TaskClockBeans");
+            for (Method method : provider.getMethods())
+                if (Modifier.isAbstract(method.getModifiers()))
+                    throw new IllegalStateException("they must know " + method.getName());
+            Hooks.provide(jvm, service, provider);
+        } catch (ReflectiveOperationException | IOException | RuntimeException | LinkageError e) {
+            throw new Refused("the platform's beans of this JVM are not as known: " + e, e);
+        }
+    }
+
+    void remove() throws Refused {
+        hooks.call("setBean", (Object) null);
+        hooks.call("setServerAsked", (Object) null);
+        // Where the platform has no server yet, asking for it would make one.
+        for (MBeanServer server : MBeanServerFactory.findMBeanServer(null)) {
+            try {
+                ObjectName name = new ObjectName(NAME);
+                if (server.isRegistered(name)) server.unregisterMBean(name);
+            } catch (JMException | RuntimeException e) {
+                throw new Refused("cannot unregister " + NAME + ": " + e, e);
+            }
         }
     }
 

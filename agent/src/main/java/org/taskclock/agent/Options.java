@@ -17,6 +17,9 @@ record Options(boolean detach, Map<String, String> given) {
     static final String MANAGEMENT = "mxbean";
     static final String RECORDER = "jfr";
 
+    /** In the order in which they are installed. */
+    static final List<String> PARTS = List.of(TIMES, YIELD, MANAGEMENT, RECORDER);
+
     private static final List<String> SWITCH = List.of("on", "off");
     private static final Map<String, List<String>> VALUES = new TreeMap<>(
             Map.of(TIMES, SWITCH, YIELD, List.of("pass", "count", "off"), MANAGEMENT, SWITCH, RECORDER, SWITCH));

@@ -6,11 +6,12 @@ import java.lang.ref.WeakReference;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiConsumer;
 import java.util.function.LongUnaryOperator;
 import org.taskclock.ThreadClock;
 
-/** User time of threads by Java's id. Threads that end are forgotten; none is kept from being collected. */
-final class OtherThreads {
+/** User time of threads by Java's id, of one or of many. Threads that end are forgotten; none is kept from being collected. */
+final class OtherThreads implements LongUnaryOperator, BiConsumer<long[], long[]> {
     /** A clock by the kernel's id, which holds no Thread, and the thread whose it is. */
     private record Entry(WeakReference<Thread> thread, ThreadClock clock) {
         long userNanos() {
@@ -33,16 +34,17 @@ final class OtherThreads {
     /** By Java's id. */
     private final Map<Long, Entry> entries = new ConcurrentHashMap<>();
 
-    private final LongUnaryOperator stockUserNanos;
+    private final Hooks hooks;
 
-    OtherThreads(LongUnaryOperator stockUserNanos) {
-        this.stockUserNanos = stockUserNanos;
+    OtherThreads(Hooks hooks) {
+        this.hooks = hooks;
     }
 
-    long userNanos(long id) {
+    @Override
+    public long applyAsLong(long id) {
         Entry entry = entries.get(id);
         if (entry == null) {
-            long stock = stockUserNanos.applyAsLong(id);
+            long stock = (long) hooks.call("stockUserNanos", id);
             if (stock < 0) return stock; // no such thread, so there is nothing to look for
             find();
             entry = entries.get(id);
@@ -51,8 +53,9 @@ final class OtherThreads {
         return entry.userNanos();
     }
 
-    void userNanos(long[] ids, long[] into) {
-        for (int i = 0; i < ids.length; i++) into[i] = userNanos(ids[i]);
+    @Override
+    public void accept(long[] ids, long[] into) {
+        for (int i = 0; i < ids.length; i++) into[i] = applyAsLong(ids[i]);
     }
 
     void forget() {

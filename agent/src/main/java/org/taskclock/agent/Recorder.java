@@ -76,8 +76,10 @@ final class Recorder implements FlightRecorderListener {
     }
 
     private final Yields yields;
-    private final Runnable threadCpu = this::threadCpu;
-    private final Runnable yieldSites = this::yieldSites;
+    /** What the recorder calls; null until it is used. */
+    private Runnable threadCpu;
+
+    private Runnable yieldSites;
     private Map<Integer, ThreadTable.Row> lastRows = new HashMap<>();
     private Map<String, Long> lastYields = new HashMap<>();
 
@@ -91,7 +93,7 @@ final class Recorder implements FlightRecorderListener {
 
     void remove() {
         FlightRecorder.removeListener(this);
-        if (!FlightRecorder.isInitialized()) return;
+        if (threadCpu == null) return;
         FlightRecorder.removePeriodicEvent(threadCpu);
         FlightRecorder.removePeriodicEvent(yieldSites);
         FlightRecorder.unregister(ThreadCpu.class);
@@ -103,6 +105,8 @@ final class Recorder implements FlightRecorderListener {
     public void recorderInitialized(FlightRecorder recorder) {
         FlightRecorder.register(ThreadCpu.class);
         FlightRecorder.register(YieldSite.class);
+        threadCpu = this::threadCpu;
+        yieldSites = this::yieldSites;
         FlightRecorder.addPeriodicEvent(ThreadCpu.class, threadCpu);
         FlightRecorder.addPeriodicEvent(YieldSite.class, yieldSites);
     }

@@ -17,53 +17,56 @@ import org.objectweb.asm.Opcodes;
  * A change of methods of one class of the JDK. Only where a method has no native behind it that could be replaced, as each
  * such change costs the JVM its compiled code that uses the class.
  */
-final class Rewriting {
+final class Rewriting implements ClassFileTransformer {
     private static final int API = Opcodes.ASM9;
 
+    private final Instrumentation jvm;
+    private final Class<?> type;
     private final String method;
     private final String descriptor;
     private final BiFunction<MethodVisitor, Rewriting, MethodVisitor> change;
     private int places;
+    private Throwable failure;
+    private boolean kept;
 
-    private Rewriting(String method, String descriptor, BiFunction<MethodVisitor, Rewriting, MethodVisitor> change) {
+    private Rewriting(
+            Instrumentation jvm,
+            Class<?> type,
+            String method,
+            String descriptor,
+            BiFunction<MethodVisitor, Rewriting, MethodVisitor> change) {
+        this.jvm = jvm;
+        this.type = type;
         this.method = method;
         this.descriptor = descriptor;
         this.change = change;
     }
 
     /** Changes a method that is there once. Refused where it is not, or where nothing in it asked for the change. */
-    private void apply(Instrumentation jvm, Class<?> type) throws Refused {
-        Throwable[] failure = new Throwable[1];
-        ClassFileTransformer transformer = new ClassFileTransformer() {
-            @Override
-            public byte[] transform(
-                    Module module,
-                    ClassLoader loader,
-                    String name,
-                    Class<?> changed,
-                    ProtectionDomain d,
-                    byte[] bytes) {
-                if (changed != type) return null;
-                try {
-                    byte[] result = rewrite(bytes);
-                    return places > 0 ? result : null;
-                } catch (Throwable e) {
-                    failure[0] = e; // the JVM would keep it to itself
-                    return null;
-                }
-            }
-        };
-        jvm.addTransformer(transformer, true);
+    private Rewriting apply() throws Refused {
+        jvm.addTransformer(this, true);
         try {
             jvm.retransformClasses(type);
         } catch (Exception | LinkageError e) {
-            failure[0] = e;
+            failure = e;
         } finally {
-            jvm.removeTransformer(transformer);
+            jvm.removeTransformer(this);
         }
         String what = type.getName() + "." + method;
-        if (failure[0] != null) throw new Refused("cannot change " + what + ": " + failure[0], failure[0]);
+        if (failure != null) throw new Refused("cannot change " + what + ": " + failure, failure);
         if (places == 0) throw new Refused(what + " is not as known");
+        return this;
+    }
+
+    /**
+     * Whether the change outlives that another agent changes the class after us, as the JVM then begins anew with the
+     * class as it was. Costs each class that is loaded meanwhile a call.
+     */
+    void keep(boolean wanted) {
+        if (wanted == kept) return;
+        if (wanted) jvm.addTransformer(this, true);
+        else jvm.removeTransformer(this);
+        kept = wanted;
     }
 
     /** Makes a class what it was, less what others change in it. */
@@ -72,6 +75,20 @@ final class Rewriting {
             jvm.retransformClasses(type);
         } catch (Exception | LinkageError e) {
             throw new Refused("cannot change " + type.getName() + " back: " + e, e);
+        }
+    }
+
+    @Override
+    public byte[] transform(
+            Module module, ClassLoader loader, String name, Class<?> changed, ProtectionDomain domain, byte[] bytes) {
+        if (changed != type) return null;
+        try {
+            places = 0;
+            byte[] result = rewrite(bytes);
+            return places > 0 ? result : null;
+        } catch (Throwable e) {
+            failure = e; // the JVM would keep it to itself
+            return null;
         }
     }
 
@@ -93,8 +110,8 @@ final class Rewriting {
     private static final String HOOKS = "java/lang/TaskClockHooks";
 
     /** In a method without result: returns at once if the hook says so. */
-    static void skip(Instrumentation jvm, Class<?> type, String method, String hook) throws Refused {
-        new Rewriting(method, "()V", (to, self) -> new MethodVisitor(API, to) {
+    static Rewriting skip(Instrumentation jvm, Class<?> type, String method, String hook) throws Refused {
+        return new Rewriting(jvm, type, method, "()V", (to, self) -> new MethodVisitor(API, to) {
                     @Override
                     public void visitCode() {
                         super.visitCode();
@@ -107,13 +124,13 @@ final class Rewriting {
                         super.visitFrame(Opcodes.F_SAME, 0, null, 0, null);
                     }
                 })
-                .apply(jvm, type);
+                .apply();
     }
 
     /** Calls the hook before each return of an object. */
-    static void atReturn(Instrumentation jvm, Class<?> type, String method, String descriptor, String hook)
+    static Rewriting atReturn(Instrumentation jvm, Class<?> type, String method, String descriptor, String hook)
             throws Refused {
-        new Rewriting(method, descriptor, (to, self) -> new MethodVisitor(API, to) {
+        return new Rewriting(jvm, type, method, descriptor, (to, self) -> new MethodVisitor(API, to) {
                     @Override
                     public void visitInsn(int opcode) {
                         if (opcode == Opcodes.ARETURN) {
@@ -123,14 +140,14 @@ final class Rewriting {
                         super.visitInsn(opcode);
                     }
                 })
-                .apply(jvm, type);
+                .apply();
     }
 
     /** Calls another static method of the class with the same arguments. */
     static void redirect(
             Instrumentation jvm, Class<?> type, String method, String descriptor, String callee, String instead)
             throws Refused {
-        new Rewriting(method, descriptor, (to, self) -> new MethodVisitor(API, to) {
+        new Rewriting(jvm, type, method, descriptor, (to, self) -> new MethodVisitor(API, to) {
                     @Override
                     public void visitMethodInsn(int opcode, String owner, String name, String called, boolean i) {
                         boolean found = opcode == Opcodes.INVOKESTATIC && name.equals(callee);
@@ -138,6 +155,6 @@ final class Rewriting {
                         super.visitMethodInsn(opcode, owner, found ? instead : name, called, i);
                     }
                 })
-                .apply(jvm, type);
+                .apply();
     }
 }

@@ -3,9 +3,6 @@
 package org.taskclock.agent;
 
 import java.lang.instrument.Instrumentation;
-import java.lang.reflect.Method;
-import java.util.function.BiConsumer;
-import java.util.function.LongUnaryOperator;
 
 /** The clock behind ThreadMXBean: ours in place of natives of sun.management.ThreadImpl. */
 final class ThreadTimes {
@@ -21,7 +18,7 @@ final class ThreadTimes {
     ThreadTimes(Hooks hooks, Instrumentation jvm) throws Refused {
         this.hooks = hooks;
         this.jvm = jvm;
-        this.others = new OtherThreads(id -> (long) hooks.call("stockUserNanos", id));
+        this.others = new OtherThreads(hooks);
         try {
             // Loads libmanagement; the platform's beans are not made yet.
             Class.forName("sun.management.ManagementFactoryHelper");
@@ -29,10 +26,7 @@ final class ThreadTimes {
         } catch (ClassNotFoundException | LinkageError e) {
             throw new Refused("this JVM has no " + THREAD_IMPL + ": is java.management among its modules?", e);
         }
-        Hooks.open(jvm, threadImpl.getModule(), "sun.management");
-        Refused.unlessNull((String) hooks.call("prepareTimes"));
-        hooks.set("userOf", (LongUnaryOperator) others::userNanos);
-        hooks.set("usersOf", (BiConsumer<long[], long[]>) others::userNanos);
+        Refused.unlessNull((String) hooks.call("prepareTimes", others, others));
     }
 
     boolean isInstalled() {
@@ -68,8 +62,8 @@ final class ThreadTimes {
      */
     static boolean readsUserTimeAsText() {
         Runtime.Version version = Runtime.version();
-        return version.feature() < 25
-                || (version.feature() == 25 && version.compareTo(Runtime.Version.parse("25.0.5")) < 0);
+        boolean before25U5 = version.feature() == 25 && version.interim() == 0 && version.update() < 5;
+        return version.feature() < 25 || before25U5;
     }
 
     /** JDK 21's getThreadUserTime with the caller's own id asks for the CPU time. */
@@ -94,31 +88,19 @@ final class ThreadTimes {
 
     /** Compares what the natives say now with what the JVM would have said. Null, or what is wrong. */
     private String disagreement() {
-        try {
-            Method cpu = threadImpl.getDeclaredMethod("getThreadTotalCpuTime0", long.class);
-            Method user = threadImpl.getDeclaredMethod("getThreadUserCpuTime0", long.class);
-            cpu.setAccessible(true);
-            user.setAccessible(true);
-            return disagreement(cpu, user);
-        } catch (ReflectiveOperationException | RuntimeException e) {
-            return "the check failed: " + e;
-        }
-    }
-
-    private String disagreement(Method cpu, Method user) throws ReflectiveOperationException {
         long before = 0;
         long ours = 0;
         for (int i = 0; i < TRIES; i++) {
             before = (long) hooks.call("stockCpuNanos", 0L);
-            ours = (long) cpu.invoke(null, 0L);
+            ours = (long) hooks.call("cpuNanos", threadImpl);
             long after = (long) hooks.call("stockCpuNanos", 0L);
-            if (before - CPU_TOLERANCE <= ours && ours <= after + CPU_TOLERANCE) return userDisagreement(user, after);
+            if (before - CPU_TOLERANCE <= ours && ours <= after + CPU_TOLERANCE) return userDisagreement(after);
         }
         return "CPU time " + ours + " ns, " + before + " ns says the JVM";
     }
 
-    private String userDisagreement(Method user, long cpu) throws ReflectiveOperationException {
-        long ours = (long) user.invoke(null, 0L);
+    private String userDisagreement(long cpu) {
+        long ours = (long) hooks.call("userNanos", threadImpl);
         long stock = (long) hooks.call("stockUserNanos", 0L);
         if (ours < 0 || ours > cpu + USER_TOLERANCE) return "user time " + ours + " ns of " + cpu + " ns";
         // Later JVMs give the ticks as they were counted, which may be anything.

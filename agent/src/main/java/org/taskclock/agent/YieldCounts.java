@@ -105,7 +105,6 @@ final class YieldCounts {
 
     private static final String OTHER = "(other)";
     private static final List<StackTraceElement> OTHER_SITE = List.of();
-    private static final StackWalker WALKER = StackWalker.getInstance();
 
     private final Hooks hooks;
     /** Names by number of the record. */
@@ -135,7 +134,7 @@ final class YieldCounts {
     }
 
     void sampled(Thread thread, long weight) {
-        List<StackTraceElement> frames = WALKER.walk(all -> all.dropWhile(YieldCounts::isOurs)
+        List<StackTraceElement> frames = StackWalker.getInstance().walk(all -> all.dropWhile(YieldCounts::isOurs)
                 .limit(DEPTH)
                 .map(StackFrame::toStackTraceElement)
                 .collect(Collectors.toList()));

@@ -37,7 +37,9 @@ final class Yields {
     private final Instrumentation jvm;
     private final YieldCounts counts;
     private boolean prepared;
-    private boolean virtualToo;
+    /** Of virtual threads; null as long as nobody wanted it, and on a JDK that has none. */
+    private Rewriting ofVirtual;
+
     private Mode mode = Mode.PASS;
 
     Yields(Hooks hooks, Instrumentation jvm) {
@@ -54,39 +56,34 @@ final class Yields {
         return counts;
     }
 
-    /** Whether virtual threads are counted and silenced too: not on a JDK that has none. */
-    boolean isVirtualToo() {
-        return virtualToo;
-    }
-
     void change(Mode wanted) throws Refused {
         if (wanted == mode) return;
         if (wanted == Mode.PASS) {
             set(Mode.PASS);
+            if (ofVirtual != null) ofVirtual.keep(false);
             Refused.unlessNull((String) hooks.call("restoreYield"));
             return;
         }
         prepare();
         // First, as it may be refused; it does nothing yet.
-        if (!virtualToo && Runtime.version().feature() >= 21) {
-            Rewriting.skip(jvm, virtualThread(), "tryYield", "skipYield");
-            virtualToo = true;
+        if (ofVirtual == null && Runtime.version().feature() >= 21) {
+            ofVirtual = Rewriting.skip(jvm, virtualThread(), "tryYield", "skipYield");
         }
         if (mode == Mode.PASS) Refused.unlessNull((String) hooks.call("takeYield"));
         set(wanted);
+        if (ofVirtual != null) ofVirtual.keep(true);
     }
 
     private void prepare() throws Refused {
         if (prepared) return;
-        Refused.unlessNull((String) hooks.call("prepareYield"));
-        hooks.set("firstYields", (ObjIntConsumer<Thread>) counts::first);
-        hooks.set("yields", (ObjLongConsumer<Thread>) counts::sampled);
+        ObjIntConsumer<Thread> firstYields = counts::first;
+        ObjLongConsumer<Thread> yields = counts::sampled;
+        Refused.unlessNull((String) hooks.call("prepareYield", firstYields, yields));
         prepared = true;
     }
 
     private void set(Mode wanted) {
         hooks.call("setYieldMode", wanted.number);
-        hooks.set("yieldMode", wanted.number);
         mode = wanted;
     }
 

@@ -66,7 +66,7 @@ class AttachTest {
                         .doesNotContain("left out");
                 assertThat(isFromTheClock()).isTrue();
                 assertThat(attach(self, "yield=count")).contains("threadmxbean=on,yield=count");
-                TaskClockMXBean bean = YieldTest.bean();
+                TaskClockMXBean bean = Sample.bean();
                 long yields = ownYields(bean);
                 for (int k = 0; k < 100; k++) Thread.yield();
                 assertThat(ownYields(bean)).isEqualTo(yields + 100);

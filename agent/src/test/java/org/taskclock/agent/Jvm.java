@@ -26,6 +26,7 @@ final class Jvm {
     }
 
     private final List<String> options = new ArrayList<>();
+    private List<String> before = List.of();
     private String classPath = System.getProperty("java.class.path");
 
     static int feature() {
@@ -52,8 +53,14 @@ final class Jvm {
         return this;
     }
 
+    /** Started by another program: its name and arguments. */
+    Jvm behind(List<String> command) {
+        before = command;
+        return this;
+    }
+
     Process start(Path out, Path err, Class<?> main, String... arguments) throws IOException {
-        List<String> command = new ArrayList<>();
+        List<String> command = new ArrayList<>(before);
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(options);
         command.addAll(List.of("-cp", classPath, main.getName()));

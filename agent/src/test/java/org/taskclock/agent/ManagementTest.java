@@ -5,14 +5,25 @@ package org.taskclock.agent;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.sun.tools.attach.VirtualMachine;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadInfo;
+import java.lang.management.ThreadMXBean;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
+import javax.management.JMX;
 import javax.management.MBeanAttributeInfo;
 import javax.management.MBeanServer;
+import javax.management.MBeanServerConnection;
 import javax.management.ObjectName;
+import javax.management.openmbean.CompositeData;
+import javax.management.remote.JMXConnector;
+import javax.management.remote.JMXConnectorFactory;
+import javax.management.remote.JMXServiceURL;
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
@@ -34,7 +45,7 @@ class ManagementTest {
                 assertThat(attribute.getDescriptor().getFieldValue("openType")).isNotNull();
                 assertThat(server.getAttribute(name, attribute.getName())).isNotNull();
             }
-            TaskClockMXBean bean = YieldTest.bean();
+            TaskClockMXBean bean = Sample.bean();
             assertThat(bean.getVersion()).startsWith(System.getProperty("project.version", "0."));
             assertThat(bean.getRungs()).hasSize(4);
             assertThat(bean.getTickNanos()).isBetween(1_000_000L, 10_000_000L);
@@ -48,6 +59,71 @@ class ManagementTest {
                     .hasStackTraceContaining("yield is one of [pass, count, off], not sometimes");
             bean.detach();
             assertThat(server.isRegistered(name)).isFalse();
+        }
+    }
+
+    @Test
+    @SuppressWarnings("BanJNDI")
+    void shouldAnswerRemoteClients(@TempDir Path directory) throws Exception {
+        Process served = Jvm.with("").start(directory.resolve("out"), directory.resolve("err"), Served.class);
+        try {
+            VirtualMachine machine = VirtualMachine.attach(Long.toString(served.pid()));
+            String address = machine.startLocalManagementAgent();
+            machine.detach();
+            try (JMXConnector connector = JMXConnectorFactory.connect(new JMXServiceURL(address))) {
+                asRemoteClient(connector.getMBeanServerConnection());
+            }
+        } finally {
+            served.destroyForcibly().waitFor();
+        }
+        assertThat(directory.resolve("err")).isEmptyFile();
+    }
+
+    @SuppressWarnings("BanJNDI") // of a JVM that we started ourselves
+    private static void asRemoteClient(MBeanServerConnection connection) throws Exception {
+        ThreadMXBean threads = ManagementFactory.newPlatformMXBeanProxy(
+                connection, ManagementFactory.THREAD_MXBEAN_NAME, ThreadMXBean.class);
+        // The thread that answers: of the other JVM.
+        long cpu = threads.getCurrentThreadCpuTime();
+        assertThat(threads.getCurrentThreadUserTime()).isBetween(0L, cpu + 1_000_000_000L);
+        assertThatThrownBy(() -> threads.getThreadCpuTime(0))
+                .hasStackTraceContaining(IllegalArgumentException.class.getName());
+        long busy = 0;
+        for (ThreadInfo info : threads.getThreadInfo(threads.getAllThreadIds(), 0))
+            if (info.getThreadName().equals("busy")) busy = info.getThreadId();
+        Set<Long> times = new HashSet<>();
+        for (int i = 0; i < 20; i++) {
+            times.add(threads.getThreadUserTime(busy) % 10_000_000);
+            Thread.sleep(15);
+        }
+        // The JVM's are in steps of 10 ms, or of whole ticks.
+        assertThat(times).hasSizeGreaterThan(ThreadTimes.readsUserTimeAsText() ? 10 : 1);
+
+        TaskClockMXBean ours =
+                JMX.newMXBeanProxy(connection, new ObjectName(TaskClockMXBean.NAME), TaskClockMXBean.class);
+        assertThat(ours.isThreadTimes()).isTrue();
+        assertThat(ours.getThreads())
+                .extracting(TaskClockMXBean.ThreadTime::getName)
+                .contains("busy");
+        ours.setYieldMode("count");
+        assertThat(ours.getYieldMode()).isEqualTo("count");
+        // No class of ours is needed: what a console sees.
+        CompositeData[] verdicts =
+                (CompositeData[]) connection.getAttribute(new ObjectName(TaskClockMXBean.NAME), "Rungs");
+        assertThat(verdicts).hasSize(4).allSatisfy(v -> assertThat(v.containsKey("reason"))
+                .isTrue());
+    }
+
+    static final class Served {
+        private static volatile double unusedSink;
+
+        public static void main(String[] args) {
+            new Thread(
+                            () -> {
+                                while (true) unusedSink = Math.sqrt(unusedSink + 1);
+                            },
+                            "busy")
+                    .start();
         }
     }
 

@@ -18,6 +18,7 @@ import java.util.jar.JarFile;
 import java.util.jar.JarOutputStream;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import javax.management.ObjectName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.objectweb.asm.ClassReader;
@@ -140,7 +141,7 @@ class UnknownJdkTest {
             assertThat(bean.getThreadCpuTime(id)).isGreaterThan(before);
             // The rest works.
             for (int i = 0; i < 100; i++) Thread.yield();
-            assertThat(YieldTest.yielder(YieldTest.bean(), "main").getYields()).isEqualTo(100);
+            assertThat(YieldTest.yielder(Sample.bean(), "main").getYields()).isEqualTo(100);
         }
     }
 
@@ -167,24 +168,35 @@ class UnknownJdkTest {
             Thread virtual = (Thread)
                     Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, (Runnable) Thread::yield);
             virtual.join();
-            assertThat(YieldTest.bean().getYielders()).isEmpty();
+            assertThat(Sample.bean().getYielders()).isEmpty();
         }
     }
 
+    /** Something more that a class of platform beans must be able to do. */
+    private static UnaryOperator<byte[]> demanding() {
+        return changed(visitor -> new ClassVisitor(Opcodes.ASM9, visitor) {
+            @Override
+            public void visitEnd() {
+                super.visitMethod(Opcodes.ACC_PUBLIC | Opcodes.ACC_ABSTRACT, "unknown9", "()V", null, null)
+                        .visitEnd();
+                super.visitEnd();
+            }
+        });
+    }
+
     @Test
-    void shouldLeaveTheBeanOfAnUnknownFactory() throws IOException, InterruptedException {
-        UnaryOperator<byte[]> change = renamed("getPlatformMBeanServer", "getPlatformMBeanServer9");
-        Jvm jvm = on(Jvm.with(""), "java.management", change, "java/lang/management/ManagementFactory");
-        assertLeftOut(
-                jvm.run(NoBean.class),
-                LEFT_OUT + "mxbean: java.lang.management.ManagementFactory.getPlatformMBeanServer is not");
+    void shouldLeaveTheBeanOfAnUnknownPlatform() throws IOException, InterruptedException {
+        Jvm jvm = on(Jvm.with(""), "java.management", demanding(), "sun/management/spi/PlatformMBeanProvider");
+        assertLeftOut(jvm.run(NoBean.class), LEFT_OUT + "mxbean: the platform's beans of this JVM are not as known: ");
     }
 
     static final class NoBean {
-        public static void main(String[] args) {
+        public static void main(String[] args) throws Exception {
             ThreadMXBean bean = (ThreadMXBean) ManagementFactory.getThreadMXBean();
             assertThat(System.getProperty("taskclock.agent")).contains("threadmxbean=on");
             assertThat(bean.getCurrentThreadCpuTime()).isPositive();
+            assertThat(ManagementFactory.getPlatformMBeanServer().isRegistered(new ObjectName(TaskClockMXBean.NAME)))
+                    .isFalse();
         }
     }
 
@@ -216,16 +228,21 @@ class UnknownJdkTest {
                 MethodVisitor to = super.visitMethod(access, name, type, s, e);
                 if (!name.equals("disagreement")) return to;
                 return new MethodVisitor(Opcodes.ASM9, to) {
-                    private String last = "";
+                    private Object asked;
+
+                    @Override
+                    public void visitLdcInsn(Object value) {
+                        super.visitLdcInsn(value);
+                        asked = value;
+                    }
 
                     @Override
                     public void visitMethodInsn(int opcode, String owner, String called, String t, boolean i) {
                         super.visitMethodInsn(opcode, owner, called, t, i);
-                        if (called.equals("longValue") && last.equals("invoke")) {
+                        if (called.equals("longValue") && "cpuNanos".equals(asked)) {
                             super.visitLdcInsn(5_000_000_000L);
                             super.visitInsn(Opcodes.LADD);
                         }
-                        last = called;
                     }
 
                     @Override

@@ -11,7 +11,6 @@ import java.lang.management.ThreadMXBean;
 import java.util.ArrayList;
 import java.util.List;
 import javax.management.Attribute;
-import javax.management.JMX;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
 import org.junit.jupiter.api.Test;
@@ -19,11 +18,6 @@ import org.junit.jupiter.api.Test;
 /** Thread.yield under the agent: counted, silenced, and let be. */
 @SuppressWarnings("ThreadPriorityCheck") // yielding is what is tested
 class YieldTest {
-    static TaskClockMXBean bean() throws Exception {
-        MBeanServer server = ManagementFactory.getPlatformMBeanServer();
-        return JMX.newMXBeanProxy(server, new ObjectName("org.taskclock:type=TaskClock"), TaskClockMXBean.class);
-    }
-
     @Test
     void shouldCount() throws IOException, InterruptedException {
         Jvm.with("yield=count").run(Counted.class).silently();
@@ -40,7 +34,7 @@ class YieldTest {
             seldom.start();
             for (int i = 0; i < 10; i++) Thread.yield();
             often.join();
-            TaskClockMXBean bean = bean();
+            TaskClockMXBean bean = Sample.bean();
             assertThat(yielder(bean, "main").getYields()).isEqualTo(10);
             seldom.join();
             // Ended threads are known by their names, digits left out.
@@ -108,7 +102,7 @@ class YieldTest {
                 }));
             }
             for (Thread thread : threads) thread.join();
-            TaskClockMXBean bean = bean();
+            TaskClockMXBean bean = Sample.bean();
             long counted = 0;
             for (TaskClockMXBean.Yielder yielder : bean.getYielders()) counted += yielder.getVirtualYields();
             if (args[0].equals("off")) {
@@ -139,7 +133,7 @@ class YieldTest {
         public static void main(String[] args) throws Exception {
             MBeanServer server = ManagementFactory.getPlatformMBeanServer();
             ObjectName name = new ObjectName("org.taskclock:type=TaskClock");
-            TaskClockMXBean bean = bean();
+            TaskClockMXBean bean = Sample.bean();
             yieldOften(100);
             assertThat(bean.getYielders()).isEmpty();
             bean.setYieldMode("count");

@@ -4,7 +4,6 @@ package org.taskclock.benchmarks;
 
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -42,11 +41,11 @@ public final class Switches {
 
     private final Map<Key, double[]> nanos = new LinkedHashMap<>();
     private final Map<Rung, String> refusals = new EnumMap<>(Rung.class);
-    private final int rounds;
+    private final Rounds rounds;
     private int arithmetic;
 
     private Switches(int rounds) {
-        this.rounds = rounds;
+        this.rounds = new Rounds(rounds);
     }
 
     public static void main(String[] args) throws IOException {
@@ -105,15 +104,15 @@ public final class Switches {
     }
 
     private double[] of(Load load, Rung rung, Contender contender) {
-        return nanos.computeIfAbsent(new Key(load, rung, contender), unused -> new double[rounds]);
+        return nanos.computeIfAbsent(new Key(load, rung, contender), unused -> new double[rounds.count()]);
     }
 
     // ---- what it says
 
     private String text(boolean markdown) {
-        StringBuilder text = new StringBuilder(
-                "JDK " + Runtime.version() + ": two threads on one processor take turns. " + rounds + " rounds of "
-                        + 2 * SwitchingJvm.TURNS + " turns: medians (middle half of the rounds) of CPU time.\n");
+        StringBuilder text = new StringBuilder("JDK " + Runtime.version()
+                + ": two threads on one processor take turns. " + rounds.count() + " rounds of "
+                + 2 * SwitchingJvm.TURNS + " turns: medians (middle half of the rounds) of CPU time.\n");
         for (Load load : Load.values()) {
             Table costs = new Table("each turn reads", "rung", "ns a turn", "a second", "over nothing, ns", "%");
             Table markers = new Table(
@@ -141,10 +140,12 @@ public final class Switches {
         return List.of(
                 contender.text,
                 rung.toString(),
-                spread("%,.0f", round -> some[round]),
-                Goal.format("%,.0f", 1e9 / quantile(0.5, round -> some[round])),
-                contender == Contender.NOTHING ? "" : spread("%,.0f", round -> some[round] - none[round]),
-                contender == Contender.NOTHING ? "" : spread("%.1f", round -> 100 * (some[round] / none[round] - 1)));
+                rounds.spread("%,.0f", round -> some[round]),
+                Goal.format("%,.0f", 1e9 / rounds.quantile(0.5, round -> some[round])),
+                contender == Contender.NOTHING ? "" : rounds.spread("%,.0f", round -> some[round] - none[round]),
+                contender == Contender.NOTHING
+                        ? ""
+                        : rounds.spread("%.1f", round -> 100 * (some[round] / none[round] - 1)));
     }
 
     private List<String> marker(Load load, Rung rung) {
@@ -155,25 +156,10 @@ public final class Switches {
         IntToDoubleFunction percent = round -> 100 * (some[round] / syscall[round] - 1);
         return List.of(
                 rung.toString(),
-                spread("%,.0f", round -> some[round] - asking[round]),
-                spread("%.1f", round -> 100 * (some[round] / asking[round] - 1)),
-                control ? "" : spread("%,.0f", round -> some[round] - syscall[round]),
-                control ? "" : spread("%.1f", percent),
-                control ? "" : quantile(0.5, percent) < MOST_PERCENT ? "yes" : "**no**");
-    }
-
-    private String spread(String format, IntToDoubleFunction values) {
-        return Goal.format(
-                format + " (" + format + " to " + format + ")",
-                quantile(0.5, values),
-                quantile(0.25, values),
-                quantile(0.75, values));
-    }
-
-    private double quantile(double part, IntToDoubleFunction values) {
-        double[] sorted = new double[rounds];
-        for (int round = 0; round < rounds; round++) sorted[round] = values.applyAsDouble(round);
-        Arrays.sort(sorted);
-        return sorted[(int) (part * (rounds - 1))];
+                rounds.spread("%,.0f", round -> some[round] - asking[round]),
+                rounds.spread("%.1f", round -> 100 * (some[round] / asking[round] - 1)),
+                control ? "" : rounds.spread("%,.0f", round -> some[round] - syscall[round]),
+                control ? "" : rounds.spread("%.1f", percent),
+                control ? "" : rounds.quantile(0.5, percent) < MOST_PERCENT ? "yes" : "**no**");
     }
 }

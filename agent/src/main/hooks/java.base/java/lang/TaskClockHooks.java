@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+
+package java.lang;
+
+import java.util.function.BiConsumer;
+import java.util.function.BiFunction;
+import java.util.function.LongUnaryOperator;
+import java.util.function.ObjIntConsumer;
+import java.util.function.ObjLongConsumer;
+
+/**
+ * What the agent leaves in the JVM: natives of its library, and what they and changed methods of the JDK call. In java.lang,
+ * because only a class of the JDK's own loaders may take over natives of the JDK without a warning.
+ *
+ * <p>What is called here by the JVM runs in the middle of anything: it throws nothing and waits for nobody.
+ *
+ * <p>The agent has the one instance, and calls by name, as reflection would, which costs its start milliseconds.
+ */
+public final class TaskClockHooks implements BiFunction<String, Object[], Object> {
+    private static final TaskClockHooks INSTANCE = new TaskClockHooks();
+
+    /** What a yield does, by the numbers of agent.c. */
+    private static volatile int yieldMode;
+
+    /** User time of a thread by Java's id; null, or {@link Long#MIN_VALUE} from it: the JVM is to answer. */
+    private static volatile LongUnaryOperator userOf;
+    /** The same for many: ids, and where the times go. */
+    private static volatile BiConsumer<long[], long[]> usersOf;
+    /** Hears of a platform thread, or carrier, that yields for the first time, and the number of its record. */
+    private static volatile ObjIntConsumer<Thread> firstYields;
+    /** Hears of a sampled yield: its thread, and for how many it stands. */
+    private static volatile ObjLongConsumer<Thread> yields;
+
+    /** The agent's bean; null: none is to be registered with the platform's. */
+    private static volatile Object bean;
+
+    /** Runs when the program asks for the platform's MBean server; null: nobody waits for that. */
+    private static volatile Runnable serverAsked;
+
+    private static final boolean HAS_CARRIERS = Runtime.version().feature() >= 21;
+
+    private TaskClockHooks() {}
+
+    // ---- for the agent
+
+    @Override
+    @SuppressWarnings("unchecked")
+    public Object apply(String what, Object[] with) {
+        switch (what) {
+            case "load":
+                // It registers its natives here as it is loaded.
+                System.load((String) with[0]);
+                return null;
+            case "loadFor":
+                // For a class of another loader; unlike System.load this asks no permission of that class's module.
+                Runtime.getRuntime().load0((Class<?>) with[0], (String) with[1]);
+                return null;
+            case "findClock":
+                return findClock();
+            case "selectRung":
+                return selectRung((int) with[0]);
+            case "prepareTimes":
+                userOf = (LongUnaryOperator) with[0];
+                usersOf = (BiConsumer<long[], long[]>) with[1];
+                return prepareTimes();
+            case "takeTimes":
+                return takeTimes((Class<?>) with[0], (boolean) with[1]);
+            case "restoreTimes":
+                return restoreTimes((Class<?>) with[0]);
+            case "cpuNanos":
+                return cpuNanos((Class<?>) with[0]);
+            case "userNanos":
+                return userNanos((Class<?>) with[0]);
+            case "stockCpuNanos":
+                return stockCpuNanos((long) with[0]);
+            case "stockUserNanos":
+                return stockUserNanos((long) with[0]);
+            case "prepareYield":
+                firstYields = (ObjIntConsumer<Thread>) with[0];
+                yields = (ObjLongConsumer<Thread>) with[1];
+                return prepareYield();
+            case "takeYield":
+                return takeYield();
+            case "restoreYield":
+                return restoreYield();
+            case "setYieldMode":
+                yieldMode = (int) with[0];
+                setYieldMode((int) with[0]);
+                return null;
+            case "yielders":
+                return yielders((long[]) with[0]);
+            case "freeYielder":
+                return freeYielder((int) with[0]);
+            case "setBean":
+                bean = with[0];
+                return null;
+            case "setServerAsked":
+                serverAsked = (Runnable) with[0];
+                return null;
+            default:
+                throw new IllegalArgumentException(what);
+        }
+    }
+
+    /** Finds the clock that is loaded in this process. */
+    private static native boolean findClock();
+
+    /** Changes the rung of all clocks in this process, by the numbers of taskclock.h. */
+    private static native int selectRung(int rung);
+
+    // The JVM warns of natives that are registered by others than the JDK's classes: it looks who calls the native that
+    // does it. So that is this class.
+
+    /** Finds what is to be replaced. Null, or what is missing. */
+    private static native String prepareTimes();
+
+    /** Puts the clock behind ThreadMXBean; {@code others}: for the user time of other threads too. Null, or why not. */
+    private static native String takeTimes(Class<?> threadImpl, boolean others);
+
+    private static native String restoreTimes(Class<?> threadImpl);
+
+    /** What ThreadMXBean's natives say of the caller, whoever they are. */
+    private static native long cpuNanos(Class<?> threadImpl);
+
+    private static native long userNanos(Class<?> threadImpl);
+
+    /** What the JVM itself says of the thread with this id, 0 for the caller. */
+    private static native long stockCpuNanos(long id);
+
+    private static native long stockUserNanos(long id);
+
+    private static native String prepareYield();
+
+    /** Puts ours in place of the native behind Thread.yield. Null, or why not. */
+    private static native String takeYield();
+
+    private static native String restoreYield();
+
+    private static native void setYieldMode(int mode);
+
+    /** Copies the records of those that yielded, as many as fit; returns how many there are. */
+    private static native int yielders(long[] into);
+
+    /** Gives a record free if its thread has ended. */
+    private static native boolean freeYielder(int index);
+
+    // ---- called from VirtualThread
+
+    /** Whether a virtual thread's yield is to do nothing. Counts it, if that is wanted. */
+    static boolean skipYield() {
+        int mode = yieldMode;
+        if (mode == 0) return false;
+        if (mode == 2) return true;
+        countVirtualYield();
+        return false;
+    }
+
+    private static native void countVirtualYield();
+
+    // ---- called from TaskClockBeans
+
+    /** What is to be registered as the agent's bean; null if nothing is. */
+    public static Object bean() {
+        return bean;
+    }
+
+    // ---- called from ManagementFactory
+
+    /** Called each time the platform's MBean server is asked for. */
+    public static void serverAsked() {
+        try {
+            Runnable waiting = serverAsked;
+            if (waiting != null) waiting.run();
+        } catch (Throwable e) {
+            // The server is what the program asked for; ours is an addition.
+        }
+    }
+
+    // ---- called from C
+
+    private static long userNanos(long id) {
+        try {
+            LongUnaryOperator from = userOf;
+            return from == null ? Long.MIN_VALUE : from.applyAsLong(id);
+        } catch (Throwable e) {
+            return Long.MIN_VALUE;
+        }
+    }
+
+    private static boolean usersNanos(long[] ids, long[] into) {
+        try {
+            BiConsumer<long[], long[]> from = usersOf;
+            if (from == null) return false;
+            from.accept(ids, into);
+            return true;
+        } catch (Throwable e) {
+            return false;
+        }
+    }
+
+    private static void firstYield(int index) {
+        try {
+            ObjIntConsumer<Thread> to = firstYields;
+            if (to != null) to.accept(HAS_CARRIERS ? Thread.currentCarrierThread() : Thread.currentThread(), index);
+        } catch (Throwable e) {
+            // A count without a name is better than a program that fails.
+        }
+    }
+
+    private static void yielded(long weight) {
+        try {
+            ObjLongConsumer<Thread> to = yields;
+            if (to != null) to.accept(Thread.currentThread(), weight);
+        } catch (Throwable e) {
+            // As above.
+        }
+    }
+}

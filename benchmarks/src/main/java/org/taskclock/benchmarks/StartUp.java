@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.benchmarks;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.lang.instrument.Instrumentation;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.jar.Attributes;
+import java.util.jar.JarOutputStream;
+import java.util.jar.Manifest;
+
+/**
+ * What the agent adds to the start of a JVM: a program that does nothing, bare, with an agent that does nothing, and with
+ * ours, in turn. Arguments: {@code --rounds N}, {@code --markdown}.
+ */
+public final class StartUp {
+    private static final int WARM_UPS = 3;
+    private static final String OURS = "-javaagent:target/taskclock-agent.jar";
+    private static final int MOST_MILLIS = 60;
+
+    private record Start(String text, List<String> options) {}
+
+    private final List<Start> starts;
+    private final double[][] millis;
+    private final Rounds rounds;
+
+    private StartUp(int rounds, Path emptyAgent) {
+        this.rounds = new Rounds(rounds);
+        this.starts = List.of(
+                new Start("no agent", List.of()),
+                new Start("an agent that does nothing", List.of("-javaagent:" + emptyAgent)),
+                new Start("ours", List.of(OURS)),
+                new Start("ours, yield=count", List.of(OURS + "=yield=count")));
+        this.millis = new double[starts.size()][rounds];
+    }
+
+    public static void main(String[] args) throws IOException, InterruptedException {
+        List<String> options = new ArrayList<>(List.of(args));
+        boolean markdown = options.remove("--markdown");
+        int rounds = 30;
+        if (options.size() == 2 && options.get(0).equals("--rounds")) {
+            rounds = Integer.parseInt(options.get(1));
+            options.clear();
+        }
+        if (!options.isEmpty()) {
+            System.err.println("taskclock: start-up: arguments " + options + ": known are --rounds N, --markdown");
+            System.exit(2);
+        }
+        Path agent = Files.createTempFile("empty-agent", ".jar");
+        try {
+            makeEmptyAgent(agent);
+            StartUp startUp = new StartUp(rounds, agent);
+            startUp.measure();
+            System.out.print(startUp.text(markdown));
+        } finally {
+            Files.delete(agent);
+        }
+    }
+
+    private void measure() throws IOException, InterruptedException {
+        for (int round = -WARM_UPS; round < rounds.count(); round++) {
+            for (int s = 0; s < starts.size(); s++) {
+                double took = started(starts.get(s).options);
+                if (round >= 0) millis[s][round] = took;
+            }
+        }
+    }
+
+    private static double started(List<String> options) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(options);
+        command.addAll(List.of("-Xshare:auto", "-cp", System.getProperty("java.class.path"), Nothing.class.getName()));
+        long start = System.nanoTime();
+        Process process = new ProcessBuilder(command).inheritIO().start();
+        int exitCode = process.waitFor();
+        if (exitCode != 0) throw new IOException(command + ": exit code " + exitCode);
+        return (System.nanoTime() - start) / 1e6;
+    }
+
+    private String text(boolean markdown) {
+        Table table = new Table("started with", "ms", "over no agent, ms", "over one that does nothing, ms");
+        for (int s = 0; s < starts.size(); s++) {
+            int own = s;
+            table.add(List.of(
+                    starts.get(s).text,
+                    rounds.spread("%.0f", round -> millis[own][round]),
+                    s < 1 ? "" : rounds.spread("%.0f", round -> millis[own][round] - millis[0][round]),
+                    s < 2 ? "" : rounds.spread("%.0f", round -> millis[own][round] - millis[1][round])));
+        }
+        boolean met = rounds.quantile(0.5, round -> millis[2][round] - millis[0][round]) < MOST_MILLIS;
+        return "JDK " + Runtime.version() + ": from start to end of a program that does nothing. " + rounds.count()
+                + " rounds: medians (middle half of the rounds).\n\n" + (markdown ? table.markdown() : table.aligned())
+                + "\nOurs adds less than " + MOST_MILLIS + " ms: " + (met ? "yes" : "**no**") + "\n";
+    }
+
+    // ---- in those JVMs
+
+    private static void makeEmptyAgent(Path jar) throws IOException {
+        Manifest manifest = new Manifest();
+        Attributes attributes = manifest.getMainAttributes();
+        attributes.put(Attributes.Name.MANIFEST_VERSION, "1.0");
+        attributes.putValue("Premain-Class", Nothing.class.getName());
+        attributes.putValue("Can-Retransform-Classes", "true");
+        try (OutputStream out = Files.newOutputStream(jar)) {
+            new JarOutputStream(out, manifest).close();
+        }
+    }
+
+    /** Both the program and the agent that does nothing. */
+    static final class Nothing {
+        private Nothing() {}
+
+        public static void main(String[] args) {}
+
+        public static void premain(String options, Instrumentation jvm) {}
+    }
+}
