@@ -25,6 +25,7 @@ import java.util.jar.JarOutputStream;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledForJreRange;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -54,6 +55,21 @@ class SurroundingsTest {
         public static void main(String[] args) {}
     }
 
+    /** For archives, which hold no classes from folders. */
+    private Path ownJar() throws IOException {
+        Path jar = directory.resolve("program.jar");
+        Path classes = ownClasses();
+        try (OutputStream out = Files.newOutputStream(jar);
+                JarOutputStream to = new JarOutputStream(out);
+                Stream<Path> files = Files.walk(classes)) {
+            for (Path file : (Iterable<Path>) files.filter(Files::isRegularFile)::iterator) {
+                to.putNextEntry(new JarEntry(classes.relativize(file).toString()));
+                Files.copy(file, to);
+            }
+        }
+        return jar;
+    }
+
     @Test
     void shouldPassTheChecksOfJni() throws IOException, InterruptedException {
         Jvm.End end = counting().option("-Xcheck:jni").run(Sample.class);
@@ -70,12 +86,65 @@ class SurroundingsTest {
         assertThat(end.out()).doesNotContain("FATAL");
     }
 
+    @Test
+    void shouldWorkWithAnArchiveOfClasses() throws IOException, InterruptedException {
+        Path archive = directory.resolve("archive.jsa");
+        Path jar = ownJar();
+        made(archive, Jvm.plain().classPath(jar.toString()).option("-XX:ArchiveClassesAtExit=" + archive));
+        Path loaded = directory.resolve("loaded");
+        counting()
+                .classPath(jar.toString())
+                .option("-XX:SharedArchiveFile=" + archive, "-Xlog:class+load:file=" + loaded)
+                .run(Sample.class)
+                .silently();
+        assertThat(loaded).content().contains(Sample.class.getName() + " source: shared objects file (top)");
+    }
+
+    /** One that was made without an agent is refused by the JVM, which says so; one that was made with it works. */
+    @Test
+    @EnabledForJreRange(minVersion = 25, disabledReason = "this JDK makes no ahead-of-time cache in one step")
+    void shouldWorkWithAnAheadOfTimeCache() throws IOException, InterruptedException {
+        Path jar = ownJar();
+        Path without = directory.resolve("without.aot");
+        made(without, Jvm.plain().classPath(jar.toString()).option("-XX:AOTCacheOutput=" + without));
+        Jvm.End end = counting()
+                .classPath(jar.toString())
+                .option("-XX:AOTCache=" + without)
+                .run(Sample.class);
+        assertThat(end.exit()).as(end.toString()).isZero();
+        assertThat(end.out())
+                .contains("[error][aot]", "java.instrument specified during runtime but not during dump time");
+
+        Path with = directory.resolve("with.aot");
+        // Not while yields are counted: a class of the JDK that was changed cannot be archived.
+        made(with, Jvm.with("").classPath(jar.toString()).option("-XX:AOTCacheOutput=" + with));
+        Path loaded = directory.resolve("loaded");
+        counting()
+                .classPath(jar.toString())
+                .option("-XX:AOTCache=" + with, "-Xlog:class+load:file=" + loaded)
+                .run(Sample.class)
+                .silently();
+        assertThat(loaded).content().contains(Sample.class.getName() + " source: shared objects file");
+    }
+
+    /** Loads what is to be archived. */
+    static final class Trained {
+        public static void main(String[] args) throws ClassNotFoundException {
+            Class.forName(Sample.class.getName());
+        }
+    }
+
+    private static void made(Path archive, Jvm by) throws IOException, InterruptedException {
+        Jvm.End end = by.run(Trained.class);
+        assertThat(archive).as(end.toString()).isNotEmptyFile();
+    }
+
     // ---- the program's own
 
     /** Without anything of ours but the program of the test. */
     private Path ownClasses() throws IOException {
         Path classes = Files.createDirectories(directory.resolve("program/org/taskclock/agent"));
-        for (Class<?> type : List.of(Sample.class, Visible.class, Yielding.class)) {
+        for (Class<?> type : List.of(Sample.class, Trained.class, Visible.class, Yielding.class)) {
             String file = type.getName().substring(type.getPackageName().length() + 1) + ".class";
             try (InputStream in = type.getResourceAsStream(file)) {
                 Files.copy(in, classes.resolve(file));
