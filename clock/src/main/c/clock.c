@@ -18,6 +18,7 @@ struct usage {
 struct thread_clock {
     volatile uint64_t *marker;  // null until first asked for
     uint64_t base_counter, base_cpu, last_cpu;
+    int base_is_rough;
     uint64_t cpu, user;
     int64_t tick;
     uint64_t measured_user, measured_cpu;
@@ -212,8 +213,11 @@ static void judge_base(uint64_t expected, uint64_t found) {
 }
 
 enum { BASE_TRIES = 3 };
-// Counts between the two counter reads around the system call; what takes twice as long was disturbed. Where nothing is as
-// quick any more, as on a processor that was slowed down, it is forgotten bit by bit.
+// Where in between the two counter reads the kernel read its clock is not known: a base is off by half of that at most.
+static const uint64_t MOST_APART = 1500;  // ns
+// Counts between the two at best. What takes twice as long was disturbed, which only matters beyond MOST_APART: where the
+// caches are cold nothing is quick. Where nothing is as quick any more, as on a processor that was slowed down, it is
+// forgotten bit by bit.
 static uint64_t quickest = UINT64_MAX;
 
 // Before the first base: what disturbs that would otherwise pass for what a system call takes.
@@ -255,9 +259,11 @@ static __attribute__((noinline)) uint64_t ask_kernel(struct thread_clock *t) {
         uint64_t age = nanos_of(t->base_counter - old.base_counter);
         uint64_t least = READ(quickest);
         if (took < least) WRITE(quickest, least = took);
-        if (took > 2 * least) continue;
-        // What came long after the old base had expired does not count against it.
-        if (expired && i == 0 && age < 2 * nanos_of(READ(base_counts)) && *t->marker == marker)
+        t->base_is_rough = took > 2 * least;
+        if (t->base_is_rough && nanos_of(took) > MOST_APART) continue;
+        // What came long after the old base had expired does not count against it, nor what may be due to a rough base.
+        if (expired && i == 0 && age < 2 * nanos_of(READ(base_counts)) && *t->marker == marker && !old.base_is_rough &&
+            !t->base_is_rough)
             judge_base(old.base_cpu + age, cpu);
         return never_less(t, cpu + nanos_of(took / 2));
     }
