@@ -94,7 +94,9 @@ for home in "${homes[@]}"; do
   # Round by round, so that what disturbs the machine for a while does not hit all forks of one benchmark.
   for round in $(seq "$rounds"); do
     json=$out/$label-$round.json
+    version=$(property JAVA_VERSION "$home")
     options=(-prof gc -rf json -rff "$json" "${jmh[@]}")
+    ((${version%%[!0-9]*} >= 21)) || options+=(-e Mounts)
     echo "java ${java[*]:1} -jar benchmarks.jar ${options[*]}" >>"$out/$label.txt"
     "${java[@]}" -jar "$jar" "${options[@]}" >>"$out/$label.txt" 2>&1 || die "JMH failed: see $out/$label.txt"
     jsons+=("$json")

@@ -14,6 +14,8 @@ enum { LAZY = 1, IF_LOADED = 4 };  // RTLD_LAZY, RTLD_NOLOAD
 
 const struct functions *clock_functions;
 
+enum { CARRIER_FACTS = 11 };  // longs of a struct carrier
+
 static jclass hooks, thread_class;
 static jmethodID user_nanos, users_nanos, first_yield, yielded, current_thread;
 static jfieldID thread_id;
@@ -153,6 +155,48 @@ static void countVirtualYield(JNIEnv *env, jclass c) {
     yield_count_virtual(env);
 }
 
+static jlong mountAddress(JNIEnv *env, jclass c) {
+    (void)env, (void)c;
+    return (jlong)clock_functions->mount;
+}
+
+static jlong unmountAddress(JNIEnv *env, jclass c) {
+    (void)env, (void)c;
+    return (jlong)clock_functions->unmount;
+}
+
+static jlong mount(JNIEnv *env, jclass c, jlong cpu, jlong user) {
+    (void)env, (void)c;
+    return clock_functions->mount(cpu, user);
+}
+
+static jlong unmount(JNIEnv *env, jclass c) {
+    (void)env, (void)c;
+    return clock_functions->unmount();
+}
+
+static void stopCarrying(JNIEnv *env, jclass c) {
+    (void)env, (void)c;
+    clock_functions->stopCarrying();
+}
+
+static void setAnswersVirtual(JNIEnv *env, jclass c, jboolean wanted) {
+    (void)env, (void)c;
+    times_answer_virtual(wanted);
+}
+
+static jint carriers(JNIEnv *env, jclass c, jlongArray into) {
+    (void)c;
+    const struct carrier *all;
+    jint count = clock_functions->carriers(&all), room = (*env)->GetArrayLength(env, into) / CARRIER_FACTS;
+    for (jint i = 0; i < count && i < room; i++) {
+        jlong copy[CARRIER_FACTS];
+        for (int k = 0; k < CARRIER_FACTS; k++) copy[k] = __atomic_load_n((const int64_t *)&all[i] + k, __ATOMIC_RELAXED);
+        (*env)->SetLongArrayRegion(env, into, i * CARRIER_FACTS, CARRIER_FACTS, copy);
+    }
+    return count;
+}
+
 static const JNINativeMethod natives[] = {
     {"findClock", "()Z", (void *)findClock},
     {"selectRung", "(I)I", (void *)selectRung},
@@ -169,6 +213,13 @@ static const JNINativeMethod natives[] = {
     {"setYieldMode", "(I)V", (void *)setYieldMode},
     {"yielders", "([J)I", (void *)yielders},
     {"freeYielder", "(I)Z", (void *)freeYielder},
+    {"mountAddress", "()J", (void *)mountAddress},
+    {"unmountAddress", "()J", (void *)unmountAddress},
+    {"mount", "(JJ)J", (void *)mount},
+    {"unmount", "()J", (void *)unmount},
+    {"stopCarrying", "()V", (void *)stopCarrying},
+    {"setAnswersVirtual", "(Z)V", (void *)setAnswersVirtual},
+    {"carriers", "([J)I", (void *)carriers},
     {"countVirtualYield", "()V", (void *)countVirtualYield},
 };
 

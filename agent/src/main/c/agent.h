@@ -31,6 +31,7 @@ jlong own_id(JNIEnv *env);  // Java's id of the current thread, a virtual one's 
 const char *times_prepare(void);  // null, or what is missing
 const char *times_take(JNIEnv *env, jclass thread_impl, int others);
 const char *times_restore(JNIEnv *env, jclass thread_impl);
+void times_answer_virtual(int wanted);  // for virtual threads, where one calls
 jlong times_now(JNIEnv *env, jclass thread_impl, const char *native);  // what the native says of the caller; -1 if it fails
 jlong times_stock_cpu(JNIEnv *env, jlong id);
 jlong times_stock_user(JNIEnv *env, jlong id);

@@ -154,9 +154,7 @@ int32_t yield_records(int64_t *into, int32_t capacity) {
 }
 
 int yield_free(int32_t i) {
-    enum { NO_SUCH_THREAD = 3 };  // ESRCH
-    if (i < 0 || i >= RECORDS) return 0;
-    if (SYSCALL(__NR_tgkill, SYSCALL(__NR_getpid), records[i].tid, 0) != -NO_SUCH_THREAD) return 0;
+    if (i < 0 || i >= RECORDS || !thread_is_gone((int32_t)records[i].tid)) return 0;
     for (int k = 1; k < YIELD_FACTS; k++) set((int64_t *)&records[i] + k, 0);
     __atomic_store_n(&records[i].tid, 0, __ATOMIC_RELEASE);
     return 1;

@@ -6,6 +6,7 @@
 #include "taskclock.h"
 
 #include <linux/fcntl.h>
+#include <linux/mman.h>
 #include <linux/time_types.h>
 
 // What linux/resource.h declares, less the fields that nobody here reads.
@@ -23,6 +24,7 @@ struct thread_clock {
     int64_t tick;
     uint64_t measured_user, measured_cpu;
     uint64_t user_share;  // of 2^32
+    struct carrier *carrier;  // null as long as no virtual thread was mounted
 };
 
 // gnu2 thread-local storage (Makefile) needs no libc function and works in a library that is loaded late.
@@ -93,6 +95,8 @@ static uint64_t share(uint64_t part, uint64_t whole) {
 
 static void measure(struct thread_clock *t) {
     int64_t user, system;
+    // It scales to a total that ticks keep up to date, or who asks for it; with nohz_full there may be no tick.
+    if (precise) clockNanos(OWN_SCHED);
     if (rusage_of_thread(&user, &system) != 0) return;
     t->measured_user = (uint64_t)user;
     t->measured_cpu = (uint64_t)(user + system);
@@ -283,18 +287,10 @@ static inline uint64_t cpu_now(struct thread_clock *t) {
 
 // ---- user and system
 
-// One consistent reading. getrusage is as old as the last tick, so what came since is split in its own proportion (as
-// the kernel's cputime_adjust would), and the sum is steered there: neither part gets more than the whole grew by, so
-// nothing goes backwards and no error outlives the tick after it.
-static void read_clock(struct thread_clock *t) {
-    int64_t tick = coarse_nanos();
-    if (tick != t->tick || precise) {
-        // getrusage scales to a total that ticks keep up to date, or who asks for it; with nohz_full there may be no tick.
-        if (precise) clockNanos(OWN_SCHED);
-        measure(t);
-        t->tick = tick;
-    }
-    uint64_t cpu = cpu_now(t);
+// What came since getrusage's tick is split in its own proportion (as the kernel's cputime_adjust would), and the sum is
+// steered there: neither part gets more than the whole grew by, so nothing goes backwards and no error outlives the tick
+// after it.
+static void split(struct thread_clock *t, uint64_t cpu) {
     if (cpu < t->cpu) t->cpu = t->user = 0;  // restored from a checkpoint: the kernel counts anew
     uint64_t grown = cpu - t->cpu;
     uint64_t since = cpu > t->measured_cpu ? cpu - t->measured_cpu : 0;
@@ -303,6 +299,16 @@ static void read_clock(struct thread_clock *t) {
     if (user > t->user + grown) user = t->user + grown;
     t->cpu = cpu;
     t->user = user;
+}
+
+// One consistent reading: the split is as old as the last tick.
+static void read_clock(struct thread_clock *t) {
+    int64_t tick = coarse_nanos();
+    if (tick != t->tick || precise) {
+        measure(t);
+        t->tick = tick;
+    }
+    split(t, cpu_now(t));
 }
 
 static int64_t cpuNanos(void) { return (int64_t)cpu_now(&self); }
@@ -346,6 +352,125 @@ static int32_t selectRung(int32_t wanted) {
     return PROBE_USABLE;
 }
 
+// ---- virtual threads
+
+enum { CARRIERS = 16384 };
+// A carrier that unmounts need not look for ticks: the split is that of at most so much time before.
+static const uint64_t MOST_UNMEASURED = 1000000;  // ns
+
+static struct carrier *all_carriers;  // CARRIERS of them
+static int32_t used_carriers;
+
+static struct carrier *carriers_memory(void) {
+    struct carrier *found = __atomic_load_n(&all_carriers, __ATOMIC_ACQUIRE);
+    if (found) return found;
+    long length = CARRIERS * sizeof *found;
+    long memory = SYSCALL(__NR_mmap, 0, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory < 0 && memory > -4096) return 0;
+    struct carrier *mine = (struct carrier *)memory;
+    if (__atomic_compare_exchange_n(&all_carriers, &found, mine, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return mine;
+    SYSCALL(__NR_munmap, memory, length);
+    return found;
+}
+
+// A new one, or that of a thread that has ended: pools make carriers and let them go.
+static struct carrier *free_carrier(int64_t tid) {
+    struct carrier *all = carriers_memory();
+    if (!all) return 0;
+    int32_t used = __atomic_load_n(&used_carriers, __ATOMIC_ACQUIRE);
+    for (int32_t i = 0; i < used && i < CARRIERS; i++) {
+        int64_t owner = READ(all[i].tid);
+        // One with our own id is of a thread before us.
+        if (owner != 0 && owner != tid && !thread_is_gone((int32_t)owner)) continue;
+        if (__atomic_compare_exchange_n(&all[i].tid, &owner, tid, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) return &all[i];
+    }
+    int32_t i = __atomic_fetch_add(&used_carriers, 1, __ATOMIC_ACQ_REL);
+    if (i >= CARRIERS) {
+        __atomic_fetch_sub(&used_carriers, 1, __ATOMIC_ACQ_REL);
+        return 0;
+    }
+    WRITE(all[i].tid, tid);
+    return &all[i];
+}
+
+static void start_carrying(struct thread_clock *t) {
+    struct carrier *c = free_carrier(own_tid());
+    if (!c) return;
+    read_clock(t);
+    // What the thread before left is what it carried, and all that it used.
+    WRITE(c->first_cpu, (int64_t)t->cpu - (c->last_cpu - c->first_cpu));
+    WRITE(c->first_user, (int64_t)t->user - (c->last_user - c->first_user));
+    WRITE(c->last_cpu, (int64_t)t->cpu);
+    WRITE(c->last_user, (int64_t)t->user);
+    t->carrier = c;
+}
+
+static void stamp(struct carrier *c, const struct thread_clock *t) {
+    WRITE(c->last_cpu, (int64_t)t->cpu);
+    WRITE(c->last_user, (int64_t)t->user);
+}
+
+static void turn(struct carrier *c) { __atomic_store_n(&c->turn, c->turn + 1, __ATOMIC_RELEASE); }
+
+// A virtual thread that has used so much goes on on this carrier. Returns the carrier, 0 if there is no memory for it.
+static int64_t mount(int64_t cpu, int64_t user) {
+    struct thread_clock *t = &self;
+    if (!t->carrier) start_carrying(t);
+    struct carrier *c = t->carrier;
+    if (!c) return 0;
+    split(t, cpu_now(t));
+    WRITE(c->cpu_offset, (int64_t)t->cpu - cpu);
+    WRITE(c->user_offset, (int64_t)t->user - user);
+    stamp(c, t);
+    turn(c);
+    return (int64_t)c;
+}
+
+// It stops for now. Returns what it has used; the carrier's field user tells the user part.
+static int64_t unmount(void) {
+    struct thread_clock *t = &self;
+    struct carrier *c = t->carrier;
+    uint64_t cpu = cpu_now(t);
+    if (cpu - t->measured_cpu > MOST_UNMEASURED) measure(t);
+    split(t, cpu);
+    turn(c);
+    WRITE(c->carried_cpu, c->carried_cpu + (int64_t)t->cpu - c->last_cpu);
+    WRITE(c->carried_user, c->carried_user + (int64_t)t->user - c->last_user);
+    stamp(c, t);
+    WRITE(c->user, (int64_t)t->user - c->user_offset);
+    return (int64_t)t->cpu - c->cpu_offset;
+}
+
+// The calling thread is no carrier after all.
+static void stopCarrying(void) {
+    struct carrier *c = self.carrier;
+    self.carrier = 0;
+    if (!c) return;
+    WRITE(c->last_cpu, c->first_cpu);
+    WRITE(c->last_user, c->first_user);
+    WRITE(c->carried_cpu, 0);
+    WRITE(c->carried_user, 0);
+    __atomic_store_n(&c->tid, 0, __ATOMIC_RELEASE);
+}
+
+// Of the virtual thread that calls; -1 if nobody mounted it through us.
+static int64_t virtualNanos(int32_t what) {
+    struct thread_clock *t = &self;
+    const struct carrier *c = t->carrier;
+    if (!c || !(c->turn & 1)) return -1;
+    if (what == VIRTUAL_CPU) return (int64_t)cpu_now(t) - c->cpu_offset;
+    if (what == VIRTUAL_LAST_USER) return (int64_t)t->user - c->user_offset;
+    read_clock(t);
+    int64_t cpu = (int64_t)t->cpu - c->cpu_offset, user = (int64_t)t->user - c->user_offset;
+    return what == VIRTUAL_USER ? user : what == VIRTUAL_SYSTEM ? cpu - user : cpu;
+}
+
+static int32_t carriers(const struct carrier **into) {
+    *into = __atomic_load_n(&all_carriers, __ATOMIC_ACQUIRE);
+    int32_t used = __atomic_load_n(&used_carriers, __ATOMIC_ACQUIRE);
+    return used < CARRIERS ? used : CARRIERS;
+}
+
 const struct functions own_functions = {
     .magic = TASKCLOCK_MAGIC,
     .abi = TASKCLOCK_ABI,
@@ -359,4 +484,9 @@ const struct functions own_functions = {
     .tickStamp = coarse_nanos,
     .selectRung = selectRung,
     .calibration = calibration,
+    .virtualNanos = virtualNanos,
+    .mount = mount,
+    .unmount = unmount,
+    .stopCarrying = stopCarrying,
+    .carriers = carriers,
 };

@@ -55,6 +55,11 @@ static jlong jniTickStamp(JNIEnv *env, jclass c) {
     return clock_functions->tickStamp();
 }
 
+static jlong jniVirtualNanos(JNIEnv *env, jclass c, jint what) {
+    (void)env, (void)c;
+    return clock_functions->virtualNanos(what);
+}
+
 static const JNINativeMethod native_methods[] = {
     {"cpuNanos", "()J", (void *)jniCpuNanos},
     {"userNanos", "()J", (void *)jniUserNanos},
@@ -64,6 +69,7 @@ static const JNINativeMethod native_methods[] = {
     {"clockNanos", "(I)J", (void *)jniClockNanos},
     {"processNanos", "(I)J", (void *)jniClockNanos},
     {"tickStamp", "()J", (void *)jniTickStamp},
+    {"virtualNanos", "(I)J", (void *)jniVirtualNanos},
 };
 
 // ---- org.taskclock.Library, on every JDK
@@ -78,7 +84,7 @@ static void functions(JNIEnv *env, jclass c, jlongArray into) {
     (void)c;
     const struct functions *f = clock_functions;
     jlong addresses[] = {(jlong)f->cpuNanos,     (jlong)f->userNanos,  (jlong)f->systemNanos, (jlong)f->nowCpuNanos,
-                         (jlong)f->nowUserNanos, (jlong)f->clockNanos, (jlong)f->tickStamp};
+                         (jlong)f->nowUserNanos, (jlong)f->clockNanos, (jlong)f->tickStamp, (jlong)f->virtualNanos};
     (*env)->SetLongArrayRegion(env, into, 0, sizeof addresses / sizeof *addresses, addresses);
 }
 
@@ -100,6 +106,12 @@ static void calibration(JNIEnv *env, jclass c, jlongArray into) {
 static jint selectRung(JNIEnv *env, jclass c, jint rung) {
     (void)env, (void)c;
     return clock_functions->selectRung(rung);
+}
+
+static jboolean hasCarriers(JNIEnv *env, jclass c) {
+    (void)env, (void)c;
+    const struct carrier *found;
+    return clock_functions->carriers(&found) > 0;
 }
 
 static jstring libc(JNIEnv *env, jclass c) {
@@ -164,6 +176,7 @@ static const JNINativeMethod library_methods[] = {
     {"facts", "([J)V", (void *)facts},
     {"selectRung", "(I)I", (void *)selectRung},
     {"calibration", "([J)V", (void *)calibration},
+    {"hasCarriers", "()Z", (void *)hasCarriers},
     {"libc", "()Ljava/lang/String;", (void *)libc},
     {"ownTid", "()I", (void *)ownTid},
     {"tid", "(Ljava/lang/Thread;)I", (void *)tid},

@@ -18,7 +18,6 @@
 #include <linux/time_types.h>
 
 enum { PAGE = 4096, SLOT = 64, PROBES = 16, OWNERS_TO_ASK = 16 };
-enum { NO_SUCH_THREAD = 3 };  // ESRCH
 enum { SIGNATURE = 0x53053053 };  // of glibc's registration on x86; ours is the same
 
 struct area {
@@ -64,7 +63,6 @@ static int take(struct slot *slot, int32_t owner, int32_t tid) {
     return __atomic_compare_exchange_n(&slot->tid, &owner, tid, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
-static int is_gone(int32_t tid) { return SYSCALL(__NR_tgkill, SYSCALL(__NR_getpid), tid, 0) == -NO_SUCH_THREAD; }
 
 // The newest page may have slots that nobody had yet. Of the others a few are asked each time, in turn: so a new thread
 // costs the same however many there are. One from each page, as pages may be full of threads that stay; so where half of
@@ -79,7 +77,7 @@ static struct slot *free_slot(struct slots *newest, int32_t tid) {
         struct slot *slot = &page->slot[(uint32_t)(tid + i) % SLOTS_IN_PAGE];
         int32_t owner = READ(slot->tid);
         // One with our own id is of a thread before us: we have none yet.
-        if ((owner == 0 || owner == tid || is_gone(owner)) && take(slot, owner, tid)) found = slot;
+        if ((owner == 0 || owner == tid || thread_is_gone(owner)) && take(slot, owner, tid)) found = slot;
     }
     __atomic_store_n(&asked_last, page, __ATOMIC_RELEASE);
     return found;

@@ -31,6 +31,11 @@
     system_call(n, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 #define SYSCALL(...) SYSCALL_PICK(__VA_ARGS__, 0, 0, 0, 0, 0, 0)
 
+static inline int thread_is_gone(int32_t tid) {
+    enum { NO_SUCH_THREAD = 3 };  // ESRCH
+    return SYSCALL(__NR_tgkill, SYSCALL(__NR_getpid), tid, 0) == -NO_SUCH_THREAD;
+}
+
 static inline int same(const char *a, const char *b) {
     while (*a && *a == *b) a++, b++;
     return *a == *b;
@@ -47,6 +52,20 @@ enum { TASKCLOCK_ABI = 1 };
 struct calibration {  // -1 each while it is not known
     int64_t counter_hertz, over_nanos, base_nanos;
 };
+// A thread that carries virtual ones. Whoever has its address may read it at any time: it is never given back, but may
+// become another thread's. What a virtual thread used is the carrier's time less an offset, for as long as turn is odd and
+// stays the same.
+struct carrier {
+    int64_t tid;
+    int64_t turn;                     // grows by one with each mount and unmount: odd while a thread is mounted
+    int64_t cpu_offset, user_offset;  // carrier's time less the mounted thread's
+    int64_t user;                     // of the thread that was unmounted last
+    int64_t first_cpu, first_user;    // the carrier's time when it first carried,
+    int64_t last_cpu, last_user;      // and at the last mount or unmount
+    int64_t carried_cpu, carried_user;  // what virtual threads used on it
+    int64_t padding[5];
+};
+enum { VIRTUAL_CPU, VIRTUAL_USER, VIRTUAL_SYSTEM, VIRTUAL_NOW, VIRTUAL_LAST_USER };  // what virtualNanos is asked for
 struct functions {
     uint64_t magic;
     uint32_t abi;
@@ -60,6 +79,11 @@ struct functions {
     int64_t (*tickStamp)(void);
     int32_t (*selectRung)(int32_t rung);
     void (*calibration)(struct calibration *into);
+    int64_t (*virtualNanos)(int32_t what);
+    int64_t (*mount)(int64_t cpu, int64_t user);
+    int64_t (*unmount)(void);
+    void (*stopCarrying)(void);
+    int32_t (*carriers)(const struct carrier **into);
 };
 
 // How cpu is read. The numbers are those of org.taskclock.Rung.

@@ -196,6 +196,9 @@ final class Library {
     /** The counter's rate in Hz, what it was measured over and how long a base lives, in ns; -1 each until they are known. */
     static native void calibration(long[] into);
 
+    /** Whether an agent accounts for virtual threads, or has done so. */
+    static native boolean hasCarriers();
+
     /** The version of glibc; null under another C library. */
     static native String libc();
 

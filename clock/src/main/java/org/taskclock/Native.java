@@ -36,4 +36,7 @@ final class Native {
 
     /** A number that changes at each tick of the kernel. */
     static native long tickStamp();
+
+    /** Of the virtual thread that calls, by the numbers of {@link VirtualTimes}; -1 if nobody accounts for it. */
+    static native long virtualNanos(int what);
 }

@@ -10,8 +10,8 @@ import java.lang.invoke.MethodType;
  * The CPU time of the calling thread, in nanoseconds since the thread started.
  *
  * <p>Every method may be called from any thread. A read takes no lock, throws nothing and allocates nothing, save that a
- * {@link CpuTime} that escapes is an object. On a virtual thread nobody accounts for, every read is -1: the carrier's time
- * is not the virtual thread's.
+ * {@link CpuTime} that escapes is an object. On a virtual thread every read is the thread's own time, whatever
+ * carried it, if TaskClock's agent accounts for it; otherwise -1: the carrier's time is not the virtual thread's.
  *
  * <p><b>What holds for the values of one thread:</b> cpu is what {@code CLOCK_THREAD_CPUTIME_ID} says, within 1 us in 9,999
  * of 10,000 readings; time spent blocked is not counted. User and system are what {@code getrusage(RUSAGE_THREAD)} says, within one tick of the kernel; they add
@@ -33,10 +33,10 @@ public final class TaskClock {
     /**
      * The calling thread's CPU time, user and system together.
      *
-     * @return nanoseconds; -1 on a virtual thread, or where the JVM's timing is switched off on the {@code mxbean} rung
+     * @return nanoseconds; -1 on a virtual thread that nobody accounts for, or where the JVM's timing is switched off on the {@code mxbean} rung
      */
     public static long cpuNanos() {
-        if (isVirtual(Thread.currentThread())) return -1;
+        if (isVirtual(Thread.currentThread())) return virtualNanos(VirtualTimes.CPU);
         return NATIVE ? Native.cpuNanos() : MxbeanClock.cpuNanos();
     }
 
@@ -46,7 +46,7 @@ public final class TaskClock {
      * @return nanoseconds; -1 as {@link #cpuNanos()}
      */
     public static long userNanos() {
-        if (isVirtual(Thread.currentThread())) return -1;
+        if (isVirtual(Thread.currentThread())) return virtualNanos(VirtualTimes.USER);
         return NATIVE ? Native.userNanos() : now().userNanos();
     }
 
@@ -56,7 +56,7 @@ public final class TaskClock {
      * @return nanoseconds; -1 as {@link #cpuNanos()}
      */
     public static long systemNanos() {
-        if (isVirtual(Thread.currentThread())) return -1;
+        if (isVirtual(Thread.currentThread())) return virtualNanos(VirtualTimes.SYSTEM);
         return NATIVE ? Native.systemNanos() : now().systemNanos();
     }
 
@@ -66,7 +66,10 @@ public final class TaskClock {
      * @return the reading; {@link CpuTime#UNKNOWN} where {@link #cpuNanos()} is -1
      */
     public static CpuTime now() {
-        if (isVirtual(Thread.currentThread())) return CpuTime.UNKNOWN;
+        if (isVirtual(Thread.currentThread())) {
+            long cpu = virtualNanos(VirtualTimes.NOW);
+            return cpu < 0 ? CpuTime.UNKNOWN : reading(cpu, virtualNanos(VirtualTimes.LAST_USER));
+        }
         if (NATIVE) return reading(Native.nowCpuNanos(), Native.nowUserNanos());
         long[] read = MxbeanClock.read();
         return read == null ? CpuTime.UNKNOWN : reading(read[0], read[1]);
@@ -81,7 +84,10 @@ public final class TaskClock {
     public static void read(long[] into) {
         long cpu = -1;
         long user = -1;
-        if (!isVirtual(Thread.currentThread())) {
+        if (isVirtual(Thread.currentThread())) {
+            cpu = virtualNanos(VirtualTimes.NOW);
+            if (cpu >= 0) user = virtualNanos(VirtualTimes.LAST_USER);
+        } else {
             if (NATIVE) {
                 cpu = Native.nowCpuNanos();
                 user = Native.nowUserNanos();
@@ -96,6 +102,10 @@ public final class TaskClock {
         into[0] = cpu;
         into[1] = user;
         into[2] = cpu < 0 ? -1 : cpu - user;
+    }
+
+    private static long virtualNanos(int what) {
+        return NATIVE ? Native.virtualNanos(what) : -1;
     }
 
     private static CpuTime reading(long cpu, long user) {

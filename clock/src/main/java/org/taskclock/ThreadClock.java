@@ -3,7 +3,7 @@
 package org.taskclock;
 
 /**
- * The CPU time of one platform thread of this JVM, read from any thread: one system call, no safepoint.
+ * The CPU time of one thread of this JVM, read from any thread: one system call, no safepoint.
  *
  * <p>cpu is what the thread's {@code CLOCK_THREAD_CPUTIME_ID} says. User and system are what the kernel's tick counts give
  * of it, as getrusage does it: they add up to cpu, and never go backwards in the readings of one {@code ThreadClock}.
@@ -11,7 +11,9 @@ package org.taskclock;
  * <p>{@link #cpuNanos()} may be called by any number of threads at once; the other reads keep what the last one said, so
  * let one thread at a time make them, or give each reader its own {@code ThreadClock}. They are small.
  *
- * <p>A thread that has not started, or has ended, reads -1. So does a virtual thread.
+ * <p>A platform thread that has not started, or has ended, reads -1. A virtual thread reads what it used on all its carriers,
+ * mounted or not, running or ended, if TaskClock's agent accounts for it; otherwise -1. Where one is mounted at the moment, the
+ * split is the carrier's, as the kernel tells it to others.
  */
 public final class ThreadClock {
     /** Null where the clock was made for a kernel id. */
@@ -24,15 +26,19 @@ public final class ThreadClock {
 
     private boolean ended;
 
+    /** Null where the thread is no virtual one. */
+    private final VirtualTimes virtual;
+
     private ThreadClock(Thread thread) {
         this.thread = thread;
+        this.virtual = thread != null && TaskClock.isVirtual(thread) ? new VirtualTimes(thread) : null;
     }
 
     /**
      * The clock of a thread. It may be started later.
      *
      * @param thread any thread
-     * @return its clock; on a virtual thread one that always reads -1
+     * @return its clock; of a virtual thread one that reads -1 for as long as nobody accounts for it
      */
     public static ThreadClock of(Thread thread) {
         if (thread == null) throw new NullPointerException("thread");
@@ -68,9 +74,10 @@ public final class ThreadClock {
     /**
      * The thread's CPU time, user and system together.
      *
-     * @return nanoseconds; -1 if the thread is not running or is virtual
+     * @return nanoseconds; -1 if the thread is not running, or is virtual and nobody accounts for it
      */
     public long cpuNanos() {
+        if (virtual != null) return virtual.cpuNanos();
         TickedClock found = find();
         long cpu;
         if (found != null) cpu = found.cpuNanos();
@@ -102,6 +109,7 @@ public final class ThreadClock {
      * @return the reading; {@link CpuTime#UNKNOWN} where {@link #cpuNanos()} is -1
      */
     public CpuTime now() {
+        if (virtual != null) return virtual.now();
         TickedClock found = find();
         if (found == null) {
             boolean known = canAskBean() && MxbeanClock.read(thread, last) && !isGone();
@@ -116,7 +124,7 @@ public final class ThreadClock {
     private TickedClock find() {
         TickedClock found = clock;
         if (found != null || thread == null || !TaskClock.isNative()) return found;
-        if (TaskClock.isVirtual(thread) || !thread.isAlive()) return null;
+        if (virtual != null || !thread.isAlive()) return null;
         int id = thread == Thread.currentThread() ? Library.ownTid() : Library.tid(thread);
         return id > 0 ? found(id) : null;
     }
@@ -129,7 +137,7 @@ public final class ThreadClock {
     }
 
     private boolean canAskBean() {
-        return thread != null && !TaskClock.isVirtual(thread) && thread.isAlive();
+        return thread != null && virtual == null && thread.isAlive();
     }
 
     /**

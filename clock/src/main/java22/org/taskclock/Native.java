@@ -30,9 +30,10 @@ final class Native {
     private static final MethodHandle MH$clockNanos;
     private static final MethodHandle MH$processNanos;
     private static final MethodHandle MH$tickStamp;
+    private static final MethodHandle MH$virtualNanos;
 
     static {
-        long[] function = new long[7];
+        long[] function = new long[8];
         Library.functions(function);
         MH$cpuNanos = critical(function[0], NANOS);
         MH$userNanos = critical(function[1], NANOS);
@@ -42,6 +43,7 @@ final class Native {
         MH$clockNanos = critical(function[5], NANOS_OF_ID);
         MH$processNanos = handle(function[5], NANOS_OF_ID);
         MH$tickStamp = critical(function[6], NANOS);
+        MH$virtualNanos = critical(function[7], NANOS_OF_ID);
     }
 
     private Native() {}
@@ -92,6 +94,11 @@ final class Native {
     /** A number that changes at each tick of the kernel. */
     static long tickStamp() {
         return call(MH$tickStamp);
+    }
+
+    /** Of the virtual thread that calls, by the numbers of {@link VirtualTimes}; -1 if nobody accounts for it. */
+    static long virtualNanos(int what) {
+        return call(MH$virtualNanos, what);
     }
 
     // Once inlined, the handle is a constant again, and the call as direct as if it were written out.

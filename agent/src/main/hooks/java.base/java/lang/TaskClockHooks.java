@@ -3,11 +3,16 @@
 
 package java.lang;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.BiConsumer;
 import java.util.function.BiFunction;
 import java.util.function.LongUnaryOperator;
 import java.util.function.ObjIntConsumer;
 import java.util.function.ObjLongConsumer;
+import jdk.internal.misc.Unsafe;
+import jdk.internal.vm.ThreadContainer;
+import jdk.internal.vm.ThreadContainers;
 
 /**
  * What the agent leaves in the JVM: natives of its library, and what they and changed methods of the JDK call. In java.lang,
@@ -37,6 +42,18 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
 
     /** Runs when the program asks for the platform's MBean server; null: nobody waits for that. */
     private static volatile Runnable serverAsked;
+
+    /** Whether virtual threads are accounted for from their next mount on. */
+    private static boolean accounting;
+    /** Hears of a virtual thread that ends, and its cpu and user time, on its last carrier. */
+    private static volatile BiConsumer<Thread, long[]> ended;
+
+    /** Whether ThreadMXBean is to answer for virtual threads that are accounted for. */
+    private static volatile boolean answersVirtual;
+
+    private static final Unsafe UNSAFE = Unsafe.getUnsafe();
+    /** Where a virtual thread has what its scheduler runs, and we its account. */
+    private static long place;
 
     private static final boolean HAS_CARRIERS = Runtime.version().feature() >= 21;
 
@@ -92,6 +109,20 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
                 return yielders((long[]) with[0]);
             case "freeYielder":
                 return freeYielder((int) with[0]);
+            case "prepareAccounts":
+                ended = (BiConsumer<Thread, long[]>) with[0];
+                return prepareAccounts();
+            case "setAccounting":
+                accounting = (boolean) with[0];
+                return null;
+            case "setAnswersVirtual":
+                answersVirtual = (boolean) with[0];
+                setAnswersVirtual((boolean) with[0]);
+                return null;
+            case "carriers":
+                return carriers((long[]) with[0]);
+            case "virtualThreads":
+                return virtualThreads();
             case "setBean":
                 bean = with[0];
                 return null;
@@ -145,7 +176,111 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
     /** Gives a record free if its thread has ended. */
     private static native boolean freeYielder(int index);
 
+    static native long mountAddress();
+
+    static native long unmountAddress();
+
+    static native long mount(long cpu, long user);
+
+    static native long unmount();
+
+    /** Forgets that the calling thread was a carrier. */
+    private static native void stopCarrying();
+
+    /** Copies the carriers' records, as many as fit; returns how many there are. */
+    private static native int carriers(long[] into);
+
+    /**
+     * Makes ready for what is called at a mount, where nothing may be loaded, linked or waited for: that is all done here,
+     * once. Null, or what is missing.
+     */
+    private static String prepareAccounts() {
+        try {
+            Class<?> type = Class.forName("java.lang.VirtualThread", false, null);
+            long found = UNSAFE.objectFieldOffset(type, "runContinuation");
+            for (int i = 0; i < 2; i++) {
+                TaskClockAccount account = new TaskClockAccount(null);
+                account.mount();
+                account.facts(new long[6]);
+                account.unmount();
+            }
+            stopCarrying();
+            place = found;
+            return null;
+        } catch (ClassNotFoundException | InternalError e) {
+            return "java.lang.VirtualThread is not as known: " + e;
+        }
+    }
+
+    private static Thread[] virtualThreads() {
+        List<Thread> found = new ArrayList<>();
+        collect(ThreadContainers.root(), found);
+        return found.toArray(new Thread[0]);
+    }
+
+    private static void collect(ThreadContainer from, List<Thread> found) {
+        from.threads().filter(Thread::isVirtual).forEach(found::add);
+        from.children().forEach(child -> collect(child, found));
+    }
+
+    /** What is known of a virtual thread, as org.taskclock.VirtualTimes wants it. False if nothing is. */
+    public static boolean virtualTimes(Thread thread, long[] into) {
+        if (place == 0 || into.length < 6 || thread.getClass() != VirtualThread.class) return false;
+        Object account = UNSAFE.getReference(thread, place);
+        if (!(account instanceof TaskClockAccount)) return false;
+        ((TaskClockAccount) account).facts(into);
+        return true;
+    }
+
+    private static native void setAnswersVirtual(boolean wanted);
+
+    // ---- called from ThreadImpl
+
+    /** Whether the thread's CPU time cannot be told, as ThreadMXBean has it of virtual threads. */
+    public static boolean isUnknown(Thread thread) {
+        if (!thread.isVirtual()) return false;
+        if (!answersVirtual || place == 0 || thread.getClass() != VirtualThread.class) return true;
+        Object there = UNSAFE.getReference(thread, place);
+        return !(there instanceof TaskClockAccount) || !((TaskClockAccount) there).isMounted();
+    }
+
     // ---- called from VirtualThread
+
+    /** The thread is mounted and goes on after this. */
+    static void mounted(Thread thread) {
+        if (!accounting) return;
+        try {
+            Object there = UNSAFE.getReference(thread, place);
+            if (there instanceof TaskClockAccount) {
+                ((TaskClockAccount) there).mount();
+            } else {
+                TaskClockAccount account = new TaskClockAccount((Runnable) there);
+                UNSAFE.putReferenceRelease(thread, place, account);
+                account.mount();
+            }
+        } catch (Throwable e) {
+            // No memory: it is accounted for from a later mount on.
+        }
+    }
+
+    /** The thread has stopped and is about to be unmounted. */
+    static void unmounted(Thread thread) {
+        Object there = UNSAFE.getReference(thread, place);
+        if (there instanceof TaskClockAccount) ((TaskClockAccount) there).unmount();
+    }
+
+    /** The thread has run for the last time; its carrier calls. */
+    static void ended(Thread thread) {
+        try {
+            Object there = UNSAFE.getReference(thread, place);
+            BiConsumer<Thread, long[]> to = ended;
+            if (to == null || !(there instanceof TaskClockAccount)) return;
+            TaskClockAccount account = (TaskClockAccount) there;
+            to.accept(thread, new long[] {account.cpuNanos(), account.userNanos()});
+        } catch (Throwable e) {
+            // A total without this thread is better than a program that fails.
+        }
+    }
 
     /** Whether a virtual thread's yield is to do nothing. Counts it, if that is wanted. */
     static boolean skipYield() {

@@ -28,11 +28,14 @@ public final class Agency implements BiFunction<String, Boolean, String> {
     // Null before the first use.
     private Hooks hooks;
     private Yields yields;
+    private VirtualAccounts accounts;
 
     // Null where they could not be had, or were not wanted yet.
     private ThreadTimes times;
     private Management management;
     private Recorder recorder;
+
+    private boolean answersVirtual;
 
     /** What the kill switch took away and gives back; null while it is not thrown. */
     private Options before;
@@ -52,7 +55,9 @@ public final class Agency implements BiFunction<String, Boolean, String> {
         try {
             if (hooks == null) {
                 hooks = Hooks.install(loader);
-                yields = new Yields(hooks, loader.jvm);
+                VirtualThreads virtual = new VirtualThreads(loader.jvm);
+                yields = new Yields(hooks, virtual);
+                accounts = new VirtualAccounts(loader.jvm, hooks, virtual);
             }
             if (options.detach()) detach();
             else install(options, running);
@@ -78,13 +83,25 @@ public final class Agency implements BiFunction<String, Boolean, String> {
 
     private void install(String part, Options options, boolean running) throws Refused {
         switch (part) {
-            case Options.TIMES -> setThreadTimes(options.isOn(part));
+            case Options.ACCOUNTS ->
+                setAccounts(options.isOn(part), options.given().containsKey(part));
+            case Options.TIMES -> {
+                answersVirtual = options.get(Options.VIRTUAL, answersVirtual ? "mxbean" : "spec")
+                        .equals("mxbean");
+                setThreadTimes(options.isOn(part));
+            }
             case Options.YIELD ->
                 setYieldMode(Yields.Mode.of(options.get(part, yields.mode().toString())));
             case Options.MANAGEMENT -> setManagement(options.isOn(part), running);
             case Options.RECORDER -> setRecorder(options.isOn(part));
             default -> throw new IllegalStateException(part);
         }
+    }
+
+    private void setAccounts(boolean wanted, boolean demanded) throws Refused {
+        if (!wanted) accounts.remove();
+        else if (VirtualThreads.exist()) accounts.install();
+        else if (demanded) throw new Refused("this JDK has no virtual threads, which came with 21");
     }
 
     private void setManagement(boolean wanted, boolean running) throws Refused {
@@ -97,7 +114,7 @@ public final class Agency implements BiFunction<String, Boolean, String> {
         if (wanted == (recorder != null)
                 || ModuleLayer.boot().findModule("jdk.jfr").isEmpty()) return;
         if (wanted) {
-            recorder = new Recorder(yields);
+            recorder = new Recorder(yields, accounts);
             recorder.install();
         } else {
             recorder.remove();
@@ -108,6 +125,7 @@ public final class Agency implements BiFunction<String, Boolean, String> {
     synchronized void detach() throws Refused {
         if (times != null) times.remove();
         yields.change(Yields.Mode.PASS);
+        accounts.remove();
         if (recorder != null) recorder.remove();
         recorder = null;
         if (management != null) management.remove();
@@ -127,6 +145,10 @@ public final class Agency implements BiFunction<String, Boolean, String> {
         return yields;
     }
 
+    VirtualAccounts accounts() {
+        return accounts;
+    }
+
     synchronized boolean answersThreadTimes() {
         return times != null && times.isInstalled();
     }
@@ -134,10 +156,14 @@ public final class Agency implements BiFunction<String, Boolean, String> {
     synchronized void setThreadTimes(boolean wanted) throws Refused {
         if (wanted) {
             if (times == null) times = new ThreadTimes(hooks, loader.jvm);
-            times.install();
+            times.install(answersVirtual);
         } else if (times != null) {
             times.remove();
         }
+    }
+
+    synchronized void setAccounts(boolean wanted) throws Refused {
+        setAccounts(wanted, true);
     }
 
     synchronized void setYieldMode(Yields.Mode mode) throws Refused {
@@ -157,11 +183,13 @@ public final class Agency implements BiFunction<String, Boolean, String> {
             hooks.call("selectRung", number(Rung.inUse()));
             setThreadTimes(wanted.isOn(Options.TIMES));
             yields.change(Yields.Mode.of(wanted.get(Options.YIELD, "pass")));
+            if (wanted.isOn(Options.ACCOUNTS)) accounts.install();
         } else {
-            before = Options.parse(
-                    Options.TIMES + (answersThreadTimes() ? "=on," : "=off,") + Options.YIELD + "=" + yields.mode());
+            before = Options.parse(Options.TIMES + (answersThreadTimes() ? "=on," : "=off,") + Options.ACCOUNTS
+                    + (accounts.isInstalled() ? "=on," : "=off,") + Options.YIELD + "=" + yields.mode());
             setThreadTimes(false);
             yields.change(Yields.Mode.PASS);
+            accounts.remove();
             hooks.call("selectRung", number(Rung.SYSCALL));
         }
     }
@@ -184,6 +212,7 @@ public final class Agency implements BiFunction<String, Boolean, String> {
         state.append(",rung=").append(rung());
         state.append(",threadmxbean=").append(answersThreadTimes() ? "on" : "off");
         state.append(",yield=").append(yields.mode());
+        state.append(",vthreads=").append(accounts.isInstalled() ? "on" : "off");
         for (String part : leftOut) state.append("; left out: ").append(part);
         return state.toString();
     }

@@ -35,6 +35,19 @@ public final class Management implements TaskClockMXBean {
             long getInvoluntarySwitches)
             implements Yielder {}
 
+    private record Virtual(
+            String getName, long getLive, long getEnded, long getCpuNanos, long getUserNanos, long getSystemNanos)
+            implements VirtualThreadGroup {}
+
+    private record Carrying(
+            long getTid,
+            long getCpuNanos,
+            long getUserNanos,
+            long getSystemNanos,
+            long getCarriedNanos,
+            long getOwnNanos)
+            implements Carrier {}
+
     private record Site(String getSite, long getYields, List<String> getStack) implements YieldSite {}
 
     private final Agency agency;
@@ -57,19 +70,22 @@ public final class Management implements TaskClockMXBean {
         }
         hooks.call("setBean", this);
         if (offered) return;
-        if (isLoaded(jvm, "java.lang.management.ManagementFactory$PlatformMBeanFinder")) {
-            // Another agent was first: the platform has looked for its beans and will not look again.
-            hooks.call("setServerAsked", (Runnable) this::registerLater);
-            Rewriting.atReturn(
-                    jvm,
-                    ManagementFactory.class,
-                    "getPlatformMBeanServer",
-                    "()Ljavax/management/MBeanServer;",
-                    "serverAsked");
-        } else {
-            offer(jvm);
-        }
         offered = true;
+        offer(jvm);
+        if (!isLoaded(jvm, "java.lang.management.ManagementFactory$PlatformMBeanFinder")) return;
+        // Another agent, or somebody who attached, was first: the platform has looked for its beans and will not look
+        // again.
+        if (isLoaded(jvm, "com.sun.jmx.mbeanserver.JmxMBeanServer")) register();
+        else waitForServer(jvm);
+    }
+
+    private void waitForServer(Instrumentation jvm) throws Refused {
+        hooks.call("setServerAsked", (Runnable) this::registerLater);
+        Rewriting.Change change =
+                Rewriting.atReturn("getPlatformMBeanServer", "()Ljavax/management/MBeanServer;", "serverAsked");
+        Rewriting rewriting = new Rewriting(jvm, ManagementFactory.class, List.of(change));
+        rewriting.apply();
+        rewriting.demand(change);
     }
 
     private static boolean isLoaded(Instrumentation jvm, String name) {
@@ -223,8 +239,39 @@ public final class Management implements TaskClockMXBean {
     }
 
     @Override
+    public boolean isAccountingVirtualThreads() {
+        return agency.accounts().isInstalled();
+    }
+
+    @Override
+    public void setAccountingVirtualThreads(boolean wanted) {
+        asked(() -> agency.setAccounts(wanted));
+    }
+
+    @Override
+    public VirtualThreadGroup[] getVirtualThreads() {
+        return agency.accounts().groups().stream()
+                .map(g -> new Virtual(
+                        g.name(), g.live(), g.ended(), g.cpuNanos(), g.userNanos(), g.cpuNanos() - g.userNanos()))
+                .toArray(VirtualThreadGroup[]::new);
+    }
+
+    @Override
+    public Carrier[] getCarriers() {
+        return agency.accounts().carriers().stream()
+                .map(c -> new Carrying(
+                        c.tid(),
+                        c.cpuNanos(),
+                        c.userNanos(),
+                        c.cpuNanos() - c.userNanos(),
+                        c.carriedNanos(),
+                        c.cpuNanos() - c.carriedNanos()))
+                .toArray(Carrier[]::new);
+    }
+
+    @Override
     public boolean isOverflown() {
-        return agency.yields().counts().isOverflown();
+        return agency.yields().counts().isOverflown() || agency.accounts().isOverflown();
     }
 
     @Override

@@ -14,15 +14,25 @@ import java.util.TreeMap;
 record Options(boolean detach, Map<String, String> given) {
     static final String TIMES = "threadmxbean";
     static final String YIELD = "yield";
+    /** Accounting for virtual threads. */
+    static final String ACCOUNTS = "vthreads";
+    /** Whether ThreadMXBean answers for virtual threads too. */
+    static final String VIRTUAL = "virtual";
+
     static final String MANAGEMENT = "mxbean";
     static final String RECORDER = "jfr";
 
     /** In the order in which they are installed. */
-    static final List<String> PARTS = List.of(TIMES, YIELD, MANAGEMENT, RECORDER);
+    static final List<String> PARTS = List.of(ACCOUNTS, TIMES, YIELD, MANAGEMENT, RECORDER);
 
     private static final List<String> SWITCH = List.of("on", "off");
-    private static final Map<String, List<String>> VALUES = new TreeMap<>(
-            Map.of(TIMES, SWITCH, YIELD, List.of("pass", "count", "off"), MANAGEMENT, SWITCH, RECORDER, SWITCH));
+    private static final Map<String, List<String>> VALUES = new TreeMap<>(Map.of(
+            TIMES, SWITCH,
+            YIELD, List.of("pass", "count", "off"),
+            ACCOUNTS, SWITCH,
+            VIRTUAL, List.of("spec", "mxbean"),
+            MANAGEMENT, SWITCH,
+            RECORDER, SWITCH));
 
     /** Reads options; throws IllegalArgumentException, whose message tells the user what is wrong. */
     static Options parse(String text) {

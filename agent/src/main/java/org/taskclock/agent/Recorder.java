@@ -12,6 +12,7 @@ import jdk.jfr.FlightRecorderListener;
 import jdk.jfr.Label;
 import jdk.jfr.Name;
 import jdk.jfr.Period;
+import jdk.jfr.SettingDefinition;
 import jdk.jfr.StackTrace;
 import jdk.jfr.Timespan;
 
@@ -75,7 +76,43 @@ final class Recorder implements FlightRecorderListener {
         long yields;
     }
 
+    /** One virtual thread, at its end. */
+    @Name("org.taskclock.VirtualThreadCpu")
+    @Label("Virtual Thread CPU Time")
+    @Description("CPU time that a virtual thread used on all its carriers, when it ends")
+    @Category("TaskClock")
+    @StackTrace(false)
+    static final class VirtualThreadCpu extends Event {
+        @Label("Thread Name")
+        String threadName;
+
+        @Label("Java Thread Id")
+        long javaThreadId;
+
+        @Label("CPU Time")
+        @Description("User and system together")
+        @Timespan
+        long cpuTime;
+
+        @Label("User Time")
+        @Timespan
+        long userTime;
+
+        @Label("System Time")
+        @Timespan
+        long systemTime;
+
+        @Name("cpuThreshold")
+        @Label("CPU Threshold")
+        @Description("Virtual threads that used less are left out")
+        @SettingDefinition
+        boolean isWanted(CpuThreshold threshold) {
+            return threshold.isReached(cpuTime);
+        }
+    }
+
     private final Yields yields;
+    private final VirtualAccounts accounts;
     /** What the recorder calls; null until it is used. */
     private Runnable threadCpu;
 
@@ -83,8 +120,9 @@ final class Recorder implements FlightRecorderListener {
     private Map<Integer, ThreadTable.Row> lastRows = new HashMap<>();
     private Map<String, Long> lastYields = new HashMap<>();
 
-    Recorder(Yields yields) {
+    Recorder(Yields yields, VirtualAccounts accounts) {
         this.yields = yields;
+        this.accounts = accounts;
     }
 
     void install() {
@@ -98,6 +136,8 @@ final class Recorder implements FlightRecorderListener {
         FlightRecorder.removePeriodicEvent(yieldSites);
         FlightRecorder.unregister(ThreadCpu.class);
         FlightRecorder.unregister(YieldSite.class);
+        accounts.listen(null);
+        FlightRecorder.unregister(VirtualThreadCpu.class);
     }
 
     /** Called once it is used, or at once if it already is. */
@@ -105,6 +145,8 @@ final class Recorder implements FlightRecorderListener {
     public void recorderInitialized(FlightRecorder recorder) {
         FlightRecorder.register(ThreadCpu.class);
         FlightRecorder.register(YieldSite.class);
+        FlightRecorder.register(VirtualThreadCpu.class);
+        accounts.listen(this::virtualThreadCpu);
         threadCpu = this::threadCpu;
         yieldSites = this::yieldSites;
         FlightRecorder.addPeriodicEvent(ThreadCpu.class, threadCpu);
@@ -131,6 +173,17 @@ final class Recorder implements FlightRecorderListener {
             event.commit();
         }
         lastRows = rows;
+    }
+
+    private void virtualThreadCpu(Thread thread, long cpuNanos, long userNanos) {
+        VirtualThreadCpu event = new VirtualThreadCpu();
+        if (!event.isEnabled()) return;
+        event.threadName = thread.getName();
+        event.javaThreadId = thread.getId();
+        event.cpuTime = cpuNanos;
+        event.userTime = userNanos;
+        event.systemTime = cpuNanos - userNanos;
+        event.commit();
     }
 
     private void yieldSites() {

@@ -55,6 +55,18 @@ public interface TaskClockMXBean {
     /** Yields by virtual thread, from the same sample: by name, or # and id where it has none. */
     Map<String, Long> getVirtualYielders();
 
+    /** Whether virtual threads are accounted for. */
+    boolean isAccountingVirtualThreads();
+
+    /** Sets whether virtual threads are accounted for, each from its next mount on. */
+    void setAccountingVirtualThreads(boolean wanted);
+
+    /** CPU time of virtual threads by name, most first. Looks at each that lives. */
+    VirtualThreadGroup[] getVirtualThreads();
+
+    /** CPU time of the threads that carry virtual ones. */
+    Carrier[] getCarriers();
+
     /** Whether there were more threads, names or places than are kept; what came after is counted together. */
     boolean isOverflown();
 
@@ -92,6 +104,48 @@ public interface TaskClockMXBean {
 
         /** In the kernel, ns. */
         long getSystemNanos();
+    }
+
+    /** Virtual threads of one name. */
+    interface VirtualThreadGroup {
+        /** Their name, with # for numbers; "(unnamed)" for those without, "(other)" for names beyond the first thousand. */
+        String getName();
+
+        /** How many live now. */
+        long getLive();
+
+        /** How many have ended. */
+        long getEnded();
+
+        /** User and system of all of them together, ns. */
+        long getCpuNanos();
+
+        /** In user mode, ns. */
+        long getUserNanos();
+
+        /** In the kernel, ns. */
+        long getSystemNanos();
+    }
+
+    /** A thread that carries virtual ones; in the place of one that has ended comes another, and goes on from its figures. */
+    interface Carrier {
+        /** The kernel's id; 0 if it has ended. */
+        long getTid();
+
+        /** What it used since it first carried, user and system together, ns. */
+        long getCpuNanos();
+
+        /** In user mode, ns. */
+        long getUserNanos();
+
+        /** In the kernel, ns. */
+        long getSystemNanos();
+
+        /** What of its CPU time virtual threads used, ns. */
+        long getCarriedNanos();
+
+        /** What of its CPU time went to scheduling them, and to whatever else it did, ns. */
+        long getOwnNanos();
     }
 
     /** What one platform thread, or all that ended under one name, did since counting began. */

@@ -3,6 +3,8 @@
 package org.taskclock.agent;
 
 import java.lang.instrument.Instrumentation;
+import java.util.ArrayList;
+import java.util.List;
 
 /** The clock behind ThreadMXBean: ours in place of natives of sun.management.ThreadImpl. */
 final class ThreadTimes {
@@ -13,7 +15,18 @@ final class ThreadTimes {
     private final Instrumentation jvm;
     private final Class<?> threadImpl;
     private final OtherThreads others;
+    private final Rewriting.Change correction =
+            Rewriting.redirect("getThreadUserTime", "([J)[J", "getThreadTotalCpuTime0", "getThreadUserCpuTime0");
+    private final List<Rewriting.Change> virtualToo = List.of(
+            Rewriting.askWhetherVirtual("getCurrentThreadCpuTime", "()J", "isUnknown"),
+            Rewriting.askWhetherVirtual("getCurrentThreadUserTime", "()J", "isUnknown"),
+            Rewriting.askWhetherVirtual("getThreadCpuTime", "([J)[J", "isUnknown"),
+            Rewriting.askWhetherVirtual("getThreadUserTime", "([J)[J", "isUnknown"));
+    /** Null where no method is changed. */
+    private Rewriting rewriting;
+
     private boolean installed;
+    private boolean answersVirtual;
 
     ThreadTimes(Hooks hooks, Instrumentation jvm) throws Refused {
         this.hooks = hooks;
@@ -33,15 +46,19 @@ final class ThreadTimes {
         return installed;
     }
 
-    void install() throws Refused {
-        if (installed) return;
+    /** {@code virtual}: a virtual thread that we account for has its own times too. */
+    void install(boolean virtual) throws Refused {
+        if (installed) {
+            if (virtual == answersVirtual) return;
+            remove();
+        }
         Refused.unlessNull((String) hooks.call("takeTimes", threadImpl, readsUserTimeAsText()));
         installed = true;
         try {
             String disagreement = disagreement();
             if (disagreement != null)
                 throw new Refused("left as it is, as the clock and the JVM disagree: " + disagreement);
-            if (asksForCpuInstead()) correct();
+            change(virtual);
         } catch (Refused e) {
             remove();
             throw e;
@@ -53,7 +70,10 @@ final class ThreadTimes {
         Refused.unlessNull((String) hooks.call("restoreTimes", threadImpl));
         installed = false;
         others.forget();
-        if (asksForCpuInstead()) Rewriting.undo(jvm, threadImpl);
+        hooks.call("setAnswersVirtual", false);
+        answersVirtual = false;
+        if (rewriting != null) rewriting.undo();
+        rewriting = null;
     }
 
     /**
@@ -72,10 +92,16 @@ final class ThreadTimes {
         return feature >= 21 && feature < 25;
     }
 
-    private void correct() throws Refused {
-        String type = "([J)[J";
-        Rewriting.redirect(
-                jvm, threadImpl, "getThreadUserTime", type, "getThreadTotalCpuTime0", "getThreadUserCpuTime0");
+    private void change(boolean virtual) throws Refused {
+        List<Rewriting.Change> changes = new ArrayList<>();
+        if (asksForCpuInstead()) changes.add(correction);
+        if (virtual && VirtualThreads.exist()) changes.addAll(virtualToo);
+        if (changes.isEmpty()) return;
+        rewriting = new Rewriting(jvm, threadImpl, changes);
+        rewriting.apply();
+        for (Rewriting.Change change : changes) rewriting.demand(change);
+        answersVirtual = virtual;
+        hooks.call("setAnswersVirtual", virtual);
     }
 
     // ---- the check of ourselves

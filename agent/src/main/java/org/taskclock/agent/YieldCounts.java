@@ -72,7 +72,7 @@ final class YieldCounts {
 
         Yielder ended() {
             return new Yielder(
-                    normalised(name),
+                    Names.normalised(name),
                     0,
                     yields,
                     virtualYields,
@@ -217,10 +217,5 @@ final class YieldCounts {
             ended.merge(name, last, Yielder::plus);
         }
         sweepAt = Math.max(1_024, 2 * names.size());
-    }
-
-    /** So that threads of one pool share a name: digits become #. */
-    static String normalised(String name) {
-        return name.replaceAll("[0-9]+", "#");
     }
 }

@@ -2,7 +2,6 @@
 // Copyright the TaskClock authors
 package org.taskclock.agent;
 
-import java.lang.instrument.Instrumentation;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.ObjIntConsumer;
@@ -34,17 +33,14 @@ final class Yields {
     }
 
     private final Hooks hooks;
-    private final Instrumentation jvm;
+    private final VirtualThreads virtual;
     private final YieldCounts counts;
     private boolean prepared;
-    /** Of virtual threads; null as long as nobody wanted it, and on a JDK that has none. */
-    private Rewriting ofVirtual;
-
     private Mode mode = Mode.PASS;
 
-    Yields(Hooks hooks, Instrumentation jvm) {
+    Yields(Hooks hooks, VirtualThreads virtual) {
         this.hooks = hooks;
-        this.jvm = jvm;
+        this.virtual = virtual;
         this.counts = new YieldCounts(hooks);
     }
 
@@ -60,18 +56,15 @@ final class Yields {
         if (wanted == mode) return;
         if (wanted == Mode.PASS) {
             set(Mode.PASS);
-            if (ofVirtual != null) ofVirtual.keep(false);
+            virtual.release(virtual.yields);
             Refused.unlessNull((String) hooks.call("restoreYield"));
             return;
         }
         prepare();
         // First, as it may be refused; it does nothing yet.
-        if (ofVirtual == null && Runtime.version().feature() >= 21) {
-            ofVirtual = Rewriting.skip(jvm, virtualThread(), "tryYield", "skipYield");
-        }
+        if (VirtualThreads.exist()) virtual.use(virtual.yields);
         if (mode == Mode.PASS) Refused.unlessNull((String) hooks.call("takeYield"));
         set(wanted);
-        if (ofVirtual != null) ofVirtual.keep(true);
     }
 
     private void prepare() throws Refused {
@@ -85,14 +78,6 @@ final class Yields {
     private void set(Mode wanted) {
         hooks.call("setYieldMode", wanted.number);
         mode = wanted;
-    }
-
-    private static Class<?> virtualThread() throws Refused {
-        try {
-            return Class.forName("java.lang.VirtualThread", false, null);
-        } catch (ClassNotFoundException e) {
-            throw new Refused("this JVM has no java.lang.VirtualThread", e);
-        }
     }
 
     List<YieldCounts.Yielder> yielders() {

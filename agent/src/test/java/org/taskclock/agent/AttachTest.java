@@ -39,6 +39,12 @@ class AttachTest {
 
     /** Fine user times are the clock's; the JVM's are text in steps of 10 ms, or ticks: the same for many calls in a row. */
     private static boolean isFromTheClock() {
+        // Ours may stand for a moment, after a hypervisor took time that the kernel deducts.
+        for (int i = 0; i < 10; i++) if (isFine()) return true;
+        return false;
+    }
+
+    private static boolean isFine() {
         int same = 0;
         long last = BEAN.getCurrentThreadUserTime();
         for (int i = 0; i < 1_000; i++) {

@@ -183,7 +183,7 @@ class ManagementTest {
                 }
             }
             assertThat(cpu).isGreaterThan(100_000_000L);
-            assertThat(yields).isGreaterThan(1_000);
+            assertThat(yields).isGreaterThan(100); // each may wait for others
         }
     }
 }

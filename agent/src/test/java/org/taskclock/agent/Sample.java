@@ -33,6 +33,7 @@ final class Sample {
         readings();
         otherThreads();
         yields();
+        if (Runtime.version().feature() >= 21) accounts();
     }
 
     static TaskClockMXBean bean() throws Exception {
@@ -106,6 +107,25 @@ final class Sample {
         check(platform == THREADS * YIELDS, "yields of platform threads: " + platform);
         check(virtual == (all.size() - THREADS) * (long) YIELDS, "yields of virtual threads: " + virtual);
         check(bean.getYieldSites().length > 0, "no place of a yield is known");
+    }
+
+    /** Those that yielded are among them. */
+    private static void accounts() throws Exception {
+        TaskClockMXBean bean = bean();
+        long virtual = 0;
+        long ended = 0;
+        for (TaskClockMXBean.VirtualThreadGroup group : bean.getVirtualThreads()) {
+            virtual += group.getCpuNanos();
+            ended += group.getEnded();
+        }
+        long carriers = 0;
+        long own = 0;
+        for (TaskClockMXBean.Carrier carrier : bean.getCarriers()) {
+            carriers += carrier.getCpuNanos();
+            own += carrier.getOwnNanos();
+        }
+        check(ended >= THREADS && virtual > 0, ended + " virtual threads used " + virtual);
+        check(Math.abs(virtual + own - carriers) <= carriers / 100, virtual + " and " + own + " are not " + carriers);
     }
 
     private static void yieldOften() {

@@ -121,7 +121,7 @@ class UnknownJdkTest {
     static final class Left {
         public static void main(String[] args) throws Exception {
             ThreadMXBean bean = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-            assertThat(System.getProperty("taskclock.agent")).contains("threadmxbean=off,yield=count; left out: ");
+            assertThat(System.getProperty("taskclock.agent")).contains("threadmxbean=off,yield=count", "; left out: ");
             long before = bean.getCurrentThreadCpuTime();
             assertThat(before).isPositive();
             long id = Thread.currentThread().getId();
@@ -161,9 +161,33 @@ class UnknownJdkTest {
         assertLeftOut(jvm.run(NoYields.class), LEFT_OUT + "yield: java.lang.VirtualThread.tryYield is not as known");
     }
 
+    @Test
+    void shouldLeaveAccountsOfUnknownVirtualThreads() throws IOException, InterruptedException {
+        if (Jvm.feature() < 21) {
+            Jvm.with("yield=count").run(YieldTest.Counted.class).silently();
+            return;
+        }
+        Jvm jvm = on(Jvm.with("yield=count"), "java.base", renamed("unmount", "unmount9"), "java/lang/VirtualThread");
+        assertLeftOut(
+                jvm.run(NoAccounts.class),
+                LEFT_OUT + "vthreads: java.lang.VirtualThread.runContinuation is not as known");
+    }
+
+    static final class NoAccounts {
+        public static void main(String[] args) throws Exception {
+            assertThat(System.getProperty("taskclock.agent")).contains("yield=count,vthreads=off", "; left out: ");
+            Thread virtual = (Thread)
+                    Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, (Runnable) Thread::yield);
+            virtual.join();
+            assertThat(Sample.bean().getVirtualThreads()).isEmpty();
+            // The rest works, for this class too.
+            assertThat(Sample.bean().getYielders()).anyMatch(y -> y.getVirtualYields() == 1);
+        }
+    }
+
     static final class NoYields {
         public static void main(String[] args) throws Exception {
-            assertThat(System.getProperty("taskclock.agent")).contains("threadmxbean=on,yield=pass; left out: ");
+            assertThat(System.getProperty("taskclock.agent")).contains("threadmxbean=on,yield=pass", "; left out: ");
             Thread.yield();
             Thread virtual = (Thread)
                     Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, (Runnable) Thread::yield);

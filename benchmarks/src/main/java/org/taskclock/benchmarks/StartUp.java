@@ -3,15 +3,9 @@
 package org.taskclock.benchmarks;
 
 import java.io.IOException;
-import java.io.OutputStream;
-import java.lang.instrument.Instrumentation;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.jar.Attributes;
-import java.util.jar.JarOutputStream;
-import java.util.jar.Manifest;
 
 /**
  * What the agent adds to the start of a JVM: a program that does nothing, bare, with an agent that does nothing, and with
@@ -28,13 +22,13 @@ public final class StartUp {
     private final double[][] millis;
     private final Rounds rounds;
 
-    private StartUp(int rounds, Path emptyAgent) {
+    private StartUp(int rounds) {
         this.rounds = new Rounds(rounds);
         this.starts = List.of(
                 new Start("no agent", List.of()),
-                new Start("an agent that does nothing", List.of("-javaagent:" + emptyAgent)),
+                new Start("an agent that does nothing", List.of("-javaagent:target/benchmarks.jar")),
                 new Start("ours", List.of(OURS)),
-                new Start("ours, yield=count", List.of(OURS + "=yield=count")));
+                new Start("ours, vthreads=off", List.of(OURS + "=vthreads=off")));
         this.millis = new double[starts.size()][rounds];
     }
 
@@ -50,15 +44,9 @@ public final class StartUp {
             System.err.println("taskclock: start-up: arguments " + options + ": known are --rounds N, --markdown");
             System.exit(2);
         }
-        Path agent = Files.createTempFile("empty-agent", ".jar");
-        try {
-            makeEmptyAgent(agent);
-            StartUp startUp = new StartUp(rounds, agent);
-            startUp.measure();
-            System.out.print(startUp.text(markdown));
-        } finally {
-            Files.delete(agent);
-        }
+        StartUp startUp = new StartUp(rounds);
+        startUp.measure();
+        System.out.print(startUp.text(markdown));
     }
 
     private void measure() throws IOException, InterruptedException {
@@ -98,25 +86,10 @@ public final class StartUp {
                 + "\nOurs adds less than " + MOST_MILLIS + " ms: " + (met ? "yes" : "**no**") + "\n";
     }
 
-    // ---- in those JVMs
-
-    private static void makeEmptyAgent(Path jar) throws IOException {
-        Manifest manifest = new Manifest();
-        Attributes attributes = manifest.getMainAttributes();
-        attributes.put(Attributes.Name.MANIFEST_VERSION, "1.0");
-        attributes.putValue("Premain-Class", Nothing.class.getName());
-        attributes.putValue("Can-Retransform-Classes", "true");
-        try (OutputStream out = Files.newOutputStream(jar)) {
-            new JarOutputStream(out, manifest).close();
-        }
-    }
-
-    /** Both the program and the agent that does nothing. */
+    /** The program. */
     static final class Nothing {
         private Nothing() {}
 
         public static void main(String[] args) {}
-
-        public static void premain(String options, Instrumentation jvm) {}
     }
 }

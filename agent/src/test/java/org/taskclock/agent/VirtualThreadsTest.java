@@ -1,0 +1,503 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.agent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import com.sun.management.ThreadMXBean;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.lang.management.ManagementFactory;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+import jdk.jfr.Recording;
+import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordingFile;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.taskclock.ClockId;
+import org.taskclock.CpuTime;
+import org.taskclock.TaskClock;
+import org.taskclock.ThreadClock;
+
+/** Virtual threads have a CPU time, and it adds up. */
+@SuppressWarnings("ThreadPriorityCheck") // yielding is what is tested
+class VirtualThreadsTest {
+    private static final boolean EXIST = Jvm.feature() >= 21;
+
+    private static Jvm agent(String options) {
+        return Jvm.with(options).option(Jvm.feature() >= 22 ? "--enable-native-access=ALL-UNNAMED" : "-Dnothing=");
+    }
+
+    /** On a JDK without virtual threads says so, if they were asked for, and does the rest. */
+    private static void runOrSay(Class<?> program, String options, String... arguments)
+            throws IOException, InterruptedException {
+        if (EXIST) {
+            agent(options).run(program, arguments).silently();
+            return;
+        }
+        Jvm.End end = agent(options.isEmpty() ? "vthreads=on" : "vthreads=on," + options)
+                .run(Nothing.class);
+        assertThat(end.exit()).isZero();
+        assertThat(end.err())
+                .isEqualTo(
+                        "taskclock: agent: left out: vthreads: this JDK has no virtual threads, which came with 21\n");
+    }
+
+    static final class Nothing {
+        public static void main(String[] args) {
+            assertThat(System.getProperty("taskclock.agent")).contains("threadmxbean=on", "vthreads=off; left out");
+        }
+    }
+
+    // ---- the thread's own time
+
+    private static volatile double unusedSink;
+
+    /** The kernel's clock of whatever thread runs this code now. */
+    private static long kernelNanos() {
+        return ClockId.thread(0, ClockId.Kind.SCHED).nanos();
+    }
+
+    /** Works without giving up the carrier; returns what that took. */
+    private static long burn(long nanos) {
+        long start = kernelNanos();
+        long spent;
+        do {
+            for (int i = 0; i < 1_000; i++) unusedSink = Math.sqrt(unusedSink + i);
+            spent = kernelNanos() - start;
+        } while (spent < nanos);
+        return spent;
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"1", "2", "4"})
+    void shouldBeExact(String carriers) throws IOException, InterruptedException {
+        if (!EXIST) {
+            runOrSay(RandomPrograms.class, "");
+            return;
+        }
+        agent("")
+                .option(
+                        "-Djdk.virtualThreadScheduler.parallelism=" + carriers,
+                        "-Djdk.virtualThreadScheduler.maxPoolSize=8")
+                .run(RandomPrograms.class)
+                .silently();
+    }
+
+    /** Threads that do this and that between bursts whose CPU time is known. */
+    static final class RandomPrograms {
+        private static final int THREADS = 24;
+        private static final int STEPS = 25;
+        private static final ReentrantLock LOCK = new ReentrantLock();
+        private static final Object MONITOR = new Object();
+
+        private final long[] truth;
+        private final CpuTime[] own;
+
+        private RandomPrograms(int threads) {
+            truth = new long[threads];
+            own = new CpuTime[threads];
+        }
+
+        public static void main(String[] args) throws Exception {
+            try (ServerSocket echo = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+                Thread server = new Thread(() -> serve(echo), "echo");
+                server.setDaemon(true);
+                server.start();
+                // Loading classes is work too, and nobody brackets it.
+                new RandomPrograms(10).warmUp(echo.getLocalPort());
+                new RandomPrograms(THREADS).run(echo.getLocalPort());
+            }
+            assertAddsUp();
+        }
+
+        private void warmUp(int port) throws InterruptedException {
+            Thread.UncaughtExceptionHandler none = (thread, e) -> {};
+            for (int t = 0; t < own.length; t++) {
+                int number = t;
+                Thread thread = VirtualThread.start("warm-up", () -> {
+                    Thread.currentThread().setUncaughtExceptionHandler(none);
+                    program(number, new Random(number), port);
+                });
+                thread.join();
+            }
+        }
+
+        private void run(int port) throws Exception {
+            List<Thread> threads = new ArrayList<>();
+            List<ThreadClock> clocks = new ArrayList<>();
+            for (int t = 0; t < THREADS; t++) {
+                int number = t;
+                Thread thread = VirtualThread.start("random-" + t, () -> program(number, new Random(number), port));
+                threads.add(thread);
+                clocks.add(ThreadClock.of(thread));
+            }
+            watch(threads, clocks);
+            for (int t = 0; t < THREADS; t++) {
+                threads.get(t).join();
+                CpuTime read = clocks.get(t).now();
+                assertThat(own[t]).as("thread " + t + " came to its end").isNotNull();
+                assertThat(read.cpuNanos()).isGreaterThanOrEqualTo(own[t].cpuNanos());
+                assertThat(read.userNanos() + read.systemNanos()).isEqualTo(read.cpuNanos());
+                // Between the bursts it did something too: some microseconds each.
+                long known = truth[t];
+                assertThat(read.cpuNanos())
+                        .as("thread " + t)
+                        .isBetween(known - known / 1_000, known + known / 100 + STEPS * 300_000L);
+            }
+        }
+
+        /** Reads all threads from outside, in whatever state they are. */
+        private static void watch(List<Thread> threads, List<ThreadClock> clocks) throws InterruptedException {
+            CpuTime[] last = new CpuTime[THREADS];
+            while (threads.stream().anyMatch(Thread::isAlive)) {
+                for (int t = 0; t < THREADS; t++) {
+                    CpuTime now = clocks.get(t).now();
+                    if (now.isKnown() && last[t] != null) check(isLater(now, last[t]), now + " after " + last[t]);
+                    if (now.isKnown()) last[t] = now;
+                    else assertThat(last[t]).as("once known, always known").isNull();
+                }
+                Thread.sleep(1);
+            }
+        }
+
+        private static boolean isLater(CpuTime now, CpuTime last) {
+            return now.cpuNanos() >= last.cpuNanos()
+                    && now.userNanos() >= last.userNanos()
+                    && now.systemNanos() >= last.systemNanos();
+        }
+
+        /** Cheaper than AssertJ, as it counts. */
+        private static void check(boolean holds, String otherwise) {
+            if (!holds) throw new AssertionError(otherwise);
+        }
+
+        private void program(int number, Random random, int port) {
+            CpuTime last = TaskClock.now();
+            for (int step = 0; step < STEPS; step++) {
+                long before = TaskClock.cpuNanos();
+                long burnt = burn(1_000_000 + random.nextInt(2_000_000));
+                long spent = TaskClock.cpuNanos() - before;
+                check(burnt - 20_000 <= spent && spent <= burnt + burnt / 100 + 200_000, spent + " of " + burnt);
+                truth[number] += burnt;
+                doSomething(random, port);
+                CpuTime now = TaskClock.now();
+                check(isLater(now, last), now + " after " + last);
+                check(TaskClock.userNanos() <= TaskClock.cpuNanos(), "more user time than time");
+                last = now;
+            }
+            own[number] = TaskClock.now();
+        }
+
+        private static void doSomething(Random random, int port) {
+            try {
+                switch (random.nextInt(7)) {
+                    case 0 -> Thread.yield();
+                    case 1 -> Thread.sleep(random.nextInt(3));
+                    case 2 -> LockSupport.parkNanos(random.nextInt(500_000));
+                    case 3 -> {
+                        LOCK.lock();
+                        try {
+                            Thread.sleep(0, 100_000);
+                        } finally {
+                            LOCK.unlock();
+                        }
+                    }
+                    case 4 -> {
+                        // Pins its carrier, on JDKs before 24.
+                        synchronized (MONITOR) {
+                            Thread.sleep(0, 100_000);
+                        }
+                    }
+                    case 5 -> VirtualThread.start("nested", () -> burn(10_000)).join();
+                    default -> ask(port);
+                }
+            } catch (InterruptedException | IOException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+
+        private static void ask(int port) throws IOException {
+            try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+                OutputStream out = socket.getOutputStream();
+                out.write(42);
+                out.flush();
+                assertThat(socket.getInputStream().read()).isEqualTo(42);
+            }
+        }
+
+        private static void serve(ServerSocket echo) {
+            while (true) {
+                try (Socket socket = echo.accept()) {
+                    InputStream in = socket.getInputStream();
+                    socket.getOutputStream().write(in.read());
+                } catch (IOException e) {
+                    return; // closed: the program ends
+                }
+            }
+        }
+    }
+
+    /** Virtual threads and what their carriers did besides are what the carriers used. */
+    private static void assertAddsUp() throws Exception {
+        TaskClockMXBean bean = Sample.bean();
+        long virtual = 0;
+        for (TaskClockMXBean.VirtualThreadGroup group : bean.getVirtualThreads()) {
+            assertThat(group.getUserNanos() + group.getSystemNanos()).isEqualTo(group.getCpuNanos());
+            virtual += group.getCpuNanos();
+        }
+        long carriers = 0;
+        long own = 0;
+        for (TaskClockMXBean.Carrier carrier : bean.getCarriers()) {
+            assertThat(carrier.getOwnNanos()).isNotNegative();
+            assertThat(carrier.getCarriedNanos() + carrier.getOwnNanos()).isEqualTo(carrier.getCpuNanos());
+            carriers += carrier.getCpuNanos();
+            own += carrier.getOwnNanos();
+            // Of the thread itself, by its kernel id.
+            if (carrier.getTid() > 0) {
+                long all = ThreadClock.ofTid((int) carrier.getTid()).cpuNanos();
+                assertThat(carrier.getCpuNanos()).isLessThanOrEqualTo(all);
+            }
+        }
+        assertThat(carriers).isPositive();
+        assertThat(virtual + own).isCloseTo(carriers, within(carriers / 100));
+    }
+
+    // ---- threads of every kind
+
+    @Test
+    void shouldAccountForThreadsOfEveryKind() throws IOException, InterruptedException {
+        runOrSay(EveryKind.class, "");
+    }
+
+    static final class EveryKind {
+        public static void main(String[] args) throws Exception {
+            // One that throws.
+            Thread thrower = VirtualThread.start("thrower", () -> {
+                Thread.currentThread().setUncaughtExceptionHandler((t, e) -> {});
+                burn(5_000_000);
+                throw new IllegalStateException("as it should");
+            });
+            thrower.join();
+            assertThat(ThreadClock.of(thrower).cpuNanos()).isGreaterThanOrEqualTo(5_000_000);
+            assertThat(ThreadClock.of(thrower).tid()).isEqualTo(-1);
+
+            // One that runs while it is read.
+            CountDownLatch end = new CountDownLatch(1);
+            Thread busy = VirtualThread.start("busy", () -> {
+                while (end.getCount() > 0) burn(100_000);
+            });
+            ThreadClock clock = ThreadClock.of(busy);
+            while (clock.cpuNanos() < 50_000_000) Thread.sleep(1);
+            long mounted = clock.cpuNanos();
+            end.countDown();
+            busy.join();
+            long ended = clock.cpuNanos();
+            assertThat(ended).isGreaterThanOrEqualTo(mounted);
+
+            // One that waits, and one that never ran.
+            Thread waiter = VirtualThread.start("waiter", () -> {
+                burn(3_000_000);
+                LockSupport.park();
+            });
+            ThreadClock waiting = ThreadClock.of(waiter);
+            while (waiter.getState() != Thread.State.WAITING) Thread.sleep(1);
+            long still = waiting.cpuNanos();
+            Thread.sleep(20);
+            assertThat(waiting.cpuNanos()).isEqualTo(still).isGreaterThanOrEqualTo(3_000_000);
+            assertThat(Sample.bean().getVirtualThreads())
+                    .filteredOn(g -> g.getName().equals("waiter"))
+                    .hasSize(1)
+                    .allMatch(g -> g.getLive() == 1 && g.getEnded() == 0 && g.getCpuNanos() == still);
+            LockSupport.unpark(waiter);
+            waiter.join();
+
+            // A platform thread is what it was.
+            long platform = TaskClock.cpuNanos();
+            assertThat(platform).isCloseTo(kernelNanos(), within(50_000_000L));
+            assertAddsUp();
+        }
+    }
+
+    @Test
+    void shouldForgetThreadsThatEnded() throws IOException, InterruptedException {
+        runOrSay(ManyShort.class, "");
+    }
+
+    /** Short threads leave totals by name, and no more names than are kept. */
+    static final class ManyShort {
+        private static final int THREADS = 50_000;
+        private static final int NAMES = 3_000;
+
+        public static void main(String[] args) throws Exception {
+            TaskClockMXBean bean = Sample.bean();
+            List<Thread> some = new ArrayList<>();
+            for (int i = 0; i < THREADS; i++) {
+                Thread thread = VirtualThread.start("short-" + i, () -> {});
+                if (i % 1_000 == 0) some.add(thread);
+            }
+            for (Thread thread : some) thread.join();
+            while (ended(bean, "short-#") < THREADS) Thread.sleep(10);
+            assertThat(bean.isOverflown()).isFalse();
+            for (int i = 0; i < NAMES; i++) {
+                VirtualThread.start("name" + Integer.toString(i, 36).replaceAll("[0-9]", "_") + i % 2, () -> {})
+                        .join();
+            }
+            for (int i = 0; i < NAMES; i++) {
+                StringBuilder letters = new StringBuilder();
+                for (char digit : Integer.toString(i).toCharArray()) letters.append((char) (digit - '0' + 'a'));
+                VirtualThread.start(letters.toString(), () -> {}).join();
+            }
+            assertThat(bean.isOverflown()).isTrue();
+            assertThat(bean.getVirtualThreads()).hasSizeLessThan(1_100);
+            assertThat(ended(bean, "(other)")).isGreaterThan(1_000);
+        }
+
+        private static long ended(TaskClockMXBean bean, String name) {
+            for (TaskClockMXBean.VirtualThreadGroup group : bean.getVirtualThreads())
+                if (group.getName().equals(name)) return group.getEnded();
+            return 0;
+        }
+    }
+
+    // ---- ThreadMXBean, and switching
+
+    @Test
+    void shouldAnswerByThreadMXBeanIfAsked() throws IOException, InterruptedException {
+        runOrSay(ByBean.class, "", "spec");
+        runOrSay(ByBean.class, "virtual=mxbean", "mxbean");
+    }
+
+    static final class ByBean {
+        private static final ThreadMXBean BEAN = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+
+        public static void main(String[] args) throws Exception {
+            Throwable[] thrown = new Throwable[1];
+            Thread thread = VirtualThread.start("asks", () -> {
+                try {
+                    if (args[0].equals("spec")) assertAsSpecified();
+                    else assertAnswers();
+                } catch (Throwable e) {
+                    thrown[0] = e;
+                }
+            });
+            thread.join();
+            if (thrown[0] != null) throw new AssertionError(thrown[0]);
+            assertThat(BEAN.getCurrentThreadCpuTime()).isPositive();
+        }
+
+        private static void assertAsSpecified() {
+            // What this JDK gives.
+            try {
+                assertThat(BEAN.getCurrentThreadCpuTime()).isEqualTo(-1);
+            } catch (UnsupportedOperationException e) {
+                assertThatThrownBy(BEAN::getCurrentThreadUserTime).isInstanceOf(UnsupportedOperationException.class);
+            }
+            assertThat(BEAN.getThreadCpuTime(Thread.currentThread().getId())).isEqualTo(-1);
+        }
+
+        private static void assertAnswers() {
+            burn(5_000_000);
+            Thread.yield();
+            long own = Thread.currentThread().getId();
+            for (int i = 0; i < 1_000; i++) {
+                long before = TaskClock.cpuNanos();
+                long cpu = i % 2 == 0 ? BEAN.getCurrentThreadCpuTime() : BEAN.getThreadCpuTime(own);
+                assertThat(cpu).isBetween(before, TaskClock.cpuNanos());
+                long user = i % 2 == 0 ? BEAN.getCurrentThreadUserTime() : BEAN.getThreadUserTime(own);
+                assertThat(user).isBetween(0L, TaskClock.cpuNanos());
+            }
+        }
+    }
+
+    @Test
+    void shouldSwitchWhileThreadsRun() throws IOException, InterruptedException {
+        runOrSay(Switching.class, "");
+    }
+
+    static final class Switching {
+        private static volatile boolean done;
+
+        public static void main(String[] args) throws Exception {
+            TaskClockMXBean bean = Sample.bean();
+            List<Thread> threads = new ArrayList<>();
+            for (int t = 0; t < 8; t++) {
+                threads.add(VirtualThread.start("switched-" + t, () -> {
+                    while (!done) {
+                        burn(50_000);
+                        // Not by yielding: carriers with enough to do never look for what others submit.
+                        LockSupport.parkNanos(20_000);
+                    }
+                }));
+            }
+            for (int i = 0; i < 50; i++) {
+                bean.setAccountingVirtualThreads(i % 2 == 0);
+                assertThat(bean.isAccountingVirtualThreads()).isEqualTo(i % 2 == 0);
+                Thread.sleep(2);
+            }
+            // Off: from its next mount on a thread is no longer known to itself.
+            Thread.sleep(50);
+            Throwable[] thrown = new Throwable[1];
+            VirtualThread.start("unknown", () -> {
+                        try {
+                            assertThat(TaskClock.cpuNanos()).isEqualTo(-1);
+                            assertThat(TaskClock.now()).isEqualTo(CpuTime.UNKNOWN);
+                        } catch (Throwable e) {
+                            thrown[0] = e;
+                        }
+                    })
+                    .join();
+            if (thrown[0] != null) throw new AssertionError(thrown[0]);
+            bean.setAccountingVirtualThreads(true);
+            Thread.sleep(50);
+            done = true;
+            for (Thread thread : threads) {
+                thread.join();
+                assertThat(ThreadClock.of(thread).cpuNanos()).isPositive();
+            }
+        }
+    }
+
+    @Test
+    void shouldRecordThreadsThatEnd() throws IOException, InterruptedException {
+        runOrSay(Recorded.class, "");
+    }
+
+    static final class Recorded {
+        public static void main(String[] args) throws Exception {
+            Path file = Files.createTempFile("virtual", ".jfr");
+            try (Recording recording = new Recording()) {
+                recording.enable("org.taskclock.VirtualThreadCpu").with("cpuThreshold", "2 ms");
+                recording.start();
+                VirtualThread.start("long-1", () -> burn(20_000_000)).join();
+                VirtualThread.start("short-1", () -> burn(100_000)).join();
+                recording.stop();
+                recording.dump(file);
+            }
+            List<RecordedEvent> events = RecordingFile.readAllEvents(file);
+            Files.delete(file);
+            assertThat(events)
+                    .filteredOn(e -> e.getEventType().getName().equals("org.taskclock.VirtualThreadCpu"))
+                    .hasSize(1)
+                    .allMatch(e -> e.getString("threadName").equals("long-1"))
+                    .allMatch(e -> e.getDuration("cpuTime").toMillis() >= 20)
+                    .allMatch(e -> e.getDuration("userTime")
+                            .plus(e.getDuration("systemTime"))
+                            .equals(e.getDuration("cpuTime")));
+        }
+    }
+}
