@@ -76,6 +76,7 @@ final class ComingAndGoing {
     }
 
     private static CpuTime read(Copy copy, CpuTime least) {
+        check(copy.account() > 0, "an account");
         CpuTime now = copy.now();
         check(now.isKnown() && now.userNanos() + now.systemNanos() == now.cpuNanos(), now + "");
         if (least == null) return now;

@@ -52,6 +52,14 @@ final class Copy implements AutoCloseable {
         return new CpuTime(into[0], into[1], into[2]);
     }
 
+    /** What an account of the copy has counted of a section. */
+    long account() {
+        Object account = made("CpuAccount");
+        Object section = call(method("CpuAccount", "enter"), account);
+        call(method("CpuSection", "close"), section);
+        return (long) call(method("CpuAccount", "cpuNanos"), account);
+    }
+
     /** A component of the copy's status, as text. */
     String status(String component) {
         Object status = call(method("TaskClock", "status"), null);
@@ -67,6 +75,16 @@ final class Copy implements AutoCloseable {
 
     WeakReference<ClassLoader> loader() {
         return new WeakReference<>(loader);
+    }
+
+    private Object made(String className) {
+        try {
+            return loader.loadClass(packageName + "." + className)
+                    .getDeclaredConstructor()
+                    .newInstance();
+        } catch (ReflectiveOperationException e) {
+            throw new LinkageError(className, e);
+        }
     }
 
     private Method method(String className, String name, Class<?>... parameters) {

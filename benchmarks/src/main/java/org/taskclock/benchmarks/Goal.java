@@ -64,7 +64,9 @@ record Goal(String text, Rungs rungs, List<String> benchmarks, Function<Results,
                     "Concurrency.tenBy16Threads" + Results.P99,
                     "Concurrency.tenByOneThread" + Results.P99,
                     Rungs.COUNTING),
-            throughput(1.9),
+            throughput(1.9, "Concurrency.onTwoProcessors", "Concurrency.onOneProcessor"),
+            atMostNanos(40, "Account.enterAndClose"),
+            throughput(1.9, "Account.onTwoProcessors", "Account.onOneProcessor"),
             atMost(1.15, "OtherThread.cpuNanos parked", "OtherThread.floor parked", Rungs.ALL),
             atMost(1.15, "OtherThread.cpuNanos spinning", "OtherThread.floor spinning", Rungs.ALL),
             atMost(1.2, "AllThreads.snapshot 10000", "AllThreads.floor 10000", Rungs.ALL),
@@ -79,6 +81,7 @@ record Goal(String text, Rungs rungs, List<String> benchmarks, Function<Results,
             noBytes("CurrentThread.systemNanos", 1),
             noBytes("CurrentThread.now", 1),
             noBytes("CurrentThread.read", 1),
+            noBytes("Account.enterAndClose", 1),
             noBytes("OtherThread.cpuNanos parked", 1),
             noBytes("AllThreads.snapshot 10000", 10_000));
 
@@ -138,9 +141,7 @@ record Goal(String text, Rungs rungs, List<String> benchmarks, Function<Results,
         });
     }
 
-    private static Goal throughput(double times) {
-        String two = "Concurrency.onTwoProcessors";
-        String one = "Concurrency.onOneProcessor";
+    private static Goal throughput(double times, String two, String one) {
         String controlTwo = "Concurrency.nanoTimeOnTwoProcessors";
         String controlOne = "Concurrency.nanoTimeOnOneProcessor";
         String text = format("%s with at least %s x the throughput of %s", two, times, one);

@@ -151,6 +151,19 @@ class GoalsTest {
     }
 
     @Test
+    void shouldLimitTheCostOfAnAccount() {
+        String start = "Account.enterAndClose at most 40 ns";
+        assertMet(account(40), start);
+        assertMissed(account(40.1), start);
+        assertThat(line(account(40), "Account.enterAndClose allocates nothing")).contains("0.25 bytes");
+    }
+
+    private static String account(double nanos) {
+        return Goals.markdown(Results.parse(
+                List.of("[" + average("17", "rseq", "Account.enterAndClose", "[[" + nanos + "]]") + "]")));
+    }
+
+    @Test
     void shouldDemandThatACountingRungIsMuchCheaperThanStock() {
         assertMet(counting("25.0.3", "cpuNanos", 10, "stockCpu", 300), "CurrentThread.cpuNanos at least 30 x");
         assertMissed(counting("25.0.3", "cpuNanos", 10, "stockCpu", 299), "CurrentThread.cpuNanos at least 30 x");

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.ref.WeakReference;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+
+@SuppressWarnings("try") // sections are there to be open
+class AccountConcurrencyTest {
+    private static final int THREADS = 64;
+
+    /** Sections a thread. */
+    private static final int ROUNDS = 400;
+
+    private static final int WORK = 3_000;
+
+    /** Each thread's clock is within 1 us of the kernel's, which readers ask: the two sides' sums differ by that at most. */
+    private static final long TOLERANCE = THREADS * 10_000L;
+
+    @Test
+    void shouldCountAllThatManyThreadsUseAndNeverGoBack() throws InterruptedException {
+        CpuAccount account = new CpuAccount();
+        AtomicLong inside = new AtomicLong();
+        AtomicLong around = new AtomicLong();
+        AtomicBoolean done = new AtomicBoolean();
+        AtomicReference<String> wentBack = new AtomicReference<>();
+        List<Thread> readers = new ArrayList<>();
+        for (int i = 0; i < 2; i++) {
+            Thread reader = new Thread(() -> {
+                long last = 0;
+                while (!done.get()) {
+                    long now = account.cpuNanos();
+                    if (now < last) wentBack.set(last + " then " + now);
+                    last = now;
+                }
+            });
+            reader.start();
+            readers.add(reader);
+        }
+        Work.onThreads(THREADS, () -> {
+            long sumInside = 0;
+            long sumAround = 0;
+            for (int i = 0; i < ROUNDS; i++) {
+                long before = TaskClock.cpuNanos();
+                try (var section = account.enter()) {
+                    long start = TaskClock.cpuNanos();
+                    Work.user(WORK);
+                    sumInside += TaskClock.cpuNanos() - start;
+                }
+                sumAround += TaskClock.cpuNanos() - before;
+                Work.user(WORK);
+            }
+            inside.addAndGet(sumInside);
+            around.addAndGet(sumAround);
+        });
+        long sum = account.cpuNanos();
+        done.set(true);
+        for (Thread reader : readers) reader.join();
+        assertThat(sum).isBetween(inside.get() - TOLERANCE, around.get() + TOLERANCE);
+        assertThat(wentBack).hasValue(null);
+        assertThat(account.now().isComplete()).isTrue();
+    }
+
+    /** Closes what it is handed. */
+    private static final class Closer extends Thread {
+        private final AtomicReference<CpuSection> handed = new AtomicReference<>();
+        private volatile boolean isDone;
+
+        @Override
+        public void run() {
+            while (!isDone) {
+                CpuSection section = handed.get();
+                if (section == null) continue;
+                section.close();
+                handed.set(null);
+            }
+        }
+
+        void await() {
+            while (handed.get() != null) Thread.onSpinWait();
+        }
+
+        void end() throws InterruptedException {
+            isDone = true;
+            join();
+        }
+    }
+
+    @Test
+    void shouldCountUntilOthersCloseASection() throws InterruptedException {
+        CpuAccount account = new CpuAccount();
+        int rounds = 500;
+        Closer closer = new Closer();
+        closer.start();
+        long inside = 0;
+        long around = 0;
+        for (int i = 0; i < rounds; i++) {
+            long before = TaskClock.cpuNanos();
+            CpuSection section = account.enter();
+            long start = TaskClock.cpuNanos();
+            Work.user(WORK);
+            inside += TaskClock.cpuNanos() - start;
+            closer.handed.set(section);
+            closer.await();
+            around += TaskClock.cpuNanos() - before;
+            Work.user(10 * WORK);
+        }
+        closer.end();
+        CpuUsage usage = account.now();
+        long tolerance = rounds * 2_000L;
+        assertThat(usage.cpuNanos()).isBetween(inside - tolerance, around + tolerance);
+        assertThat(usage.closedElsewhere()).isEqualTo(rounds);
+        assertThat(usage.closedTwice() + usage.unclosed() + usage.uncounted()).isZero();
+    }
+
+    @Test
+    void shouldStandThatTwoCloseASectionAtOnce() throws InterruptedException {
+        CpuAccount account = new CpuAccount();
+        int rounds = 1_000;
+        Closer closer = new Closer();
+        closer.start();
+        SplittableRandom random = new SplittableRandom(1);
+        long around = 0;
+        for (int i = 0; i < rounds; i++) {
+            long before = TaskClock.cpuNanos();
+            CpuSection section = account.enter();
+            closer.handed.set(section);
+            Work.user(random.nextInt(500));
+            section.close();
+            around += TaskClock.cpuNanos() - before;
+            closer.await();
+        }
+        closer.end();
+        CpuUsage usage = account.now();
+        assertThat(usage.cpuNanos()).isBetween(1L, around + rounds * 2_000L);
+        assertThat(usage.closedElsewhere() + usage.closedTwice()).isBetween((long) rounds, 2L * rounds);
+        assertThat(usage.unclosed() + usage.uncounted()).isZero();
+    }
+
+    @Test
+    void shouldCallOnceHoweverManyFindTheLimitReached() throws InterruptedException {
+        CpuAccount account = new CpuAccount();
+        AtomicInteger calls = new AtomicInteger();
+        account.limit(20_000_000, calls::incrementAndGet);
+        Work.onThreads(16, () -> {
+            while (!account.isOverLimit()) {
+                try (var section = account.enter()) {
+                    Work.user(WORK);
+                }
+            }
+            account.check();
+        });
+        assertThat(calls).hasValue(1);
+        assertThat(account.cpuNanos()).isBetween(20_000_000L, 60_000_000L);
+    }
+
+    @Test
+    void shouldNotHoldAccountsThatNobodyUsesAnyMore() throws InterruptedException {
+        CountDownLatch entered = new CountDownLatch(2);
+        CountDownLatch end = new CountDownLatch(1);
+        List<WeakReference<CpuAccount>> accounts = new ArrayList<>();
+        for (int i = 0; i < 2; i++) {
+            Thread thread = new Thread(() -> {
+                List<WeakReference<CpuAccount>> own = new ArrayList<>();
+                for (int j = 0; j < 1_000; j++) own.add(use(new CpuAccount(), new byte[100_000]));
+                synchronized (accounts) {
+                    accounts.addAll(own);
+                }
+                entered.countDown();
+                awaitQuietly(end);
+            });
+            thread.start();
+        }
+        entered.await();
+        long limit = System.nanoTime() + 30_000_000_000L;
+        while (System.nanoTime() < limit && accounts.stream().anyMatch(each -> each.get() != null)) System.gc();
+        assertThat(accounts).hasSize(2_000).allMatch(each -> each.get() == null);
+        end.countDown();
+    }
+
+    /** With a limit that refers to as much as a query may. */
+    private static WeakReference<CpuAccount> use(CpuAccount account, byte[] query) {
+        account.limit(Long.MAX_VALUE, () -> query[0]++);
+        try (var section = account.enter()) {
+            Work.user(1);
+        }
+        return new WeakReference<>(account);
+    }
+
+    private static void awaitQuietly(CountDownLatch end) {
+        try {
+            end.await();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Test
+    void shouldNotHoldThreadsThatHaveEnded() throws InterruptedException {
+        CpuAccount account = new CpuAccount();
+        List<WeakReference<Thread>> threads = new ArrayList<>();
+        for (int i = 0; i < 1_000; i++) {
+            Thread thread = new Thread(() -> account.enter().close());
+            threads.add(new WeakReference<>(thread));
+            thread.start();
+            thread.join();
+        }
+        // Without a reading: those that come sweep.
+        System.gc();
+        assertThat(threads.stream().filter(each -> each.get() != null).count()).isLessThan(200);
+        assertThat(account.cpuNanos()).isPositive();
+    }
+
+    @Test
+    void shouldAddUpToTheProcess() {
+        ChildJvm child = ChildJvm.run(ConcurrentQueries.class).succeeded();
+        assertThat(child.out()).contains("of the process's CPU time");
+    }
+}

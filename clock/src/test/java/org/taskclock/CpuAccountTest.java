@@ -1,0 +1,470 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+@Tag("contract")
+@SuppressWarnings("try") // sections are there to be open
+class CpuAccountTest {
+    /** Between the two sides' readings of the same moment: two system calls on a busy machine, and the bean's grain. */
+    private static final long TOLERANCE = 3_000_000;
+
+    private static final long WORK = 20_000_000;
+
+    private final CpuAccount account = new CpuAccount();
+
+    private static void work() {
+        work(WORK);
+    }
+
+    private static void work(long nanos) {
+        long end = TaskClock.cpuNanos() + nanos;
+        while (TaskClock.cpuNanos() < end) Work.user(1_000);
+    }
+
+    private void assertUsed(long nanos) {
+        assertThat(account.cpuNanos()).isBetween(nanos - TOLERANCE, nanos + TOLERANCE);
+    }
+
+    private static CpuUsage faults(int uncounted, int unclosed, int closedElsewhere, int closedTwice) {
+        return new CpuUsage(0, -1, uncounted, unclosed, closedElsewhere, closedTwice);
+    }
+
+    private void assertFaults(CpuUsage expected) {
+        CpuUsage now = account.now();
+        assertThat(now).usingRecursiveComparison().ignoringFields("cpuNanos").isEqualTo(expected);
+        assertThat(now.isComplete()).isFalse();
+    }
+
+    /** On a thread of its own, to its end. */
+    private static void onThread(Runnable body) throws InterruptedException {
+        Work.onThreads(1, body);
+    }
+
+    @Test
+    void shouldCountWhatIsUsedInsideAndNothingElse() {
+        assertThat(account.cpuNanos()).isZero();
+        long used = 0;
+        for (int i = 0; i < 100; i++) {
+            work(100_000);
+            long before = TaskClock.cpuNanos();
+            try (var section = account.enter()) {
+                work(100_000);
+            }
+            used += TaskClock.cpuNanos() - before;
+        }
+        assertUsed(used);
+        assertThat(account.now().isComplete()).isTrue();
+        assertThat(account.now().allocatedBytes()).isEqualTo(-1);
+    }
+
+    @Test
+    void shouldCountOnceWhatIsInsideOfItself() {
+        long before = TaskClock.cpuNanos();
+        try (var outer = account.enter()) {
+            work();
+            try (var inner = account.enter();
+                    var innermost = account.enter()) {
+                work();
+            }
+            try (var again = account.enter()) {
+                work();
+            }
+            work();
+        }
+        assertUsed(TaskClock.cpuNanos() - before);
+        work();
+        assertUsed(4 * WORK);
+        assertThat(account.now().isComplete()).isTrue();
+    }
+
+    @Test
+    void shouldCountForEachOfTwoAccounts() {
+        CpuAccount other = new CpuAccount();
+        try (var outer = account.enter()) {
+            work();
+            try (var inner = other.enter()) {
+                work();
+            }
+        }
+        assertUsed(2 * WORK);
+        assertThat(other.cpuNanos()).isBetween(WORK - TOLERANCE, WORK + TOLERANCE);
+    }
+
+    @Test
+    void shouldAllowSectionsToOverlap() {
+        CpuAccount other = new CpuAccount();
+        CpuSection first = account.enter();
+        work();
+        CpuSection second = other.enter();
+        CpuSection third = account.enter();
+        work();
+        first.close();
+        work();
+        third.close();
+        work();
+        second.close();
+        assertUsed(3 * WORK);
+        assertThat(other.cpuNanos()).isBetween(3 * WORK - TOLERANCE, 3 * WORK + TOLERANCE);
+        assertThat(account.now().isComplete()).isTrue();
+        assertThat(other.now().isComplete()).isTrue();
+    }
+
+    @Test
+    void shouldKeepManyAccountsOfOneThreadApart() {
+        List<CpuAccount> accounts = new ArrayList<>();
+        List<CpuSection> sections = new ArrayList<>();
+        for (int i = 0; i < 100; i++) accounts.add(new CpuAccount());
+        for (CpuAccount each : accounts) sections.add(each.enter());
+        work();
+        for (CpuAccount each : accounts) {
+            each.enter().close();
+            assertThat(each.cpuNanos()).isBetween(WORK, WORK + TOLERANCE);
+        }
+        for (CpuSection section : sections) section.close();
+        for (CpuAccount each : accounts) {
+            assertThat(each.now().isComplete()).isTrue();
+            long used = each.cpuNanos();
+            work(1_000);
+            assertThat(each.cpuNanos()).isEqualTo(used);
+        }
+    }
+
+    @Test
+    void shouldTellWhatARunningSectionHasUsed() {
+        try (var section = account.enter()) {
+            work();
+            assertUsed(WORK);
+        }
+    }
+
+    @Test
+    void shouldTellWhatARunningSectionOfAnotherThreadHasUsed() throws InterruptedException {
+        AtomicBoolean end = new AtomicBoolean();
+        CountDownLatch entered = new CountDownLatch(1);
+        Thread thread = new Thread(() -> {
+            try (var section = account.enter()) {
+                entered.countDown();
+                while (!end.get()) Work.user(1_000);
+            }
+        });
+        thread.start();
+        entered.await();
+        ThreadClock clock = ThreadClock.of(thread);
+        long before = account.cpuNanos();
+        long start = clock.cpuNanos();
+        while (clock.cpuNanos() < start + 5 * WORK) Thread.onSpinWait();
+        long used = clock.cpuNanos() - start;
+        assertThat(account.cpuNanos()).isGreaterThanOrEqualTo(before + used - TOLERANCE);
+        end.set(true);
+        thread.join();
+        long all = account.cpuNanos();
+        assertThat(all).isGreaterThanOrEqualTo(before + used - TOLERANCE);
+        assertThat(account.now().cpuNanos()).isEqualTo(all);
+        assertThat(account.now().isComplete()).isTrue();
+    }
+
+    @Test
+    void shouldKeepWhatThreadsUsedThatHaveEnded() throws InterruptedException {
+        long[] used = new long[1];
+        for (int i = 0; i < 200; i++) {
+            onThread(() -> {
+                long before = TaskClock.cpuNanos();
+                try (var section = account.enter()) {
+                    work(100_000);
+                }
+                used[0] += TaskClock.cpuNanos() - before;
+            });
+            if (i % 50 == 0) assertThat(account.cpuNanos()).isPositive();
+        }
+        assertThat(account.cpuNanos()).isBetween(200 * 100_000L, used[0]);
+        assertThat(account.now().isComplete()).isTrue();
+    }
+
+    @Test
+    void shouldReportASectionWhoseThreadEnded() throws InterruptedException {
+        long[] seen = new long[1];
+        onThread(() -> {
+            try (var section = account.enter()) {
+                work();
+            }
+            account.enter();
+            work();
+            seen[0] = account.cpuNanos();
+            work();
+        });
+        assertThat(account.cpuNanos()).isEqualTo(seen[0]);
+        assertFaults(faults(0, 1, 0, 0));
+        assertUsed(2 * WORK);
+        assertFaults(faults(0, 1, 0, 0));
+    }
+
+    @Test
+    void shouldReportThatASectionWasClosedTwice() {
+        CpuSection section = account.enter();
+        work();
+        section.close();
+        work();
+        section.close();
+        assertUsed(WORK);
+        assertFaults(faults(0, 0, 0, 1));
+    }
+
+    @Test
+    void shouldReportThatAnInnerSectionWasClosedTwiceAndCountOn() {
+        try (var outer = account.enter()) {
+            CpuSection inner = account.enter();
+            inner.close();
+            inner.close();
+            work();
+        }
+        assertUsed(WORK);
+        assertFaults(faults(0, 0, 0, 1));
+    }
+
+    @Test
+    void shouldEndASectionThatAnotherThreadCloses() throws InterruptedException {
+        CpuSection section = account.enter();
+        work();
+        onThread(section::close);
+        work();
+        assertUsed(WORK);
+        assertFaults(faults(0, 0, 1, 0));
+        try (var next = account.enter()) {
+            work();
+            assertUsed(2 * WORK);
+        }
+        work();
+        assertUsed(2 * WORK);
+        assertFaults(faults(0, 0, 1, 0));
+    }
+
+    @Test
+    void shouldEndASectionThatAnotherThreadClosesFirst() throws InterruptedException {
+        CpuSection section = account.enter();
+        work();
+        onThread(section::close);
+        work();
+        section.close();
+        assertUsed(WORK);
+        assertFaults(faults(0, 0, 1, 1));
+    }
+
+    @Test
+    void shouldReportASectionWhoseThreadEndedAndWhichAnotherCloses() throws InterruptedException {
+        CpuSection[] section = new CpuSection[1];
+        onThread(() -> {
+            section[0] = account.enter();
+            work();
+            assertUsed(WORK);
+        });
+        section[0].close();
+        assertUsed(WORK);
+        assertFaults(faults(0, 1, 1, 0));
+    }
+
+    @Test
+    void shouldEndAnInnerSectionThatAnotherThreadCloses() throws InterruptedException {
+        CpuSection outer = account.enter();
+        CpuSection inner = account.enter();
+        onThread(inner::close);
+        work();
+        assertUsed(WORK);
+        outer.close();
+        work();
+        assertUsed(WORK);
+        assertFaults(faults(0, 0, 1, 0));
+    }
+
+    @Test
+    void shouldEndWhenOtherThreadsHaveClosedAllOfThem() throws InterruptedException {
+        CpuSection outer = account.enter();
+        CpuSection inner = account.enter();
+        onThread(outer::close);
+        work();
+        onThread(inner::close);
+        work();
+        assertUsed(WORK);
+        onThread(outer::close);
+        inner.close();
+        assertUsed(WORK);
+        assertFaults(faults(0, 0, 2, 2));
+    }
+
+    @Test
+    void shouldEndAtDone() throws InterruptedException {
+        CpuSection section = account.enter();
+        work();
+        CpuUsage done = account.done();
+        work();
+        assertUsed(WORK);
+        assertThat(done.unclosed()).isEqualTo(1);
+        assertThat(account.done()).isEqualTo(done);
+        section.close();
+        try (var late = account.enter()) {
+            work();
+        }
+        onThread(() -> account.enter().close());
+        assertThat(account.cpuNanos()).isEqualTo(done.cpuNanos());
+        assertFaults(faults(2, 1, 0, 0));
+    }
+
+    @Test
+    void shouldCallWhenASectionIsClosedOverTheLimit() {
+        AtomicInteger calls = new AtomicInteger();
+        account.limit(WORK, calls::incrementAndGet);
+        long before = TaskClock.cpuNanos();
+        while (calls.get() == 0 && TaskClock.cpuNanos() < before + 10 * WORK) {
+            assertThat(account.isOverLimit()).isFalse();
+            try (var section = account.enter()) {
+                work(10_000);
+            }
+        }
+        assertThat(calls).hasValue(1);
+        // Looked at in steps of a thousandth.
+        assertUsed(WORK);
+        assertThat(account.isOverLimit()).isTrue();
+        try (var section = account.enter()) {
+            work();
+        }
+        assertThat(account.check()).isTrue();
+        assertThat(calls).hasValue(1);
+    }
+
+    @Test
+    void shouldCallWhenManyShortThreadsAreOverTheLimit() throws InterruptedException {
+        AtomicInteger calls = new AtomicInteger();
+        account.limit(WORK, calls::incrementAndGet);
+        long piece = WORK / 200;
+        int count = 0;
+        for (; calls.get() == 0 && count < 1_000; count++) {
+            onThread(() -> {
+                try (var section = account.enter()) {
+                    work(piece);
+                }
+            });
+        }
+        assertThat(calls).hasValue(1);
+        assertUsed(WORK);
+    }
+
+    @Test
+    void shouldCallWhoeverChecksWhileSectionsRun() throws InterruptedException {
+        AtomicReference<Thread> called = new AtomicReference<>();
+        account.limit(2 * WORK, () -> called.set(Thread.currentThread()));
+        assertThat(account.check()).isFalse();
+        Thread worker = new Thread(() -> {
+            try (var section = account.enter()) {
+                while (!account.isOverLimit()) Work.user(1_000);
+            }
+        });
+        worker.start();
+        while (!account.check()) Thread.onSpinWait();
+        assertThat(called).hasValue(Thread.currentThread());
+        worker.join();
+        assertThat(account.cpuNanos()).isGreaterThanOrEqualTo(2 * WORK);
+    }
+
+    @Test
+    void shouldThrowWhatTheCallbackThrowsAndHaveCounted() {
+        account.limit(0, () -> {
+            throw new IllegalStateException("killed");
+        });
+        assertThatThrownBy(() -> {
+                    try (var section = account.enter()) {
+                        work();
+                    }
+                })
+                .hasMessage("killed");
+        assertUsed(WORK);
+        work();
+        assertUsed(WORK);
+        account.enter().close();
+        assertThat(account.now().isComplete()).isTrue();
+    }
+
+    @Test
+    void shouldTakeAnotherLimit() {
+        AtomicInteger calls = new AtomicInteger();
+        account.limit(0, () -> {});
+        account.enter().close();
+        assertThat(account.isOverLimit()).isTrue();
+        account.limit(WORK, calls::incrementAndGet);
+        assertThat(account.isOverLimit()).isFalse();
+        try (var section = account.enter()) {
+            work(2 * WORK);
+        }
+        assertThat(calls).hasValue(1);
+        assertThat(new CpuAccount().check()).isFalse();
+    }
+
+    @Test
+    void shouldRefuseALimitBelowZero() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> account.limit(-1, () -> {}))
+                .withMessageContaining("-1");
+    }
+
+    @Test
+    void shouldCountAllocatedBytes() {
+        CpuAccount withBytes = CpuAccount.withAllocatedBytes();
+        byte[][] kept = new byte[64][];
+        try (var section = withBytes.enter()) {
+            for (int i = 0; i < 32; i++) kept[i] = new byte[100_000];
+            assertThat(withBytes.now().allocatedBytes()).isBetween(3_200_000L, 4_000_000L);
+        }
+        for (int i = 32; i < 64; i++) kept[i] = new byte[100_000];
+        assertThat(withBytes.now().allocatedBytes()).isBetween(3_200_000L, 4_000_000L);
+        assertThat(withBytes.done().allocatedBytes()).isBetween(3_200_000L, 4_000_000L);
+        assertThat((Object[]) kept).doesNotContainNull();
+    }
+
+    @Test
+    void shouldCountAllocatedBytesOfAnotherThread() throws InterruptedException {
+        CpuAccount withBytes = CpuAccount.withAllocatedBytes();
+        CountDownLatch end = new CountDownLatch(1);
+        CountDownLatch allocated = new CountDownLatch(1);
+        byte[][] kept = new byte[1][];
+        Thread thread = new Thread(() -> {
+            try (var section = withBytes.enter()) {
+                kept[0] = new byte[5_000_000];
+                allocated.countDown();
+                end.await();
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        });
+        thread.start();
+        allocated.await();
+        assertThat(withBytes.now().allocatedBytes()).isBetween(5_000_000L, 6_000_000L);
+        end.countDown();
+        thread.join();
+        assertThat(withBytes.now().allocatedBytes()).isBetween(5_000_000L, 6_000_000L);
+    }
+
+    @Test
+    void shouldReportSectionsOnVirtualThreadsNobodyAccountsFor() throws InterruptedException {
+        assumeTrue(VirtualThreads.exist(), "this JDK has no virtual threads");
+        VirtualThreads.run(() -> {
+            try (var section = account.enter()) {
+                Work.user(1_000_000);
+            }
+            account.enter().close();
+        });
+        assertThat(account.cpuNanos()).isZero();
+        assertFaults(faults(2, 0, 0, 0));
+    }
+}
