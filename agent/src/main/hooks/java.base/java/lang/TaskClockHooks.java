@@ -265,12 +265,14 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
 
     /** The thread has stopped and is about to be unmounted. */
     static void unmounted(Thread thread) {
+        if (place == 0) return; // only yields are counted
         Object there = UNSAFE.getReference(thread, place);
         if (there instanceof TaskClockAccount) ((TaskClockAccount) there).unmount();
     }
 
     /** The thread has run for the last time; its carrier calls. */
     static void ended(Thread thread) {
+        if (place == 0) return;
         try {
             Object there = UNSAFE.getReference(thread, place);
             BiConsumer<Thread, long[]> to = ended;

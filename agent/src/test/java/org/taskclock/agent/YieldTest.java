@@ -77,6 +77,7 @@ class YieldTest {
             Jvm.with("yield=count").run(Counted.class).silently();
         } else {
             Jvm.with("yield=count").run(Virtual.class, "count").silently();
+            Jvm.with("vthreads=off,yield=count").run(Virtual.class, "count").silently();
             Jvm.with("yield=off").run(Virtual.class, "off").silently();
         }
     }
