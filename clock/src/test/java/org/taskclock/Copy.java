@@ -68,7 +68,7 @@ final class Copy implements AutoCloseable {
 
     /** Where the functions are that this copy calls. */
     long[] functions() {
-        long[] into = new long[7];
+        long[] into = new long[8];
         call(method("Library", "functions", long[].class), null, into);
         return into;
     }
