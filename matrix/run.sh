@@ -99,6 +99,7 @@ trap 'rm -rf "$work"' EXIT
 # ---- what the guests run
 
 echo 'run.sh: building' >&2
+built_from=$(git -C "$root" describe --always --dirty 2>/dev/null || echo unknown)
 app=$work/root/app
 maven() {
   mvn -B -q -f "$root/pom.xml" "$@" >"$logs/build" 2>&1 </dev/null || die "the build failed: see $logs/build"
@@ -130,6 +131,8 @@ for jdk in "${jdks[@]}"; do cp -r "$cache/jre/$jdk" "$work/root/jre"; done
 jars=$(cd "$app" && sha256sum clock.jar cli.jar agent.jar)
 [[ ! $again || $jars == "$(<"$logs/jars")" ]] || die "-r $logs: the jars were others: run it anew"
 echo "$jars" >"$logs/jars"
+# Of what was built: by the time the table is written the sources may be others.
+[[ $again ]] || echo "$built_from" >"$logs/commit"
 archive() { (cd "$1" && find . | cpio --quiet -o -H newc -R 0:0); }
 archive "$work/root" >"$work/root.cpio"
 
@@ -351,7 +354,7 @@ failed=$(number '\*\*FAILED\*\*')
   echo
   echo "- combinations: $(number ' ok \|$') ok, $failed failed, $(number 'not run:') not run"
   echo "- attempts that were followed by another: $(grep -oE 'attempt [0-9]' "$rows" | wc -l)"
-  echo "- TaskClock: $(git -C "$root" describe --always --dirty 2>/dev/null || echo "$version")"
+  echo "- TaskClock: $(<"$logs/commit")"
   for kernel in "${kernels[@]}"; do echo "- kernel $kernel: ${release[$kernel]:-unknown}"; done
   for jdk in "${jdks[@]}"; do echo "- JDK $jdk: ${runtime[$jdk]:-unknown}"; done
   echo "- glibc: ${libc_version[host]} of the host, ${libc_version[new]} of Debian sid"
