@@ -29,7 +29,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.taskclock.ClockId;
+import org.taskclock.CpuAccount;
+import org.taskclock.CpuSection;
 import org.taskclock.CpuTime;
+import org.taskclock.CpuUsage;
 import org.taskclock.TaskClock;
 import org.taskclock.ThreadClock;
 
@@ -371,6 +374,53 @@ class VirtualThreadsTest {
             for (TaskClockMXBean.VirtualThreadGroup group : bean.getVirtualThreads())
                 if (group.getName().equals(name)) return group.getEnded();
             return 0;
+        }
+    }
+
+    @Test
+    void shouldCountInAccounts() throws IOException, InterruptedException {
+        runOrSay(Accounts.class, "");
+    }
+
+    /** A query on virtual threads, each with one section that goes over many mounts. */
+    static final class Accounts {
+        private static final int THREADS = 6;
+        private static final int BURSTS = 20;
+
+        public static void main(String[] args) throws Exception {
+            run(new CpuAccount(), new ArrayList<>());
+            CpuAccount account = new CpuAccount();
+            List<Thread> threads = new ArrayList<>();
+            long live = run(account, threads);
+            assertThat(live).as("what it said while they ran").isPositive();
+            long cpu = 0;
+            for (Thread thread : threads) cpu += ThreadClock.of(thread).cpuNanos();
+            CpuUsage usage = account.now();
+            assertThat(usage.isComplete()).as(usage.toString()).isTrue();
+            assertThat(usage.cpuNanos()).isGreaterThanOrEqualTo(live).isCloseTo(cpu, within(cpu / 100));
+        }
+
+        private static long run(CpuAccount account, List<Thread> threads) throws InterruptedException {
+            for (int t = 0; t < THREADS; t++) threads.add(VirtualThread.start("query-" + t, () -> work(account)));
+            long last = 0;
+            while (threads.stream().anyMatch(Thread::isAlive)) {
+                long now = account.cpuNanos();
+                assertThat(now).isGreaterThanOrEqualTo(last);
+                last = now;
+                Thread.sleep(1);
+            }
+            for (Thread thread : threads) thread.join();
+            return last;
+        }
+
+        @SuppressWarnings("try") // a section is not used in its body
+        private static void work(CpuAccount account) {
+            try (CpuSection section = account.enter()) {
+                for (int i = 0; i < BURSTS; i++) {
+                    burn(1_000_000);
+                    LockSupport.parkNanos(100_000);
+                }
+            }
         }
     }
 
