@@ -165,7 +165,7 @@ final class VirtualAccounts implements BiConsumer<Thread, long[]> {
         return all;
     }
 
-    /** Up to its last unmount. */
+    /** Cpu and user; null where nobody accounts for it. */
     private long[] times(Thread thread) {
         CpuTime now = ThreadClock.of(thread).now();
         return now.isKnown() ? new long[] {now.cpuNanos(), now.userNanos()} : null;
