@@ -7,6 +7,7 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.function.BiFunction;
 import org.taskclock.Rung;
 import org.taskclock.TaskClock;
@@ -23,6 +24,8 @@ public final class Agency implements BiFunction<String, Boolean, String> {
         loader.agency = new Agency(loader);
     }
 
+    private static final String NO_VIRTUAL_THREADS = "this JDK has no virtual threads, which came with 21";
+
     private final AgentLoader loader;
 
     // Null before the first use.
@@ -36,6 +39,9 @@ public final class Agency implements BiFunction<String, Boolean, String> {
     private Recorder recorder;
 
     private boolean answersVirtual;
+
+    /** All that was asked for since the start, or since we were last detached: the latest word on each. */
+    private Options told = Options.NONE;
 
     /** What the kill switch took away and gives back; null while it is not thrown. */
     private Options before;
@@ -67,41 +73,56 @@ public final class Agency implements BiFunction<String, Boolean, String> {
         return state();
     }
 
-    private void install(Options options, boolean running) {
+    private void install(Options options, boolean running) throws Refused {
+        if (!isEnabled())
+            throw new Refused("the kill switch is thrown: set the bean's Enabled to true, or detach, first");
         leftOut.clear();
+        if (options.given().containsKey(Options.VIRTUAL) && !VirtualThreads.exist()) {
+            leftOut.add(Options.VIRTUAL + ": " + NO_VIRTUAL_THREADS);
+        }
         for (String part : Options.PARTS) {
+            // Where something was not asked for, that it cannot be had is not worth a line.
+            if (part.equals(Options.ACCOUNTS)
+                    && !VirtualThreads.exist()
+                    && !options.given().containsKey(part)) continue;
             try {
-                install(part, options, running);
+                install(part, options.over(told), running);
             } catch (Refused e) {
                 leftOut.add(part + ": " + e.getMessage());
             } catch (RuntimeException | LinkageError e) {
                 leftOut.add(part + ": " + e);
             }
         }
+        told = options.over(told);
         for (String part : leftOut) System.err.println("taskclock: agent: left out: " + part);
+    }
+
+    /** What the bean was told. */
+    synchronized void choose(String part, String value) throws Refused {
+        if (!isEnabled()) throw new Refused("the kill switch is thrown: set Enabled to true first");
+        Options choice = new Options(false, Map.of(part, value));
+        install(part, choice.over(told), true);
+        told = choice.over(told);
     }
 
     private void install(String part, Options options, boolean running) throws Refused {
         switch (part) {
-            case Options.ACCOUNTS ->
-                setAccounts(options.isOn(part), options.given().containsKey(part));
+            case Options.ACCOUNTS -> setAccounts(options.isOn(part));
             case Options.TIMES -> {
-                answersVirtual = options.get(Options.VIRTUAL, answersVirtual ? "mxbean" : "spec")
-                        .equals("mxbean");
+                answersVirtual = options.get(Options.VIRTUAL, "spec").equals("mxbean");
                 setThreadTimes(options.isOn(part));
             }
-            case Options.YIELD ->
-                setYieldMode(Yields.Mode.of(options.get(part, yields.mode().toString())));
+            case Options.YIELD -> setYieldMode(Yields.Mode.of(options.get(part, "pass")));
             case Options.MANAGEMENT -> setManagement(options.isOn(part), running);
             case Options.RECORDER -> setRecorder(options.isOn(part));
             default -> throw new IllegalStateException(part);
         }
     }
 
-    private void setAccounts(boolean wanted, boolean demanded) throws Refused {
+    private void setAccounts(boolean wanted) throws Refused {
         if (!wanted) accounts.remove();
         else if (VirtualThreads.exist()) accounts.install();
-        else if (demanded) throw new Refused("this JDK has no virtual threads, which came with 21");
+        else throw new Refused(NO_VIRTUAL_THREADS);
     }
 
     private void setManagement(boolean wanted, boolean running) throws Refused {
@@ -129,6 +150,9 @@ public final class Agency implements BiFunction<String, Boolean, String> {
         if (recorder != null) recorder.remove();
         recorder = null;
         if (management != null) management.remove();
+        told = Options.NONE;
+        if (!isEnabled()) hooks.call("selectRung", number(Rung.inUse()));
+        before = null;
     }
 
     // ---- for the bean
@@ -160,10 +184,6 @@ public final class Agency implements BiFunction<String, Boolean, String> {
         } else if (times != null) {
             times.remove();
         }
-    }
-
-    synchronized void setAccounts(boolean wanted) throws Refused {
-        setAccounts(wanted, true);
     }
 
     synchronized void setYieldMode(Yields.Mode mode) throws Refused {

@@ -187,7 +187,7 @@ public final class Management implements TaskClockMXBean {
 
     @Override
     public void setThreadTimes(boolean fromClock) {
-        asked(() -> agency.setThreadTimes(fromClock));
+        asked(() -> agency.choose(Options.TIMES, fromClock ? "on" : "off"));
     }
 
     @Override
@@ -197,7 +197,7 @@ public final class Management implements TaskClockMXBean {
 
     @Override
     public void setYieldMode(String mode) {
-        asked(() -> agency.setYieldMode(Yields.Mode.of(mode)));
+        asked(() -> agency.choose(Options.YIELD, mode));
     }
 
     @Override
@@ -245,7 +245,7 @@ public final class Management implements TaskClockMXBean {
 
     @Override
     public void setAccountingVirtualThreads(boolean wanted) {
-        asked(() -> agency.setAccounts(wanted));
+        asked(() -> agency.choose(Options.ACCOUNTS, wanted ? "on" : "off"));
     }
 
     @Override

@@ -34,9 +34,18 @@ record Options(boolean detach, Map<String, String> given) {
             MANAGEMENT, SWITCH,
             RECORDER, SWITCH));
 
+    static final Options NONE = new Options(false, Map.of());
+
+    /** These, and what was told earlier where they say nothing. */
+    Options over(Options earlier) {
+        Map<String, String> all = new TreeMap<>(earlier.given);
+        all.putAll(given);
+        return new Options(detach, all);
+    }
+
     /** Reads options; throws IllegalArgumentException, whose message tells the user what is wrong. */
     static Options parse(String text) {
-        if (text == null || text.isBlank()) return new Options(false, Map.of());
+        if (text == null || text.isBlank()) return NONE;
         if (text.trim().equals("detach")) return new Options(true, Map.of());
         Map<String, String> given = new TreeMap<>();
         for (String option : text.split(",", -1)) {

@@ -80,7 +80,10 @@ class AttachTest {
                         .as("what is not named stays")
                         .contains("threadmxbean=off,yield=count");
                 assertThat(isFromTheClock()).isFalse();
-                assertThat(attach(self, "")).contains("threadmxbean=on,yield=count");
+                assertThat(attach(self, "jfr=off")).contains("threadmxbean=off,yield=count");
+                assertThat(ManagementFactory.getPlatformMBeanServer().isRegistered(name))
+                        .isFalse();
+                assertThat(attach(self, "threadmxbean=on,mxbean=on")).contains("threadmxbean=on,yield=count");
                 assertThat(ownYields(bean)).isEqualTo(yields + 100);
 
                 assertThat(attach(self, "detach")).contains("threadmxbean=off,yield=pass");
@@ -99,6 +102,32 @@ class AttachTest {
             for (TaskClockMXBean.Yielder yielder : bean.getYielders())
                 if (yielder.getName().equals("main")) return yielder.getYields();
             return 0;
+        }
+    }
+
+    @Test
+    void shouldChangeNothingWhileTheKillSwitchIsThrown() throws IOException, InterruptedException {
+        Jvm.End end = attachable().run(Killed.class);
+        assertThat(end.exit()).as(end.toString()).isZero();
+        assertThat(end.err())
+                .isEqualTo(
+                        "taskclock: agent: the kill switch is thrown: set the bean's Enabled to true, or detach, first\n");
+    }
+
+    static final class Killed {
+        public static void main(String[] args) throws Exception {
+            VirtualMachine self = self();
+            attach(self, "yield=count");
+            TaskClockMXBean bean = Sample.bean();
+            String rung = bean.getRung();
+            bean.setEnabled(false);
+            assertThat(attach(self, "yield=off")).startsWith("failed: the kill switch");
+            assertThat(bean.getYieldMode()).isEqualTo("pass");
+            assertThat(isFromTheClock()).isFalse();
+            attach(self, "detach");
+            assertThat(attach(self, "")).contains("rung=" + rung, "threadmxbean=on,yield=pass");
+            assertThat(isFromTheClock()).isTrue();
+            self.detach();
         }
     }
 
