@@ -123,7 +123,7 @@ class ThreadClockTest {
             assertThat(now.systemNanos()).isGreaterThanOrEqualTo(last.systemNanos());
             if (NATIVE) {
                 // One tick each of the kernel's reading and ours, and what the text cuts off; ticks may come late.
-                long tolerance = TEXT_UNIT + 10 * TICK;
+                long tolerance = TEXT_UNIT + 4 * TICK;
                 assertThat(now.userNanos()).isBetween(before.userNanos() - tolerance, after.userNanos() + tolerance);
                 assertThat(now.systemNanos())
                         .isBetween(before.systemNanos() - tolerance, after.systemNanos() + tolerance);

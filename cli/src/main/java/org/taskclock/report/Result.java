@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.report;
+
+import com.google.gson.Gson;
+import com.google.gson.GsonBuilder;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonParseException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What was measured, as it is kept in a file: by {@code taskclock bench} and {@code taskclock experiment}, for {@code taskclock
+ * report} and programs. docs/results.md describes it. Any list may be empty, none is null.
+ *
+ * @param format {@link #FORMAT}
+ * @param kind "bench" or "experiment"
+ * @param name which one, as "quick" or "yield"
+ * @param started in ISO 8601, as is ended
+ * @param complete false if it was interrupted: what is here was measured, but something is missing
+ * @param command how to repeat it
+ * @param machine facts by name: cpu, processors, kernel, rung and so on
+ * @param method how it was measured, a paragraph each
+ * @param jmh what JMH wrote, unchanged, by JDK
+ */
+public record Result(
+        String format,
+        String kind,
+        String name,
+        String started,
+        String ended,
+        boolean complete,
+        List<String> command,
+        Map<String, String> machine,
+        List<Jdk> jdks,
+        List<String> method,
+        List<Finding> findings,
+        List<Table> tables,
+        List<Bars> bars,
+        List<Percentiles> percentiles,
+        List<Timeline> timelines,
+        List<FlameGraph> flameGraphs,
+        Map<String, JsonElement> jmh) {
+    public static final String FORMAT = "taskclock-result/1";
+
+    private static final Gson GSON = new GsonBuilder()
+            .setPrettyPrinting()
+            .disableHtmlEscaping()
+            .serializeNulls()
+            .create();
+
+    public record Jdk(String version, String vendor, List<String> flags) {}
+
+    /**
+     * What a source claims, beside what was measured.
+     *
+     * @param verdict "confirmed", "contradicted" or "not measured"
+     */
+    public record Finding(String claim, String source, String verdict, String text) {}
+
+    /** A cell is a string, a number, or null where there is nothing. */
+    public record Table(String title, String text, List<Column> columns, List<List<Object>> rows) {}
+
+    /** The unit may be empty. */
+    public record Column(String name, String unit) {}
+
+    public record Bars(String title, String text, String unit, List<Bar> items) {}
+
+    /** Low and high are the spread of the measurement; null where none is known, as for most published figures. */
+    public record Bar(String name, double value, Double low, Double high, boolean published) {}
+
+    /** Values by percentile, of which 100 is the greatest: for a logarithmic scale. */
+    public record Percentiles(String title, String text, String unit, List<Series> series) {}
+
+    /** Values by seconds since the start. */
+    public record Timeline(String title, String text, String unit, boolean stacked, List<Series> series) {}
+
+    /** Points are pairs. */
+    public record Series(String name, boolean published, List<double[]> points) {}
+
+    /** Collapsed stacks, one a line: frames with semicolons between, a blank, a number. */
+    public record FlameGraph(String title, String text, String collapsed) {}
+
+    public static Result read(Path file) throws IOException {
+        try {
+            Result result = GSON.fromJson(Files.readString(file), Result.class);
+            if (result != null && FORMAT.equals(result.format)) return result;
+        } catch (JsonParseException e) {
+            throw new IOException(file + ": is no result of taskclock: " + e.getMessage(), e);
+        }
+        throw new IOException(file + ": is no result of taskclock, or of a newer one");
+    }
+
+    public void write(Path file) throws IOException {
+        Files.writeString(file, GSON.toJson(this) + "\n");
+    }
+}
