@@ -17,7 +17,7 @@ const struct functions *clock_functions;
 enum { CARRIER_FACTS = 11 };  // longs of a struct carrier
 
 static jclass hooks, thread_class;
-static jmethodID user_nanos, users_nanos, first_yield, yielded, current_thread;
+static jmethodID user_nanos, users_nanos, first_yield, yielded, first_made, current_thread;
 static jfieldID thread_id;
 
 void *symbol_in(const char *library, const char *name) {
@@ -180,6 +180,25 @@ static void stopCarrying(JNIEnv *env, jclass c) {
     clock_functions->stopCarrying();
 }
 
+// What java.lang.VirtualThread calls when it is initialized.
+#define BIND "registerNatives"
+typedef void binder(JNIEnv *env, jclass type);
+static binder *stock_binder;
+
+static void bindAndTell(JNIEnv *env, jclass type) {
+    replace(env, type, BIND, "()V", (void *)stock_binder);
+    stock_binder(env, type);
+    if ((*env)->ExceptionCheck(env)) return;
+    (*env)->CallStaticVoidMethod(env, hooks, first_made);
+    (*env)->ExceptionClear(env);
+}
+
+static jboolean awaitNatives(JNIEnv *env, jclass c, jclass type, jboolean wanted) {
+    (void)c;
+    stock_binder = (binder *)symbol_in("libjava.so", "Java_java_lang_VirtualThread_" BIND);
+    return stock_binder && replace(env, type, BIND, "()V", wanted ? (void *)bindAndTell : (void *)stock_binder);
+}
+
 static void setAnswersVirtual(JNIEnv *env, jclass c, jboolean wanted) {
     (void)env, (void)c;
     times_answer_virtual(wanted);
@@ -218,6 +237,7 @@ static const JNINativeMethod natives[] = {
     {"mount", "(JJ)J", (void *)mount},
     {"unmount", "()J", (void *)unmount},
     {"stopCarrying", "()V", (void *)stopCarrying},
+    {"awaitNatives", "(Ljava/lang/Class;Z)Z", (void *)awaitNatives},
     {"setAnswersVirtual", "(Z)V", (void *)setAnswersVirtual},
     {"carriers", "([J)I", (void *)carriers},
     {"countVirtualYield", "()V", (void *)countVirtualYield},
@@ -236,6 +256,7 @@ __attribute__((visibility("default"))) jint JNI_OnLoad(JavaVM *vm, void *reserve
     users_nanos = (*env)->GetStaticMethodID(env, found, "usersNanos", "([J[J)Z");
     first_yield = (*env)->GetStaticMethodID(env, found, "firstYield", "(I)V");
     yielded = (*env)->GetStaticMethodID(env, found, "yielded", "(J)V");
+    first_made = (*env)->GetStaticMethodID(env, found, "firstMade", "()V");
     current_thread = (*env)->GetStaticMethodID(env, thread, "currentThread", "()Ljava/lang/Thread;");
     thread_id = (*env)->GetFieldID(env, thread, "tid", "J");
     if ((*env)->ExceptionCheck(env)) return JNI_ERR;

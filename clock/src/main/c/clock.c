@@ -412,13 +412,21 @@ static void stamp(struct carrier *c, const struct thread_clock *t) {
 
 static void turn(struct carrier *c) { __atomic_store_n(&c->turn, c->turn + 1, __ATOMIC_RELEASE); }
 
+// As split, but without steering to what was measured, which each unmount after that does: twice as quick.
+static void advance(struct thread_clock *t, uint64_t cpu) {
+    uint64_t grown = cpu - t->cpu;
+    if (grown >> 32) return split(t, cpu);
+    t->cpu = cpu;
+    t->user += (grown * t->user_share) >> 32;
+}
+
 // A virtual thread that has used so much goes on on this carrier. Returns the carrier, 0 if there is no memory for it.
 static int64_t mount(int64_t cpu, int64_t user) {
     struct thread_clock *t = &self;
     if (!t->carrier) start_carrying(t);
     struct carrier *c = t->carrier;
     if (!c) return 0;
-    split(t, cpu_now(t));
+    advance(t, cpu_now(t));
     WRITE(c->cpu_offset, (int64_t)t->cpu - cpu);
     WRITE(c->user_offset, (int64_t)t->user - user);
     stamp(c, t);
@@ -431,8 +439,12 @@ static int64_t unmount(void) {
     struct thread_clock *t = &self;
     struct carrier *c = t->carrier;
     uint64_t cpu = cpu_now(t);
-    if (cpu - t->measured_cpu > MOST_UNMEASURED) measure(t);
-    split(t, cpu);
+    if (cpu - t->measured_cpu > MOST_UNMEASURED) {
+        measure(t);
+        split(t, cpu);
+    } else {
+        advance(t, cpu);
+    }
     turn(c);
     WRITE(c->carried_cpu, c->carried_cpu + (int64_t)t->cpu - c->last_cpu);
     WRITE(c->carried_user, c->carried_user + (int64_t)t->user - c->last_user);

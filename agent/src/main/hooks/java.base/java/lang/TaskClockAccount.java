@@ -4,6 +4,7 @@
 package java.lang;
 
 import jdk.internal.misc.Unsafe;
+import jdk.internal.vm.annotation.ForceInline;
 
 /**
  * What one virtual thread has used. It stands in the thread's own field, in place of what the scheduler is to run, and runs
@@ -39,11 +40,13 @@ final class TaskClockAccount implements Runnable {
     }
 
     /** On the carrier, before the thread goes on. */
+    @ForceInline
     void mount() {
         UNSAFE.putLongRelease(this, CARRIER, TaskClockCalls.mount(cpu, user));
     }
 
     /** On the carrier, after it stopped. */
+    @ForceInline
     void unmount() {
         long from = carrier;
         if (from == 0) return; // it was mounted when nobody looked

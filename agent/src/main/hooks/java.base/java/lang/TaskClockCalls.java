@@ -8,50 +8,84 @@ import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
+import jdk.internal.vm.annotation.ForceInline;
 
-/** Calls of the clock at each mount and unmount: where the JDK has them, without a change of thread state. */
-final class TaskClockCalls {
-    private static final boolean CRITICAL = Runtime.version().feature() >= 22;
+/**
+ * Calls of the clock at each mount and unmount. By JNI at first; where the JDK has calls without a change of thread state, by
+ * these once they are linked, which takes the JVM longer than many a program runs.
+ */
+final class TaskClockCalls implements Runnable {
+    private static final int PATIENCE_MILLIS = 200;
 
-    private static final MethodHandle MOUNT = CRITICAL ? Critical.mount() : null;
-    private static final MethodHandle UNMOUNT = CRITICAL ? Critical.unmount() : null;
+    private static boolean linked;
 
     private TaskClockCalls() {}
 
     /** Apart, as older JDKs do not know these classes. */
     private static final class Critical {
-        static MethodHandle mount() {
-            ValueLayout nanos = ValueLayout.JAVA_LONG;
-            return handle(TaskClockHooks.mountAddress(), FunctionDescriptor.of(nanos, nanos, nanos));
-        }
-
-        static MethodHandle unmount() {
-            return handle(TaskClockHooks.unmountAddress(), FunctionDescriptor.of(ValueLayout.JAVA_LONG));
-        }
+        private static final ValueLayout NANOS = ValueLayout.JAVA_LONG;
+        private static final MethodHandle MOUNT =
+                handle(TaskClockHooks.mountAddress(), FunctionDescriptor.of(NANOS, NANOS, NANOS));
+        private static final MethodHandle UNMOUNT =
+                handle(TaskClockHooks.unmountAddress(), FunctionDescriptor.of(NANOS));
 
         private static MethodHandle handle(long address, FunctionDescriptor type) {
             MemorySegment function = MemorySegment.ofAddress(address);
             return Linker.nativeLinker().downcallHandle(function, type, Linker.Option.critical(false));
         }
-    }
 
-    /** Returns where the carrier's record is; 0 if it can have none. */
-    static long mount(long cpu, long user) {
-        if (!CRITICAL) return TaskClockHooks.mount(cpu, user);
-        try {
-            return (long) MOUNT.invokeExact(cpu, user);
-        } catch (Throwable e) {
-            return 0; // of the JVM itself
+        @ForceInline
+        static long mount(long cpu, long user) {
+            try {
+                return (long) MOUNT.invokeExact(cpu, user);
+            } catch (Throwable e) {
+                return 0; // of the JVM itself
+            }
+        }
+
+        @ForceInline
+        static long unmount() {
+            try {
+                return (long) UNMOUNT.invokeExact();
+            } catch (Throwable e) {
+                return 0;
+            }
         }
     }
 
+    /** Returns where the carrier's record is; 0 if it can have none. */
+    @ForceInline
+    static long mount(long cpu, long user) {
+        return linked ? Critical.mount(cpu, user) : TaskClockHooks.mount(cpu, user);
+    }
+
     /** Returns what the thread has used. */
+    @ForceInline
     static long unmount() {
-        if (!CRITICAL) return TaskClockHooks.unmount();
+        return linked ? Critical.unmount() : TaskClockHooks.unmount();
+    }
+
+    static void linkSoon() {
+        if (linked || Runtime.version().feature() < 22) return;
+        Thread thread = new Thread(null, new TaskClockCalls(), "taskclock: links", 0, false);
+        thread.setDaemon(true);
+        thread.setContextClassLoader(null);
+        thread.start();
+    }
+
+    /** All that a mount needs is linked before it is used there, as nothing may wait there. */
+    @Override
+    public void run() {
         try {
-            return (long) UNMOUNT.invokeExact();
+            Thread.sleep(PATIENCE_MILLIS);
+            for (int i = 0; i < 2; i++) {
+                Critical.mount(0, 0);
+                Critical.unmount();
+            }
+            TaskClockHooks.stopCarrying();
+            linked = true;
         } catch (Throwable e) {
-            return 0;
+            // JNI does it too.
         }
     }
 }

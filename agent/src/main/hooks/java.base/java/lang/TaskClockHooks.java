@@ -13,6 +13,7 @@ import java.util.function.ObjLongConsumer;
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.ThreadContainer;
 import jdk.internal.vm.ThreadContainers;
+import jdk.internal.vm.annotation.ForceInline;
 
 /**
  * What the agent leaves in the JVM: natives of its library, and what they and changed methods of the JDK call. In java.lang,
@@ -43,6 +44,8 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
     /** Runs when the program asks for the platform's MBean server; null: nobody waits for that. */
     private static volatile Runnable serverAsked;
 
+    /** Runs when the first virtual thread is made; null: nobody waits for that. */
+    private static volatile Runnable firstMade;
     /** Whether virtual threads are accounted for from their next mount on. */
     private static boolean accounting;
     /** Hears of a virtual thread that ends, and its cpu and user time, on its last carrier. */
@@ -109,6 +112,9 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
                 return yielders((long[]) with[0]);
             case "freeYielder":
                 return freeYielder((int) with[0]);
+            case "awaitFirst":
+                firstMade = (Runnable) with[0];
+                return awaitFirst(firstMade != null);
             case "prepareAccounts":
                 ended = (BiConsumer<Thread, long[]>) with[0];
                 return prepareAccounts();
@@ -185,10 +191,23 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
     static native long unmount();
 
     /** Forgets that the calling thread was a carrier. */
-    private static native void stopCarrying();
+    static native void stopCarrying();
 
     /** Copies the carriers' records, as many as fit; returns how many there are. */
     private static native int carriers(long[] into);
+
+    /** Whether it can be told when the first virtual thread is made, as none was yet. */
+    private static boolean awaitFirst(boolean wanted) {
+        try {
+            Class<?> type = Class.forName("java.lang.VirtualThread", false, null);
+            return UNSAFE.shouldBeInitialized(type) && awaitNatives(type, wanted);
+        } catch (ClassNotFoundException e) {
+            return false;
+        }
+    }
+
+    /** Puts ours in place of the native that binds the class's other natives, or takes it out. */
+    private static native boolean awaitNatives(Class<?> type, boolean wanted);
 
     /**
      * Makes ready for what is called at a mount, where nothing may be loaded, linked or waited for: that is all done here,
@@ -205,6 +224,7 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
                 account.unmount();
             }
             stopCarrying();
+            TaskClockCalls.linkSoon();
             place = found;
             return null;
         } catch (ClassNotFoundException | InternalError e) {
@@ -247,6 +267,7 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
     // ---- called from VirtualThread
 
     /** The thread is mounted and goes on after this. */
+    @ForceInline
     static void mounted(Thread thread) {
         if (!accounting) return;
         try {
@@ -264,6 +285,7 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
     }
 
     /** The thread has stopped and is about to be unmounted. */
+    @ForceInline
     static void unmounted(Thread thread) {
         if (place == 0) return; // only yields are counted
         Object there = UNSAFE.getReference(thread, place);
@@ -315,6 +337,15 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
     }
 
     // ---- called from C
+
+    private static void firstMade() {
+        try {
+            Runnable to = firstMade;
+            if (to != null) to.run();
+        } catch (Throwable e) {
+            // Virtual threads without an account are better than none.
+        }
+    }
 
     private static long userNanos(long id) {
         try {

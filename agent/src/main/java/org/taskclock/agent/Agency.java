@@ -61,7 +61,7 @@ public final class Agency implements BiFunction<String, Boolean, String> {
         try {
             if (hooks == null) {
                 hooks = Hooks.install(loader);
-                VirtualThreads virtual = new VirtualThreads(loader.jvm);
+                VirtualThreads virtual = new VirtualThreads(loader.jvm, hooks, running);
                 yields = new Yields(hooks, virtual);
                 accounts = new VirtualAccounts(loader.jvm, hooks, virtual);
             }

@@ -15,15 +15,10 @@ final class ThreadTimes {
     private final Instrumentation jvm;
     private final Class<?> threadImpl;
     private final OtherThreads others;
-    private final Rewriting.Change correction =
-            Rewriting.redirect("getThreadUserTime", "([J)[J", "getThreadTotalCpuTime0", "getThreadUserCpuTime0");
-    private final List<Rewriting.Change> virtualToo = List.of(
-            Rewriting.askWhetherVirtual("getCurrentThreadCpuTime", "()J", "isUnknown"),
-            Rewriting.askWhetherVirtual("getCurrentThreadUserTime", "()J", "isUnknown"),
-            Rewriting.askWhetherVirtual("getThreadCpuTime", "([J)[J", "isUnknown"),
-            Rewriting.askWhetherVirtual("getThreadUserTime", "([J)[J", "isUnknown"));
     /** Null where no method is changed. */
     private Rewriting rewriting;
+
+    private List<Rewriting.Change> virtualToo;
 
     private boolean installed;
     private boolean answersVirtual;
@@ -58,11 +53,12 @@ final class ThreadTimes {
             String disagreement = disagreement();
             if (disagreement != null)
                 throw new Refused("left as it is, as the clock and the JVM disagree: " + disagreement);
-            change(virtual);
+            change(virtual && VirtualThreads.exist());
         } catch (Refused e) {
             remove();
             throw e;
         }
+        if (virtual && VirtualThreads.exist()) answerVirtual();
     }
 
     void remove() throws Refused {
@@ -93,15 +89,28 @@ final class ThreadTimes {
     }
 
     private void change(boolean virtual) throws Refused {
-        List<Rewriting.Change> changes = new ArrayList<>();
+        if (!virtual && !asksForCpuInstead()) return;
+        Rewriting.Change correction =
+                Rewriting.redirect("getThreadUserTime", "([J)[J", "getThreadTotalCpuTime0", "getThreadUserCpuTime0");
+        virtualToo = !virtual
+                ? List.of()
+                : List.of(
+                        Rewriting.askWhetherVirtual("getCurrentThreadCpuTime", "()J", "isUnknown"),
+                        Rewriting.askWhetherVirtual("getCurrentThreadUserTime", "()J", "isUnknown"),
+                        Rewriting.askWhetherVirtual("getThreadCpuTime", "([J)[J", "isUnknown"),
+                        Rewriting.askWhetherVirtual("getThreadUserTime", "([J)[J", "isUnknown"));
+        List<Rewriting.Change> changes = new ArrayList<>(virtualToo);
         if (asksForCpuInstead()) changes.add(correction);
-        if (virtual && VirtualThreads.exist()) changes.addAll(virtualToo);
-        if (changes.isEmpty()) return;
         rewriting = new Rewriting(jvm, threadImpl, changes);
         rewriting.apply();
-        for (Rewriting.Change change : changes) rewriting.demand(change);
-        answersVirtual = virtual;
-        hooks.call("setAnswersVirtual", virtual);
+        if (asksForCpuInstead()) rewriting.demand(correction);
+    }
+
+    /** Where that is refused, the rest is installed all the same. */
+    private void answerVirtual() throws Refused {
+        for (Rewriting.Change change : virtualToo) rewriting.demand(change);
+        hooks.call("setAnswersVirtual", true);
+        answersVirtual = true;
     }
 
     // ---- the check of ourselves

@@ -20,7 +20,7 @@ import org.taskclock.ThreadClock;
  * CPU times of virtual threads. Each has its own account, {@code TaskClockAccount}; what is here are the totals of those that
  * ended, by name, and what the carriers used.
  */
-final class VirtualAccounts implements BiConsumer<Thread, long[]> {
+final class VirtualAccounts implements BiConsumer<Thread, long[]>, Agency.Step {
     /** Hears of a virtual thread that ended. */
     interface Listener {
         void ended(Thread thread, long cpuNanos, long userNanos);
@@ -66,8 +66,7 @@ final class VirtualAccounts implements BiConsumer<Thread, long[]> {
     private final VirtualThreads virtual;
     private final Map<String, Total> totals = new ConcurrentHashMap<>();
     private volatile Listener listener;
-    private boolean prepared;
-    private boolean installed;
+    private volatile boolean prepared;
 
     VirtualAccounts(Instrumentation jvm, Hooks hooks, VirtualThreads virtual) {
         this.jvm = jvm;
@@ -76,19 +75,22 @@ final class VirtualAccounts implements BiConsumer<Thread, long[]> {
     }
 
     boolean isInstalled() {
-        return installed;
+        return virtual.uses(VirtualThreads.Use.MOUNTS);
     }
 
     void install() throws Refused {
-        if (installed) return;
-        if (!prepared) {
-            defineHooks();
-            Refused.unlessNull((String) hooks.call("prepareAccounts", this));
-            prepared = true;
-        }
-        virtual.use(virtual.mounts);
+        if (isInstalled()) return;
+        virtual.use(VirtualThreads.Use.MOUNTS, this);
         hooks.call("setAccounting", true);
-        installed = true;
+    }
+
+    /** Makes ready for the first mount. */
+    @Override
+    public void run() throws Refused {
+        if (prepared) return;
+        defineHooks();
+        Refused.unlessNull((String) hooks.call("prepareAccounts", this));
+        prepared = true;
     }
 
     private void defineHooks() throws Refused {
@@ -100,10 +102,9 @@ final class VirtualAccounts implements BiConsumer<Thread, long[]> {
     }
 
     void remove() {
-        if (!installed) return;
+        if (!isInstalled()) return;
         hooks.call("setAccounting", false);
-        virtual.release(virtual.mounts);
-        installed = false;
+        virtual.release(VirtualThreads.Use.MOUNTS);
     }
 
     void listen(Listener wanted) {
@@ -179,7 +180,11 @@ final class VirtualAccounts implements BiConsumer<Thread, long[]> {
         while ((count = (int) hooks.call("carriers", (Object) facts)) * FACTS > facts.length) {
             facts = new long[(count + 8) * FACTS];
         }
-        for (int i = 0; i < count; i++) all.add(carrier(facts, i * FACTS));
+        for (int i = 0; i < count; i++) {
+            Carrier carrier = carrier(facts, i * FACTS);
+            // One without either was given back: by the thread that links the calls.
+            if (carrier.tid != 0 || carrier.cpuNanos != 0) all.add(carrier);
+        }
         return all;
     }
 

@@ -56,13 +56,14 @@ final class Yields {
         if (wanted == mode) return;
         if (wanted == Mode.PASS) {
             set(Mode.PASS);
-            virtual.release(virtual.yields);
+            virtual.release(VirtualThreads.Use.YIELDS);
             Refused.unlessNull((String) hooks.call("restoreYield"));
             return;
         }
         prepare();
         // First, as it may be refused; it does nothing yet.
-        if (VirtualThreads.exist()) virtual.use(virtual.yields);
+        if (VirtualThreads.exist() && !virtual.uses(VirtualThreads.Use.YIELDS))
+            virtual.use(VirtualThreads.Use.YIELDS, () -> {});
         if (mode == Mode.PASS) Refused.unlessNull((String) hooks.call("takeYield"));
         set(wanted);
     }

@@ -158,7 +158,9 @@ class UnknownJdkTest {
                 renamed("tryYield", "tryYield9"),
                 "java/lang/VirtualThread",
                 "java/lang/Thread");
-        assertLeftOut(jvm.run(NoYields.class), LEFT_OUT + "yield: java.lang.VirtualThread.tryYield is not as known");
+        assertLeftOut(
+                jvm.run(NoYields.class),
+                LEFT_OUT + "yield: of virtual threads: java.lang.VirtualThread.tryYield is not as known");
     }
 
     @Test
@@ -175,10 +177,10 @@ class UnknownJdkTest {
 
     static final class NoAccounts {
         public static void main(String[] args) throws Exception {
-            assertThat(System.getProperty("taskclock.agent")).contains("yield=count,vthreads=off", "; left out: ");
             Thread virtual = (Thread)
                     Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, (Runnable) Thread::yield);
             virtual.join();
+            assertThat(Sample.bean().isAccountingVirtualThreads()).isFalse();
             assertThat(Sample.bean().getVirtualThreads()).isEmpty();
             // The rest works, for this class too.
             assertThat(Sample.bean().getYielders()).anyMatch(y -> y.getVirtualYields() == 1);
@@ -187,12 +189,52 @@ class UnknownJdkTest {
 
     static final class NoYields {
         public static void main(String[] args) throws Exception {
-            assertThat(System.getProperty("taskclock.agent")).contains("threadmxbean=on,yield=pass", "; left out: ");
             Thread.yield();
             Thread virtual = (Thread)
                     Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, (Runnable) Thread::yield);
             virtual.join();
-            assertThat(Sample.bean().getYielders()).isEmpty();
+            assertThat(Sample.bean().getYielders())
+                    .allMatch(y -> y.getVirtualYields() == 0)
+                    .anyMatch(y -> y.getYields() == 1);
+            assertThat(Sample.bean().isAccountingVirtualThreads()).isTrue();
+        }
+    }
+
+    @Test
+    void shouldLeaveVirtualThreadsUnknownToTheBean() throws IOException, InterruptedException {
+        if (Jvm.feature() < 21) {
+            Jvm.with("yield=count").run(YieldTest.Counted.class).silently();
+            return;
+        }
+        Jvm jvm = on(Jvm.with("virtual=mxbean"), "java.management", never("isVirtual"), "sun/management/ThreadImpl");
+        assertLeftOut(
+                jvm.run(Known.class),
+                LEFT_OUT + "threadmxbean: sun.management.ThreadImpl.getCurrentThreadCpuTime is not as known");
+    }
+
+    /** Puts "false" in place of calls of a method without arguments. */
+    private static UnaryOperator<byte[]> never(String called) {
+        return changed(visitor -> new ClassVisitor(Opcodes.ASM9, visitor) {
+            @Override
+            public MethodVisitor visitMethod(int access, String method, String type, String s, String[] e) {
+                return new MethodVisitor(Opcodes.ASM9, super.visitMethod(access, method, type, s, e)) {
+                    @Override
+                    public void visitMethodInsn(int opcode, String owner, String name, String t, boolean i) {
+                        if (name.equals(called)) {
+                            super.visitInsn(Opcodes.POP);
+                            super.visitInsn(Opcodes.ICONST_0);
+                        } else {
+                            super.visitMethodInsn(opcode, owner, name, t, i);
+                        }
+                    }
+                };
+            }
+        });
+    }
+
+    static final class Known {
+        public static void main(String[] args) {
+            assertThat(System.getProperty("taskclock.agent")).contains("threadmxbean=on", "; left out: threadmxbean");
         }
     }
 

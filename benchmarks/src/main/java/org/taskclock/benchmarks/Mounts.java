@@ -27,6 +27,10 @@ public class Mounts extends Settings {
     private static final int READS = 1_000_000;
     private static final String ONE_CARRIER = "-Djdk.virtualThreadScheduler.parallelism=1";
     private static final String ALLOWED = "--enable-native-access=ALL-UNNAMED";
+    /** Then the JVM tells no agent of virtual threads, and they cost it what they cost without one. */
+    private static final String ALLOWS_UNTOLD = "-XX:+UnlockExperimentalVMOptions";
+
+    private static final String UNTOLD = "-XX:-DoJVMTIVirtualThreadTransitions";
     private static final String OURS = "-javaagent:target/taskclock-agent.jar";
 
     private static volatile long unusedSink;
@@ -87,6 +91,24 @@ public class Mounts extends Settings {
             jvmArgsAppend = {ONE_CARRIER, ALLOWED, OURS})
     @OperationsPerInvocation(YIELDS)
     public void accounted() throws Exception {
+        yields();
+    }
+
+    @Benchmark
+    @Fork(
+            value = 2,
+            jvmArgsAppend = {ONE_CARRIER, ALLOWED, ALLOWS_UNTOLD, UNTOLD, "-javaagent:target/benchmarks.jar"})
+    @OperationsPerInvocation(YIELDS)
+    public void emptyAgentUntold() throws Exception {
+        yields();
+    }
+
+    @Benchmark
+    @Fork(
+            value = 2,
+            jvmArgsAppend = {ONE_CARRIER, ALLOWED, ALLOWS_UNTOLD, UNTOLD, OURS})
+    @OperationsPerInvocation(YIELDS)
+    public void accountedUntold() throws Exception {
         yields();
     }
 
