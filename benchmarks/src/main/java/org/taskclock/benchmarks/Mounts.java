@@ -38,8 +38,6 @@ public class Mounts extends Settings {
     /** Any agent makes the JVM do more at a mount. This jar is one, see its manifest. */
     public static void premain(String options, Instrumentation jvm) {}
 
-    private final Method start = start();
-
     private static Method start() {
         try {
             return Thread.class.getMethod("startVirtualThread", Runnable.class);
@@ -48,8 +46,8 @@ public class Mounts extends Settings {
         }
     }
 
-    private void run(Runnable task) throws Exception {
-        ((Thread) start.invoke(null, task)).join();
+    static void run(Runnable task) throws Exception {
+        ((Thread) start().invoke(null, task)).join();
     }
 
     private void yields() throws Exception {

@@ -16,7 +16,8 @@ public final class StartUp {
     private static final String OURS = "-javaagent:target/taskclock-agent.jar";
     private static final int MOST_MILLIS = 60;
 
-    private record Start(String text, List<String> options) {}
+    /** {@code bare}: which one it is compared with. */
+    private record Start(String text, int bare, Class<?> program, List<String> options) {}
 
     private final List<Start> starts;
     private final double[][] millis;
@@ -24,11 +25,15 @@ public final class StartUp {
 
     private StartUp(int rounds) {
         this.rounds = new Rounds(rounds);
-        this.starts = List.of(
-                new Start("no agent", List.of()),
-                new Start("an agent that does nothing", List.of("-javaagent:target/benchmarks.jar")),
-                new Start("ours", List.of(OURS)),
-                new Start("ours, vthreads=off", List.of(OURS + "=vthreads=off")));
+        this.starts = new ArrayList<>(List.of(
+                new Start("no agent", 0, Nothing.class, List.of()),
+                new Start("an agent that does nothing", 0, Nothing.class, List.of("-javaagent:target/benchmarks.jar")),
+                new Start("ours", 0, Nothing.class, List.of(OURS)),
+                new Start("ours, vthreads=off", 0, Nothing.class, List.of(OURS + "=vthreads=off"))));
+        if (Runtime.version().feature() >= 21) {
+            starts.add(new Start("no agent, a virtual thread", 4, Virtual.class, List.of()));
+            starts.add(new Start("ours, a virtual thread", 4, Virtual.class, List.of(OURS)));
+        }
         this.millis = new double[starts.size()][rounds];
     }
 
@@ -52,17 +57,18 @@ public final class StartUp {
     private void measure() throws IOException, InterruptedException {
         for (int round = -WARM_UPS; round < rounds.count(); round++) {
             for (int s = 0; s < starts.size(); s++) {
-                double took = started(starts.get(s).options);
+                double took = started(starts.get(s));
                 if (round >= 0) millis[s][round] = took;
             }
         }
     }
 
-    private static double started(List<String> options) throws IOException, InterruptedException {
+    private static double started(Start started) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.addAll(options);
-        command.addAll(List.of("-Xshare:auto", "-cp", System.getProperty("java.class.path"), Nothing.class.getName()));
+        command.addAll(started.options);
+        command.addAll(
+                List.of("-Xshare:auto", "-cp", System.getProperty("java.class.path"), started.program.getName()));
         long start = System.nanoTime();
         Process process = new ProcessBuilder(command).inheritIO().start();
         int exitCode = process.waitFor();
@@ -71,14 +77,14 @@ public final class StartUp {
     }
 
     private String text(boolean markdown) {
-        Table table = new Table("started with", "ms", "over no agent, ms", "over one that does nothing, ms");
+        Table table = new Table("started with", "ms", "over no agent, ms");
         for (int s = 0; s < starts.size(); s++) {
             int own = s;
+            int bare = starts.get(s).bare;
             table.add(List.of(
                     starts.get(s).text,
                     rounds.spread("%.0f", round -> millis[own][round]),
-                    s < 1 ? "" : rounds.spread("%.0f", round -> millis[own][round] - millis[0][round]),
-                    s < 2 ? "" : rounds.spread("%.0f", round -> millis[own][round] - millis[1][round])));
+                    s == bare ? "" : rounds.spread("%.0f", round -> millis[own][round] - millis[bare][round])));
         }
         boolean met = rounds.quantile(0.5, round -> millis[2][round] - millis[0][round]) < MOST_MILLIS;
         return "JDK " + Runtime.version() + ": from start to end of a program that does nothing. " + rounds.count()
@@ -86,10 +92,19 @@ public final class StartUp {
                 + "\nOurs adds less than " + MOST_MILLIS + " ms: " + (met ? "yes" : "**no**") + "\n";
     }
 
-    /** The program. */
+    /** A program that does nothing. */
     static final class Nothing {
         private Nothing() {}
 
         public static void main(String[] args) {}
+    }
+
+    /** A program that uses a virtual thread. */
+    static final class Virtual {
+        private Virtual() {}
+
+        public static void main(String[] args) throws Exception {
+            Mounts.run(() -> {});
+        }
     }
 }
