@@ -20,13 +20,18 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.LongAdder;
 import org.eclipse.jetty.server.Handler;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
 import org.eclipse.jetty.util.Callback;
+import org.eclipse.jetty.util.thread.QueuedThreadPool;
+import org.eclipse.jetty.util.thread.ThreadPool;
+import org.eclipse.jetty.util.thread.VirtualThreadPool;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledForJreRange;
 
 /** A Jetty under load that accounts for each request by its ThreadMXBean, as engines do. */
 class ServerTest {
@@ -39,9 +44,17 @@ class ServerTest {
         assertThat(with).isEqualTo(without).contains("3000 requests");
     }
 
-    private static String loaded(Jvm jvm) throws IOException, InterruptedException {
+    /** The same on virtual threads, which only the agent makes known to the bean, and whose times must add up. */
+    @Test
+    @EnabledForJreRange(minVersion = 21, disabledReason = "this JDK has no virtual threads")
+    void shouldAccountForVirtualThreads() throws IOException, InterruptedException {
+        assertThat(loaded(VirtualThreadsTest.agent("virtual=mxbean"), "virtual"))
+                .contains("3000 requests, 0 wrong answers, 0 wrong");
+    }
+
+    private static String loaded(Jvm jvm, String... threads) throws IOException, InterruptedException {
         return jvm.option("-Dslf4j.internal.verbosity=ERROR") // no word of the logger that is not there
-                .run(Loaded.class)
+                .run(Loaded.class, threads)
                 .silently()
                 .out();
     }
@@ -51,7 +64,9 @@ class ServerTest {
         private static final int REQUESTS = 500;
 
         public static void main(String[] args) throws Exception {
-            Server server = new Server();
+            boolean virtual = args.length > 0;
+            ThreadPool pool = virtual ? new VirtualThreadPool() : new QueuedThreadPool();
+            Server server = new Server(pool);
             ServerConnector connector = new ServerConnector(server);
             connector.setHost(InetAddress.getLoopbackAddress().getHostAddress());
             server.addConnector(connector);
@@ -59,9 +74,16 @@ class ServerTest {
             server.start();
             URI uri = URI.create("http://127.0.0.1:" + connector.getLocalPort() + "/");
             int[] odd = load(uri);
+            if (virtual) assertAddsUp();
             server.stop();
             System.out.print(
                     CLIENTS * REQUESTS + " requests, " + odd[0] + " wrong answers, " + odd[1] + " wrong times");
+        }
+
+        /** Requests are part of what the virtual threads used, which are part of what the carriers used. */
+        private static void assertAddsUp() throws Exception {
+            long threads = VirtualThreadsTest.assertAddsUp();
+            assertThat(Accounting.allNanos.sum()).isPositive().isLessThanOrEqualTo(threads);
         }
 
         private static int[] load(URI uri) throws InterruptedException, ExecutionException {
@@ -93,6 +115,8 @@ class ServerTest {
     }
 
     static final class Accounting extends Handler.Abstract {
+        static final LongAdder allNanos = new LongAdder();
+
         static long work(long n) {
             long sum = n;
             for (int i = 0; i < 100_000; i++) sum = sum * 6364136223846793005L + i;
@@ -106,6 +130,7 @@ class ServerTest {
             long cpu = BEAN.getCurrentThreadCpuTime();
             long result = work(n);
             long used = BEAN.getThreadCpuTime(Thread.currentThread().getId()) - cpu;
+            allNanos.add(used);
             String text = result + " " + used + " " + (System.nanoTime() - wall);
             response.write(true, ByteBuffer.wrap(text.getBytes(StandardCharsets.US_ASCII)), callback);
             return true;

@@ -17,11 +17,18 @@ import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Stream;
+import javax.management.JMException;
+import javax.management.MBeanServer;
+import javax.management.ObjectName;
+import jdk.jfr.Configuration;
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
@@ -41,7 +48,7 @@ import org.taskclock.ThreadClock;
 class VirtualThreadsTest {
     private static final boolean EXIST = Jvm.feature() >= 21;
 
-    private static Jvm agent(String options) {
+    static Jvm agent(String options) {
         return Jvm.with(options).option(Jvm.feature() >= 22 ? "--enable-native-access=ALL-UNNAMED" : "-Dnothing=");
     }
 
@@ -99,6 +106,58 @@ class VirtualThreadsTest {
                         "-Djdk.virtualThreadScheduler.maxPoolSize=8")
                 .run(RandomPrograms.class)
                 .silently();
+    }
+
+    /** While Flight Recorder samples, and thread dumps are taken one after the other. */
+    @Test
+    void shouldBeExactWhileWatched() throws IOException, InterruptedException {
+        runOrSay(Watched.class, "");
+    }
+
+    static final class Watched {
+        private static final String[] COMMANDS = {"threadPrint", "threadDumpToFile"};
+
+        public static void main(String[] args) throws Exception {
+            Path directory = Files.createTempDirectory("watched");
+            try (Recording recording = new Recording(Configuration.getConfiguration("profile"))) {
+                // From JDK 25 on.
+                recording.enable("jdk.CPUTimeSample").with("throttle", "1 ms");
+                recording.start();
+                AtomicLong dumps = new AtomicLong();
+                Thread watcher = new Thread(() -> dump(directory.resolve("threads"), dumps), "watcher");
+                watcher.start();
+                RandomPrograms.main(args);
+                watcher.interrupt();
+                watcher.join();
+                assertThat(dumps.get()).isGreaterThan(4);
+                recording.stop();
+                recording.dump(directory.resolve("recording"));
+            }
+            assertThat(RecordingFile.readAllEvents(directory.resolve("recording")))
+                    .extracting(event -> event.getEventType().getName())
+                    .contains("jdk.ExecutionSample");
+            try (Stream<Path> files = Files.walk(directory)) {
+                for (Path file : files.sorted(Comparator.reverseOrder()).toList()) Files.delete(file);
+            }
+        }
+
+        private static void dump(Path file, AtomicLong dumps) {
+            MBeanServer server = ManagementFactory.getPlatformMBeanServer();
+            try {
+                ObjectName commands = new ObjectName("com.sun.management:type=DiagnosticCommand");
+                for (int i = 0; !Thread.currentThread().isInterrupted(); i++) {
+                    String[] with = i % 2 == 0 ? new String[] {} : new String[] {"-overwrite", file.toString()};
+                    server.invoke(
+                            commands, COMMANDS[i % 2], new Object[] {with}, new String[] {String[].class.getName()});
+                    dumps.incrementAndGet();
+                    Thread.sleep(10);
+                }
+            } catch (JMException e) {
+                throw new IllegalStateException(e);
+            } catch (InterruptedException e) {
+                // The end.
+            }
+        }
     }
 
     /** Threads that do this and that between bursts whose CPU time is known. */
@@ -255,8 +314,8 @@ class VirtualThreadsTest {
         }
     }
 
-    /** Virtual threads and what their carriers did besides are what the carriers used. */
-    private static void assertAddsUp() throws Exception {
+    /** Virtual threads and what their carriers did besides are what the carriers used. Returns what the threads used. */
+    static long assertAddsUp() throws Exception {
         TaskClockMXBean bean = Sample.bean();
         long virtual = 0;
         for (TaskClockMXBean.VirtualThreadGroup group : bean.getVirtualThreads()) {
@@ -278,6 +337,7 @@ class VirtualThreadsTest {
         }
         assertThat(carriers).isPositive();
         assertThat(virtual + own).isCloseTo(carriers, within(carriers / 100));
+        return virtual;
     }
 
     // ---- threads of every kind
@@ -374,6 +434,58 @@ class VirtualThreadsTest {
             for (TaskClockMXBean.VirtualThreadGroup group : bean.getVirtualThreads())
                 if (group.getName().equals(name)) return group.getEnded();
             return 0;
+        }
+    }
+
+    @Test
+    void shouldKeepManyThatWait() throws IOException, InterruptedException {
+        runOrSay(ManyWaiting.class, "", "100000");
+    }
+
+    /** Each costs the heap one object, of 40 bytes where references are compressed. */
+    static final class ManyWaiting {
+        public static void main(String[] args) throws Exception {
+            int count = Integer.parseInt(args[0]);
+            CountDownLatch end = new CountDownLatch(1);
+            CountDownLatch ready = new CountDownLatch(count);
+            List<Thread> threads = new ArrayList<>();
+            for (int i = 0; i < count; i++) {
+                threads.add(VirtualThread.start("waiting-" + i, () -> {
+                    ready.countDown();
+                    try {
+                        end.await();
+                    } catch (InterruptedException e) {
+                        throw new IllegalStateException(e);
+                    }
+                }));
+            }
+            ready.await();
+            assertThat(Sample.bean().getVirtualThreads())
+                    .filteredOn(group -> group.getName().equals("waiting-#"))
+                    .hasSize(1)
+                    .allMatch(group -> group.getLive() == count && group.getCpuNanos() > 0);
+            long[] instancesAndBytes = accounts();
+            assertThat(instancesAndBytes[0]).isBetween((long) count, count + 1_000L);
+            assertThat(instancesAndBytes[1] / instancesAndBytes[0]).isLessThanOrEqualTo(64);
+            end.countDown();
+            for (Thread thread : threads) thread.join();
+        }
+
+        /** What the JVM finds of them on its heap. */
+        private static long[] accounts() throws JMException {
+            String histogram = (String) ManagementFactory.getPlatformMBeanServer()
+                    .invoke(
+                            new ObjectName("com.sun.management:type=DiagnosticCommand"),
+                            "gcClassHistogram",
+                            new Object[] {new String[] {}},
+                            new String[] {String[].class.getName()});
+            String line = histogram
+                    .lines()
+                    .filter(text -> text.contains("java.lang.TaskClockAccount"))
+                    .findFirst()
+                    .orElseThrow();
+            String[] words = line.trim().split("\\s+", -1);
+            return new long[] {Long.parseLong(words[1]), Long.parseLong(words[2])};
         }
     }
 
