@@ -125,6 +125,7 @@ class VirtualThreadsTest {
                 recording.start();
                 AtomicLong dumps = new AtomicLong();
                 Thread watcher = new Thread(() -> dump(directory.resolve("threads"), dumps), "watcher");
+                watcher.setDaemon(true);
                 watcher.start();
                 RandomPrograms.main(args);
                 watcher.interrupt();
