@@ -20,18 +20,26 @@ import one.convert.FlameGraph;
  * @param scripts of it, which the page around has to allow
  */
 record FlamePage(String html, List<String> scripts) {
-    private static final Pattern STACK = Pattern.compile("\\S.* \\d{1,18}");
+    private static final Pattern STACK = Pattern.compile("\\S.* \\d{1,18}", Pattern.DOTALL);
     private static final Pattern SCRIPT = Pattern.compile("<script>(.*?)</script>", Pattern.DOTALL);
     private static final String FRAMES = "const cpool = [";
 
-    /** Follows the scheme of the page around, and tells it how high this one is. */
+    /**
+     * Follows the scheme of the page around, and tells it how high this one is. The graph measures its width once, which is 0 where
+     * the frame was not laid out yet.
+     */
     private static final String GUEST = """
             addEventListener('message', event => {
               if (event.source !== parent) return;
               document.documentElement.classList.toggle('dark', event.data === 'dark');
               render(root);
             });
-            parent.postMessage({height: document.documentElement.scrollHeight}, '*');
+            const widthAtFirst = canvasWidth && innerWidth;
+            addEventListener('resize', () => {
+              if (innerWidth !== widthAtFirst) parent.postMessage({again: true}, '*');
+            });
+            if (widthAtFirst) parent.postMessage({height: canvas.offsetTop + canvasHeight + 24}, '*');
+            else if (innerWidth) parent.postMessage({again: true}, '*');
             """;
 
     static FlamePage of(String collapsed) throws IOException {
@@ -42,7 +50,7 @@ record FlamePage(String html, List<String> scripts) {
         Arguments arguments = new Arguments();
         arguments.title = "";
         FlameGraph graph = new FlameGraph(arguments);
-        graph.parseCollapsed(new StringReader(stacks));
+        graph.parseCollapsed(new StringReader(clean(stacks)));
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         graph.dump(out);
         return guest(out.toString(StandardCharsets.UTF_8));
@@ -50,6 +58,16 @@ record FlamePage(String html, List<String> scripts) {
 
     static boolean isStack(String line) {
         return STACK.matcher(line).matches();
+    }
+
+    /** What a page cannot hold as it is would change the script, which then is not the one allowed. */
+    private static String clean(String stacks) {
+        StringBuilder clean = new StringBuilder(stacks.length());
+        stacks.codePoints().forEach(c -> {
+            boolean kept = c == '\n' || Html.isShown(c);
+            clean.appendCodePoint(kept ? c : 0xFFFD);
+        });
+        return clean.toString();
     }
 
     private static FlamePage guest(String page) {

@@ -32,7 +32,7 @@ final class Html {
     /** A paragraph each for what blank lines part; nothing where there is no text. */
     Html paragraphs(String text) {
         if (text == null || text.isBlank()) return this;
-        for (String paragraph : text.strip().split("\n\\s*\n")) element("p", paragraph);
+        for (String paragraph : text.strip().split("\n\\s*\n", -1)) element("p", paragraph);
         return this;
     }
 
@@ -79,6 +79,11 @@ final class Html {
         return any;
     }
 
+    /** Neither control characters nor halves of pairs can stand in a page. */
+    static boolean isShown(int codePoint) {
+        return !Character.isISOControl(codePoint) && Character.getType(codePoint) != Character.SURROGATE;
+    }
+
     static String escape(String text) {
         if (text == null) return "";
         StringBuilder escaped = new StringBuilder(text.length() + 16);
@@ -90,11 +95,7 @@ final class Html {
                 case '"' -> escaped.append("&quot;");
                 case '\'' -> escaped.append("&#39;");
                 case '\n', '\t' -> escaped.append((char) c);
-                default -> {
-                    // Neither control characters nor halves of pairs can stand in a page.
-                    boolean shown = !Character.isISOControl(c) && Character.getType(c) != Character.SURROGATE;
-                    escaped.appendCodePoint(shown ? c : 0xFFFD);
-                }
+                default -> escaped.appendCodePoint(isShown(c) ? c : 0xFFFD);
             }
         });
         return escaped.toString();

@@ -22,12 +22,12 @@ final class Numbers {
         return Double.isFinite(value) ? plain(new BigDecimal(Double.toString(value))) : "";
     }
 
-    /** As "1.04 x"; empty where there is none. */
+    /** As "1.04 x", with a blank at which no line ends; empty where there is none. */
     static String ratio(double value, double reference) {
         double ratio = value / reference;
         if (!(ratio > 0) || !Double.isFinite(ratio)) return "";
         int digits = ratio < 10 ? 2 : ratio < 100 ? 1 : 0;
-        return String.format(Locale.ROOT, "%,." + digits + "f x", ratio);
+        return String.format(Locale.ROOT, "%,." + digits + "f\u00a0x", ratio);
     }
 
     private static String plain(BigDecimal value) {

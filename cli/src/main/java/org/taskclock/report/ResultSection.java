@@ -71,11 +71,11 @@ final class ResultSection {
                     };
             html.raw("<article class=\"finding\">\n<p class=\"claim\"><span class=\"verdict " + style + "\">")
                     .text(verdict)
-                    .raw("</span> ")
+                    .raw("</span> <bdi>")
                     .text(finding.claim())
-                    .raw(" <small>")
+                    .raw("</bdi> <small><bdi>")
                     .text(finding.source())
-                    .raw("</small></p>\n")
+                    .raw("</bdi></small></p>\n")
                     .paragraphs(finding.text())
                     .raw("</article>\n");
         }
@@ -160,7 +160,7 @@ final class ResultSection {
         } else {
             scripts.addAll(page.scripts());
             // Without allow-same-origin the frame can reach nothing of the page around.
-            html.raw("<iframe class=\"flame\" sandbox=\"allow-scripts allow-modals\" loading=\"lazy\" title=\"")
+            html.raw("<iframe sandbox=\"allow-scripts allow-modals\" loading=\"lazy\" title=\"")
                     .text(graph.title())
                     .raw("\" srcdoc=\"")
                     .page(page.html())

@@ -84,8 +84,8 @@
       textStyle: {fontFamily: getComputedStyle(document.body).fontFamily},
       grid: {left: 8, right: 24, top: 44, bottom: 8, outerBoundsMode: 'same', outerBoundsContain: 'all'},
       legend: {
-        type: 'scroll', top: 0, left: 0, right: 0, itemWidth: 22, itemHeight: 10, itemGap: 14,
-        textStyle: {color: color('text')}, inactiveColor: color('muted'),
+        type: 'scroll', top: 0, left: 0, right: 0, padding: [8, 4], itemWidth: 22, itemHeight: 10, itemGap: 14,
+        textStyle: {color: color('text'), width: 170, overflow: 'truncate'}, tooltip: {show: true}, inactiveColor: color('muted'),
         pageIconColor: color('accent'), pageIconInactiveColor: color('line'), pageTextStyle: {color: color('muted')},
       },
       tooltip: {
@@ -151,8 +151,11 @@
     const log = least > 0 && most / least > LOG_FROM;
     const width = element.clientWidth;
     const thick = series.length > 1 ? 14 : 18;
-    element.style.height = 90 + (series.length > 1 ? 30 : 0) + names.length * (series.length * (thick + 3) + 12) + 'px';
+    element.style.height = 90 + (series.length > 1 ? 30 : 0) + names.length * (series.length * (thick + 3) + (width < 600 ? 26 : 12)) + 'px';
     if (log) note(element, 'The scale is logarithmic: compare figures, not lengths.');
+    // Two lines of a name have room.
+    const nameWidth = Math.min(300, width * 0.36), most2 = Math.floor(nameWidth / 7.2) * 2 - 1;
+    const shown = names.map(name => name.length > most2 ? name.slice(0, most2 - 1) + '…' : name);
     const option = base();
     option.grid.top = series.length > 1 ? 40 : 10;
     option.grid.right = Math.min(170, width * 0.28);
@@ -165,8 +168,8 @@
     option.yAxis = axis({
       type: 'category', inverse: true, data: names.map((_, i) => i), splitLine: {show: false},
       axisLabel: {
-        color: color('text'), interval: 0, width: Math.min(300, width * 0.36), overflow: 'break', lineHeight: 15,
-        formatter: i => names[i],
+        color: color('text'), interval: 0, width: nameWidth, overflow: 'break', lineHeight: 15,
+        formatter: i => shown[i],
       },
     });
     option.tooltip.trigger = 'item';
@@ -206,10 +209,9 @@
     const rows = element.parentElement.querySelector('tbody').rows;
     const cells = chart.items.map((bar, i) => {
       const ratio = original(rows, i).cells[4].textContent;
-      return {...bar, ratio, text: withUnit(bar.value, chart.unit) + (ratio && ratio !== '1.00 x' ? '  ·  ' + ratio : '')};
+      return {...bar, ratio, text: withUnit(bar.value, chart.unit) + (ratio && !ratio.startsWith('1.00') ? '  ·  ' + ratio : '')};
     });
     const names = chart.items.map(bar => bar.name + (bar.published ? ' (published)' : ''));
-    if (chart.items.some(bar => bar.published)) note(element, '');
     return drawBars(element, chart.unit, names, [{name: chart.title, cells}]);
   }
 
@@ -260,8 +262,8 @@
     option.tooltip.formatter = at =>
       tip(at.seriesName, [[at.color, `${series[at.seriesIndex].points[at.dataIndex][0]} %`, withUnit(series[at.seriesIndex].points[at.dataIndex][1], unit)]]);
     option.series = series.map((one, i) => ({
-      name: one.name + (one.published ? ' (published)' : ''), type: 'line', symbol: one.published ? 'emptyCircle' : 'circle', symbolSize: 6,
-      lineStyle: {width: 2, type: one.published ? 'dashed' : 'solid'}, itemStyle: {color: palette(i)}, emphasis: {focus: 'series'},
+      name: one.name + (one.published ? ' (published)' : ''), type: 'line', symbol: one.published ? 'emptyCircle' : one.symbol || 'circle', symbolSize: one.symbol ? 8 : 6,
+      lineStyle: {width: 2, type: one.published ? 'dashed' : 'solid'}, itemStyle: {color: one.color || palette(i)}, emphasis: {focus: 'series'},
       data: [...one.points].sort((a, b) => a[0] - b[0]).map(([p, v]) => [place(p), log && v <= 0 ? null : v]),
     }));
     return option;
@@ -274,15 +276,22 @@
 
   function comparePercentiles(element) {
     const title = element.dataset.title;
-    const all = [];
-    let unit = '';
+    const all = [], hues = [], SYMBOLS = ['circle', 'triangle', 'diamond', 'rect'];
+    let unit = '', holders = 0;
     results.forEach((result, i) => {
       const chart = result.percentiles.find(one => one.title === title);
       if (!chart) return;
       unit = chart.unit;
+      const holder = holders++;
       // What was published is the same for all of them.
       for (const one of chart.series) if (!one.published || !all.some(s => s.series === one.name)) {
-        all.push({...one, series: one.name, name: one.published ? one.name : `${label(i)}: ${one.name}`});
+        // One hue for each series, one sign for each result.
+        if (!hues.includes(one.name)) hues.push(one.name);
+        const hue = palette(hues.indexOf(one.name));
+        all.push({
+          ...one, series: one.name, name: one.published ? one.name : `${label(i)}: ${one.name}`,
+          color: holder % 2 ? shade(hue) : hue, symbol: SYMBOLS[holder % SYMBOLS.length],
+        });
       }
     });
     return drawPercentiles(element, unit, all);
@@ -300,13 +309,16 @@
     const all = [...xs, ...gaps].sort((a, b) => a - b);
     const long = xs.length > 0 && xs[xs.length - 1] > 300;
     const many = xs.length > 60;
+    const axisTime = millis => long ? clock(millis / 1000) : number(millis / 1000);
     const option = base();
     const started = Date.parse(result.started);
     option.grid.bottom = many ? 44 : 8;
+    option.useUTC = true;
+    // Of two axes of values it would stack along the wrong one.
     option.xAxis = axis({
-      type: 'value', min: 'dataMin', max: 'dataMax', name: long ? 'time since the start' : 'seconds since the start', nameGap: 26,
-      minInterval: long ? 60 : 0, splitLine: {show: false},
-      axisLabel: {color: color('muted'), hideOverlap: true, showMinLabel: false, showMaxLabel: false, formatter: long ? clock : number},
+      type: 'time', min: 'dataMin', max: 'dataMax', name: long ? 'time since the start' : 'seconds since the start', nameGap: 26,
+      splitLine: {show: false},
+      axisLabel: {color: color('muted'), hideOverlap: true, formatter: axisTime},
     });
     option.yAxis = axis({
       type: 'value', name: chart.unit || '', nameGap: 10, axisLabel: {color: color('muted'), formatter: number},
@@ -314,13 +326,13 @@
     if (many) option.dataZoom = [
       {type: 'inside', filterMode: 'none', zoomOnMouseWheel: 'ctrl'},
       {
-        type: 'slider', filterMode: 'none', height: 22, bottom: 6, borderColor: color('line'), textStyle: {color: color('muted')},
-        labelFormatter: long ? clock : number, fillerColor: isDark() ? 'rgba(125,177,255,.18)' : 'rgba(31,95,191,.14)',
+        type: 'slider', filterMode: 'none', height: 22, brushSelect: false, moveHandleSize: 0, bottom: 6, borderColor: color('line'), textStyle: {color: color('muted')},
+        labelFormatter: axisTime, fillerColor: isDark() ? 'rgba(125,177,255,.18)' : 'rgba(31,95,191,.14)',
         dataBackground: {lineStyle: {color: color('line')}, areaStyle: {color: color('grid')}},
       }];
     option.tooltip.trigger = 'axis';
     option.tooltip.formatter = at => {
-      const x = at[0].value[0];
+      const x = at[0].value[0] / 1000;
       const when = long ? clock(x) : number(x) + ' s';
       const time = isFinite(started) ? ` (${new Date(started + x * 1000).toISOString().slice(11, 19)} UTC)` : '';
       const lines = at.filter(one => one.value[1] !== null).map(one => [one.color, one.seriesName, withUnit(one.value[1], chart.unit)]);
@@ -343,7 +355,7 @@
         showSymbol: xs.length < 40, symbol: 'circle', symbolSize: 4, connectNulls: false,
         lineStyle: {width: chart.stacked ? 0.5 : 1.8, type: one.published ? 'dashed' : 'solid'},
         areaStyle: chart.stacked ? {opacity: 0.85} : undefined, itemStyle: {color: drawn}, emphasis: {focus: 'series'},
-        data: all.map(x => [x, values.has(x) ? values.get(x) : null]),
+        data: all.map(x => [x * 1000, values.has(x) ? values.get(x) : null]),
       };
     });
     return option;
@@ -366,16 +378,23 @@
 
   // ---- flame graphs are pages of their own, in frames
 
-  const frames = [...document.querySelectorAll('iframe.flame')];
+  const frames = [...document.querySelectorAll('iframe')];
 
   function tellFrames() {
     for (const frame of frames) frame.contentWindow.postMessage(isDark() ? 'dark' : 'light', '*');
   }
 
+  const asked = new Map();
+
   addEventListener('message', event => {
     const frame = frames.find(one => one.contentWindow === event.source);
-    if (!frame || !event.data || !(event.data.height > 0)) return;
-    frame.style.height = Math.min(event.data.height + 2, 4000) + 'px';
+    if (!frame || !event.data) return;
+    if (event.data.again) {
+      clearTimeout(asked.get(frame));
+      asked.set(frame, setTimeout(() => { frame.srcdoc = frame.srcdoc; }, 150));
+    }
+    if (!(event.data.height > 0)) return;
+    frame.style.height = Math.min(Math.max(event.data.height, 240), 4000) + 'px';
     event.source.postMessage(isDark() ? 'dark' : 'light', '*');
   });
 
@@ -423,10 +442,6 @@
     if (innerWidth === width) return;
     width = innerWidth;
     clearTimeout(waiting);
-    waiting = setTimeout(() => {
-      drawAll();
-      // They measure their width once.
-      for (const frame of frames) frame.srcdoc = frame.srcdoc; // eslint-disable-line no-self-assign
-    }, 150);
+    waiting = setTimeout(drawAll, 150);
   });
 })();
