@@ -34,12 +34,14 @@ record FlamePage(String html, List<String> scripts) {
               document.documentElement.classList.toggle('dark', event.data === 'dark');
               render(root);
             });
-            const widthAtFirst = canvasWidth && innerWidth;
-            addEventListener('resize', () => {
-              if (innerWidth !== widthAtFirst) parent.postMessage({again: true}, '*');
-            });
-            if (widthAtFirst) parent.postMessage({height: canvas.offsetTop + canvasHeight + 24}, '*');
-            else if (innerWidth) parent.postMessage({again: true}, '*');
+            const again = () => parent.postMessage({again: true}, '*');
+            if (canvasWidth) {
+              parent.postMessage({height: canvas.offsetTop + canvasHeight + 24}, '*');
+              const widthAtFirst = innerWidth;
+              addEventListener('resize', () => innerWidth === widthAtFirst || again());
+            } else {
+              addEventListener('resize', again);
+            }
             """;
 
     static FlamePage of(String collapsed) throws IOException {
@@ -48,7 +50,7 @@ record FlamePage(String html, List<String> scripts) {
                 String.join("\n", collapsed.lines().filter(FlamePage::isStack).toList());
         if (stacks.isEmpty()) return new FlamePage("", List.of());
         Arguments arguments = new Arguments();
-        arguments.title = "";
+        arguments.title = "\u00a0"; // keeps the line that its buttons are in
         FlameGraph graph = new FlameGraph(arguments);
         graph.parseCollapsed(new StringReader(clean(stacks)));
         ByteArrayOutputStream out = new ByteArrayOutputStream();

@@ -79,9 +79,13 @@ final class Html {
         return any;
     }
 
-    /** Neither control characters nor halves of pairs can stand in a page. */
+    /** Control characters and halves of pairs cannot stand in a page; what turns the direction of text could mislead its reader. */
     static boolean isShown(int codePoint) {
-        return !Character.isISOControl(codePoint) && Character.getType(codePoint) != Character.SURROGATE;
+        return switch (Character.getType(codePoint)) {
+            case Character.CONTROL, Character.SURROGATE, Character.LINE_SEPARATOR, Character.PARAGRAPH_SEPARATOR ->
+                false;
+            default -> !(codePoint >= 0x202A && codePoint <= 0x202E) && !(codePoint >= 0x2066 && codePoint <= 0x2069);
+        };
     }
 
     static String escape(String text) {

@@ -8,13 +8,16 @@ import java.util.Locale;
 
 /** How numbers are shown. */
 final class Numbers {
+    private static final int SHORT = 7;
+
     private Numbers() {}
 
-    /** Whole from 1,000 on, else with four digits. */
+    /** Whole from 1,000 on, else with four digits, or more if it is short: 99.9999 is not 100. */
     static String format(double value) {
         if (!Double.isFinite(value)) return "";
         if (value == Math.rint(value) || Math.abs(value) >= 1000) return String.format(Locale.ROOT, "%,.0f", value);
-        return plain(new BigDecimal(value).round(new MathContext(4)));
+        String exact = exact(value);
+        return exact.length() <= SHORT ? exact : plain(new BigDecimal(value).round(new MathContext(4)));
     }
 
     /** So that it can be read back. */

@@ -11,6 +11,8 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
+import org.taskclock.watch.Diagnosis;
 import org.taskclock.watch.Frame;
 import org.taskclock.watch.Row;
 import org.taskclock.watch.Totals;
@@ -40,6 +42,9 @@ final class Recorded {
         long throttledNanos;
         final Map<String, long[]> byPool = new HashMap<>();
 
+        /** In how many of the frames it held, by kind of diagnosis. */
+        final Map<String, Integer> diagnosed = new HashMap<>();
+
         void add(Bucket later) {
             end = later.end;
             frames += later.frames;
@@ -48,6 +53,7 @@ final class Recorded {
             containerNanos += later.containerNanos;
             machineNanos += later.machineNanos;
             throttledNanos += later.throttledNanos;
+            later.diagnosed.forEach((kind, held) -> diagnosed.merge(kind, held, Integer::sum));
             later.byPool.forEach((pool, parts) -> {
                 long[] sums = byPool.computeIfAbsent(pool, p -> new long[3]);
                 for (int i = 0; i < sums.length; i++) sums[i] += parts[i];
@@ -112,6 +118,7 @@ final class Recorded {
     final Map<String, Used> threads = new HashMap<>();
     final Diagnosed diagnosed = new Diagnosed();
     final Set<String> sources = new LinkedHashSet<>();
+    final Set<String> diagnoses = new TreeSet<>();
     final Set<String> notes = new LinkedHashSet<>();
     int framesPerBucket = 1;
     int pid;
@@ -142,6 +149,8 @@ final class Recorded {
         bucket.end = frame.end();
         bucket.frames = 1;
         bucket.intervalNanos = frame.intervalNanos();
+        for (Diagnosis diagnosis : frame.diagnoses()) bucket.diagnosed.put(diagnosis.kind(), 1);
+        diagnoses.addAll(bucket.diagnosed.keySet());
         totals(bucket, frame.totals());
         for (Row row : frame.rows()) row(bucket, frame, row);
         rest(bucket, frame);

@@ -9,6 +9,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.Predicate;
+import java.util.function.ToDoubleFunction;
+import java.util.function.ToLongFunction;
 import org.taskclock.watch.Frame;
 import org.taskclock.watch.Row;
 
@@ -101,29 +103,36 @@ public final class RecordingPage {
                 PERCENT,
                 true,
                 pools(pool -> !pool.isVirtual())));
+        if (!recorded.diagnoses.isEmpty()) {
+            List<Result.Series> diagnoses = new ArrayList<>();
+            for (String kind : recorded.diagnoses) {
+                diagnoses.add(series(kind, bucket -> 100.0 * bucket.diagnosed.getOrDefault(kind, 0) / bucket.frames));
+            }
+            timelines.add(new Result.Timeline("When diagnoses held", "", "% of the time", false, diagnoses));
+        }
         List<Result.Series> virtual = pools(Recorded.Pool::isVirtual);
         if (!virtual.isEmpty()) {
             timelines.add(new Result.Timeline(
                     "CPU of virtual threads", "By name, with numbers as #.", PERCENT, true, virtual));
         }
         List<Result.Series> whole = new ArrayList<>();
-        whole.add(series("process", bucket -> bucket.processNanos));
-        if (recorded.containerKnown) whole.add(series("container", bucket -> bucket.containerNanos));
-        whole.add(series("machine", bucket -> bucket.machineNanos));
-        if (recorded.throttledNanos > 0) whole.add(series("throttled", bucket -> bucket.throttledNanos));
+        whole.add(part("process", bucket -> bucket.processNanos));
+        if (recorded.containerKnown) whole.add(part("container", bucket -> bucket.containerNanos));
+        whole.add(part("machine", bucket -> bucket.machineNanos));
+        if (recorded.throttledNanos > 0) whole.add(part("throttled", bucket -> bucket.throttledNanos));
         timelines.add(new Result.Timeline("Process, container and machine", "", PERCENT, false, whole));
         return timelines;
     }
 
-    private interface Part {
-        long nanos(Recorded.Bucket bucket);
+    private Result.Series part(String name, ToLongFunction<Recorded.Bucket> nanos) {
+        return series(name, bucket -> 100.0 * nanos.applyAsLong(bucket) / bucket.intervalNanos);
     }
 
-    private Result.Series series(String name, Part part) {
+    private Result.Series series(String name, ToDoubleFunction<Recorded.Bucket> percent) {
         List<double[]> points = new ArrayList<>();
         for (Recorded.Bucket bucket : recorded.buckets) {
-            double percent = Math.round(10_000.0 * part.nanos(bucket) / bucket.intervalNanos) / 100.0;
-            points.add(new double[] {Math.round(recorded.secondsAt(bucket) * 1000) / 1000.0, percent});
+            double seconds = Math.round(recorded.secondsAt(bucket) * 1000) / 1000.0;
+            points.add(new double[] {seconds, hundredths(percent.applyAsDouble(bucket))});
         }
         return new Result.Series(name, false, points);
     }
@@ -146,9 +155,9 @@ public final class RecordingPage {
     }
 
     private void add(List<Result.Series> series, String name, List<Recorded.Pool> pools) {
-        Result.Series unsplit = series(name + " cpu", bucket -> sum(bucket, pools, Recorded.UNSPLIT));
-        series.add(series(name + " user", bucket -> sum(bucket, pools, Recorded.USER)));
-        series.add(series(name + " system", bucket -> sum(bucket, pools, Recorded.SYSTEM)));
+        Result.Series unsplit = part(name + " cpu", bucket -> sum(bucket, pools, Recorded.UNSPLIT));
+        series.add(part(name + " user", bucket -> sum(bucket, pools, Recorded.USER)));
+        series.add(part(name + " system", bucket -> sum(bucket, pools, Recorded.SYSTEM)));
         if (unsplit.points().stream().anyMatch(point -> point[1] > 0)) series.add(unsplit);
     }
 

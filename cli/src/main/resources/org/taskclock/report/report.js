@@ -2,7 +2,10 @@
 // Copyright the TaskClock authors
 'use strict';
 (() => {
-  const results = JSON.parse(document.getElementById('results').textContent);
+  // The same signs as in the text of the page: what breaks or turns lines is not shown.
+  const unshown = /(?![\n\t])[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
+  const results = JSON.parse(
+    document.getElementById('results').textContent, (key, value) => typeof value === 'string' ? value.replace(unshown, '\ufffd') : value);
   const root = document.documentElement;
   const LIGHT = ['#2f6fd0', '#d9691e', '#2b9457', '#8a55cf', '#c93a57', '#138b98', '#9a7500', '#c45597', '#5c6b7d', '#6f8f1a'];
   const DARK = ['#6ea6ff', '#ff9d57', '#5fcf8d', '#b892ff', '#ff7d95', '#45c4d0', '#e0b93a', '#f28cc6', '#9fb0c4', '#aed04e'];
@@ -63,7 +66,7 @@
   function number(value) {
     if (value === null || value === undefined || !isFinite(value)) return '';
     if (Number.isInteger(value) || Math.abs(value) >= 1000) return value.toLocaleString('en', {maximumFractionDigits: 0});
-    return value.toLocaleString('en', {maximumSignificantDigits: 4});
+    return String(value).length <= 7 ? String(value) : value.toLocaleString('en', {maximumSignificantDigits: 4});
   }
 
   function withUnit(value, unit) {
@@ -194,7 +197,7 @@
           ? {color: 'transparent', borderColor: color('muted'), borderWidth: 1.5, borderType: 'dashed'} : {},
       }),
       markLine: series.length > 1 ? undefined : {
-        silent: true, symbol: 'none', animation: false, label: {show: false},
+        silent: true, symbol: 'rect', symbolSize: [2, 9], animation: false, label: {show: false},
         lineStyle: {type: 'solid', width: 2, color: color('text'), opacity: 0.75},
         data: one.cells.flatMap((cell, i) => !cell || cell.low === null || cell.high === null ? []
           : [[{coord: [log ? Math.max(cell.low, least) : cell.low, i]}, {coord: [cell.high, i]}]]),
@@ -366,14 +369,30 @@
   const KINDS = {bars, percentiles, timelines, compareBars, comparePercentiles};
 
   function draw(element) {
-    const chart = echarts.getInstanceByDom(element) || echarts.init(element);
+    let chart = echarts.getInstanceByDom(element);
+    if (!chart) {
+      chart = echarts.init(element);
+      if (element.dataset.kind === 'timelines') zoomTogether(element, chart);
+    }
     const option = KINDS[element.dataset.kind](element, results[element.dataset.result]);
     chart.resize();
     chart.setOption(option, true);
   }
 
   function drawAll() {
-    document.querySelectorAll('.chart').forEach(draw);
+    for (const element of document.querySelectorAll('.chart')) if (element.clientWidth > 0) draw(element);
+  }
+
+  /** What is seen of one timeline is seen of all those of its result. */
+  function zoomTogether(element, chart) {
+    chart.on('datazoom', () => {
+      const {start, end} = chart.getOption().dataZoom[0];
+      for (const other of document.querySelectorAll(`[data-kind=timelines][data-result="${element.dataset.result}"]`)) {
+        const to = other !== element && echarts.getInstanceByDom(other);
+        const zoom = to && to.getOption().dataZoom[0];
+        if (zoom && (zoom.start !== start || zoom.end !== end)) to.dispatchAction({type: 'dataZoom', start, end});
+      }
+    });
   }
 
   // ---- flame graphs are pages of their own, in frames
@@ -434,6 +453,12 @@
   }
 
   // ----
+
+  // One part alone, for pictures.
+  const only = document.querySelectorAll('.part')[new URLSearchParams(location.search).get('only') - 1];
+  if (only) {
+    for (const part of document.querySelectorAll('header, nav, footer, h2, .when, .incomplete, .part')) part.hidden = part !== only;
+  }
 
   applyScheme();
   drawAll();

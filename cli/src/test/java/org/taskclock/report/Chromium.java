@@ -17,6 +17,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -43,6 +44,7 @@ final class Chromium implements AutoCloseable {
     private final AtomicInteger ids = new AtomicInteger();
     private final Map<Integer, CompletableFuture<JsonObject>> answers = new ConcurrentHashMap<>();
     private final List<Event> events = new CopyOnWriteArrayList<>();
+    private final String target;
     private String session;
 
     /** Empty where none is installed. */
@@ -74,14 +76,13 @@ final class Chromium implements AutoCloseable {
                 .newWebSocketBuilder()
                 .buildAsync(URI.create(address()), new Answers())
                 .get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
-        String target = send("Target.createTarget", Map.of("url", "about:blank"))
+        target = send("Target.createTarget", Map.of("url", "about:blank"))
                 .get("targetId")
                 .getAsString();
         session = send("Target.attachToTarget", Map.of("targetId", target, "flatten", true))
                 .get("sessionId")
                 .getAsString();
         for (String domain : List.of("Page", "Runtime", "Log", "Network")) send(domain + ".enable", Map.of());
-        send("Target.setAutoAttach", Map.of("autoAttach", true, "waitForDebuggerOnStart", false, "flatten", true));
     }
 
     private String address() throws IOException {
@@ -127,18 +128,6 @@ final class Chromium implements AutoCloseable {
         evaluate("new Promise(done => document.readyState === 'complete' ? done() : addEventListener('load', done))");
     }
 
-    /** What a script gives in the page's only frame. */
-    JsonElement evaluateInFrame(String script) throws Exception {
-        String page = session;
-        session =
-                events("Target.attachedToTarget").get(0).params.get("sessionId").getAsString();
-        try {
-            return evaluate(script);
-        } finally {
-            session = page;
-        }
-    }
-
     /** Waits until a script gives true. */
     void await(String script) throws Exception {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS);
@@ -150,8 +139,27 @@ final class Chromium implements AutoCloseable {
 
     /** What a script gives, as JSON. */
     JsonElement evaluate(String script) throws InterruptedException, ExecutionException, TimeoutException {
-        JsonObject answer =
-                send("Runtime.evaluate", Map.of("expression", script, "awaitPromise", true, "returnByValue", true));
+        return evaluate(script, Map.of());
+    }
+
+    /** What a script gives in the page's only frame, whose policy would not let the page itself ask. */
+    JsonElement evaluateInFrame(String script) throws InterruptedException, ExecutionException, TimeoutException {
+        JsonObject context = events("Runtime.executionContextCreated").stream()
+                .map(event -> event.params.getAsJsonObject("context"))
+                .filter(c -> !c.getAsJsonObject("auxData")
+                        .get("frameId")
+                        .getAsString()
+                        .equals(target))
+                .reduce((earlier, later) -> later)
+                .orElseThrow();
+        return evaluate(script, Map.of("contextId", context.get("id").getAsInt()));
+    }
+
+    private JsonElement evaluate(String script, Map<String, ?> where)
+            throws InterruptedException, ExecutionException, TimeoutException {
+        Map<String, Object> params = new HashMap<>(where);
+        params.putAll(Map.of("expression", script, "awaitPromise", true, "returnByValue", true));
+        JsonObject answer = send("Runtime.evaluate", params);
         if (answer.has("exceptionDetails")) throw new AssertionError(script + ": " + answer.get("exceptionDetails"));
         return answer.getAsJsonObject("result").get("value");
     }

@@ -25,7 +25,8 @@ class RecordingPageTest {
     void shouldAddUpToTheProcess(int count) {
         Result result = only(Samples.frames(count));
         List<Result.Series> pools = result.timelines().get(0).series();
-        List<double[]> process = series(result.timelines().get(2), "process");
+        List<double[]> process =
+                series(result.timelines().get(result.timelines().size() - 1), "process");
         assertThat(process).hasSizeBetween(1, 1200);
         for (int i = 0; i < process.size(); i++) {
             double sum = 0;
@@ -83,6 +84,9 @@ class RecordingPageTest {
         assertThat(finding.verdict()).isEqualTo("yield-storm");
         // Frames 30 to 39 and 90 to 119; the hole of a minute is between.
         assertThat(finding.source()).isEqualTo("12:00:30 to 12:00:40, 12:02:29 to 12:02:59 UTC, in 40 of 120 frames");
+        List<double[]> held = series(result.timelines().get(1), "yield-storm");
+        assertThat(held).filteredOn(point -> point[1] == 100).hasSize(40);
+        assertThat(held).filteredOn(point -> point[1] == 0).hasSize(80);
         assertThat(finding.text()).isEqualTo("88 % system\nin Thread.yield0");
     }
 
