@@ -64,6 +64,8 @@ final class Report implements Callable<Integer> {
                 return Main.complain(why.contains(file.toString()) ? why : file + ": " + why, Main.FAILED);
             }
         }
+        if (results.isEmpty())
+            return Main.complain("results: there are none in what was given: record for longer", Main.FAILED);
         String page;
         try {
             page = ReportPage.of(results);
@@ -84,7 +86,7 @@ final class Report implements Callable<Integer> {
         return Files.exists(file) && Files.exists(other) && Files.isSameFile(file, other);
     }
 
-    /** Here a recording is told from a result. */
+    /** A recording is to be told from a result here, and RecordingPage.results makes results of its frames. */
     private static List<Result> read(Path file) throws IOException {
         return List.of(Result.read(file));
     }

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** What the results of a page have in common and where they differ. */
 final class Overview {
@@ -97,6 +98,9 @@ final class Overview {
                 byName.computeIfAbsent(bar.name(), name -> new Double[holders.size()])[k] = bar.value();
             }
         }
+        // Nothing to compare, where each was measured in one of them only.
+        if (byName.values().stream()
+                .allMatch(values -> Stream.of(values).filter(Objects::nonNull).count() < 2)) return;
         for (int k = 1; k < holders.size(); k++) {
             columns.add(
                     ResultSection.column(ReportPage.label(holders.get(k)) + " / " + ReportPage.label(holders.get(0))));

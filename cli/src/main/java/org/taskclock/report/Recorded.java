@@ -206,6 +206,8 @@ final class Recorded {
         if (cpu <= 0) return;
         long user = Math.min(Math.max(totals.processUserNanos() - listed[USER], 0), cpu);
         Pool pool = pool(REST, Row.Kind.NATIVE);
+        pool.waitKnown = false;
+        pool.switchesKnown = false;
         pool.cpuNanos += cpu;
         pool.userNanos += user;
         pool.nanos += cpu;

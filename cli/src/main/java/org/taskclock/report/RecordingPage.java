@@ -24,12 +24,22 @@ public final class RecordingPage {
 
     private final Recorded recorded;
 
-    private RecordingPage(Recorded recorded) {
+    private final Map<String, String> machine;
+    private final List<String> notes;
+
+    private RecordingPage(Recorded recorded, Map<String, String> machine, List<String> notes) {
         this.recorded = recorded;
+        this.machine = machine;
+        this.notes = notes;
     }
 
-    /** Reads the frames once; what it keeps of them does not grow with their number. */
-    public static List<Result> results(Iterable<Frame> frames) {
+    /**
+     * Reads the frames once; what it keeps of them does not grow with their number.
+     *
+     * @param machine facts of the machine on which they were recorded
+     * @param notes what else is to be known of the recording, as what of it could not be read
+     */
+    public static List<Result> results(Iterable<Frame> frames, Map<String, String> machine, List<String> notes) {
         Map<Integer, Recorded> processes = new LinkedHashMap<>();
         for (Frame frame : frames) {
             // Nothing can be said of an interval without length.
@@ -37,7 +47,7 @@ public final class RecordingPage {
             processes.computeIfAbsent(frame.pid(), pid -> new Recorded()).add(frame);
         }
         return processes.values().stream()
-                .map(recorded -> new RecordingPage(recorded).result())
+                .map(recorded -> new RecordingPage(recorded, machine, notes).result())
                 .toList();
     }
 
@@ -79,6 +89,7 @@ public final class RecordingPage {
                 recorded.cores > 0 ? Numbers.format(recorded.cores) + " processors" : "none known");
         if (recorded.throttledNanos > 0)
             facts.put("throttled for", Numbers.format(recorded.throttledNanos / 1e9) + " s");
+        facts.putAll(machine);
         facts.put("taskclock itself", Numbers.format(recorded.percent(recorded.ownNanos)) + " " + PERCENT);
         return facts;
     }
@@ -92,6 +103,7 @@ public final class RecordingPage {
                                 + " frames; peaks in tables are those of single frames."));
         method.add("The time of virtual threads is in that of the threads that carry them, and not added to it.");
         method.addAll(recorded.notes);
+        method.addAll(notes);
         return method;
     }
 
@@ -211,7 +223,7 @@ public final class RecordingPage {
         List<Object> cells = new ArrayList<>();
         cells.add(name);
         cells.add(kind.name().toLowerCase(Locale.ROOT));
-        cells.add(number);
+        cells.add(number == 0 ? null : number);
         cells.add(seconds(used.cpuNanos));
         cells.add(used.splitKnown ? seconds(used.userNanos) : null);
         cells.add(used.splitKnown ? seconds(used.cpuNanos - used.userNanos) : null);

@@ -142,6 +142,11 @@ public record Result(
 
     public void write(Path file) throws IOException {
         // writeString fails for half a pair, which a thread's name may hold.
-        Files.write(file, (GSON.toJson(this) + "\n").getBytes(StandardCharsets.UTF_8));
+        Files.write(file, (text() + "\n").getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** As it is written. */
+    public String text() {
+        return GSON.toJson(this);
     }
 }

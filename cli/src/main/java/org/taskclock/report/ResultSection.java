@@ -14,6 +14,9 @@ final class ResultSection {
     /** A timeline that is longer is put in a table by means and peaks. */
     private static final int TIMELINE_ROWS = 200;
 
+    /** More timelines than these stand two in a row. */
+    private static final int ONE_BELOW_THE_OTHER = 4;
+
     private final Html html;
     private final Result result;
     private final int index;
@@ -85,7 +88,7 @@ final class ResultSection {
     private void bars(int i, Result.Bars bars) {
         part("bars", bars.title(), bars.text());
         chart("bars", i, bars.title());
-        values(Bar.columns(bars.unit()), Bar.rows(bars.items()));
+        values(Bar.columns(bars.unit()), Bar.rows(bars.unit(), bars.items()));
         html.raw("</section>\n");
     }
 
@@ -103,7 +106,9 @@ final class ResultSection {
                     column("from"));
         }
 
-        static List<List<?>> rows(List<Result.Bar> bars) {
+        static List<List<?>> rows(String unit, List<Result.Bar> bars) {
+            // Of what is a ratio itself, another would only confuse.
+            boolean isRatio = unit != null && (unit.equals("x") || unit.startsWith("%"));
             double least = bars.stream()
                     .filter(bar -> !bar.published() && bar.value() > 0)
                     .mapToDouble(Result.Bar::value)
@@ -116,7 +121,7 @@ final class ResultSection {
                 row.add(bar.value());
                 row.add(bar.low());
                 row.add(bar.high());
-                row.add(Numbers.ratio(bar.value(), least));
+                row.add(isRatio ? "" : Numbers.ratio(bar.value(), least));
                 row.add(bar.published() ? "published" : "measured");
                 rows.add(row);
             }
@@ -134,6 +139,8 @@ final class ResultSection {
     }
 
     private void timelines() {
+        boolean many = result.timelines().size() > ONE_BELOW_THE_OTHER;
+        if (many) html.raw("<div class=\"many\">\n");
         for (int i = 0; i < result.timelines().size(); i++) {
             Result.Timeline timeline = result.timelines().get(i);
             part("timeline", timeline.title(), timeline.text());
@@ -150,6 +157,7 @@ final class ResultSection {
             }
             html.raw("</section>\n");
         }
+        if (many) html.raw("</div>\n");
     }
 
     private void flameGraph(Result.FlameGraph graph) throws IOException {

@@ -184,25 +184,31 @@
       if (cell.ratio) lines.push(['', 'to the least measured', cell.ratio]);
       return tip(names[at.dataIndex], lines);
     };
+    const figure = one => ({
+      show: true, position: 'right', color: color('text'), distance: 8,
+      formatter: at => one.cells[at.dataIndex] ? one.cells[at.dataIndex].text : '',
+    });
     option.series = series.map((one, s) => ({
       name: one.name, type: 'bar', barWidth: thick, barGap: '15%',
       itemStyle: {color: palette(s)},
-      label: {
-        show: true, position: 'right', color: color('text'), distance: 8,
-        formatter: at => one.cells[at.dataIndex] ? one.cells[at.dataIndex].text : '',
-      },
+      label: series.length > 1 ? figure(one) : undefined,
       data: one.cells.map(cell => cell === null ? {value: null} : {
         value: cell.value,
         itemStyle: cell.published
           ? {color: 'transparent', borderColor: color('muted'), borderWidth: 1.5, borderType: 'dashed'} : {},
       }),
       markLine: series.length > 1 ? undefined : {
-        silent: true, symbol: 'rect', symbolSize: [2, 9], animation: false, label: {show: false},
+        silent: true, symbol: 'rect', symbolSize: [9, 2], animation: false, label: {show: false},
         lineStyle: {type: 'solid', width: 2, color: color('text'), opacity: 0.75},
         data: one.cells.flatMap((cell, i) => !cell || cell.low === null || cell.high === null ? []
-          : [[{coord: [log ? Math.max(cell.low, least) : cell.low, i]}, {coord: [cell.high, i]}]]),
+          : [[{coord: [cell.low, i]}, {coord: [cell.high, i]}]]),
       },
     }));
+    if (series.length === 1) option.series.push({
+      // Carries the figures, which stand beyond the spread.
+      name: 'figures', type: 'scatter', symbolSize: 0, silent: true, itemStyle: {opacity: 1}, label: figure(series[0]),
+      data: series[0].cells.map((cell, i) => [Math.max(cell.value, cell.high || cell.value), i]),
+    });
     return option;
   }
 

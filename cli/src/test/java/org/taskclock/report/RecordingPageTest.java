@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -14,7 +15,7 @@ import org.taskclock.watch.Frame;
 
 class RecordingPageTest {
     private static Result only(List<Frame> frames) {
-        List<Result> results = RecordingPage.results(frames);
+        List<Result> results = RecordingPage.results(frames, Map.of(), List.of());
         assertThat(results).hasSize(1);
         return results.get(0);
     }
@@ -66,6 +67,7 @@ class RecordingPageTest {
         assertThat(virtual.get(8)).isNull(); // what is not known is not 0
         assertThat(row(result.tables().get(1), "http-nio-8080-exec-2").get(2)).isEqualTo(102);
         List<Object> ended = row(result.tables().get(0), "threads that are not listed");
+        assertThat(ended.subList(8, 11)).containsOnlyNulls();
         assertThat((Double) ended.get(3)).isCloseTo(count * 0.030, within(0.001));
     }
 
@@ -105,13 +107,13 @@ class RecordingPageTest {
                     f.diagnoses(),
                     f.notes()));
         }
-        assertThat(RecordingPage.results(frames))
+        assertThat(RecordingPage.results(frames, Map.of(), List.of()))
                 .extracting(Result::name)
                 .containsExactly("com.example.Server, pid 4711", "other.jar, pid 4712");
     }
 
     @Test
     void shouldHaveNothingToSayOfNothing() {
-        assertThat(RecordingPage.results(List.of())).isEmpty();
+        assertThat(RecordingPage.results(List.of(), Map.of(), List.of())).isEmpty();
     }
 }

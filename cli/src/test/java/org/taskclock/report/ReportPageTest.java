@@ -14,6 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -39,7 +40,7 @@ class ReportPageTest {
         Path file = folder.resolve("result.json");
         Samples.result("quick", 1, "AMD EPYC").write(file);
         result = Result.read(file);
-        recording = RecordingPage.results(Samples.frames(400));
+        recording = RecordingPage.results(Samples.frames(400), Map.of("kernel", "6.18.5"), List.of("A block is torn."));
         write("one", List.of(result));
         write("two", List.of(result, Samples.result("quick", 1.3, "Intel Xeon")));
         write("recording", recording);
@@ -215,7 +216,7 @@ class ReportPageTest {
         // Bars take their ratios from the table, in the order of the result.
         browser.evaluate("document.querySelectorAll('.part.bars th button')[1].click();" + press);
         JsonElement label = browser.evaluate(
-                "(() => { const s = echarts.getInstanceByDom(document.querySelector('.chart')).getOption().series[0];"
+                "(() => { const s = echarts.getInstanceByDom(document.querySelector('.chart')).getOption().series[1];"
                         + " return s.label.formatter({dataIndex: 0}) })()");
         assertThat(label.getAsString()).isEqualTo("9,222 ns  ·  496\u00a0x");
         assertThat(browser.complaints()).isEmpty();

@@ -93,8 +93,8 @@ final class Samples {
                                 new Result.Bar(
                                         "clock_gettime by the constant id",
                                         511.25 * factor,
-                                        505.0 * factor,
-                                        530.0 * factor,
+                                        420.0 * factor,
+                                        790.0 * factor,
                                         false),
                                 new Result.Bar(
                                         "TaskClock.userNanos(), rung rseq",
