@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.report;
+
+import java.math.BigDecimal;
+import java.math.MathContext;
+import java.util.Locale;
+
+/** How numbers are shown. */
+final class Numbers {
+    private static final int SHORT = 7;
+
+    private Numbers() {}
+
+    /** Whole from 1,000 on, else with four digits, or more if it is short: 99.9999 is not 100. */
+    static String format(double value) {
+        if (!Double.isFinite(value)) return "";
+        if (value == Math.rint(value) || Math.abs(value) >= 1000) return String.format(Locale.ROOT, "%,.0f", value);
+        String exact = exact(value);
+        return exact.length() <= SHORT ? exact : plain(new BigDecimal(value).round(new MathContext(4)));
+    }
+
+    /** So that it can be read back. */
+    static String exact(double value) {
+        return Double.isFinite(value) ? plain(new BigDecimal(Double.toString(value))) : "";
+    }
+
+    /** As "1.04 x", with a blank at which no line ends; empty where there is none. */
+    static String ratio(double value, double reference) {
+        double ratio = value / reference;
+        if (!(ratio > 0) || !Double.isFinite(ratio)) return "";
+        int digits = ratio < 10 ? 2 : ratio < 100 ? 1 : 0;
+        return String.format(Locale.ROOT, "%,." + digits + "f\u00a0x", ratio);
+    }
+
+    private static String plain(BigDecimal value) {
+        return value.signum() == 0 ? "0" : value.stripTrailingZeros().toPlainString();
+    }
+}
