@@ -99,6 +99,10 @@ abstract class ExperimentCommand implements Callable<Integer> {
         if (output != null) note("written to " + output);
     }
 
+    final Path output() {
+        return output;
+    }
+
     final Interruption interruption() {
         return interruption;
     }

@@ -56,13 +56,13 @@ record JavaHome(Path path, String version, String vendor) {
             if (home.feature() < OLDEST) {
                 throw new LabException("--jdk " + path + ": " + home + ": name a JDK " + OLDEST + " or later");
             }
-            if (seen.add(home.path)) homes.add(home);
+            if (seen.add(home.path)) homes.add(home.distinct(homes));
         }
         if (!named.isEmpty()) return homes;
         try (Stream<Path> all = Files.isDirectory(USUAL) ? Files.list(USUAL) : Stream.empty()) {
             for (Path path : (Iterable<Path>) all::iterator) {
                 JavaHome home = of(path);
-                if (home != null && home.feature() >= OLDEST && seen.add(home.path)) homes.add(home);
+                if (home != null && home.feature() >= OLDEST && seen.add(home.path)) homes.add(home.distinct(homes));
             }
         } catch (IOException e) {
             throw new LabException(USUAL + ": " + e.getMessage() + ": name a JDK by --jdk PATH");
@@ -70,6 +70,17 @@ record JavaHome(Path path, String version, String vendor) {
         if (homes.isEmpty()) homes.add(of(Path.of(System.getProperty("java.home"))));
         homes.sort(Comparator.comparingInt((JavaHome home) -> home.feature()).thenComparing(JavaHome::version));
         return homes;
+    }
+
+    /** With the vendor in its version, and a number if need be, where another one has the same. */
+    private JavaHome distinct(List<JavaHome> others) {
+        String name = version;
+        for (int i = 1; has(others, name); i++) name = version + " " + vendor + (i == 1 ? "" : " " + i);
+        return new JavaHome(path, name, vendor);
+    }
+
+    private static boolean has(List<JavaHome> homes, String version) {
+        return homes.stream().anyMatch(home -> home.version.equals(version));
     }
 
     /** Null if there is none. */

@@ -206,7 +206,7 @@ final class YieldTables {
         return List.of(times.realSeconds(), times.userSeconds(), times.systemSeconds());
     }
 
-    private static Object known(double value) {
+    static Object known(double value) {
         return Double.isNaN(value) ? null : value;
     }
 
