@@ -59,6 +59,7 @@ final class CarriersExperiment extends ExperimentCommand {
     @Override
     void measure(List<JavaHome> homes) throws LabException, Interruption.Cut, IOException, InterruptedException {
         atLeast(0.1, seconds);
+        Jvm.checkAgent();
         List<JavaHome> able = withVirtual(homes);
         for (JavaHome home : able) {
             for (int carriers : carriers()) {

@@ -24,7 +24,7 @@ record Claim(String text, String source, String published, String format, Double
     /** Figures by JDK; NaN where there is none. */
     Result.Finding judge(Map<String, Double> figures) {
         Map<String, Double> known = new LinkedHashMap<>(figures);
-        known.values().removeIf(value -> value.isNaN());
+        known.values().removeIf(value -> !Double.isFinite(value));
         StringJoiner text = new StringJoiner("; ");
         known.forEach((jdk, value) -> text.add("JDK " + jdk + ": " + String.format(Locale.ROOT, format, value)));
         boolean all = known.values().stream().allMatch(holds::test);

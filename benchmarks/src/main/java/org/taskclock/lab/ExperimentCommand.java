@@ -9,7 +9,6 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.Callable;
 import org.taskclock.report.Result;
 import picocli.CommandLine.Model.CommandSpec;
@@ -71,6 +70,9 @@ abstract class ExperimentCommand implements Callable<Integer> {
                 complete = true;
             } catch (Interruption.Cut e) {
                 note("interrupted: what was measured until now is kept");
+            } catch (LabException e) {
+                if (step == 0) throw e;
+                complain(e);
             }
             Report report = new Report();
             report(report);
@@ -78,11 +80,15 @@ abstract class ExperimentCommand implements Callable<Integer> {
             write(result);
             return complete ? OK : FAILED;
         } catch (LabException e) {
-            System.err.println("taskclock: experiment " + spec.name() + ": " + e.getMessage());
+            complain(e);
             return FAILED;
         } finally {
             interruption.over();
         }
+    }
+
+    private void complain(LabException e) {
+        note("experiment " + spec.name() + ": " + e.getMessage());
     }
 
     private void write(Result result) throws IOException {
@@ -155,43 +161,5 @@ abstract class ExperimentCommand implements Callable<Integer> {
     /** The title of a table that {@link #live} has shown already; null if there is none. */
     String shownAlready() {
         return null;
-    }
-
-    /** Collects a result. */
-    static final class Report {
-        final List<String> method = new ArrayList<>();
-        final List<Result.Finding> findings = new ArrayList<>();
-        final List<Result.Table> tables = new ArrayList<>();
-        final List<Result.Bars> bars = new ArrayList<>();
-        final List<Result.Timeline> timelines = new ArrayList<>();
-
-        private Result result(
-                String name,
-                String started,
-                String ended,
-                boolean complete,
-                List<String> command,
-                List<JavaHome> homes) {
-            List<Result.Jdk> jdks = new ArrayList<>();
-            for (JavaHome home : homes) jdks.add(new Result.Jdk(home.version(), home.vendor(), List.of()));
-            return new Result(
-                    Result.FORMAT,
-                    "experiment",
-                    name,
-                    started,
-                    ended,
-                    complete,
-                    command,
-                    MachineFacts.read(),
-                    jdks,
-                    method,
-                    findings,
-                    tables,
-                    bars,
-                    List.of(),
-                    timelines,
-                    List.of(),
-                    Map.of());
-        }
     }
 }

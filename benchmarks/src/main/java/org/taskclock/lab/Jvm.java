@@ -15,6 +15,7 @@ import java.util.function.Consumer;
 /** A JVM of its own for a program that is measured, with the class path of this one. */
 final class Jvm {
     private static final long TICK_NANOS = 10_000_000; // of /proc, whatever the kernel's is
+    private static final String AGENT = "taskclock-agent.jar";
     private static final int INTERRUPTED = 130;
     private static final int TERMINATED = 143;
 
@@ -48,12 +49,17 @@ final class Jvm {
     }
 
     Jvm agent(String agentOptions) throws LabException {
-        return option("-javaagent:" + besideJar("taskclock-agent.jar") + "=" + agentOptions);
+        return option("-javaagent:" + besideJar(AGENT) + "=" + agentOptions);
     }
 
     /** A jar that does nothing as an agent. */
     Jvm emptyAgent() throws LabException {
         return option("-javaagent:" + besideJar("benchmarks.jar"));
+    }
+
+    /** Before anything is measured. */
+    static void checkAgent() throws LabException {
+        besideJar(AGENT);
     }
 
     private static Path besideJar(String name) throws LabException {

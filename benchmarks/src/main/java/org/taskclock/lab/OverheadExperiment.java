@@ -5,9 +5,13 @@ package org.taskclock.lab;
 import com.google.gson.Gson;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.taskclock.benchmarks.Intervals;
 import org.taskclock.benchmarks.Switches;
 import picocli.CommandLine.Command;
@@ -28,6 +32,25 @@ final class OverheadExperiment extends ExperimentCommand {
     private static final String OFF = "TaskClock's, vthreads=off";
     private static final String ON = "TaskClock's, vthreads=on";
     private static final List<String> VARIANTS = List.of(BARE, EMPTY, OFF, ON);
+
+    /** What can be left out. */
+    private enum Part {
+        SWITCHES,
+        SERVER,
+        READING;
+
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
+    @Option(
+            names = "--only",
+            paramLabel = "PART",
+            split = ",",
+            description = "Only these, with commas between: ${COMPLETION-CANDIDATES}.")
+    private Set<Part> only = EnumSet.allOf(Part.class);
 
     @Option(
             names = "--rounds",
@@ -58,13 +81,19 @@ final class OverheadExperiment extends ExperimentCommand {
     @Override
     int steps(List<JavaHome> homes) {
         int steps = 0;
-        for (JavaHome home : homes) steps += 2 + (home.hasVirtual() ? rounds : 0);
+        for (JavaHome home : homes) {
+            if (only.contains(Part.SWITCHES)) steps++;
+            if (only.contains(Part.READING)) steps++;
+            if (only.contains(Part.SERVER) && home.hasVirtual()) steps += rounds;
+        }
         return steps;
     }
 
     @Override
     List<String> options() {
         return List.of(
+                "--only",
+                only.stream().map(Part::toString).collect(Collectors.joining(",")),
                 "--rounds",
                 Integer.toString(rounds),
                 "--seconds",
@@ -76,34 +105,44 @@ final class OverheadExperiment extends ExperimentCommand {
     @Override
     void measure(List<JavaHome> homes) throws LabException, Interruption.Cut, IOException, InterruptedException {
         atLeast(0.1, seconds);
+        Jvm.checkAgent();
         if (rounds < 1) throw new LabException("--rounds " + rounds + ": too few: at least 1");
+        if (only.equals(EnumSet.of(Part.SERVER))) withVirtual(homes);
         for (JavaHome home : homes) {
-            progress(home + ": switches, on each rung");
-            List<Switches.Turn> turns = new ArrayList<>();
-            switches.put(home.version(), turns);
-            new Jvm(home)
-                    .run(
-                            interruption(),
-                            line -> turns.add(GSON.fromJson(line, Switches.Turn.class)),
-                            Switches.class,
-                            "--json",
-                            "--rounds",
-                            Integer.toString(rounds));
-            progress(home + ": one reading, by the interval between readings");
-            List<Intervals.Cost> costs = new ArrayList<>();
-            intervals.put(home.version(), costs);
-            new Jvm(home)
-                    .run(
-                            interruption(),
-                            line -> costs.add(GSON.fromJson(line, Intervals.Cost.class)),
-                            Intervals.class,
-                            "--json",
-                            "--rounds",
-                            Integer.toString(rounds),
-                            "--settle",
-                            Double.toString(settle));
-            if (home.hasVirtual()) serve(home);
+            if (only.contains(Part.SWITCHES)) switches(home);
+            if (only.contains(Part.READING)) reading(home);
+            if (only.contains(Part.SERVER) && home.hasVirtual()) serve(home);
         }
+    }
+
+    private void switches(JavaHome home) throws LabException, Interruption.Cut, IOException, InterruptedException {
+        progress(home + ": switches, on each rung");
+        List<Switches.Turn> turns = new ArrayList<>();
+        switches.put(home.version(), turns);
+        new Jvm(home)
+                .run(
+                        interruption(),
+                        line -> turns.add(GSON.fromJson(line, Switches.Turn.class)),
+                        Switches.class,
+                        "--json",
+                        "--rounds",
+                        Integer.toString(rounds));
+    }
+
+    private void reading(JavaHome home) throws LabException, Interruption.Cut, IOException, InterruptedException {
+        progress(home + ": one reading, by the interval between readings");
+        List<Intervals.Cost> costs = new ArrayList<>();
+        intervals.put(home.version(), costs);
+        new Jvm(home)
+                .run(
+                        interruption(),
+                        line -> costs.add(GSON.fromJson(line, Intervals.Cost.class)),
+                        Intervals.class,
+                        "--json",
+                        "--rounds",
+                        Integer.toString(rounds),
+                        "--settle",
+                        Double.toString(settle));
     }
 
     private void serve(JavaHome home) throws LabException, Interruption.Cut, IOException, InterruptedException {

@@ -66,7 +66,8 @@ final class ResultText {
         if (!(cell instanceof Number number)) return cell.toString();
         double value = number.doubleValue();
         double size = Math.abs(value);
-        if (value == Math.rint(value) && !(cell instanceof Double) || size >= 100) {
+        boolean whole = !(cell instanceof Double) && value == Math.rint(value);
+        if (whole || size >= 100) {
             return String.format(Locale.ROOT, "%,.0f", value);
         }
         return String.format(Locale.ROOT, size >= 10 ? "%.1f" : "%.2f", value);

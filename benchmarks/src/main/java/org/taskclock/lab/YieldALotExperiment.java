@@ -62,6 +62,7 @@ final class YieldALotExperiment extends ExperimentCommand {
     @Override
     void measure(List<JavaHome> homes) throws LabException, Interruption.Cut, IOException, InterruptedException {
         atLeast(0.1, seconds);
+        Jvm.checkAgent();
         for (JavaHome home : homes) {
             flags.put(home.version(), Jvm.accepts(home, YieldRun.Mode.FLAG.text) ? 1.0 : 0.0);
             for (YieldRun.Mode mode : modes(home)) {

@@ -81,6 +81,7 @@ final class YieldExperiment extends ExperimentCommand {
     @Override
     void measure(List<JavaHome> homes) throws LabException, Interruption.Cut, IOException, InterruptedException {
         atLeast(0.1, seconds);
+        Jvm.checkAgent();
         for (Plan plan : plans(homes)) measure(plan);
     }
 

@@ -38,7 +38,7 @@ final class YieldFindings {
                 "1.05 processors",
                 "%.2f processors",
                 value -> value > 0.85 && value < 1.2,
-                jdk -> ifRun(runs.plain(jdk, false, false, false), YieldRun::cores));
+                jdk -> ifRun(runs.plain(jdk, false, false, false), YieldRun::watchedShare));
         add(
                 "With a thread on each processor nearly as many times more is done",
                 "9.1 times with 12 threads, 76 % of 12",

@@ -57,6 +57,17 @@ record YieldRun(
         return times.cores();
     }
 
+    /** Processors that the watched threads kept busy, in the mean. */
+    double watchedShare() {
+        double seconds = 0;
+        long nanos = 0;
+        for (EvenNumbers.Second second : this.seconds) {
+            seconds += second.seconds();
+            for (Watched.Used used : second.threads()) nanos += used.cpuNanos();
+        }
+        return nanos / 1e9 / seconds;
+    }
+
     double systemPercent() {
         return times.systemPercent();
     }

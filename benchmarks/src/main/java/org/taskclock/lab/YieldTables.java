@@ -7,13 +7,18 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.StringJoiner;
 import org.taskclock.report.Result;
 
 /** The tables and pictures of {@code yield}. */
 final class YieldTables {
     /** With more threads than these, one picture of all together is easier to read. */
     private static final int THREADS_IN_PICTURE = 4;
+
+    /** What a thread that never waits has of a processor, where nothing else is to do. */
+    private static final double UNDISTURBED = 0.9;
 
     static final String SECONDS = "Each second";
 
@@ -42,9 +47,26 @@ final class YieldTables {
                 "Threads that count even numbers",
                 "Newsletter: " + Newsletter.MACHINE + "; for " + Newsletter.SECONDS
                         + " s each; it has no figures for virtual threads that do not yield. real, user and sys are the whole"
-                        + " process's, as the shell's time tells them; processors is how many of them that makes.",
+                        + " process's, as the shell's time tells them; processors is how many of them that makes."
+                        + disturbance(runs),
                 columns,
                 rows);
+    }
+
+    /** A thread that never waits, and was kept from running. */
+    private static String disturbance(YieldRuns runs) {
+        StringJoiner text = new StringJoiner("");
+        for (String jdk : runs.jdks()) {
+            YieldRun run = runs.plain(jdk, false, false, false);
+            if (run == null || run.watchedShare() > UNDISTURBED) continue;
+            text.add(String.format(
+                    Locale.ROOT,
+                    " JDK %s: the machine had other work: a thread that never waits had %.0f %% of a processor. Measure again when it"
+                            + " is idle.",
+                    jdk,
+                    100 * run.watchedShare()));
+        }
+        return text.toString();
     }
 
     private static List<Object> figures(long evenNumbers, double seconds, double slowdown, Jvm.Times times) {
@@ -207,7 +229,7 @@ final class YieldTables {
     }
 
     static Object known(double value) {
-        return Double.isNaN(value) ? null : value;
+        return Double.isFinite(value) ? value : null;
     }
 
     /** Names and units, in turn. */
