@@ -94,11 +94,7 @@ abstract class ExperimentCommand implements Callable<Integer> {
     private void write(Result result) throws IOException {
         if (output != null) result.write(output);
         if (json) {
-            // By way of a file, as a result writes itself.
-            Path file = Files.createTempFile("taskclock-", ".json");
-            result.write(file);
-            System.out.print(Files.readString(file));
-            Files.delete(file);
+            System.out.println(result.text());
         } else {
             System.out.print(ResultText.of(result, shownAlready()));
         }

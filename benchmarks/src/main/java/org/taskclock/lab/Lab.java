@@ -2,6 +2,7 @@
 // Copyright the TaskClock authors
 package org.taskclock.lab;
 
+import java.io.IOException;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ParameterException;
@@ -11,7 +12,9 @@ import picocli.CommandLine.ParameterException;
         name = "taskclock",
         subcommands = {Experiment.class})
 final class Lab implements Runnable {
-    private static final int USAGE = 2;
+    static final int OK = 0;
+    static final int FAILED = 1;
+    static final int USAGE = 2;
 
     private Lab() {}
 
@@ -19,14 +22,32 @@ final class Lab implements Runnable {
     public void run() {}
 
     public static void main(String[] args) {
-        System.exit(new CommandLine(new Lab())
+        System.exit(execute(args));
+    }
+
+    static int execute(String... args) {
+        return new CommandLine(new Lab())
                 .setParameterExceptionHandler(Lab::misused)
-                .execute(args));
+                .setExecutionExceptionHandler((e, command, parsed) ->
+                        failed(e, command.getCommandSpec().name()))
+                .execute(args);
     }
 
     private static int misused(ParameterException e, String[] args) {
-        String command = e.getCommandLine().getCommandSpec().qualifiedName();
-        System.err.println("taskclock: " + e.getMessage() + ": see " + command + " --help");
-        return USAGE;
+        return complain(
+                e.getMessage() + ": see " + e.getCommandLine().getCommandSpec().qualifiedName() + " --help", USAGE);
+    }
+
+    private static int failed(Exception e, String command) {
+        if (Boolean.getBoolean("taskclock.debug")) e.printStackTrace();
+        if (e instanceof IllegalArgumentException) return complain(command + ": " + e.getMessage(), USAGE);
+        if (e instanceof IOException) return complain(command + ": input or output: " + e.getMessage(), FAILED);
+        return complain(
+                command + ": internal error: " + e + ": -Dtaskclock.debug=true shows where; please report it", FAILED);
+    }
+
+    static int complain(String message, int exitCode) {
+        System.err.println("taskclock: " + message);
+        return exitCode;
     }
 }

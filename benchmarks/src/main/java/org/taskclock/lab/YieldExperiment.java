@@ -168,6 +168,9 @@ final class YieldExperiment extends ExperimentCommand {
         report.method.add(
                 "Claims of factors are confirmed between half and twice the published one, shares of system time"
                         + " within ten points; the others as their text says.");
+        if (runs.all().stream().noneMatch(YieldRun::virtual)) {
+            report.method.add("Virtual threads were not measured: they need a JDK " + Virtual.SINCE + " or later.");
+        }
         report.tables.add(YieldTables.summary(runs));
         report.tables.add(YieldTables.shares(runs));
         report.tables.add(YieldTables.silenced(runs));
