@@ -131,17 +131,18 @@ final class YieldFindings {
                 Newsletter.SOURCE,
                 verdict,
                 text(
-                        "JDK %s: of the %.2f processors in use the thread itself accounts for %.2f; %.0f %% of its %d carriers' CPU"
-                                + " time is not the thread's, but spent on looking for it, handing it over and going to"
-                                + " sleep (%.1f times blocked for 1,000 yields). On a single carrier, where nobody else can"
-                                + " take it, %.2f processors are in use and it yields %.1f times as often (%.2f million a second, not"
-                                + " %.2f).%s",
+                        "JDK %s: of the %.2f processors in use the thread itself accounts for %.2f. %.0f %% of its %d carriers'"
+                                + " CPU time is not the thread's: they look for it. They went to sleep %.1f times for 1,000"
+                                + " yields; %.0f %% of all is system time. On a single carrier, where nobody else can take"
+                                + " it, %.2f processors are in use, and it yields %.1f times as often (%.2f million a second,"
+                                + " not %.2f).%s",
                         jdk,
                         all.cores(),
                         own / 1e9 / all.end().seconds(),
                         all.schedulerPercent(),
                         all.end().carriers().size(),
                         all.blockedPerThousand(),
+                        all.systemPercent(),
                         one.cores(),
                         one.perSecond() / all.perSecond(),
                         one.perSecond() / 1e6,

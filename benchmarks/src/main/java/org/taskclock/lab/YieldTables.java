@@ -34,7 +34,7 @@ final class YieldTables {
             double slowdown = Newsletter.slowdown(several, run.virtual(), run.yielding());
             row.addAll(
                     published == null
-                            ? Collections.nCopies(8, null)
+                            ? Collections.nCopies(9, null)
                             : figures(published.evenNumbers(), Newsletter.SECONDS, slowdown, published.times()));
             rows.add(row);
         }
@@ -42,12 +42,14 @@ final class YieldTables {
         for (String whose : List.of("", "newsletter: ")) {
             columns.addAll(columns(whose + "even numbers", "", "a second", "10^6", "slower by yields", "x"));
             columns.addAll(columns("real", "s", "user", "s", "sys", "s", "processors", "", "sys", "%"));
+            columns.add(new Result.Column(whose + "for a second of cpu", "10^6"));
         }
         return new Result.Table(
                 "Threads that count even numbers",
                 "Newsletter: " + Newsletter.MACHINE + "; for " + Newsletter.SECONDS
                         + " s each; it has no figures for virtual threads that do not yield. real, user and sys are the whole"
-                        + " process's, as the shell's time tells them; processors is how many of them that makes."
+                        + " process's, as the shell's time tells them; processors is how many of them that makes. What is done"
+                        + " for a second of CPU time suffers least from what else the machine does."
                         + disturbance(runs),
                 columns,
                 rows);
@@ -75,6 +77,7 @@ final class YieldTables {
         cells.addAll(times(times));
         cells.add(times.cores());
         cells.add(times.systemPercent());
+        cells.add(evenNumbers / times.cpuSeconds() / 1e6);
         return cells;
     }
 

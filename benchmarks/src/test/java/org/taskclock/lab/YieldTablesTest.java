@@ -89,15 +89,25 @@ class YieldTablesTest {
         Result.Table summary = YieldTables.summary(eight());
         assertThat(summary.rows()).hasSize(8).allSatisfy(row -> assertThat(row).hasSameSizeAs(summary.columns()));
         List<Object> virtual = summary.rows().get(6);
-        assertThat(virtual.subList(0, 10))
+        assertThat(virtual.subList(0, 11))
                 .isEqualTo(List.of(
-                        "one virtual thread, yielding", "25", 2_000_000L, 1.0, 1000.0, 2.5, 1.875, 0.625, 1.0, 25.0));
-        assertThat(virtual.subList(10, 16))
+                        "one virtual thread, yielding",
+                        "25",
+                        2_000_000L,
+                        1.0,
+                        1000.0,
+                        2.5,
+                        1.875,
+                        0.625,
+                        1.0,
+                        25.0,
+                        0.8));
+        assertThat(virtual.subList(11, 17))
                 .isEqualTo(List.of(7_959_055L, 7_959_055 / 10.3 / 1e6, 1200.0, 10.677, 22.577, 56.556));
-        assertThat((double) virtual.get(17)).isCloseTo(71.5, within(0.1));
+        assertThat((double) virtual.get(18)).isCloseTo(71.5, within(0.1));
         // Two have no published figures.
-        assertThat(summary.rows().get(2).subList(10, 18)).containsOnlyNulls();
-        assertThat(summary.rows().get(3).subList(10, 18)).containsOnlyNulls();
+        assertThat(summary.rows().get(2).subList(11, 20)).containsOnlyNulls();
+        assertThat(summary.rows().get(3).subList(11, 20)).containsOnlyNulls();
     }
 
     @Test
