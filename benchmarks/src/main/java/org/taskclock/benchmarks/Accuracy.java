@@ -2,7 +2,7 @@
 // Copyright the TaskClock authors
 package org.taskclock.benchmarks;
 
-import com.google.gson.GsonBuilder;
+import com.google.gson.Gson;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
+import java.util.function.Consumer;
 import org.taskclock.ClockStatus;
 import org.taskclock.CpuTime;
 import org.taskclock.Rung;
@@ -19,12 +20,13 @@ import org.taskclock.TaskClock;
 
 /**
  * Compares what readers say of user and system time with the truth, on workloads whose bursts are measured one by one.
- * Arguments: {@code --seconds N} for each workload, {@code --markdown} or {@code --json}.
+ * Arguments: {@code --seconds N} for each workload, {@code --markdown}, or {@code --json}
+ * for one {@link Outcome} a line.
  */
 public final class Accuracy {
     private static final long WARM_UP_NANOS = 200_000_000;
     /** Those that subtract. */
-    static final List<Reader> SAMPLED = List.of(Reader.STOCK, Reader.VIRT, Reader.TASKCLOCK);
+    public static final List<Reader> SAMPLED = List.of(Reader.STOCK, Reader.VIRT, Reader.TASKCLOCK);
 
     private final Ticks ticks = new Ticks();
 
@@ -43,12 +45,10 @@ public final class Accuracy {
         ClockStatus status = TaskClock.status();
         if (status.rung() == Rung.MXBEAN) fail("the native library is needed: see the verdicts " + status.rungs());
 
-        List<Outcome> outcomes = new Accuracy().runAll((long) (seconds * 1e9));
-        if (json) {
-            System.out.println(new GsonBuilder().setPrettyPrinting().create().toJson(outcomes));
-        } else {
-            System.out.print(AccuracyReport.text(outcomes, status, markdown));
-        }
+        Gson gson = new Gson();
+        Consumer<Outcome> each = json ? outcome -> System.out.println(gson.toJson(outcome)) : outcome -> {};
+        List<Outcome> outcomes = new Accuracy().runAll((long) (seconds * 1e9), each);
+        if (!json) System.out.print(AccuracyReport.text(outcomes, status, markdown));
     }
 
     private static void fail(String message) {
@@ -56,12 +56,15 @@ public final class Accuracy {
         System.exit(2);
     }
 
-    private List<Outcome> runAll(long nanos) throws IOException {
+    private List<Outcome> runAll(long nanos, Consumer<Outcome> each) throws IOException {
         try (FileChannel zeros = FileChannel.open(Path.of("/dev/zero"))) {
             // Compiled code first: the interpreter would be counted with the kernel in a system burst.
             for (Workload workload : Workload.values()) run(workload, zeros, WARM_UP_NANOS);
             List<Outcome> outcomes = new ArrayList<>();
-            for (Workload workload : Workload.values()) outcomes.add(run(workload, zeros, nanos));
+            for (Workload workload : Workload.values()) {
+                outcomes.add(run(workload, zeros, nanos));
+                each.accept(outcomes.get(outcomes.size() - 1));
+            }
             return outcomes;
         }
     }

@@ -2,8 +2,10 @@
 // Copyright the TaskClock authors
 package org.taskclock.benchmarks;
 
+import com.google.gson.Gson;
 import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.taskclock.Rung;
@@ -12,10 +14,12 @@ import org.taskclock.TaskClock;
 /**
  * What a reading costs by what lies before it: work, or a switch to another thread. Time-stamps bracket one or more readings;
  * what empty brackets take, measured in turn with the others, is deducted. Arguments: {@code --settle N}, the most seconds
- * to read until bases live as long as they ever do, {@code --markdown}.
+ * to read until bases live as long as they ever do, {@code --rounds N}, {@code --markdown}, or {@code --json} for one {@link
+ * Cost} a line.
  */
 public final class Intervals {
     private static final int ROUNDS = 5;
+    private static final Gson GSON = new Gson();
     private static final long SETTLED_NANOS = 1_000_000;
     private static final int LIFETIMES = 51;
     private static final int READS_AT_A_TIME = 1_000_000;
@@ -31,8 +35,26 @@ public final class Intervals {
     private static final List<Integer> READS_BY_SWITCH = List.of(1, 2, 5, 10, 100, 1000);
     private static final int SWITCHES = 2_000;
 
+    /**
+     * What readings cost, in ns.
+     *
+     * @param phase what the rows of one table have in common
+     * @param before what the thread did before each reading, or how often it read
+     * @param mean by what was read
+     * @param middle the mean of the middle half
+     * @param last what is in the last column: percent of those that asked the kernel, or switches; -1 if that is not known
+     */
+    public record Cost(
+            String phase, String before, Map<String, Double> mean, Map<String, Double> middle, double last) {}
+
     /** What is done before each bracket, and how many readings are in one. */
     record Row(String text, int reads, int brackets, Runnable before) {}
+
+    /** Phases: bases that live as long as in a process that has just started, and as long as they come to live. */
+    public static final String NEW = "new";
+
+    public static final String SETTLED = "settled";
+    public static final String SWITCHED = "switched";
 
     /** Written, so that no reading is compiled away. */
     private static volatile long unusedSink;
@@ -41,35 +63,53 @@ public final class Intervals {
     /** Half a system call: a bracket that took so much longer than counting does asked the kernel. */
     private double askedNanos;
 
-    private Intervals() {}
+    private final int rounds;
+    private final boolean markdown;
+    private final boolean json;
+
+    private Intervals(int rounds, boolean markdown, boolean json) {
+        this.rounds = rounds;
+        this.markdown = markdown;
+        this.json = json;
+    }
 
     public static void main(String[] args) {
         List<String> options = new ArrayList<>(List.of(args));
         boolean markdown = options.remove("--markdown");
-        double seconds = 30;
-        if (options.size() == 2 && options.get(0).equals("--settle")) {
-            seconds = Double.parseDouble(options.get(1));
-            options.clear();
-        }
+        boolean json = options.remove("--json");
+        double seconds = Double.parseDouble(value(options, "--settle", "30"));
+        int rounds = Integer.parseInt(value(options, "--rounds", Integer.toString(ROUNDS)));
         if (!options.isEmpty()) {
-            System.err.println("taskclock: intervals: arguments " + options + ": known are --settle N, --markdown");
+            System.err.println("taskclock: intervals: arguments " + options
+                    + ": known are --settle N, --rounds N, --markdown, --json");
             System.exit(2);
         }
-        new Intervals().print(markdown, (long) (seconds * 1e9));
+        new Intervals(rounds, markdown, json).measureAll((long) (seconds * 1e9));
     }
 
-    private void print(boolean markdown, long settleNanos) {
-        System.out.println("JDK " + Runtime.version() + ", rung "
-                + TaskClock.status().rung() + ": ns for each reading, by what the thread did before it.\n");
+    /** Takes an option and its value out. */
+    private static String value(List<String> options, String name, String otherwise) {
+        int at = options.indexOf(name);
+        if (at < 0 || at + 1 == options.size()) return otherwise;
+        options.remove(at);
+        return options.remove(at);
+    }
+
+    private void print(String text) {
+        if (!json) System.out.println(text);
+    }
+
+    private void measureAll(long settleNanos) {
+        print("JDK " + Runtime.version() + ", rung " + TaskClock.status().rung()
+                + ": ns for each reading, by what the thread did before it.\n");
         for (Row row : BY_WORK) measure(new Row(row.text, row.reads, row.brackets / 10, row.before), 1);
         calibrate();
-        System.out.println(byWork(ROUNDS, markdown));
-        if (counting) System.out.println(whenSettled(settleNanos, markdown));
-        System.out.println("The thread is switched out once before so many readings.\n\n" + bySwitches(markdown));
-        System.out.print(
-                "clock_gettime is the system call that cpuNanos makes where it asks the kernel. Middle: the mean of the"
-                        + " middle half,\nas the steps of System.nanoTime are too wide for a median. Work is a loop over it, so the caches stay"
-                        + " warm.\n");
+        print(byWork(NEW, rounds));
+        if (counting) print(whenSettled(settleNanos));
+        print("The thread is switched out once before so many readings.\n\n" + bySwitches());
+        print("clock_gettime is the system call that cpuNanos makes where it asks the kernel. Middle: the mean of the"
+                + " middle half,\nas the steps of System.nanoTime are too wide for a median. Work is a loop over it, so the caches stay"
+                + " warm.");
     }
 
     // ---- what is before a reading
@@ -152,7 +192,7 @@ public final class Intervals {
     // ---- tables
 
     /** Bases live longer the longer there was nothing wrong with them: up to a millisecond, where nothing ever is. */
-    private String whenSettled(long nanos, boolean markdown) {
+    private String whenSettled(long nanos) {
         long start = System.nanoTime();
         long lifetime = lifetimeNanos();
         while (lifetime < SETTLED_NANOS && System.nanoTime() - start < nanos) {
@@ -160,7 +200,7 @@ public final class Intervals {
             lifetime = lifetimeNanos();
         }
         return Goal.format("After %.0f s of reading. ", (System.nanoTime() - start) / 1e9)
-                + byWork(3 * ROUNDS, markdown);
+                + byWork(SETTLED, 3 * rounds);
     }
 
     private static Table table(String first, String last) {
@@ -174,19 +214,24 @@ public final class Intervals {
         return new Table(headings.toArray(String[]::new));
     }
 
-    private static List<String> cells(Row row, Map<Contender, Samples> all) {
+    private List<String> cells(String phase, Row row, Map<Contender, Samples> all, double last, String lastCell) {
+        Cost cost = new Cost(phase, row.text, new LinkedHashMap<>(), new LinkedHashMap<>(), last);
         List<String> cells = new ArrayList<>(List.of(row.text));
         double empty = all.get(Contender.NOTHING).middle();
         for (Contender contender : Contender.values()) {
             if (contender == Contender.NOTHING) continue;
             Samples samples = all.get(contender);
-            cells.add(Goal.format("%,.1f", (samples.mean() - empty) / row.reads));
-            cells.add(Goal.format("%,.1f", (samples.middle() - empty) / row.reads));
+            cost.mean.put(contender.text, (samples.mean() - empty) / row.reads);
+            cost.middle.put(contender.text, (samples.middle() - empty) / row.reads);
+            cells.add(Goal.format("%,.1f", cost.mean.get(contender.text)));
+            cells.add(Goal.format("%,.1f", cost.middle.get(contender.text)));
         }
+        cells.add(lastCell);
+        if (json) System.out.println(GSON.toJson(cost));
         return cells;
     }
 
-    private String byWork(int rounds, boolean markdown) {
+    private String byWork(String phase, int rounds) {
         Table table = table("work before each", "asked the kernel");
         String before = counting ? lifetime() : "";
         double counted = 0;
@@ -197,27 +242,24 @@ public final class Intervals {
             // The lowest tenth of the tight loop asked nobody.
             if (row.reads > 1) counted = (samples.quantile(0.1) - empty) / row.reads;
             double asked = samples.countAbove(empty + row.reads * counted + askedNanos);
-            List<String> cells = cells(row, all);
-            cells.add(counting ? Goal.format("%.2f %%", 100 * asked / samples.count() / row.reads) : "all");
-            table.add(cells);
+            double percent = counting ? 100 * asked / samples.count() / row.reads : 100;
+            table.add(cells(phase, row, all, percent, counting ? Goal.format("%.2f %%", percent) : "all"));
         }
         String bases = counting ? "A base lives " + before + ", and in the end " + lifetime() + ".\n\n" : "";
         return bases + (markdown ? table.markdown() : table.aligned());
     }
 
-    private static String bySwitches(boolean markdown) {
+    private String bySwitches() {
         Table table = table("readings after each switch", "switches each time");
         Runnable handOver = handOver();
         for (int reads : READS_BY_SWITCH) {
             Row row = new Row(Integer.toString(reads), reads, SWITCHES, handOver);
             measure(row, 1);
             long before = Scheduling.switches();
-            Map<Contender, Samples> all = measure(row, ROUNDS);
+            Map<Contender, Samples> all = measure(row, rounds);
             double switches = Scheduling.switches() - before;
-            List<String> cells = cells(row, all);
-            int times = ROUNDS * Contender.values().length * (SWITCHES + SWITCHES / 10);
-            cells.add(Goal.format("%.2f", switches / times));
-            table.add(cells);
+            double times = switches / (rounds * Contender.values().length * (SWITCHES + SWITCHES / 10));
+            table.add(cells(SWITCHED, row, all, times, Goal.format("%.2f", times)));
         }
         return markdown ? table.markdown() : table.aligned();
     }

@@ -7,15 +7,15 @@ import java.util.Map;
 import org.taskclock.CpuTime;
 
 /** What was true of one workload, and what each reader said of it. */
-final class Outcome {
-    final Workload workload;
-    long cpuNanos;
-    long userNanos;
-    long systemNanos;
+public final class Outcome {
+    public final Workload workload;
+    public long cpuNanos;
+    public long userNanos;
+    public long systemNanos;
 
-    final Map<Reader, CpuTime> readings = new EnumMap<>(Reader.class);
+    public final Map<Reader, CpuTime> readings = new EnumMap<>(Reader.class);
     /** The least cpu - user that was seen on the way. Nothing for a process, whose other threads would blur it. */
-    final Map<Reader, Long> leastSystemNanos = new EnumMap<>(Reader.class);
+    public final Map<Reader, Long> leastSystemNanos = new EnumMap<>(Reader.class);
 
     Outcome(Workload workload) {
         this.workload = workload;
@@ -25,7 +25,7 @@ final class Outcome {
         leastSystemNanos.merge(reader, reader.ofThread().systemNanos(), Math::min);
     }
 
-    boolean isRead(Reader reader) {
+    public boolean isRead(Reader reader) {
         return readings.get(reader).isKnown();
     }
 
@@ -33,19 +33,19 @@ final class Outcome {
      * What is in no burst: readings and samples, yields, and in a process the start of threads and what others did. It is
      * mostly system time, so it counts as such; how much of it is user time is not known.
      */
-    long unsureNanos() {
+    public long unsureNanos() {
         return cpuNanos - userNanos - systemNanos;
     }
 
-    double percent(long nanos) {
+    public double percent(long nanos) {
         return 100.0 * nanos / cpuNanos;
     }
 
-    double userError(Reader reader) {
+    public double userError(Reader reader) {
         return percent(readings.get(reader).userNanos() - userNanos);
     }
 
-    double systemError(Reader reader) {
+    public double systemError(Reader reader) {
         return percent(readings.get(reader).systemNanos() - systemNanos - unsureNanos());
     }
 }

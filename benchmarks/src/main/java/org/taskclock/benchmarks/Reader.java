@@ -12,7 +12,7 @@ import org.taskclock.ProcessClock;
 import org.taskclock.TaskClock;
 
 /** Ways to read user and system time. In their readings the parts need not add up: they are what each one says. */
-enum Reader {
+public enum Reader {
     TASKCLOCK("TaskClock") {
         @Override
         CpuTime ofThread() {

@@ -6,7 +6,7 @@ import java.util.Arrays;
 import java.util.function.IntToDoubleFunction;
 
 /** So many rounds, in each of which everything was measured once, so that what disturbs one disturbs all. */
-record Rounds(int count) {
+public record Rounds(int count) {
     /** The median, and between which values the middle half of the rounds lies. */
     String spread(String format, IntToDoubleFunction values) {
         return Goal.format(
@@ -16,7 +16,7 @@ record Rounds(int count) {
                 quantile(0.75, values));
     }
 
-    double quantile(double part, IntToDoubleFunction values) {
+    public double quantile(double part, IntToDoubleFunction values) {
         double[] sorted = new double[count];
         for (int round = 0; round < count; round++) sorted[round] = values.applyAsDouble(round);
         Arrays.sort(sorted);

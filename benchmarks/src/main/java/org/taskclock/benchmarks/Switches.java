@@ -2,6 +2,7 @@
 // Copyright the TaskClock authors
 package org.taskclock.benchmarks;
 
+import com.google.gson.Gson;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -14,17 +15,27 @@ import org.taskclock.Rung;
 /**
  * What reading costs a program that does little but switch: two threads on one processor take turns, and read once in each.
  * A JVM of its own for each rung; they measure in turn, and are replaced by new ones now and then, as no two JVMs are
- * equally fast. Arguments: {@code --rounds N}, {@code --markdown}.
+ * equally fast. Arguments: {@code --rounds N}, {@code --markdown}, or {@code --json} for one {@link Turn} a line, of
+ * turns with arithmetic only.
  */
 public final class Switches {
     private static final int ROUNDS_OF_A_JVM = 5;
     private static final int SOME_ARITHMETIC = 10_000;
     private static final double BUSY_TURN_NANOS = 10_000;
     private static final double MOST_PERCENT = 3;
+    private static final Gson GSON = new Gson();
 
     private static final List<Rung> RUNGS = List.of(Rung.SYSCALL, Rung.RSEQ, Rung.RSEQ_OWN);
     private static final List<Contender> CONTENDERS =
             List.of(Contender.NOTHING, Contender.SYSTEM_CALL, Contender.CPU_NANOS);
+
+    /**
+     * The CPU time of a turn of one round, or why there is none.
+     *
+     * @param reads what each turn reads
+     * @param refusal null where it was measured
+     */
+    public record Turn(String rung, String reads, int round, double nanos, String refusal) {}
 
     private enum Load {
         BARE("nothing else"),
@@ -42,29 +53,33 @@ public final class Switches {
     private final Map<Key, double[]> nanos = new LinkedHashMap<>();
     private final Map<Rung, String> refusals = new EnumMap<>(Rung.class);
     private final Rounds rounds;
+    private final boolean json;
     private int arithmetic;
 
-    private Switches(int rounds) {
+    private Switches(int rounds, boolean json) {
         this.rounds = new Rounds(rounds);
+        this.json = json;
     }
 
     public static void main(String[] args) throws IOException {
         List<String> options = new ArrayList<>(List.of(args));
         boolean markdown = options.remove("--markdown");
+        boolean json = options.remove("--json");
         int rounds = 30;
         if (options.size() == 2 && options.get(0).equals("--rounds")) {
             rounds = Integer.parseInt(options.get(1));
             options.clear();
         }
         if (!options.isEmpty()) {
-            System.err.println("taskclock: switches: arguments " + options + ": known are --rounds N, --markdown");
+            System.err.println(
+                    "taskclock: switches: arguments " + options + ": known are --rounds N, --markdown, --json");
             System.exit(2);
         }
-        Switches switches = new Switches(rounds);
+        Switches switches = new Switches(rounds, json);
         for (int round = 0; round < rounds; round += ROUNDS_OF_A_JVM) {
             switches.measure(round, Math.min(round + ROUNDS_OF_A_JVM, rounds));
         }
-        System.out.print(switches.text(markdown));
+        if (!json) System.out.print(switches.text(markdown));
     }
 
     // ---- measuring
@@ -75,7 +90,7 @@ public final class Switches {
             for (Rung rung : RUNGS) {
                 SwitchingJvm jvm = new SwitchingJvm(rung);
                 if (jvm.refusal() == null) jvms.put(rung, jvm);
-                else if (fromRound == 0) refusals.put(rung, jvm.refusal());
+                else if (fromRound == 0) refuse(rung, jvm.refusal());
                 else throw new IOException(rung + " could be used at first, and now: " + jvm.refusal());
             }
             if (refusals.containsKey(Rung.SYSCALL)) throw new IOException(refusals.get(Rung.SYSCALL));
@@ -86,12 +101,23 @@ public final class Switches {
         }
     }
 
+    private void refuse(Rung rung, String why) {
+        refusals.put(rung, why);
+        if (json) print(new Turn(rung.toString(), null, 0, 0, why));
+    }
+
+    private static void print(Turn turn) {
+        System.out.println(GSON.toJson(turn));
+    }
+
     private void measure(int round, Map<Rung, SwitchingJvm> jvms) throws IOException {
         for (Load load : Load.values()) {
+            if (json && load == Load.BARE) continue;
             for (Contender contender : CONTENDERS) {
                 for (Map.Entry<Rung, SwitchingJvm> jvm : jvms.entrySet()) {
                     double took = jvm.getValue().turnNanos(contender, load == Load.BARE ? 0 : arithmetic);
                     of(load, jvm.getKey(), contender)[round] = took;
+                    if (json) print(new Turn(jvm.getKey().toString(), contender.text, round, took, null));
                 }
             }
         }

@@ -5,7 +5,7 @@ package org.taskclock.benchmarks;
 import java.util.concurrent.ThreadLocalRandom;
 
 /** Ways to spend CPU time that are hard to tell apart by looking at it once a tick, or easy. */
-enum Workload {
+public enum Workload {
     USER("user only") {
         @Override
         void round(Bursts bursts, Ticks ticks) {

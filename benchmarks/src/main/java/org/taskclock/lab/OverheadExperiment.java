@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.lab;
+
+import com.google.gson.Gson;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.taskclock.benchmarks.Intervals;
+import org.taskclock.benchmarks.Switches;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+@Command(
+        name = "overhead",
+        mixinStandardHelpOptions = true,
+        description = {
+            "What reading costs a program that switches 100,000 times a second, on each rung; what the agent's accounting"
+                    + " costs a server with virtual threads; what one reading costs by the interval between readings.",
+            "Needs the native library."
+        })
+final class OverheadExperiment extends ExperimentCommand {
+    private static final Gson GSON = new Gson();
+    private static final String BARE = "no agent";
+    private static final String EMPTY = "an agent that does nothing";
+    private static final String OFF = "TaskClock's, vthreads=off";
+    private static final String ON = "TaskClock's, vthreads=on";
+    private static final List<String> VARIANTS = List.of(BARE, EMPTY, OFF, ON);
+
+    /** What can be left out. */
+    private enum Part {
+        SWITCHES,
+        SERVER,
+        READING;
+
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
+    @Option(
+            names = "--only",
+            paramLabel = "PART",
+            split = ",",
+            description = "Only these, with commas between: ${COMPLETION-CANDIDATES}.")
+    private Set<Part> only = EnumSet.allOf(Part.class);
+
+    @Option(
+            names = "--rounds",
+            paramLabel = "N",
+            defaultValue = "5",
+            description = "How often each is measured, in turn with the others (default: 5).")
+    private int rounds;
+
+    @Option(
+            names = "--seconds",
+            paramLabel = "N",
+            defaultValue = "1",
+            description = "How long each server warms up, and how long it is then measured (default: 1).")
+    private double seconds;
+
+    @Option(
+            names = "--settle",
+            paramLabel = "N",
+            defaultValue = "5",
+            description =
+                    "The most seconds to read until bases live as long as they ever do (default: 5; half a minute for all).")
+    private double settle;
+
+    private final Map<String, List<Switches.Turn>> switches = new LinkedHashMap<>();
+    private final Map<String, List<Intervals.Cost>> intervals = new LinkedHashMap<>();
+    private final Map<String, Map<String, List<Server.Figures>>> servers = new LinkedHashMap<>();
+
+    @Override
+    int steps(List<JavaHome> homes) {
+        int steps = 0;
+        for (JavaHome home : homes) {
+            if (only.contains(Part.SWITCHES)) steps++;
+            if (only.contains(Part.READING)) steps++;
+            if (only.contains(Part.SERVER) && home.hasVirtual()) steps += rounds;
+        }
+        return steps;
+    }
+
+    @Override
+    List<String> options() {
+        return List.of(
+                "--only",
+                only.stream().map(Part::toString).collect(Collectors.joining(",")),
+                "--rounds",
+                Integer.toString(rounds),
+                "--seconds",
+                Double.toString(seconds),
+                "--settle",
+                Double.toString(settle));
+    }
+
+    @Override
+    void measure(List<JavaHome> homes) throws LabException, Interruption.Cut, IOException, InterruptedException {
+        atLeast(0.1, seconds);
+        Jvm.checkAgent();
+        if (rounds < 1) throw new LabException("--rounds " + rounds + ": too few: at least 1");
+        if (only.equals(EnumSet.of(Part.SERVER))) withVirtual(homes);
+        for (JavaHome home : homes) {
+            if (only.contains(Part.SWITCHES)) switches(home);
+            if (only.contains(Part.READING)) reading(home);
+            if (only.contains(Part.SERVER) && home.hasVirtual()) serve(home);
+        }
+    }
+
+    private void switches(JavaHome home) throws LabException, Interruption.Cut, IOException, InterruptedException {
+        progress(home + ": switches, on each rung");
+        List<Switches.Turn> turns = new ArrayList<>();
+        switches.put(home.version(), turns);
+        new Jvm(home)
+                .run(
+                        interruption(),
+                        line -> turns.add(GSON.fromJson(line, Switches.Turn.class)),
+                        Switches.class,
+                        "--json",
+                        "--rounds",
+                        Integer.toString(rounds));
+    }
+
+    private void reading(JavaHome home) throws LabException, Interruption.Cut, IOException, InterruptedException {
+        progress(home + ": one reading, by the interval between readings");
+        List<Intervals.Cost> costs = new ArrayList<>();
+        intervals.put(home.version(), costs);
+        new Jvm(home)
+                .run(
+                        interruption(),
+                        line -> costs.add(GSON.fromJson(line, Intervals.Cost.class)),
+                        Intervals.class,
+                        "--json",
+                        "--rounds",
+                        Integer.toString(rounds),
+                        "--settle",
+                        Double.toString(settle));
+    }
+
+    private void serve(JavaHome home) throws LabException, Interruption.Cut, IOException, InterruptedException {
+        Map<String, List<Server.Figures>> variants = new LinkedHashMap<>();
+        for (String variant : VARIANTS) variants.put(variant, new ArrayList<>());
+        servers.put(home.version(), variants);
+        for (int round = 1; round <= rounds; round++) {
+            progress(home + ": a server with virtual threads, round " + round);
+            for (String variant : VARIANTS) {
+                jvm(home, variant)
+                        .run(
+                                interruption(),
+                                line -> variants.get(variant).add(GSON.fromJson(line, Server.Figures.class)),
+                                Server.class,
+                                Double.toString(seconds),
+                                Double.toString(seconds));
+            }
+        }
+    }
+
+    private static Jvm jvm(JavaHome home, String variant) throws LabException {
+        Jvm jvm = new Jvm(home);
+        return switch (variant) {
+            case EMPTY -> jvm.emptyAgent();
+            case OFF -> jvm.agent("vthreads=off");
+            case ON -> jvm.agent("vthreads=on");
+            default -> jvm;
+        };
+    }
+
+    @Override
+    void report(Report report) {
+        report.method.add(
+                "Switches: two threads on one processor take turns, and read once in each, beside arithmetic for 100,000 turns a"
+                        + " second; a JVM for each rung. Each reading comes after a switch, so each is one system call, on every rung; what is over"
+                        + " it is the marker. Medians of " + rounds + " rounds, of CPU time.");
+        report.method.add(
+                "Server: 64 connections on the loopback interface, with a virtual thread at each end; a request is a byte there, 10"
+                        + " us of arithmetic, a byte back. A new JVM for each round, which warms up for " + seconds
+                        + " s and is measured for as long.");
+        report.method.add("One reading: time-stamps around it, less what empty brackets take.");
+        report.tables.add(OverheadTables.switches(switches));
+        report.tables.add(OverheadTables.servers(servers));
+        report.tables.add(OverheadTables.intervals(intervals));
+        report.tables.add(OverheadTables.afterSwitches(intervals));
+        intervals.forEach((jdk, costs) -> report.bars.add(OverheadTables.bars(jdk, costs)));
+        report.findings.addAll(OverheadTables.findings(switches, intervals));
+    }
+}

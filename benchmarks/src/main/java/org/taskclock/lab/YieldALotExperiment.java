@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.lab;
+
+import com.google.gson.Gson;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.DoublePredicate;
+import java.util.function.ToDoubleFunction;
+import org.taskclock.report.Result;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+@Command(
+        name = "yield-a-lot",
+        mixinStandardHelpOptions = true,
+        description = "One platform thread that does nothing but yield: as it is, and with its yields silenced.")
+final class YieldALotExperiment extends ExperimentCommand {
+    private static final Gson GSON = new Gson();
+
+    @Option(
+            names = "--seconds",
+            paramLabel = "N",
+            defaultValue = "3",
+            description = "How long each program runs (default: 3; the newsletter's ran for 1).")
+    private double seconds;
+
+    record Run(String jdk, YieldRun.Mode mode, Yielding.Figures figures) {
+        double perSecond() {
+            return figures.counter() / figures.seconds();
+        }
+
+        double systemPercent() {
+            return 100.0 * figures.systemNanos() / figures.cpuNanos();
+        }
+    }
+
+    private final List<Run> runs = new ArrayList<>();
+    /** By JDK: 1 if it knows the flag, 0 if it refuses it. */
+    private final Map<String, Double> flags = new LinkedHashMap<>();
+
+    private static List<YieldRun.Mode> modes(JavaHome home) {
+        return home.hasDontYieldALot()
+                ? List.of(YieldRun.Mode.PLAIN, YieldRun.Mode.FLAG, YieldRun.Mode.SILENCED)
+                : List.of(YieldRun.Mode.PLAIN, YieldRun.Mode.SILENCED);
+    }
+
+    @Override
+    int steps(List<JavaHome> homes) {
+        return homes.stream().mapToInt(home -> modes(home).size()).sum();
+    }
+
+    @Override
+    List<String> options() {
+        return List.of("--seconds", Double.toString(seconds));
+    }
+
+    @Override
+    void measure(List<JavaHome> homes) throws LabException, Interruption.Cut, IOException, InterruptedException {
+        atLeast(0.1, seconds);
+        Jvm.checkAgent();
+        for (JavaHome home : homes) {
+            flags.put(home.version(), Jvm.accepts(home, YieldRun.Mode.FLAG.text) ? 1.0 : 0.0);
+            for (YieldRun.Mode mode : modes(home)) {
+                progress(home + ": one thread that yields, with: " + mode.text);
+                Jvm jvm = new Jvm(home);
+                if (mode == YieldRun.Mode.FLAG) jvm.option(mode.text);
+                if (mode == YieldRun.Mode.SILENCED) jvm.agent("vthreads=off,yield=off");
+                jvm.run(
+                        interruption(),
+                        line -> runs.add(new Run(home.version(), mode, GSON.fromJson(line, Yielding.Figures.class))),
+                        Yielding.class,
+                        Double.toString(seconds));
+            }
+        }
+    }
+
+    @Override
+    void report(Report report) {
+        report.method.add("One platform thread calls Thread.yield until " + seconds
+                + " s are over, and reads its own CPU time before and after, by TaskClock.");
+        report.tables.add(table(runs));
+        List<Result.Bar> bars = new ArrayList<>();
+        for (Run run : runs) {
+            bars.add(new Result.Bar(
+                    "JDK " + run.jdk + ", with: " + run.mode.text, run.perSecond() / 1e6, null, null, false));
+        }
+        bars.add(new Result.Bar("newsletter", Newsletter.SMALL.counter() / 1e6, null, null, true));
+        bars.add(new Result.Bar(
+                "newsletter, DontYieldALot", Newsletter.SMALL_SILENCED.counter() / 1e6, null, null, true));
+        report.bars.add(new Result.Bars("Rounds of the loop in a second", "", "10^6", bars));
+        report.findings.addAll(findings(runs, flags));
+    }
+
+    static Result.Table table(List<Run> runs) {
+        List<List<Object>> rows = new ArrayList<>();
+        for (Run run : runs) {
+            Yielding.Figures figures = run.figures;
+            rows.add(row(
+                    run.mode.text,
+                    run.jdk,
+                    figures.cpuNanos() / 1e6,
+                    figures.userNanos() / 1e6,
+                    figures.systemNanos() / 1e6,
+                    figures.counter(),
+                    figures.seconds()));
+        }
+        rows.add(published("nothing (newsletter)", Newsletter.SMALL));
+        rows.add(published(YieldRun.Mode.FLAG.text + " (newsletter)", Newsletter.SMALL_SILENCED));
+        List<Result.Column> columns = YieldTables.columns("with", "", "JDK", "", "cpu", "ms", "user", "ms");
+        columns.addAll(
+                YieldTables.columns("system", "ms", "system", "%", "counter", "", "a second", "10^6", "a round", "ns"));
+        return new Result.Table(
+                "A thread that does nothing but yield", "Newsletter: " + Newsletter.SMALL_MACHINE + ".", columns, rows);
+    }
+
+    private static List<Object> published(String with, Newsletter.Small small) {
+        return row(with, "21", small.cpuMillis(), small.userMillis(), small.systemMillis(), small.counter(), 1);
+    }
+
+    private static List<Object> row(
+            String with, String jdk, double cpu, double user, double system, long counter, double seconds) {
+        return Arrays.asList(
+                with,
+                jdk,
+                cpu,
+                user,
+                system,
+                100 * system / cpu,
+                counter,
+                counter / seconds / 1e6,
+                seconds * 1e9 / counter);
+    }
+
+    static List<Result.Finding> findings(List<Run> runs, Map<String, Double> flags) {
+        Newsletter.Small small = Newsletter.SMALL;
+        Newsletter.Small silenced = Newsletter.SMALL_SILENCED;
+        double faster = (double) silenced.counter() / small.counter();
+        List<Result.Finding> findings = new ArrayList<>();
+        findings.add(claim(
+                        "A thread that yields spends over 30 % of its CPU time in the kernel",
+                        "31 %", "%.0f %%", value -> value > 30)
+                .judge(byJdk(runs, YieldRun.Mode.PLAIN, Run::systemPercent)));
+        findings.add(claim(
+                        "With DontYieldALot that falls to about 6 %",
+                        "6 % in words, 0.6 % by its figures", "%.1f %%", value -> value < 6)
+                .judge(byJdk(runs, YieldRun.Mode.FLAG, Run::systemPercent)));
+        findings.add(claim("and the loop runs 35 times as often", "35 x", "%.0f x", Claim.about(faster))
+                .judge(ratios(runs, YieldRun.Mode.FLAG)));
+        findings.add(new Claim(
+                        "The agent's yield=off does the same, also where the flag is gone",
+                        "TaskClock",
+                        "",
+                        "%.0f times as often",
+                        value -> value >= faster / 2)
+                .judge(ratios(runs, YieldRun.Mode.SILENCED)));
+        Map<String, Double> later = new LinkedHashMap<>(flags);
+        later.keySet().removeIf(jdk -> JavaHome.feature(jdk) < 24);
+        findings.add(claim("The flag was removed in JDK 24", "", "knows it: %.0f", value -> value == 0)
+                .judge(later));
+        return findings;
+    }
+
+    private static Claim claim(String text, String published, String format, DoublePredicate holds) {
+        return new Claim(text, Newsletter.SOURCE, published, format, holds);
+    }
+
+    private static Map<String, Double> byJdk(List<Run> runs, YieldRun.Mode mode, ToDoubleFunction<Run> figure) {
+        Map<String, Double> figures = new LinkedHashMap<>();
+        for (Run run : runs) {
+            if (run.mode == mode) figures.put(run.jdk, figure.applyAsDouble(run));
+        }
+        return figures;
+    }
+
+    /** How many times as often as with nothing. */
+    private static Map<String, Double> ratios(List<Run> runs, YieldRun.Mode mode) {
+        Map<String, Double> plain = byJdk(runs, YieldRun.Mode.PLAIN, Run::perSecond);
+        Map<String, Double> ratios = byJdk(runs, mode, Run::perSecond);
+        ratios.replaceAll((jdk, value) -> value / plain.getOrDefault(jdk, Double.NaN));
+        return ratios;
+    }
+}

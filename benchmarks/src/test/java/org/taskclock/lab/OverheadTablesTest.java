@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.lab;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.taskclock.benchmarks.Switches;
+import org.taskclock.report.Result;
+
+/** The arithmetic of {@code overhead}, on made-up figures. */
+class OverheadTablesTest {
+    private static List<Switches.Turn> turns(String rung, double nothing, double systemCall, double... cpuNanos) {
+        List<Switches.Turn> turns = new ArrayList<>();
+        for (int round = 0; round < cpuNanos.length; round++) {
+            turns.add(new Switches.Turn(rung, OverheadTables.NOTHING, round, nothing, null));
+            turns.add(new Switches.Turn(rung, OverheadTables.SYSTEM_CALL, round, systemCall, null));
+            turns.add(new Switches.Turn(rung, OverheadTables.CPU_NANOS, round, cpuNanos[round], null));
+        }
+        return turns;
+    }
+
+    @Test
+    void shouldCompareRoundByRound() {
+        List<Switches.Turn> turns = new ArrayList<>(turns("syscall", 10_000, 10_500, 10_000, 20_000, 30_000));
+        // Twice as dear in the one round, half as much more in the others: the median of the ratios, not a ratio of
+        // medians.
+        turns.addAll(turns("rseq", 10_000, 10_500, 15_000, 40_000, 45_000));
+        turns.add(new Switches.Turn("rseq-own", null, 0, 0, "no"));
+        assertThat(new OverheadTables.Turns(turns).markerPercent("rseq")).isCloseTo(50, within(1e-9));
+
+        Result.Table table = OverheadTables.switches(Map.of("25", turns));
+        assertThat(table.rows()).hasSize(6).allSatisfy(row -> assertThat(row).hasSameSizeAs(table.columns()));
+        assertThat(table.text()).isEqualTo("rseq-own was not measured: no");
+        assertThat(table.rows().get(1).subList(0, 3)).isEqualTo(List.of("syscall", "25", "clock_gettime"));
+        assertThat((double) table.rows().get(1).get(7)).isEqualTo(500);
+        assertThat((double) table.rows().get(1).get(8)).isCloseTo(5, within(1e-9));
+    }
+
+    @Test
+    void shouldLeaveOutRoundsThatWereCutShort() {
+        List<Switches.Turn> turns = turns("syscall", 10_000, 10_500, 10_000, 20_000);
+        turns.remove(turns.size() - 1);
+        assertThat(new OverheadTables.Turns(turns).complete()).isEqualTo(1);
+        assertThat(new OverheadTables.Turns(turns.subList(0, 2)).complete()).isZero();
+        assertThat(OverheadTables.switches(Map.of("25", turns.subList(0, 2))).rows())
+                .isEmpty();
+    }
+
+    @Test
+    void shouldCompareServersWithTheFirstAndTheOneBefore() {
+        Map<String, List<Server.Figures>> variants = new LinkedHashMap<>();
+        variants.put("bare", List.of(new Server.Figures(2, 1000, 10_000_000, 0, 0)));
+        variants.put("empty", List.of(new Server.Figures(2, 1000, 20_000_000, 0, 0)));
+        variants.put("ours", List.of(new Server.Figures(2, 1000, 30_000_000, 0, 0)));
+        Result.Table table = OverheadTables.servers(Map.of("25", variants));
+        assertThat(table.rows().get(0).subList(2, 4)).isEqualTo(List.of(500.0, 10.0));
+        assertThat(table.rows().get(2).subList(6, 8)).isEqualTo(List.of(200.0, 50.0));
+    }
+}
