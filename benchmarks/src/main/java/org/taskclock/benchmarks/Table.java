@@ -6,19 +6,19 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Rows of text, shown aligned for people or as Markdown. The first column is text, the others are set to the right. */
-final class Table {
+public final class Table {
     private final List<List<String>> rows = new ArrayList<>();
 
-    Table(String... headings) {
+    public Table(String... headings) {
         rows.add(List.of(headings));
     }
 
-    void add(List<String> cells) {
+    public void add(List<String> cells) {
         if (cells.size() != rows.get(0).size()) throw new IllegalArgumentException("cells " + cells);
         rows.add(List.copyOf(cells));
     }
 
-    String markdown() {
+    public String markdown() {
         StringBuilder text = new StringBuilder();
         for (List<String> row : rows) {
             text.append("| ").append(String.join(" | ", row)).append(" |\n");
@@ -28,7 +28,7 @@ final class Table {
         return text.toString();
     }
 
-    String aligned() {
+    public String aligned() {
         StringBuilder text = new StringBuilder();
         for (List<String> row : rows) {
             StringBuilder line = new StringBuilder();

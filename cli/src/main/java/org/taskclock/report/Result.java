@@ -95,6 +95,11 @@ public record Result(
     }
 
     public void write(Path file) throws IOException {
-        Files.writeString(file, GSON.toJson(this) + "\n");
+        Files.writeString(file, text() + "\n");
+    }
+
+    /** As it is written. */
+    public String text() {
+        return GSON.toJson(this);
     }
 }
