@@ -83,6 +83,9 @@ final class Bench implements Callable<Integer> {
     @Option(names = "--json", description = "Print the result as one JSON object and nothing else.")
     private boolean json;
 
+    @Option(names = "--raw", description = "Keep JMH's histograms in the result too: a hundred times as large.")
+    private boolean raw;
+
     @Option(names = "--verbose", description = "Show all that JMH says, on standard error.")
     private boolean verbose;
 
@@ -112,6 +115,7 @@ final class Bench implements Callable<Integer> {
                 scale,
                 flames,
                 verbose,
+                raw,
                 json,
                 file,
                 command());

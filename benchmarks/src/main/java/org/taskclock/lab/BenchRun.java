@@ -23,6 +23,7 @@ import org.openjdk.jmh.runner.RunnerException;
 import org.openjdk.jmh.runner.format.OutputFormat;
 import org.openjdk.jmh.runner.format.OutputFormatFactory;
 import org.openjdk.jmh.runner.options.VerboseMode;
+import org.openjdk.jmh.util.Version;
 import org.taskclock.report.Result;
 
 /** One run: plans it, has JMH measure, and keeps what there is when it is interrupted. */
@@ -37,6 +38,7 @@ final class BenchRun {
     private final double scale;
     private final boolean withFlames;
     private final boolean verbose;
+    private final boolean raw;
     private final boolean json;
     private final Path file;
     private final List<String> command;
@@ -62,6 +64,7 @@ final class BenchRun {
             double scale,
             boolean withFlames,
             boolean verbose,
+            boolean raw,
             boolean json,
             Path file,
             List<String> command) {
@@ -79,6 +82,7 @@ final class BenchRun {
         this.scale = scale;
         this.withFlames = withFlames;
         this.verbose = verbose;
+        this.raw = raw;
         this.json = json;
         this.file = file;
         this.command = command;
@@ -238,7 +242,10 @@ final class BenchRun {
                 .replace(of.jdk().home().toString(), "JAVA_HOME")
                 .replace(agent.toString(), agent.getFileName().toString());
         JsonArray all = jmh.computeIfAbsent(of.jdk().label(), unused -> new JsonArray());
-        for (JsonElement run : JsonParser.parseString(text).getAsJsonArray()) all.add(run);
+        for (JsonElement run : JsonParser.parseString(text).getAsJsonArray()) {
+            if (!raw) Measurement.thin(run.getAsJsonObject());
+            all.add(run);
+        }
     }
 
     private int finish(boolean complete) throws IOException {
@@ -279,8 +286,8 @@ final class BenchRun {
     }
 
     private Result result(boolean complete) {
-        Map<String, JsonElement> raw = new LinkedHashMap<>(jmh);
-        Measurements measured = Measurements.of(raw);
+        Map<String, JsonElement> runs = new LinkedHashMap<>(jmh);
+        Measurements measured = Measurements.of(runs);
         Published published = Published.read();
         Beside beside = new Beside(published, measured, steps);
         return new Result(
@@ -303,7 +310,7 @@ final class BenchRun {
                 beside.percentiles(),
                 List.of(),
                 flames.graphs(),
-                raw);
+                runs);
     }
 
     private List<String> method() {
@@ -319,7 +326,8 @@ final class BenchRun {
                     scale));
         }
         for (Part part : profile.parts) {
-            method.add("JMH 1.37, " + part.scaled(scale).how() + "; TaskClock on "
+            method.add("JMH " + Version.getPlainVersion() + ", "
+                    + part.scaled(scale).how() + "; TaskClock on "
                     + (part.allRungs() ? "each usable rung" : "the best rung") + ".");
         }
         method.add(
@@ -330,6 +338,8 @@ final class BenchRun {
                         + " code. After it: the JDK's own where that has the fix, else the same clock id by our code.");
         method.add(
                 "The pull request tells neither threads nor forks nor iterations: ours are the post's, with one thread.");
+        if (!raw)
+            method.add("Of JMH's histograms, mean, median and maximum of each iteration are kept; --raw keeps all.");
         if (!missing.isEmpty()) method.add("Not measured: " + String.join("; ", missing) + ".");
         return method;
     }

@@ -179,8 +179,8 @@ final class Beside {
             rows.add(cells);
         }
         return new Result.Table(
-                before.pair() + ": " + before.title() + " / " + after.title(),
-                "The first divided by the second, row by row.",
+                before.pair() + ": how much less the second is",
+                "\"" + before.title() + "\" divided by \"" + after.title() + "\", row by row.",
                 columns,
                 rows);
     }

@@ -73,7 +73,7 @@ final class Comparison {
                 name,
                 first.mean,
                 second.mean,
-                (second.mean - half) / first.mean,
+                Math.max(0, (second.mean - half) / first.mean),
                 (second.mean + half) / first.mean,
                 verdict);
     }

@@ -23,6 +23,10 @@ final class Flames {
     /** What async-profiler appends to the name of a frame of the kernel. */
     private static final String KERNEL = "_[k]";
 
+    /** The radix tree of ids, by the names that kernels have given it. */
+    private static final List<String> LOOK_UPS =
+            List.of("find_vpid", "find_pid_ns", "idr_find", "radix_tree_lookup", "__radix_tree_lookup");
+
     private final List<Result.FlameGraph> graphs = new ArrayList<>();
     private final List<Shares> shares = new ArrayList<>();
 
@@ -52,15 +56,8 @@ final class Flames {
                     : new Shares(jdk, which, samples, (double) kernel / samples, (double) lookUp / kernel);
         }
 
-        /** The radix tree of ids, by the names that kernels have given it. */
         private static boolean looksUp(String frame) {
-            return frame.startsWith("idr_find")
-                    || frame.startsWith("find_vpid")
-                    || frame.startsWith("find_pid_ns")
-                    || frame.startsWith("__radix_tree_lookup")
-                    || frame.startsWith("radix_tree_lookup")
-                    || frame.startsWith("pid_for_clock")
-                    || frame.startsWith("pid_task");
+            return LOOK_UPS.stream().anyMatch(frame::startsWith);
         }
 
         String text() {
@@ -112,7 +109,9 @@ final class Flames {
                     .start();
             String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
             int exitCode = process.waitFor();
-            String collapsed = Files.readString(file);
+            // The library was unpacked to a folder of this run.
+            String collapsed = Files.readString(file)
+                    .replaceAll("[^;\n]*/libtaskclock[^;\n]*?\\.so( \\(deleted\\))?", "libtaskclock.so");
             if (exitCode != 0 || collapsed.isBlank()) {
                 String why = said.lines().findFirst().orElse("exit code " + exitCode);
                 line.accept("flame graph: " + name + ": none: " + why);

@@ -15,6 +15,9 @@ final class Granularity {
     /** So often something goes to the kernel, or system time would stand still. */
     private static final int SYSTEM_CALLS = 8;
 
+    /** Times longer than usual to wait for a clock that steps rarely, on a busy machine. */
+    private static final int PATIENCE = 8;
+
     private Granularity() {}
 
     /** Null for what reads no clock. */
@@ -41,15 +44,17 @@ final class Granularity {
         return () -> KernelReaders.rusage(into) ? into[0] : -1;
     }
 
-    /** In nanoseconds; -1 if it could not be read or did not move for that long. */
+    /** In nanoseconds; -1 if it could not be read, or did not move in eight times as long. */
     static long smallestStep(Contender contender, long nanos) {
         LongSupplier reader = reader(contender);
         if (reader == null) return -1;
         long smallest = Long.MAX_VALUE;
-        long end = System.nanoTime() + nanos;
+        long start = System.nanoTime();
         long last = reader.getAsLong();
         long calls = 0;
-        for (int i = 1; System.nanoTime() - end < 0; i++) {
+        for (int i = 1; ; i++) {
+            long elapsed = System.nanoTime() - start;
+            if (elapsed > PATIENCE * nanos || (elapsed > nanos && smallest < Long.MAX_VALUE)) break;
             if (i % SYSTEM_CALLS == 0) calls += STOCK.getCurrentThreadCpuTime();
             long now = reader.getAsLong();
             if (now > last) smallest = Math.min(smallest, now - last);

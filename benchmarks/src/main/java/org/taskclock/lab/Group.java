@@ -26,7 +26,7 @@ import org.openjdk.jmh.runner.options.TimeValue;
 /** Benchmarks that JMH runs with the same options, one after the other. */
 record Group(Jdk jdk, String rung, Part part, List<Contender> contenders) {
     /** A JVM's start, and what JMH does before. Only the time left is reckoned by it. */
-    private static final long START_MILLIS = 700;
+    private static final long START_MILLIS = 550;
 
     long millis() {
         return contenders.size() * (part.millis() + part.forks() * START_MILLIS) + START_MILLIS;

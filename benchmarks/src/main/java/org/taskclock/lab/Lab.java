@@ -22,11 +22,15 @@ final class Lab implements Runnable {
     public void run() {}
 
     public static void main(String[] args) {
-        System.exit(new CommandLine(new Lab())
+        System.exit(execute(args));
+    }
+
+    static int execute(String... args) {
+        return new CommandLine(new Lab())
                 .setParameterExceptionHandler(Lab::misused)
                 .setExecutionExceptionHandler((e, command, parsed) ->
                         failed(e, command.getCommandSpec().name()))
-                .execute(args));
+                .execute(args);
     }
 
     private static int misused(ParameterException e, String[] args) {

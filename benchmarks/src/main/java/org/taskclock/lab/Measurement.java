@@ -2,9 +2,11 @@
 // Copyright the TaskClock authors
 package org.taskclock.lab;
 
+import com.google.gson.Gson;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
+import com.google.gson.reflect.TypeToken;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -18,6 +20,7 @@ import java.util.Map;
  * @param percentiles by name as JMH has them in its text, p0.00 to p1.00; empty unless sampled
  * @param means of the iterations of each fork
  * @param medians the same; empty unless sampled
+ * @param maxima the same; empty unless sampled
  */
 record Measurement(
         String jdk,
@@ -31,8 +34,11 @@ record Measurement(
         double error,
         Map<String, Double> percentiles,
         List<List<Double>> means,
-        List<List<Double>> medians) {
+        List<List<Double>> medians,
+        List<List<Double>> maxima) {
     private static final String RUNG = "-Dtaskclock.rung=";
+    private static final String HISTOGRAM = "rawDataHistogram";
+    private static final String ITERATIONS = "iterations";
 
     /** As JMH's JSON calls those that its text has a row for. */
     private static final Map<String, String> ROWS = rows();
@@ -84,22 +90,16 @@ record Measurement(
         Map<String, Double> percentiles = new LinkedHashMap<>();
         List<List<Double>> means = new ArrayList<>();
         List<List<Double>> medians = new ArrayList<>();
+        List<List<Double>> maxima = new ArrayList<>();
         long samples = 0;
         if (sampled) {
             JsonObject named = metric.getAsJsonObject("scorePercentiles");
             ROWS.forEach((row, name) -> percentiles.put(row, named.get(name).getAsDouble() * nanos));
-            for (JsonElement fork : metric.getAsJsonArray("rawDataHistogram")) {
-                List<Double> ofFork = new ArrayList<>();
-                List<Double> mediansOfFork = new ArrayList<>();
-                for (JsonElement iteration : fork.getAsJsonArray()) {
-                    Buckets buckets = Buckets.of(iteration.getAsJsonArray(), nanos);
-                    if (buckets.count == 0) continue;
-                    samples += buckets.count;
-                    ofFork.add(buckets.mean);
-                    mediansOfFork.add(buckets.median);
-                }
-                means.add(ofFork);
-                medians.add(mediansOfFork);
+            for (List<Iteration> fork : iterations(metric)) {
+                means.add(fork.stream().map(one -> one.mean * nanos).toList());
+                medians.add(fork.stream().map(one -> one.p50 * nanos).toList());
+                maxima.add(fork.stream().map(one -> one.max * nanos).toList());
+                samples += fork.stream().mapToLong(Iteration::samples).sum();
             }
         } else {
             for (JsonElement fork : metric.getAsJsonArray("rawData")) {
@@ -121,7 +121,8 @@ record Measurement(
                 number(metric.get("scoreError")) * nanos,
                 percentiles,
                 means,
-                medians);
+                medians,
+                maxima);
     }
 
     /** JMH writes "NaN" as a text. */
@@ -157,8 +158,10 @@ record Measurement(
         return Spread.of(sampled ? medians : means);
     }
 
-    private record Buckets(long count, double mean, double median) {
-        static Buckets of(JsonArray pairs, double nanos) {
+    /** What is told of one iteration in place of its histogram, in JMH's unit. */
+    private record Iteration(long samples, double mean, double p50, double max) {
+        /** Pairs of value and count, as JMH writes them: by value. */
+        static Iteration of(JsonArray pairs) {
             long count = 0;
             double sum = 0;
             for (JsonElement pair : pairs) {
@@ -173,7 +176,31 @@ record Measurement(
                 median = pair.getAsJsonArray().get(0).getAsDouble();
                 if (2 * below >= count) break;
             }
-            return new Buckets(count, sum / count * nanos, median * nanos);
+            double max = pairs.get(pairs.size() - 1).getAsJsonArray().get(0).getAsDouble();
+            return new Iteration(count, sum / count, median, max);
         }
+    }
+
+    private static List<List<Iteration>> iterations(JsonObject metric) {
+        if (metric.has(ITERATIONS)) {
+            return new Gson().fromJson(metric.get(ITERATIONS), new TypeToken<List<List<Iteration>>>() {}.getType());
+        }
+        List<List<Iteration>> forks = new ArrayList<>();
+        for (JsonElement fork : metric.getAsJsonArray(HISTOGRAM)) {
+            List<Iteration> iterations = new ArrayList<>();
+            for (JsonElement iteration : fork.getAsJsonArray()) {
+                if (!iteration.getAsJsonArray().isEmpty()) iterations.add(Iteration.of(iteration.getAsJsonArray()));
+            }
+            forks.add(iterations);
+        }
+        return forks;
+    }
+
+    /** Puts mean, median and maximum of each iteration in place of its histogram, which would make most of the file. */
+    static void thin(JsonObject run) {
+        JsonObject metric = run.getAsJsonObject("primaryMetric");
+        if (!metric.has(HISTOGRAM)) return;
+        metric.add(ITERATIONS, new Gson().toJsonTree(iterations(metric)));
+        metric.remove(HISTOGRAM);
     }
 }

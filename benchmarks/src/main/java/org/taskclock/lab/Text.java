@@ -38,11 +38,12 @@ final class Text {
         double size = Math.abs(value);
         if (unit.equals("x")) return String.format(Locale.ROOT, size < 10 ? "%.2f" : "%,.0f", value);
         if (unit.equals("ns")) return String.format(Locale.ROOT, size < 100 ? "%.1f" : "%,.0f", value);
-        return String.format(Locale.ROOT, "%,.3f", value);
+        return String.format(Locale.ROOT, size < 0.1 ? "%.5f" : "%,.3f", value);
     }
 
     static String finding(Result.Finding finding) {
-        return finding.verdict().toUpperCase(Locale.ROOT) + ": \"" + finding.claim() + "\" (" + finding.source() + "): "
+        String verdict = finding.text().contains(Claims.UNTOLD) ? "cannot be told" : finding.verdict();
+        return verdict.toUpperCase(Locale.ROOT) + ": \"" + finding.claim() + "\" (" + finding.source() + "): "
                 + finding.text() + "\n";
     }
 
