@@ -102,6 +102,16 @@ final class Claims {
                 : new Trial(CONTRADICTED, text);
     }
 
+    /** What the means say, unless the medians contradict. */
+    private static Trial agreed(Trial byMeans, Trial byMedians) {
+        boolean disagree = !byMeans.verdict.equals(NOT_MEASURED)
+                && !byMedians.verdict.equals(NOT_MEASURED)
+                && !byMeans.verdict.equals(byMedians.verdict);
+        return disagree
+                ? new Trial(NOT_MEASURED, byMeans.text + ": " + UNTOLD + "as means and medians disagree")
+                : byMeans;
+    }
+
     private static Trial ratioWithin(Published.Claim claim, Spread spread, String text) {
         return within(claim, spread, 1, text);
     }
@@ -166,8 +176,10 @@ final class Claims {
                 Spread.of(before.means()).middle() / 1e3,
                 Spread.of(after.means()).middle() / 1e3,
                 times(before.spread().over(after.spread())));
-        // With more threads than processors a mean holds the time of others.
-        return ratioWithin(claim, spread, text);
+        // With more threads than processors, or neighbours, a mean holds the time of others.
+        return agreed(
+                ratioWithin(claim, spread, text),
+                ratioWithin(claim, before.spread().over(after.spread()), text));
     }
 
     private Trial worst(Published.Claim claim, String jdk) {
@@ -191,15 +203,20 @@ final class Claims {
         if (own == null || zero == null) return null;
         Spread saved = Spread.of(own.means()).savedBy(Spread.of(zero.means()));
         Spread percent = new Spread(100 * saved.low(), 100 * saved.middle(), 100 * saved.high());
+        Spread medians = own.spread().savedBy(zero.spread());
+        Spread percentOfMedians = new Spread(100 * medians.low(), 100 * medians.middle(), 100 * medians.high());
         String text = String.format(
                 Locale.ROOT,
-                "%.1f %% (%.1f to %.1f), %.0f ns to %.0f ns",
+                "means %.1f %% (%.1f to %.1f), %.0f ns to %.0f ns; medians %.1f %% (%.1f to %.1f)",
                 percent.middle(),
                 percent.low(),
                 percent.high(),
                 Spread.of(own.means()).middle(),
-                Spread.of(zero.means()).middle());
-        return within(claim, percent, 0, text);
+                Spread.of(zero.means()).middle(),
+                percentOfMedians.middle(),
+                percentOfMedians.low(),
+                percentOfMedians.high());
+        return agreed(within(claim, percent, 0, text), within(claim, percentOfMedians, 0, text));
     }
 
     private Trial allPercentiles(String jdk) {

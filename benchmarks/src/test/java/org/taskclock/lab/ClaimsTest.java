@@ -62,6 +62,29 @@ class ClaimsTest {
         assertThat(finding.text()).contains("13.0 %", "no effect at all");
     }
 
+    @Test
+    void shouldNotTellWhereMeansAndMediansDisagree() {
+        List<List<Double>> medians = List.of(List.of(71.0));
+        Measurement zero = sampled(Contender.ID_0, 1, 200.0);
+        Measurement disturbed = new Measurement(
+                zero.jdk(),
+                zero.version(),
+                zero.contender(),
+                zero.rung(),
+                true,
+                1,
+                100,
+                200,
+                0,
+                zero.percentiles(),
+                zero.means(),
+                medians,
+                zero.maxima());
+        Result.Finding finding = finding("13-percent", sampled(Contender.OWN_ID, 1, 82.0), disturbed);
+        assertThat(finding.verdict()).isEqualTo("not measured");
+        assertThat(finding.text()).contains("means -143.9 %", "medians 13.4 %", "disagree");
+    }
+
     @ParameterizedTest
     @CsvSource({"1000, 50, confirmed", "1000, 500, contradicted", "1000, 10, contradicted"})
     void shouldTryTheWorstReading(double before, double after, String verdict) {
