@@ -61,7 +61,10 @@ final class Flames {
         }
 
         String text() {
-            if (kernel == null) return samples + " samples, without the kernel's frames";
+            if (kernel == null) {
+                return samples
+                        + " samples, without the kernel's frames, which need kernel.perf_event_paranoid at 1 or less, or root";
+            }
             return String.format(
                     Locale.ROOT,
                     "%d samples, %.0f %% in the kernel, %.0f %% of these in the look-up of the thread's id",
