@@ -10,7 +10,7 @@ import picocli.CommandLine.ParameterException;
 /** What the command line runs for {@code taskclock bench} and {@code taskclock experiment}, in a JVM with JMH. */
 @Command(
         name = "taskclock",
-        subcommands = {Experiment.class})
+        subcommands = {Bench.class, Experiment.class})
 final class Lab implements Runnable {
     static final int OK = 0;
     static final int FAILED = 1;

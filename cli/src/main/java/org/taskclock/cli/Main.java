@@ -21,7 +21,7 @@ import picocli.CommandLine.Spec;
         versionProvider = Main.Version.class,
         synopsisSubcommandLabel = "COMMAND",
         description = "Tells how much CPU time Java threads use.",
-        subcommands = {Doctor.class, Attach.class, Detach.class, Report.class},
+        subcommands = {Doctor.class, Attach.class, Detach.class, Lab.Bench.class, Lab.Experiment.class, Report.class},
         footer = {
             "",
             "Examples:",
@@ -29,6 +29,7 @@ import picocli.CommandLine.Spec;
             "  taskclock doctor --json | jq .contract  the same for a program",
             "  taskclock attach 4711 yield=count       loads the agent into a JVM",
             "  taskclock detach 4711                   and takes it out again",
+            "  taskclock bench                         the published figures, beside yours",
             "  taskclock report quick.json             draws what was measured, as a page of HTML",
             "",
             "Exit codes: 0 all is well, 1 it is not, 2 wrong usage, 3 no such process, 4 not permitted."

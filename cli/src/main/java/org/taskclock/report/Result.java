@@ -26,7 +26,7 @@ import java.util.Objects;
  * @param command how to repeat it
  * @param machine facts by name: cpu, processors, kernel, rung and so on
  * @param method how it was measured, a paragraph each
- * @param jmh what JMH wrote, unchanged, by JDK
+ * @param jmh what JMH wrote, by JDK; in place of histograms "iterations" may stand, with a few figures of each
  */
 public record Result(
         String format,
