@@ -46,7 +46,7 @@ final class AccuracyExperiment extends ExperimentCommand {
     private final Map<String, List<Outcome>> byJdk = new LinkedHashMap<>();
 
     @Override
-    int steps(List<JavaHome> homes) {
+    int steps(List<Jdk> homes) {
         return homes.size();
     }
 
@@ -56,13 +56,13 @@ final class AccuracyExperiment extends ExperimentCommand {
     }
 
     @Override
-    void measure(List<JavaHome> homes) throws LabException, Interruption.Cut, IOException, InterruptedException {
+    void measure(List<Jdk> homes) throws LabException, Interruption.Cut, IOException, InterruptedException {
         atLeast(0.1, seconds);
         if (markdown != null) {
             if (output() == null) throw new LabException("--markdown: no -o FILE: documents quote what is in a file");
             marked(Files.readString(markdown));
         }
-        for (JavaHome home : homes) {
+        for (Jdk home : homes) {
             progress(home + ": " + Workload.values().length + " workloads");
             List<Outcome> outcomes = new ArrayList<>();
             byJdk.put(home.version(), outcomes);

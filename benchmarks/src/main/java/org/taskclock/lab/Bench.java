@@ -109,7 +109,7 @@ final class Bench implements Callable<Integer> {
         }
         BenchRun run = new BenchRun(
                 Profile.named(profile),
-                jdks.isEmpty() ? Jdk.find() : Jdk.named(jdks),
+                found(),
                 contenders.isEmpty() ? List.of(Contender.values()) : Contender.named(contenders),
                 rungs,
                 scale,
@@ -120,6 +120,14 @@ final class Bench implements Callable<Integer> {
                 file,
                 command());
         return run.run();
+    }
+
+    private List<Jdk> found() {
+        try {
+            return Jdk.find(jdks);
+        } catch (LabException e) {
+            throw new IllegalArgumentException(e.getMessage(), e);
+        }
     }
 
     /** How to repeat it, without paths of this machine. */

@@ -147,11 +147,11 @@ final class BenchRun {
             if (probe(jdk, rung, null, asked)) usable.add(rung);
         }
         if (usable.isEmpty()) {
-            missing.add("JDK " + jdk.label() + ": no rung that was asked for is usable");
+            missing.add("JDK " + jdk.version() + ": no rung that was asked for is usable");
             return List.of();
         }
         String best = usable.get(0);
-        machine.put("rungs on JDK " + jdk.label(), String.join(", ", usable));
+        machine.put("rungs on JDK " + jdk.version(), String.join(", ", usable));
         boolean agentWorks = !under.isEmpty() && agentWorks(jdk, best, under);
 
         List<Group> groups = new ArrayList<>();
@@ -181,14 +181,12 @@ final class BenchRun {
             Probe found = Probe.ask(jdk, rung, withAgent, asked);
             for (Contender contender : asked) {
                 Long step = found.stepNanos().get(contender.id);
-                if (step != null) steps.put(Beside.step(jdk.label(), contender, rung), step);
+                if (step != null) steps.put(Beside.step(jdk.version(), contender, rung), step);
             }
-            machine.putIfAbsent("C library", found.libc());
-            machine.putIfAbsent("accounting", found.accounting() + ", tick " + found.tickNanos() / 1e6 + " ms");
             return true;
         } catch (IOException e) {
             String what = withAgent == null ? "rung " + rung : "the agent";
-            machine.put("not usable on JDK " + jdk.label() + ": " + what, e.getMessage());
+            machine.put("not usable on JDK " + jdk.version() + ": " + what, e.getMessage());
             return false;
         }
     }
@@ -218,7 +216,7 @@ final class BenchRun {
             boolean found = results.stream()
                     .anyMatch(result -> result.getParams().getBenchmark().equals(contender.benchmark()));
             if (found) continue;
-            String why = "JDK " + next.jdk().label() + ", " + contender.id + " on " + next.rung() + ": "
+            String why = "JDK " + next.jdk().version() + ", " + contender.id + " on " + next.rung() + ": "
                     + watcher.whyNot(contender);
             missing.add(why);
             progress.say("taskclock: bench: not measured: " + why);
@@ -241,7 +239,7 @@ final class BenchRun {
                         "\"GLIBC_TUNABLES=" + Probe.TUNABLE + " JAVA_HOME/bin/java\"")
                 .replace(of.jdk().home().toString(), "JAVA_HOME")
                 .replace(agent.toString(), agent.getFileName().toString());
-        JsonArray all = jmh.computeIfAbsent(of.jdk().label(), unused -> new JsonArray());
+        JsonArray all = jmh.computeIfAbsent(of.jdk().version(), unused -> new JsonArray());
         for (JsonElement run : JsonParser.parseString(text).getAsJsonArray()) {
             if (!raw) Measurement.thin(run.getAsJsonObject());
             all.add(run);

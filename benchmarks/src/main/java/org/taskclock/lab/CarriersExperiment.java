@@ -46,9 +46,8 @@ final class CarriersExperiment extends ExperimentCommand {
     }
 
     @Override
-    int steps(List<JavaHome> homes) {
-        return carriers().length
-                * (int) homes.stream().filter(JavaHome::hasVirtual).count();
+    int steps(List<Jdk> homes) {
+        return carriers().length * (int) homes.stream().filter(Jdk::hasVirtual).count();
     }
 
     @Override
@@ -57,11 +56,11 @@ final class CarriersExperiment extends ExperimentCommand {
     }
 
     @Override
-    void measure(List<JavaHome> homes) throws LabException, Interruption.Cut, IOException, InterruptedException {
+    void measure(List<Jdk> homes) throws LabException, Interruption.Cut, IOException, InterruptedException {
         atLeast(0.1, seconds);
         Jvm.checkAgent();
-        List<JavaHome> able = withVirtual(homes);
-        for (JavaHome home : able) {
+        List<Jdk> able = withVirtual(homes);
+        for (Jdk home : able) {
             for (int carriers : carriers()) {
                 progress(home + ": one virtual thread that yields, carriers: " + carriers);
                 new Jvm(home)

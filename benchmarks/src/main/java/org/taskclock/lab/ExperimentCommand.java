@@ -44,14 +44,13 @@ abstract class ExperimentCommand implements Callable<Integer> {
     private int steps;
 
     /** Measures; what was measured until it throws is kept. */
-    abstract void measure(List<JavaHome> homes)
-            throws LabException, Interruption.Cut, IOException, InterruptedException;
+    abstract void measure(List<Jdk> homes) throws LabException, Interruption.Cut, IOException, InterruptedException;
 
     /** Adds what was measured, which may be nothing. */
     abstract void report(Report report);
 
     /** How many times {@link #progress} will be called. */
-    abstract int steps(List<JavaHome> homes);
+    abstract int steps(List<Jdk> homes);
 
     @Override
     public Integer call() throws IOException, InterruptedException {
@@ -59,7 +58,7 @@ abstract class ExperimentCommand implements Callable<Integer> {
         String started = now();
         boolean complete = false;
         try {
-            List<JavaHome> homes = JavaHome.find(named);
+            List<Jdk> homes = Jdk.find(named);
             Path folder = output == null ? null : output.toAbsolutePath().getParent();
             if (folder != null && !Files.isDirectory(folder)) {
                 throw new LabException("-o " + output + ": no folder " + folder + ": make it first");
@@ -96,7 +95,7 @@ abstract class ExperimentCommand implements Callable<Integer> {
         if (json) {
             System.out.println(result.text());
         } else {
-            System.out.print(ResultText.of(result, shownAlready()));
+            System.out.print(Text.of(result, shownAlready()));
         }
         if (output != null) note("written to " + output);
     }
@@ -125,8 +124,8 @@ abstract class ExperimentCommand implements Callable<Integer> {
     }
 
     /** Those that have virtual threads. */
-    static List<JavaHome> withVirtual(List<JavaHome> homes) throws LabException {
-        List<JavaHome> able = homes.stream().filter(JavaHome::hasVirtual).toList();
+    static List<Jdk> withVirtual(List<Jdk> homes) throws LabException {
+        List<Jdk> able = homes.stream().filter(Jdk::hasVirtual).toList();
         if (!able.isEmpty()) return able;
         throw new LabException(homes.get(homes.size() - 1) + ": too old for virtual threads: name a JDK "
                 + Virtual.SINCE + " or later by --jdk");
@@ -142,10 +141,10 @@ abstract class ExperimentCommand implements Callable<Integer> {
     }
 
     /** The options that were given, with versions instead of paths, which are of no interest elsewhere. */
-    private List<String> command(List<JavaHome> homes) {
+    private List<String> command(List<Jdk> homes) {
         List<String> command = new ArrayList<>(List.of("taskclock", "experiment", spec.name()));
         command.addAll(options());
-        for (JavaHome home : homes) command.addAll(List.of("--jdk", "jdk-" + home.version()));
+        for (Jdk home : homes) command.addAll(List.of("--jdk", "jdk-" + home.version()));
         return command;
     }
 

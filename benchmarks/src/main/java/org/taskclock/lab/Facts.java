@@ -9,6 +9,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
+import org.taskclock.ClockStatus;
+import org.taskclock.TaskClock;
 
 /** What a measurement was made on, for {@link org.taskclock.report.Result#machine}. What the system does not tell is left out. */
 final class Facts {
@@ -31,6 +33,11 @@ final class Facts {
         put(facts, "processors with precise accounting", line(CPU + "nohz_full"));
         put(facts, "return from system calls", line(CPU + "vulnerabilities/spec_rstack_overflow"));
         put(facts, "GLIBC_TUNABLES", System.getenv("GLIBC_TUNABLES"));
+        ClockStatus status = TaskClock.status();
+        facts.put("libc", status.libc());
+        facts.put("rung", status.rung().toString());
+        facts.put("tick", status.tickNanos() / 1_000 + " us");
+        facts.put("accounting", status.accounting().toString());
         put(facts, "load at the start", line("/proc/loadavg"));
         return facts;
     }

@@ -93,7 +93,7 @@ final class Flames {
 
     private void profile(Jdk jdk, String rung, String which, Contender contender, long millis, Consumer<String> line)
             throws IOException, InterruptedException {
-        String name = "JDK " + jdk.label() + ", " + which + ": " + contender.text;
+        String name = "JDK " + jdk.version() + ", " + which + ": " + contender.text;
         Path file = Files.createTempFile("taskclock-flame", ".collapsed");
         try {
             Process process = new ProcessBuilder(
@@ -120,7 +120,7 @@ final class Flames {
                 line.accept("flame graph: " + name + ": none: " + why);
                 return;
             }
-            Shares found = Shares.of(jdk.label(), which, collapsed);
+            Shares found = Shares.of(jdk.version(), which, collapsed);
             shares.add(found);
             String how = said.lines().map(told -> "; " + told).reduce("", String::concat);
             graphs.add(new Result.FlameGraph(name, found.text() + how, collapsed));

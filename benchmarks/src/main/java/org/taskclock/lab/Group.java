@@ -33,7 +33,7 @@ record Group(Jdk jdk, String rung, Part part, List<Contender> contenders) {
     }
 
     String text() {
-        return "JDK " + jdk.label() + ", rung " + rung + ": " + part.how();
+        return "JDK " + jdk.version() + ", rung " + rung + ": " + part.how();
     }
 
     List<String> flags() {

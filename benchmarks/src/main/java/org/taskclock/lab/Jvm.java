@@ -35,10 +35,10 @@ final class Jvm {
         }
     }
 
-    private final JavaHome home;
+    private final Jdk home;
     private final List<String> options = new ArrayList<>();
 
-    Jvm(JavaHome home) {
+    Jvm(Jdk home) {
         this.home = home;
         options.add("--enable-native-access=ALL-UNNAMED");
     }
@@ -110,7 +110,7 @@ final class Jvm {
     }
 
     /** Whether this JDK's JVM knows an option. */
-    static boolean accepts(JavaHome home, String option) throws IOException, InterruptedException {
+    static boolean accepts(Jdk home, String option) throws IOException, InterruptedException {
         ProcessBuilder builder = new ProcessBuilder(home.java().toString(), option, "-version");
         return builder.redirectErrorStream(true)
                         .redirectOutput(ProcessBuilder.Redirect.DISCARD)

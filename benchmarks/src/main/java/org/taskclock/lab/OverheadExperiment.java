@@ -79,9 +79,9 @@ final class OverheadExperiment extends ExperimentCommand {
     private final Map<String, Map<String, List<Server.Figures>>> servers = new LinkedHashMap<>();
 
     @Override
-    int steps(List<JavaHome> homes) {
+    int steps(List<Jdk> homes) {
         int steps = 0;
-        for (JavaHome home : homes) {
+        for (Jdk home : homes) {
             if (only.contains(Part.SWITCHES)) steps++;
             if (only.contains(Part.READING)) steps++;
             if (only.contains(Part.SERVER) && home.hasVirtual()) steps += rounds;
@@ -103,19 +103,19 @@ final class OverheadExperiment extends ExperimentCommand {
     }
 
     @Override
-    void measure(List<JavaHome> homes) throws LabException, Interruption.Cut, IOException, InterruptedException {
+    void measure(List<Jdk> homes) throws LabException, Interruption.Cut, IOException, InterruptedException {
         atLeast(0.1, seconds);
         Jvm.checkAgent();
         if (rounds < 1) throw new LabException("--rounds " + rounds + ": too few: at least 1");
         if (only.equals(EnumSet.of(Part.SERVER))) withVirtual(homes);
-        for (JavaHome home : homes) {
+        for (Jdk home : homes) {
             if (only.contains(Part.SWITCHES)) switches(home);
             if (only.contains(Part.READING)) reading(home);
             if (only.contains(Part.SERVER) && home.hasVirtual()) serve(home);
         }
     }
 
-    private void switches(JavaHome home) throws LabException, Interruption.Cut, IOException, InterruptedException {
+    private void switches(Jdk home) throws LabException, Interruption.Cut, IOException, InterruptedException {
         progress(home + ": switches, on each rung");
         List<Switches.Turn> turns = new ArrayList<>();
         switches.put(home.version(), turns);
@@ -129,7 +129,7 @@ final class OverheadExperiment extends ExperimentCommand {
                         Integer.toString(rounds));
     }
 
-    private void reading(JavaHome home) throws LabException, Interruption.Cut, IOException, InterruptedException {
+    private void reading(Jdk home) throws LabException, Interruption.Cut, IOException, InterruptedException {
         progress(home + ": one reading, by the interval between readings");
         List<Intervals.Cost> costs = new ArrayList<>();
         intervals.put(home.version(), costs);
@@ -145,7 +145,7 @@ final class OverheadExperiment extends ExperimentCommand {
                         Double.toString(settle));
     }
 
-    private void serve(JavaHome home) throws LabException, Interruption.Cut, IOException, InterruptedException {
+    private void serve(Jdk home) throws LabException, Interruption.Cut, IOException, InterruptedException {
         Map<String, List<Server.Figures>> variants = new LinkedHashMap<>();
         for (String variant : VARIANTS) variants.put(variant, new ArrayList<>());
         servers.put(home.version(), variants);
@@ -163,7 +163,7 @@ final class OverheadExperiment extends ExperimentCommand {
         }
     }
 
-    private static Jvm jvm(JavaHome home, String variant) throws LabException {
+    private static Jvm jvm(Jdk home, String variant) throws LabException {
         Jvm jvm = new Jvm(home);
         return switch (variant) {
             case EMPTY -> jvm.emptyAgent();

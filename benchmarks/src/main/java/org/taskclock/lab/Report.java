@@ -15,10 +15,9 @@ final class Report {
     final List<Result.Bars> bars = new ArrayList<>();
     final List<Result.Timeline> timelines = new ArrayList<>();
 
-    Result result(
-            String name, String started, String ended, boolean complete, List<String> command, List<JavaHome> homes) {
+    Result result(String name, String started, String ended, boolean complete, List<String> command, List<Jdk> homes) {
         List<Result.Jdk> jdks = new ArrayList<>();
-        for (JavaHome home : homes) jdks.add(new Result.Jdk(home.version(), home.vendor(), List.of()));
+        for (Jdk home : homes) jdks.add(new Result.Jdk(home.version(), home.vendor(), List.of()));
         return new Result(
                 Result.FORMAT,
                 "experiment",
@@ -27,7 +26,7 @@ final class Report {
                 ended,
                 complete,
                 command,
-                MachineFacts.read(),
+                Facts.read(),
                 jdks,
                 method,
                 findings,

@@ -9,36 +9,73 @@ import java.util.Objects;
 import org.taskclock.benchmarks.Table;
 import org.taskclock.report.Result;
 
-/** A result for people who have but a terminal. */
+/** Results for people who read them on a terminal. */
 final class Text {
+    private static final String NOTHING = "-";
+
     private Text() {}
 
-    static String table(Result.Table table) {
-        Table aligned = new Table(table.columns().stream()
-                .map(column -> column.unit().isEmpty() ? column.name() : column.name() + ", " + column.unit())
-                .toArray(String[]::new));
-        for (List<Object> row : table.rows()) {
-            List<String> cells = new ArrayList<>();
-            for (int i = 0; i < row.size(); i++) {
-                cells.add(cell(row.get(i), table.columns().get(i).unit()));
-            }
-            aligned.add(cells);
+    /** Without the table of this title. */
+    static String of(Result result, String shownAlready) {
+        StringBuilder text = new StringBuilder();
+        if (!result.complete()) text.append("\nInterrupted: not complete.\n");
+        for (Result.Table table : result.tables()) {
+            if (table.title().equals(shownAlready) || table.rows().isEmpty()) continue;
+            text.append('\n').append(table.title()).append("\n\n").append(aligned(table));
+            if (!table.text().isEmpty()) text.append('\n').append(table.text()).append('\n');
         }
-        return table.title() + "\n" + aligned.aligned() + table.text() + "\n";
+        if (!result.findings().isEmpty()) text.append("\nFindings\n");
+        for (Result.Finding finding : result.findings()) {
+            text.append("\n- ")
+                    .append(finding.claim())
+                    .append(" (")
+                    .append(finding.source())
+                    .append("): ");
+            text.append(finding.verdict())
+                    .append(".\n  ")
+                    .append(finding.text())
+                    .append('\n');
+        }
+        return text.toString();
     }
 
-    private static String cell(Object value, String unit) {
-        if (value == null) return "";
-        if (value instanceof Number number) return number(number.doubleValue(), unit);
-        return value.toString();
+    static String aligned(Result.Table table) {
+        return filled(table).aligned();
+    }
+
+    static String markdown(Result.Table table) {
+        return filled(table).markdown();
+    }
+
+    /** With its title above and its text below. */
+    static String table(Result.Table table) {
+        return table.title() + "\n" + aligned(table) + table.text() + "\n";
+    }
+
+    private static Table filled(Result.Table table) {
+        List<String> headings = new ArrayList<>();
+        for (Result.Column column : table.columns()) {
+            headings.add(column.name() + (column.unit().isEmpty() ? "" : ", " + column.unit()));
+        }
+        Table filled = new Table(headings.toArray(String[]::new));
+        for (List<Object> row : table.rows()) {
+            List<String> cells = new ArrayList<>();
+            for (Object cell : row) cells.add(cell(cell));
+            filled.add(cells);
+        }
+        return filled;
     }
 
     /** With as many digits as tell something. */
-    private static String number(double value, String unit) {
+    static String cell(Object cell) {
+        if (cell == null) return NOTHING;
+        if (!(cell instanceof Number number)) return cell.toString();
+        double value = number.doubleValue();
         double size = Math.abs(value);
-        if (unit.equals("x")) return String.format(Locale.ROOT, size < 10 ? "%.2f" : "%,.0f", value);
-        if (unit.equals("ns")) return String.format(Locale.ROOT, size < 100 ? "%.1f" : "%,.0f", value);
-        return String.format(Locale.ROOT, size < 0.1 ? "%.5f" : "%,.3f", value);
+        boolean whole = !(cell instanceof Double) && value == Math.rint(value);
+        if (whole || size >= 100) return String.format(Locale.ROOT, "%,.0f", value);
+        if (size > 0 && size < 0.1) return String.format(Locale.ROOT, "%.5f", value);
+        return String.format(Locale.ROOT, size >= 10 ? "%.1f" : "%.2f", value);
     }
 
     static String finding(Result.Finding finding) {

@@ -43,14 +43,14 @@ final class YieldALotExperiment extends ExperimentCommand {
     /** By JDK: 1 if it knows the flag, 0 if it refuses it. */
     private final Map<String, Double> flags = new LinkedHashMap<>();
 
-    private static List<YieldRun.Mode> modes(JavaHome home) {
+    private static List<YieldRun.Mode> modes(Jdk home) {
         return home.hasDontYieldALot()
                 ? List.of(YieldRun.Mode.PLAIN, YieldRun.Mode.FLAG, YieldRun.Mode.SILENCED)
                 : List.of(YieldRun.Mode.PLAIN, YieldRun.Mode.SILENCED);
     }
 
     @Override
-    int steps(List<JavaHome> homes) {
+    int steps(List<Jdk> homes) {
         return homes.stream().mapToInt(home -> modes(home).size()).sum();
     }
 
@@ -60,10 +60,10 @@ final class YieldALotExperiment extends ExperimentCommand {
     }
 
     @Override
-    void measure(List<JavaHome> homes) throws LabException, Interruption.Cut, IOException, InterruptedException {
+    void measure(List<Jdk> homes) throws LabException, Interruption.Cut, IOException, InterruptedException {
         atLeast(0.1, seconds);
         Jvm.checkAgent();
-        for (JavaHome home : homes) {
+        for (Jdk home : homes) {
             flags.put(home.version(), Jvm.accepts(home, YieldRun.Mode.FLAG.text) ? 1.0 : 0.0);
             for (YieldRun.Mode mode : modes(home)) {
                 progress(home + ": one thread that yields, with: " + mode.text);
@@ -159,7 +159,7 @@ final class YieldALotExperiment extends ExperimentCommand {
                         value -> value >= faster / 2)
                 .judge(ratios(runs, YieldRun.Mode.SILENCED)));
         Map<String, Double> later = new LinkedHashMap<>(flags);
-        later.keySet().removeIf(jdk -> JavaHome.feature(jdk) < 24);
+        later.keySet().removeIf(jdk -> Jdk.feature(jdk) < 24);
         findings.add(claim("The flag was removed in JDK 24", "", "knows it: %.0f", value -> value == 0)
                 .judge(later));
         return findings;

@@ -28,8 +28,7 @@ final class YieldExperiment extends ExperimentCommand {
     private double seconds;
 
     /** A program to run. */
-    private record Plan(
-            JavaHome home, YieldRun.Mode mode, boolean virtual, int threads, boolean yielding, int carriers) {
+    private record Plan(Jdk home, YieldRun.Mode mode, boolean virtual, int threads, boolean yielding, int carriers) {
         YieldRun run(List<EvenNumbers.Second> seconds, EvenNumbers.End end, Jvm.Times times) {
             return new YieldRun(home.version(), mode, virtual, threads, yielding, carriers, seconds, end, times);
         }
@@ -38,10 +37,10 @@ final class YieldExperiment extends ExperimentCommand {
     private final YieldRuns runs = new YieldRuns();
     private final int processors = Runtime.getRuntime().availableProcessors();
 
-    private List<Plan> plans(List<JavaHome> homes) {
+    private List<Plan> plans(List<Jdk> homes) {
         List<Plan> plans = new ArrayList<>();
         int[] oneAndAll = processors == 1 ? new int[] {1} : new int[] {1, processors};
-        for (JavaHome home : homes) {
+        for (Jdk home : homes) {
             boolean[] kinds = home.hasVirtual() ? new boolean[] {false, true} : new boolean[] {false};
             for (boolean yielding : new boolean[] {false, true}) {
                 for (boolean virtual : kinds) {
@@ -69,7 +68,7 @@ final class YieldExperiment extends ExperimentCommand {
     }
 
     @Override
-    int steps(List<JavaHome> homes) {
+    int steps(List<Jdk> homes) {
         return plans(homes).size();
     }
 
@@ -79,7 +78,7 @@ final class YieldExperiment extends ExperimentCommand {
     }
 
     @Override
-    void measure(List<JavaHome> homes) throws LabException, Interruption.Cut, IOException, InterruptedException {
+    void measure(List<Jdk> homes) throws LabException, Interruption.Cut, IOException, InterruptedException {
         atLeast(0.1, seconds);
         Jvm.checkAgent();
         for (Plan plan : plans(homes)) measure(plan);

@@ -191,6 +191,6 @@ class YieldTablesTest {
         report.tables.add(new Result.Table("t", "", YieldTables.columns("x", "", "y", ""), rows));
         Result result = report.result("n", "", "", true, List.of(), List.of());
         assertThat(result.tables().get(0).rows().get(0)).containsExactly("a", null);
-        assertThat(ResultText.of(result, null)).contains("a  -");
+        assertThat(Text.of(result, null)).contains("a  -");
     }
 }
