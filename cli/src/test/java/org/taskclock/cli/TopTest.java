@@ -22,6 +22,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.taskclock.watch.Loaded;
 
 /** {@code taskclock top} and {@code check}, on JVMs that run. */
@@ -158,6 +159,13 @@ class TopTest {
         String said = err.toString(StandardCharsets.UTF_8);
         assertThat(said).startsWith("taskclock: ").contains(why);
         assertThat(said.lines()).hasSize(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"top", "check"})
+    void shouldHelp(String command) throws Exception {
+        assertThat(done(command, "--help").out())
+                .contains("Usage: taskclock " + command, "Examples:", "5 not permitted");
     }
 
     @Test

@@ -319,7 +319,7 @@ class SamplerTest {
         try (Loaded load = Loaded.with("busy", "kernel");
                 Sampler sampler = Sampler.withoutAttach(load.pid())) {
             sampler.next();
-            Process pidstat = new ProcessBuilder("pidstat", "-u", "-p", Long.toString(load.pid()), "2", "1").start();
+            Process pidstat = new ProcessBuilder("pidstat", "-u", "-p", Long.toString(load.pid()), "1", "1").start();
             sampler.next();
             String said = new String(pidstat.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
             Frame frame = sampler.next();
