@@ -195,8 +195,8 @@ final class Check implements Callable<Integer> {
             }
             boolean exceeded = judge("cpu", cpu, cpuNanos, cpuByThread, last.totals());
             exceeded |= judge("system", system, cpuNanos - userNanos, systemByThread, last.totals());
-            if (exceeded)
-                for (Diagnosis found : last.diagnoses()) Main.print("! " + found.kind() + ": " + found.text() + "\n");
+            exceeded |= judgeYields(pid);
+            if (exceeded)                 for (Diagnosis found : last.diagnoses()) Main.print("! " + found.kind() + ": " + found.text() + "\n");
             return exceeded ? Main.THRESHOLD : Main.OK;
         }
     }

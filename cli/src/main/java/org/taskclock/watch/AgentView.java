@@ -110,8 +110,10 @@ final class AgentView {
             yields = -1;
             return;
         }
-        double part = takenAt == 0 ? 1 : Math.min(1, (double) intervalNanos / (now - takenAt));
-        takenAt = now;
+        // It was made up somewhere in between.
+        long taken = now + (System.nanoTime() - now) / 2;
+        double part = takenAt == 0 ? 1 : Math.min(1, (double) intervalNanos / (taken - takenAt));
+        takenAt = taken;
         notBefore = now;
         read(report, had, part, intervalNanos);
     }

@@ -167,7 +167,9 @@ final class Diagnoses {
     }
 
     private Diagnosis ofCarrier(Row row, Suspect suspect, List<String> evidence, long interval) {
-        if (suspect.carryingSame > 0 && 100.0 * row.cpuNanos() / interval > MONOPOLISED) {
+        // On a busy machine it may have to wait for a processor; nobody else has it meanwhile.
+        long kept = row.cpuNanos() + Math.max(0, row.waitNanos());
+        if (suspect.carryingSame > 0 && 100.0 * kept / interval > MONOPOLISED) {
             evidence.add("it carried virtual thread #" + suspect.carrying + " each of the last "
                     + (suspect.carryingSame + 1) + " times that its stack was looked at");
             return new Diagnosis(
