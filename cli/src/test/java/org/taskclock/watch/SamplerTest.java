@@ -78,7 +78,8 @@ class SamplerTest {
                 }
                 assertThat((double) frame.totals().processNanos())
                         .isCloseTo((double) end.cpuSince(start, "(process)"), within(2 * tolerance));
-                assertThat((double) frame.rows().stream().mapToLong(Row::cpuNanos).sum())
+                assertThat((double)
+                                frame.rows().stream().mapToLong(Row::cpuNanos).sum())
                         .isCloseTo((double) frame.totals().processNanos(), within(frame.intervalNanos() / 50));
                 assertThat(row(frame, "kernel-calls").systemNanos())
                         .isGreaterThan(row(frame, BUSY).systemNanos());
