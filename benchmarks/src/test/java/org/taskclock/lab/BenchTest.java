@@ -91,7 +91,7 @@ class BenchTest {
         assertThat(result.name()).isEqualTo("quick");
         assertThat(result.jdks()).hasSize(1);
         assertThat(result.command()).startsWith("./taskclock", "bench", "quick").doesNotContain(JDK.toString());
-        assertThat(result.machine()).containsKeys("cpu", "processors", "kernel", "C library");
+        assertThat(result.machine()).containsKeys("cpu", "processors", "kernel", "libc");
         assertThat(result.method()).anySatisfy(text -> assertThat(text).contains("multiplied by 0.01"));
         assertThat(result.findings()).hasSizeGreaterThanOrEqualTo(11);
         Measurements measured = Measurements.of(result.jmh());

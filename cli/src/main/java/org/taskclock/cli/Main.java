@@ -21,10 +21,21 @@ import picocli.CommandLine.Spec;
         versionProvider = Main.Version.class,
         synopsisSubcommandLabel = "COMMAND",
         description = "Tells how much CPU time Java threads use.",
-        subcommands = {Doctor.class, Attach.class, Detach.class, Lab.Bench.class, Lab.Experiment.class, Report.class},
+        subcommands = {
+            Top.class,
+            Check.class,
+            Doctor.class,
+            Attach.class,
+            Detach.class,
+            Lab.Bench.class,
+            Lab.Experiment.class,
+            Report.class
+        },
         footer = {
             "",
             "Examples:",
+            "  taskclock top                           what do the busiest JVM's threads use?",
+            "  taskclock check 4711 --system 50%%       is it healthy? for probes",
             "  taskclock doctor                        is all well on this machine?",
             "  taskclock doctor --json | jq .contract  the same for a program",
             "  taskclock attach 4711 yield=count       loads the agent into a JVM",
@@ -32,14 +43,16 @@ import picocli.CommandLine.Spec;
             "  taskclock bench                         the published figures, beside yours",
             "  taskclock report quick.json             draws what was measured, as a page of HTML",
             "",
-            "Exit codes: 0 all is well, 1 it is not, 2 wrong usage, 3 no such process, 4 not permitted."
+            "Exit codes: 0 all is well, 1 it is not, 2 wrong usage, 3 a threshold is exceeded, 4 no such process, 5 not"
+                    + " permitted."
         })
 final class Main implements Callable<Integer> {
     static final int OK = 0;
     static final int FAILED = 1;
     static final int USAGE = 2;
-    static final int NO_PROCESS = 3;
-    static final int NOT_PERMITTED = 4;
+    static final int THRESHOLD = 3;
+    static final int NO_PROCESS = 4;
+    static final int NOT_PERMITTED = 5;
 
     @Spec
     private CommandSpec spec;
@@ -50,7 +63,8 @@ final class Main implements Callable<Integer> {
         System.exit(run(args));
     }
 
-    private static int run(String[] args) {
+    /** Returns the exit code. */
+    static int run(String... args) {
         try {
             return new CommandLine(new Main())
                     .setParameterExceptionHandler(Main::misused)
