@@ -17,6 +17,9 @@ import java.util.TreeMap;
 final class Summary {
     /** Threads whose names are the same but for numbers. */
     static final class Pool {
+        /** Of one of them, with its numbers. */
+        String example;
+
         boolean java;
         int threads;
         long cpuNanos;
@@ -82,7 +85,7 @@ final class Summary {
     private synchronized void sample() {
         Map<Integer, Seen> now = new HashMap<>();
         for (ThreadTable.Row row : ThreadTable.read()) {
-            if (row.getCpuNanos() < 0) continue;
+            if (row.getCpuNanos() < 0 || row.getName().equals(ThreadTable.ENDED)) continue;
             Seen before = seen.get(row.getTid());
             // The kernel gives an id away again.
             boolean same =
@@ -91,6 +94,7 @@ final class Summary {
             boolean ending = same && row.getName().equals("DestroyJavaVM");
             String name = ending ? before.pool : nameOf(row);
             Pool pool = pools.computeIfAbsent(name, n -> new Pool());
+            if (pool.example == null) pool.example = row.getName();
             pool.java |= row.getId() >= 0;
             if (!same || !before.pool.equals(name)) pool.threads++;
             pool.cpuNanos += row.getCpuNanos() - (same ? before.cpuNanos : 0);

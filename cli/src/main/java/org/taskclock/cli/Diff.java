@@ -101,7 +101,7 @@ final class Diff implements Callable<Integer> {
         return text.toString();
     }
 
-    private static String line(Change change) {
+    private String line(Change change) {
         double system = change.after() - change.userAfter() - (change.before() - change.userBefore());
         String name =
                 switch (change.key().kind()) {
@@ -121,10 +121,10 @@ final class Diff implements Callable<Integer> {
                 note(change));
     }
 
-    private static String note(Change change) {
+    private String note(Change change) {
         if (change.key().threads() == org.taskclock.watch.Row.Kind.VIRTUAL) return " (virtual)";
-        if (change.before() == 0) return " (new)";
-        return change.after() == 0 ? " (gone)" : "";
+        if (Math.abs(change.difference()) * 100 < least) return "";
+        return change.before() == 0 ? " (new)" : change.after() == 0 ? " (gone)" : "";
     }
 
     private String json(Comparison comparison, List<Change> changes) {

@@ -21,7 +21,16 @@ import picocli.CommandLine.Spec;
         versionProvider = Main.Version.class,
         synopsisSubcommandLabel = "COMMAND",
         description = "Tells how much CPU time Java threads use.",
-        subcommands = {Doctor.class, Attach.class, Detach.class},
+        subcommands = {
+            Doctor.class,
+            Attach.class,
+            Detach.class,
+            Recorder.class,
+            Diff.class,
+            Time.class,
+            Yields.class,
+            Completion.class
+        },
         footer = {
             "",
             "Examples:",
@@ -36,8 +45,9 @@ final class Main implements Callable<Integer> {
     static final int OK = 0;
     static final int FAILED = 1;
     static final int USAGE = 2;
-    static final int NO_PROCESS = 3;
-    static final int NOT_PERMITTED = 4;
+    static final int THRESHOLD = 3;
+    static final int NO_PROCESS = 4;
+    static final int NOT_PERMITTED = 5;
 
     @Spec
     private CommandSpec spec;
@@ -48,9 +58,16 @@ final class Main implements Callable<Integer> {
         System.exit(run(args));
     }
 
+    static CommandLine commandLine() {
+        CommandLine all = new CommandLine(new Main());
+        // What stands behind the command that is timed is the command's.
+        all.getSubcommands().get("time").setStopAtPositional(true);
+        return all;
+    }
+
     private static int run(String[] args) {
         try {
-            return new CommandLine(new Main())
+            return commandLine()
                     .setParameterExceptionHandler(Main::misused)
                     .setExecutionExceptionHandler((e, command, parsed) -> failed(e))
                     .execute(args);
@@ -106,11 +123,15 @@ final class Main implements Callable<Integer> {
         return exitCode;
     }
 
+    static String version() {
+        String version = Main.class.getPackage().getImplementationVersion();
+        return version == null ? "(not packaged)" : version;
+    }
+
     static final class Version implements IVersionProvider {
         @Override
         public String[] getVersion() {
-            String version = Main.class.getPackage().getImplementationVersion();
-            return new String[] {"taskclock " + (version == null ? "(not packaged)" : version)};
+            return new String[] {"taskclock " + version()};
         }
     }
 }
