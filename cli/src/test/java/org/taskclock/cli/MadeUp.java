@@ -28,9 +28,10 @@ class MadeUp implements Frames {
         this.pid = pid;
     }
 
-    /** With a file as argument: when that is there, the JVM has ended; "hang" instead: no answer ever. */
+    /** The argument is a file: when it is there, the JVM has ended. Beside it our process id. */
     public static void main(String[] args) throws Exception {
         Path ended = Path.of(args[0]);
+        Files.writeString(Path.of(args[0] + ".pid"), Long.toString(ProcessHandle.current().pid()));
         Frames frames = new MadeUp(4711) {
             @Override
             public Frame next() throws IOException {
