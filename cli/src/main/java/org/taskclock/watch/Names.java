@@ -15,8 +15,8 @@ import java.util.Set;
 final class Names implements AutoCloseable {
     private static final long TIMEOUT_MILLIS = 4_000;
     private static final long SECOND = 1_000_000_000;
-    /** A dump takes this part of the time at most. */
-    private static final int PART = 300;
+    /** Between dumps, for each thread: some 200 times what it takes the JVM. */
+    private static final long NANOS_A_THREAD = SECOND / 100;
 
     private static final long RETRY_NANOS = 30 * SECOND;
 
@@ -57,20 +57,35 @@ final class Names implements AutoCloseable {
 
     private void ask() {
         try {
-            fresh = dump();
-            refusal = null;
+            dump();
         } catch (IOException e) {
-            refusal = e.getMessage();
-            notBefore = System.nanoTime() + RETRY_NANOS;
+            // It is told in the notes.
         }
+    }
+
+    /** Whether another dump would not cost the JVM too much. */
+    boolean mayAsk() {
+        return allowed && !asking && System.nanoTime() - notBefore >= 0;
+    }
+
+    /** Why a stack was not looked at. */
+    String why() {
+        if (!allowed) return "attaching is switched off";
+        return refusal != null ? refusal : "that is done only so often";
     }
 
     ThreadDump dump() throws IOException {
         if (!allowed) throw new IOException("attaching is switched off");
-        long start = System.nanoTime();
-        ThreadDump dump = ThreadDump.parse(socket.ask(TIMEOUT_MILLIS, "threaddump"));
-        long took = System.nanoTime() - start;
-        notBefore = System.nanoTime() + Math.max(2 * SECOND, PART * took);
+        ThreadDump dump;
+        try {
+            dump = ThreadDump.parse(socket.ask(TIMEOUT_MILLIS, "threaddump"));
+            refusal = null;
+        } catch (IOException e) {
+            refusal = e.getMessage();
+            notBefore = System.nanoTime() + RETRY_NANOS;
+            throw e;
+        }
+        notBefore = System.nanoTime() + Math.max(9 * SECOND / 10, dump.all().size() * NANOS_A_THREAD);
         fresh = dump;
         return dump;
     }
@@ -95,7 +110,7 @@ final class Names implements AutoCloseable {
             String name = thread.entry == null ? thread.kernelName : thread.entry.name();
             thread.carrier = isCarrier(name);
         }
-        if (unknown && allowed && !asking && System.nanoTime() - notBefore >= 0) askInBackground();
+        if (unknown && mayAsk()) askInBackground();
         tell(notes);
     }
 

@@ -42,6 +42,7 @@ public final class Sampler implements AutoCloseable {
     private final int processors;
     private final File tasks;
     private final Names names;
+    private final Diagnoses diagnoses;
     private final Map<Integer, Watched> threads = new HashMap<>();
 
     // Null before the first reading.
@@ -80,6 +81,7 @@ public final class Sampler implements AutoCloseable {
         schedstat.close();
         processors = countProcessors();
         names = new Names(this.pid, innerPid, attach);
+        diagnoses = new Diagnoses(names);
     }
 
     /** Watches a JVM, and attaches to it for the names of its threads. */
@@ -205,7 +207,9 @@ public final class Sampler implements AutoCloseable {
                 processors,
                 now.own - last.own);
         last = now;
-        return new Frame(Instant.now(), interval, pid, name, "proc", rows, totals, List.of(), notes);
+        Instant end = Instant.now();
+        List<Diagnosis> found = diagnoses.of(rows, totals, interval, List.of());
+        return new Frame(end, interval, pid, name, "proc", rows, totals, found, notes);
     }
 
     private void remove(Watched thread) {

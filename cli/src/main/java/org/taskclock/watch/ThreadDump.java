@@ -19,6 +19,19 @@ final class ThreadDump {
      * @param text all lines
      */
     record Entry(int tid, long javaId, String name, long carrying, String text) {
+        /** Whether the stack of the virtual thread that it carries is in it, as from JDK 24 on. */
+        boolean tellsMounted() {
+            return text.contains("\n   Mounted virtual thread");
+        }
+
+        /** The innermost method; empty if there is none. */
+        String top() {
+            int at = text.indexOf("\tat ");
+            if (at < 0) return "";
+            int end = text.indexOf('\n', at);
+            return text.substring(at + 1, end < 0 ? text.length() : end);
+        }
+
         boolean yields() {
             return text.contains("at java.lang.Thread.yield") || text.contains("at java.lang.VirtualThread.tryYield");
         }
