@@ -40,6 +40,7 @@ public final class Agency implements BiFunction<String, Boolean, String> {
     // Null where they could not be had, or were not wanted yet.
     private ThreadTimes times;
     private Management management;
+    private Report report;
     private Recorder recorder;
     private Summary summary;
 
@@ -66,7 +67,7 @@ public final class Agency implements BiFunction<String, Boolean, String> {
         if (options.given().containsKey(Options.REPORT)) {
             if (hooks == null)
                 throw new IllegalArgumentException("there is nothing to report: it was not installed before");
-            System.setProperty(REPORT_PROPERTY, Report.of(this, Map.of()));
+            System.setProperty(REPORT_PROPERTY, JsonReport.of(this, Map.of()));
             return state();
         }
         try {
@@ -139,8 +140,14 @@ public final class Agency implements BiFunction<String, Boolean, String> {
 
     private void setManagement(boolean wanted, boolean running) throws Refused {
         if (management == null) management = new Management(this, hooks);
-        if (wanted) management.install(loader.jvm, running);
-        else management.remove();
+        if (report == null) report = new Report(this, hooks);
+        if (wanted) {
+            management.install(loader.jvm, running);
+            report.install(loader);
+        } else {
+            management.remove();
+            report.remove();
+        }
     }
 
     private void setRecorder(boolean wanted) {
@@ -172,6 +179,7 @@ public final class Agency implements BiFunction<String, Boolean, String> {
         if (summary != null) summary.stop();
         summary = null;
         if (management != null) management.remove();
+        if (report != null) report.remove();
         told = Options.NONE;
         if (!isEnabled()) hooks.call("selectRung", number(Rung.inUse()));
         before = null;

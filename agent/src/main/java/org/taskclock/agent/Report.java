@@ -2,146 +2,89 @@
 // Copyright the TaskClock authors
 package org.taskclock.agent;
 
+import java.io.IOException;
+import java.util.Comparator;
 import java.util.List;
-import java.util.Map;
-import org.taskclock.CpuTime;
-import org.taskclock.ProcessClock;
+import java.util.function.Supplier;
+import org.taskclock.TaskClock;
 
-/** What the agent knows, as JSON, for the command line. There is no library for that here, as the program may have one. */
-final class Report {
-    /** So many places, the busiest. */
-    private static final int SITES = 200;
+/**
+ * What the bean knows of virtual threads and yields, as text for tools on this machine: a line for each thing, with tabs between its
+ * parts. The first is {@code taskclock-report 1}, the last tells what CPU time it took. {@code taskclock top} reads it.
+ */
+public final class Report implements Supplier<String> {
+    private static final int MOST_SITES = 20;
+    private static final int MOST_YIELDERS = 200;
 
-    private final StringBuilder text = new StringBuilder("{");
+    private final Agency agency;
+    private final Hooks hooks;
+    private boolean defined;
 
-    private Report() {}
-
-    /** Looks at each virtual thread that lives. Times in ns; the elapsed one has no origin. */
-    static String of(Agency agency, Map<String, Summary.Pool> pools) {
-        Report report = new Report();
-        report.member("version", Agency.version());
-        report.member("pid", ProcessHandle.current().pid());
-        report.member("java", System.getProperty("java.version"));
-        report.member("command", System.getProperty("sun.java.command", ""));
-        report.member("elapsedNanos", System.nanoTime());
-        CpuTime process = ProcessClock.current().now();
-        report.member("cpuNanos", process.cpuNanos());
-        report.member("userNanos", process.userNanos());
-        report.key("pools").text.append('[');
-        pools.forEach(report::pool);
-        report.endList().key("virtualThreads").text.append('[');
-        agency.accounts().groups().forEach(report::group);
-        report.endList();
-        report.carriers(agency.accounts().carriers());
-        report.yields(agency.yields());
-        boolean overflown =
-                agency.yields().counts().isOverflown() || agency.accounts().isOverflown();
-        report.key("overflown").text.append(overflown);
-        return report.text.append('}').toString();
+    Report(Agency agency, Hooks hooks) {
+        this.agency = agency;
+        this.hooks = hooks;
     }
 
-    private void pool(String name, Summary.Pool pool) {
-        begin();
-        member("name", name);
-        member("example", pool.example);
-        key("java").text.append(pool.java);
-        member("threads", pool.threads);
-        member("cpuNanos", pool.cpuNanos);
-        member("userNanos", pool.userNanos);
-        text.append('}');
-    }
-
-    private void group(VirtualAccounts.Group group) {
-        begin();
-        member("name", group.name());
-        member("live", group.live());
-        member("ended", group.ended());
-        member("cpuNanos", group.cpuNanos());
-        member("userNanos", group.userNanos());
-        text.append('}');
-    }
-
-    private void carriers(List<VirtualAccounts.Carrier> carriers) {
-        long cpu = 0;
-        long carried = 0;
-        for (VirtualAccounts.Carrier carrier : carriers) {
-            cpu += carrier.cpuNanos();
-            carried += carrier.carriedNanos();
+    void install(AgentLoader loader) throws Refused {
+        if (!defined) {
+            try {
+                Hooks.define(loader.jvm, Thread.class, "java.lang.TaskClockReport");
+            } catch (IllegalAccessException | IOException | LinkageError e) {
+                throw new Refused("cannot define the report in java.lang: " + e, e);
+            }
+            defined = true;
         }
-        member("carrierNanos", cpu);
-        member("carriedNanos", carried);
+        Refused.unlessNull((String) hooks.call("setReport", this));
     }
 
-    private void yields(Yields yields) {
-        long platform = 0;
+    void remove() {
+        if (defined) hooks.call("setReport", (Object) null);
+    }
+
+    @Override
+    public String get() {
+        long start = TaskClock.cpuNanos();
+        StringBuilder text = new StringBuilder("taskclock-report 1\n");
+        if (agency.accounts().isInstalled()) {
+            for (VirtualAccounts.Group g : agency.accounts().groups()) {
+                line(text, "virtual", plain(g.name()), g.live(), g.ended(), g.cpuNanos(), g.userNanos());
+            }
+            for (VirtualAccounts.Carrier c : agency.accounts().carriers())
+                line(text, "carrier", c.tid(), c.cpuNanos(), c.userNanos(), c.carriedNanos(), c.carriedUserNanos());
+        }
+        if (agency.yields().mode() == Yields.Mode.COUNT) yields(text);
+        line(text, "took", TaskClock.cpuNanos() - start);
+        return text.toString();
+    }
+
+    private void yields(StringBuilder text) {
+        List<YieldCounts.Yielder> yielders = agency.yields().yielders();
+        long own = 0;
         long virtual = 0;
-        long nanos = 0;
-        for (YieldCounts.Yielder yielder : yields.yielders()) {
-            platform += yielder.yields();
-            virtual += yielder.virtualYields();
-            // Where each yield switches, those that are measured take longer, by the measuring.
-            nanos += Math.min(yielder.yieldNanos(), yielder.userNanos() + yielder.systemNanos());
+        for (YieldCounts.Yielder y : yielders) {
+            own += y.yields();
+            virtual += y.virtualYields();
         }
-        member("yieldMode", yields.mode().toString());
-        member("platformYields", platform);
-        member("virtualYields", virtual);
-        member("platformYieldNanos", nanos);
-        key("yieldSites").text.append('[');
-        yields.counts().sites().stream().limit(SITES).forEach(this::site);
-        endList();
+        line(text, "yields", own, virtual);
+        yielders.stream()
+                .filter(y -> y.tid() != 0)
+                .limit(MOST_YIELDERS)
+                .forEach(y -> line(text, "yielder", y.tid(), y.yields(), y.virtualYields()));
+        agency.yields().counts().sites().stream()
+                .sorted(Comparator.comparingLong(YieldCounts.Site::yields).reversed())
+                .limit(MOST_SITES)
+                .forEach(s -> line(text, "site", plain(s.name()), s.yields()));
     }
 
-    private void site(YieldCounts.Site site) {
-        begin();
-        member("yields", site.yields());
-        member("virtualYields", site.virtualYields());
-        key("stack").text.append('[');
-        for (StackTraceElement frame : site.frames()) value(frame.toString()).append(',');
-        endList().text.append('}');
+    private static void line(StringBuilder text, Object... parts) {
+        for (int i = 0; i < parts.length; i++) text.append(i == 0 ? "" : "\t").append(parts[i]);
+        text.append('\n');
     }
 
-    // ---- as text
-
-    private void begin() {
-        separate();
-        text.append('{');
-    }
-
-    private void separate() {
-        char last = text.charAt(text.length() - 1);
-        if (last != '{' && last != '[' && last != ',') text.append(',');
-    }
-
-    private Report endList() {
-        int last = text.length() - 1;
-        if (text.charAt(last) == ',') text.setLength(last);
-        text.append(']');
-        return this;
-    }
-
-    private Report key(String name) {
-        separate();
-        text.append('"').append(name).append("\":");
-        return this;
-    }
-
-    private void member(String name, long value) {
-        key(name).text.append(value);
-    }
-
-    private void member(String name, String value) {
-        key(name).value(value);
-    }
-
-    private StringBuilder value(String value) {
-        text.append('"');
-        for (int i = 0; i < value.length(); i++) {
-            char c = value.charAt(i);
-            if (c == '"' || c == '\\') text.append('\\').append(c);
-            // Surrogates too: one alone would be no UTF-8.
-            else if (c >= ' ' && c < 0xd800) text.append(c);
-            else text.append("\\u").append(Integer.toHexString(0x10000 | c), 1, 5);
-        }
-        return text.append('"');
+    /** A name may hold anything. */
+    private static String plain(String name) {
+        StringBuilder plain = new StringBuilder(name);
+        for (int i = 0; i < plain.length(); i++) if (plain.charAt(i) < ' ') plain.setCharAt(i, ' ');
+        return plain.toString();
     }
 }

@@ -93,26 +93,20 @@ final class Recorder implements Callable<Integer> {
     private boolean force;
 
     @Override
-    public Integer call() throws IOException {
+    public Integer call() throws IOException, InterruptedException {
         if (maxSize != null && maxSize < LEAST_BYTES) {
             return Main.complain("record: --max-size: is " + LEAST_BYTES / 1024 + "K at least", Main.USAGE);
         }
         if (every.toMillis() < 100) return Main.complain("record: --every: is 100ms at least", Main.USAGE);
         Stop stop = new Stop();
         try {
-            long pid = Choice.find(jvm);
+            long pid = Choice.of(jvm, true);
             try (Sampler sampler = noAttach ? Sampler.withoutAttach(pid) : Sampler.of(pid)) {
                 sampler.next();
                 return record(sampler, stop);
             }
         } catch (Unwatchable e) {
-            int exitCode =
-                    switch (e.reason()) {
-                        case GONE -> Main.NO_PROCESS;
-                        case NOT_PERMITTED -> Main.NOT_PERMITTED;
-                        case NO_JVM -> Main.FAILED;
-                    };
-            return Main.complain(e.getMessage(), exitCode);
+            return Choice.complain(e);
         } catch (Target.Failure e) {
             return Main.complain(e.getMessage(), e.exitCode);
         }

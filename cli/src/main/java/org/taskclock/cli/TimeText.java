@@ -44,7 +44,8 @@ final class TimeText {
         line("%10s %10s %10s %8s", "cpu s", "user s", "sys s", "threads");
         times(jvm.cpuNanos(), jvm.userNanos(), "", "all");
         List<Usage.Pool> rows = rows(jvm);
-        List<Usage.Pool> shown = first(rows.stream().filter(row -> row.cpuNanos() >= LEAST_NANOS).toList());
+        List<Usage.Pool> shown =
+                first(rows.stream().filter(row -> row.cpuNanos() >= LEAST_NANOS).toList());
         for (Usage.Pool row : shown) times(row.cpuNanos(), row.userNanos(), row.threads(), row.name());
         if (shown.size() < rows.size()) {
             Usage.Pool rest = together("(" + (rows.size() - shown.size()) + " more)", without(rows, shown));

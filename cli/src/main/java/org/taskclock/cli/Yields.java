@@ -89,11 +89,11 @@ final class Yields implements Callable<Integer> {
             List<Place> places) {}
 
     @Override
-    public Integer call() throws IOException {
+    public Integer call() throws IOException, InterruptedException {
         // From here on Ctrl-C leaves nothing behind.
         Stop stop = new Stop();
         try {
-            long pid = Choice.find(jvm);
+            long pid = Choice.of(jvm, true);
             Target target = Target.of(pid);
             return off ? silence(pid, target) : count(pid, target, stop);
         } catch (Target.Failure e) {
