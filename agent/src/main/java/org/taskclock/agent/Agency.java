@@ -77,8 +77,11 @@ public final class Agency implements BiFunction<String, Boolean, String> {
                 yields = new Yields(hooks, virtual);
                 accounts = new VirtualAccounts(loader.jvm, hooks, virtual);
             }
-            if (options.detach()) detach();
-            else install(options, running);
+            if (options.detach()) {
+                detach();
+                return state() + "; detached";
+            }
+            install(options, running);
         } catch (Refused e) {
             throw new IllegalArgumentException(e.getMessage(), e);
         }

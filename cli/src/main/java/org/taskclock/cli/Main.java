@@ -25,6 +25,7 @@ import picocli.CommandLine.Spec;
             Top.class,
             Check.class,
             Recorder.class,
+            Replay.class,
             Diff.class,
             Time.class,
             Yields.class,

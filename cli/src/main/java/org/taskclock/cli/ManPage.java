@@ -9,13 +9,14 @@ import picocli.CommandLine;
 import picocli.CommandLine.Help;
 
 /** Writes the manual page, out of what --help prints: the build calls it. */
-final class ManPage {
+public final class ManPage {
     private static final int WIDTH = 78;
 
     private final StringBuilder text = new StringBuilder();
 
     private ManPage() {}
 
+    /** {@code files}: one, which is written. */
     public static void main(String[] files) throws IOException {
         Files.writeString(Path.of(files[0]), of(Main.commandLine()));
     }

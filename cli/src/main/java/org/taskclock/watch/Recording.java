@@ -38,8 +38,11 @@ public final class Recording implements Frames, Iterable<Frame> {
 
     private List<Frame> decoded = List.of();
 
-    /** Of the frame that comes next. */
+    /** Of the frame that comes next, the first that counts, and the one behind the last. */
     private int at;
+
+    private int low;
+    private int high;
 
     private Recording(Path path) {
         this.path = path;
@@ -55,6 +58,7 @@ public final class Recording implements Frames, Iterable<Frame> {
             recording.scan(path);
             if (recording.frames == 0 && recording.faults.isEmpty())
                 recording.faults.add("it was ended before the first interval was over");
+            recording.high = recording.frames;
             return recording;
         } catch (IOException | RuntimeException e) {
             recording.close();
@@ -161,7 +165,7 @@ public final class Recording implements Frames, Iterable<Frame> {
     }
 
     public int frames() {
-        return frames;
+        return high - low;
     }
 
     /** Why it ends; null where something else ended it, or it goes on. */
@@ -178,7 +182,7 @@ public final class Recording implements Frames, Iterable<Frame> {
 
     @Override
     public Frame next() throws IOException {
-        return at >= frames ? null : frame(at++);
+        return at >= high ? null : frame(at++);
     }
 
     private Frame frame(int number) throws IOException {
@@ -205,12 +209,22 @@ public final class Recording implements Frames, Iterable<Frame> {
 
     /** Goes to the first frame that ended at or after a time; {@link #next} gives it. */
     public void seek(Instant time) throws IOException {
-        at = frames;
+        at = Math.max(low, Math.min(high, find(time)));
+    }
+
+    /** From now on there are only the frames that ended at or after {@code from}, and not after {@code to}; null for no limit. */
+    public void limit(Instant from, Instant to) throws IOException {
+        low = from == null ? 0 : find(from);
+        high = to == null ? frames : Math.max(low, find(to.plusNanos(1)));
+        at = low;
+    }
+
+    private int find(Instant time) throws IOException {
         int part = parts.size() - 1;
         while (part > 0 && parts.get(part).first.isAfter(time)) part--;
-        if (part < 0) return;
-        at = parts.get(part).firstFrame;
-        while (at < frames && frame(at).end().isBefore(time)) at++;
+        int number = part < 0 ? frames : parts.get(part).firstFrame;
+        while (number < frames && frame(number).end().isBefore(time)) number++;
+        return number;
     }
 
     @Override
@@ -221,9 +235,9 @@ public final class Recording implements Frames, Iterable<Frame> {
     /** From the frame that {@link #next} or this gave last; null if there is none at all. */
     @Override
     public Frame step(int steps) throws IOException {
-        if (frames == 0) return null;
+        if (low == high) return null;
         long to = (long) at - 1 + steps;
-        at = (int) Math.max(0, Math.min(frames - 1, to)) + 1;
+        at = (int) Math.max(low, Math.min(high - 1, to)) + 1;
         return frame(at - 1);
     }
 
@@ -231,11 +245,11 @@ public final class Recording implements Frames, Iterable<Frame> {
     @Override
     public Iterator<Frame> iterator() {
         return new Iterator<>() {
-            private int number;
+            private int number = low;
 
             @Override
             public boolean hasNext() {
-                return number < frames;
+                return number < high;
             }
 
             @Override
