@@ -23,8 +23,8 @@ import org.taskclock.watch.Sampler;
 /** Watches the JVMs among the descendants of a process from outside, for those that will leave no account of their own. */
 final class Observer {
     private static final Duration LOOK = Duration.ofMillis(250);
-    /** JVMs are watched at each fourth look. */
-    private static final int LOOKS_OF_AN_INTERVAL = 4;
+    /** Threads are looked at each second time. */
+    private static final int LOOKS_OF_AN_INTERVAL = 2;
 
     /** One JVM. */
     private static final class Watched {
