@@ -104,7 +104,7 @@ final class Time implements Callable<Integer> {
         try {
             process = builder.start();
         } catch (IOException e) {
-            boolean found = !String.valueOf(e.getMessage()).contains("error=2,");
+            boolean found = !String.valueOf(e.getMessage()).contains("No such file");
             return Main.complain(
                     "time: " + command.get(0) + ": " + (found ? "cannot be run" : "not found"),
                     found ? CANNOT_RUN : NOT_FOUND);

@@ -105,7 +105,11 @@ class RecordTest {
         assertThat(rows).hasSizeBetween(3, 11);
         assertThat(rows)
                 .allSatisfy(row -> assertThat(row.get("name").getAsString()).isEqualTo(WORKER));
-        assertThat(rows.stream().mapToDouble(row -> row.get("cpuPercent").getAsDouble()).max().orElse(0)).isBetween(20.0, 101.0);
+        assertThat(rows.stream()
+                        .mapToDouble(row -> row.get("cpuPercent").getAsDouble())
+                        .max()
+                        .orElse(0))
+                .isBetween(20.0, 101.0);
 
         Child text = Child.run("replay", file.toString(), "--at", "+500ms");
         assertThat(text.exitCode()).isEqualTo(Main.OK);
@@ -162,10 +166,10 @@ class RecordTest {
         assertThat(output(full)).isEqualTo("taskclock: record: /dev/full: No space left on device\n");
         assertThat(Child.exitCode(full)).isEqualTo(Main.FAILED);
 
-        // A limit of 4 KB for any file stands for a disk that fills up; the JVM's own are larger.
+        // A limit of 2 KB for any file stands for a disk that fills up; the JVM's own are larger.
         ProcessBuilder limited = recorder(file, "--for", "60s");
         limited.command().add(1, "-XX:-UsePerfData");
-        limited.command().addAll(0, List.of("bash", "-c", "ulimit -f 4 && exec \"$0\" \"$@\""));
+        limited.command().addAll(0, List.of("bash", "-c", "ulimit -f 2 && exec \"$0\" \"$@\""));
         Process recorder = limited.start();
         assertThat(output(recorder).lines().reduce((a, b) -> b)).hasValueSatisfying(last -> assertThat(last)
                 .startsWith("taskclock: record: " + file + ": ")
