@@ -121,6 +121,7 @@ public final class Recording implements Frames, Iterable<Frame> {
         List<String> lines = block.lines();
         if (lines.isEmpty() && block.state() == State.CUT) return true;
         if (headOf(block) == null) return false;
+        if (block.state() == State.CUT) lines = asFarAsWhole(lines);
         int count = 0;
         Instant first = null;
         for (String line : lines) {
@@ -133,6 +134,21 @@ public final class Recording implements Frames, Iterable<Frame> {
         if (count > 0) parts.add(new Part(file, block.from(), frames, count, first));
         frames += count;
         return true;
+    }
+
+    /** What runs to the end of the file may be damaged and not cut: no checksum tells. */
+    private List<String> asFarAsWhole(List<String> lines) {
+        RecordingFormat format = new RecordingFormat();
+        for (int i = 0; i < lines.size(); i++) {
+            try {
+                Frame frame = format.decode(lines.get(i));
+                if (frame != null) timeOf(lines.get(i));
+            } catch (IOException | RuntimeException e) {
+                faults.add(path.getFileName() + ": damaged from line " + i + " of its last block on: left out");
+                return lines.subList(0, i);
+            }
+        }
+        return lines;
     }
 
     private static Instant timeOf(String line) {
