@@ -5,6 +5,7 @@ package org.taskclock.agent;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -26,6 +27,9 @@ public final class Agency implements BiFunction<String, Boolean, String> {
 
     private static final String NO_VIRTUAL_THREADS = "this JDK has no virtual threads, which came with 21";
 
+    /** System property for whoever asked. */
+    private static final String REPORT_PROPERTY = "taskclock.agent.report";
+
     private final AgentLoader loader;
 
     // Null before the first use.
@@ -38,6 +42,7 @@ public final class Agency implements BiFunction<String, Boolean, String> {
     private Management management;
     private Report report;
     private Recorder recorder;
+    private Summary summary;
 
     private boolean answersVirtual;
 
@@ -59,6 +64,12 @@ public final class Agency implements BiFunction<String, Boolean, String> {
     public synchronized String apply(String text, Boolean running) {
         Options options = Options.parse(text);
         if (hooks == null && options.detach()) return "detached";
+        if (options.given().containsKey(Options.REPORT)) {
+            if (hooks == null)
+                throw new IllegalArgumentException("there is nothing to report: it was not installed before");
+            System.setProperty(REPORT_PROPERTY, JsonReport.of(this, Map.of()));
+            return state();
+        }
         try {
             if (hooks == null) {
                 hooks = Hooks.install(loader);
@@ -66,8 +77,11 @@ public final class Agency implements BiFunction<String, Boolean, String> {
                 yields = new Yields(hooks, virtual);
                 accounts = new VirtualAccounts(loader.jvm, hooks, virtual);
             }
-            if (options.detach()) detach();
-            else install(options, running);
+            if (options.detach()) {
+                detach();
+                return state() + "; detached";
+            }
+            install(options, running);
         } catch (Refused e) {
             throw new IllegalArgumentException(e.getMessage(), e);
         }
@@ -116,6 +130,7 @@ public final class Agency implements BiFunction<String, Boolean, String> {
             case Options.YIELD -> setYieldMode(Yields.Mode.of(options.get(part, "pass")));
             case Options.MANAGEMENT -> setManagement(options.isOn(part), running);
             case Options.RECORDER -> setRecorder(options.isOn(part));
+            case Options.SUMMARY -> setSummary(options.given().get(part));
             default -> throw new IllegalStateException(part);
         }
     }
@@ -150,12 +165,22 @@ public final class Agency implements BiFunction<String, Boolean, String> {
         }
     }
 
+    private void setSummary(String folder) throws Refused {
+        if (summary != null || folder == null) return;
+        Summary wanted = new Summary(this, Path.of(folder));
+        wanted.start();
+        summary = wanted;
+    }
+
     synchronized void detach() throws Refused {
         if (times != null) times.remove();
         yields.change(Yields.Mode.PASS);
         accounts.remove();
         if (recorder != null) recorder.remove();
         recorder = null;
+        System.clearProperty(REPORT_PROPERTY);
+        if (summary != null) summary.stop();
+        summary = null;
         if (management != null) management.remove();
         if (report != null) report.remove();
         told = Options.NONE;

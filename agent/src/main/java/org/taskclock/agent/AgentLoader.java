@@ -38,6 +38,9 @@ public final class AgentLoader extends ClassLoader implements BiConsumer<Class<?
     private final ProtectionDomain domain = Agent.class.getProtectionDomain();
     private final File jar;
 
+    /** Kept open: whoever attached us may remove the jar, and some classes are needed later. Null before the first use. */
+    private JarFile opened;
+
     static {
         registerAsParallelCapable();
     }
@@ -77,11 +80,13 @@ public final class AgentLoader extends ClassLoader implements BiConsumer<Class<?
         }
     }
 
-    /** The jar is not kept open, nor asked for by URL, which costs a start milliseconds. */
-    private byte[] read(String path) throws IOException {
-        try (JarFile opened = new JarFile(jar, false)) {
-            ZipEntry entry = opened.getEntry(path);
-            return entry == null ? null : opened.getInputStream(entry).readAllBytes();
+    /** Not by URL, which costs a start milliseconds. */
+    private synchronized byte[] read(String path) throws IOException {
+        if (opened == null) opened = new JarFile(jar, false);
+        ZipEntry entry = opened.getEntry(path);
+        if (entry == null) return null;
+        try (InputStream bytes = opened.getInputStream(entry)) {
+            return bytes.readAllBytes();
         }
     }
 }

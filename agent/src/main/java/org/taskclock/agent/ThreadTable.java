@@ -18,6 +18,9 @@ final class ThreadTable {
     record Row(String getName, long getId, int getTid, long getCpuNanos, long getUserNanos, long getSystemNanos)
             implements TaskClockMXBean.ThreadTime {}
 
+    /** The name of one that ended while it was looked at. */
+    static final String ENDED = "?";
+
     /** A snapshot knows from the one before what need not be read again. */
     private static final ThreadSnapshot SNAPSHOT = new ThreadSnapshot();
 
@@ -55,7 +58,7 @@ final class ThreadTable {
         try {
             return Files.readString(Path.of("/proc/self/task/" + tid + "/comm")).trim();
         } catch (IOException | RuntimeException e) {
-            return "?"; // it has ended
+            return ENDED;
         }
     }
 }

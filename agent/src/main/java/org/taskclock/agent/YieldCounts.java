@@ -85,8 +85,8 @@ final class YieldCounts {
         }
     }
 
-    /** A place that yields: frames from the caller of yield outwards, as many as are kept. */
-    record Site(List<StackTraceElement> frames, long yields) {
+    /** A place that yields: frames from the caller of yield outwards, as many as are kept; of its yields, the virtual threads'. */
+    record Site(List<StackTraceElement> frames, long yields, long virtualYields) {
         /** The caller of yield. */
         String name() {
             return frames.isEmpty() ? OTHER : frames.get(0).toString();
@@ -111,6 +111,7 @@ final class YieldCounts {
     private final Map<Integer, String> names = new ConcurrentHashMap<>();
 
     private final Map<List<StackTraceElement>, LongAdder> sites = new ConcurrentHashMap<>();
+    private final Map<List<StackTraceElement>, LongAdder> virtualSites = new ConcurrentHashMap<>();
     private final Map<String, LongAdder> virtualThreads = new ConcurrentHashMap<>();
     private final Map<String, Yielder> ended = new ConcurrentHashMap<>();
     /** Sweep when so many records are in use. */
@@ -140,6 +141,7 @@ final class YieldCounts {
                 .collect(Collectors.toList()));
         adder(sites, frames, OTHER_SITE).add(weight);
         if (!isPlatform(thread)) {
+            adder(virtualSites, frames, OTHER_SITE).add(weight);
             String name = thread.getName();
             adder(virtualThreads, name.isEmpty() ? "#" + thread.getId() : name, OTHER)
                     .add(weight);
@@ -186,7 +188,10 @@ final class YieldCounts {
 
     List<Site> sites() {
         List<Site> all = new ArrayList<>();
-        sites.forEach((frames, yields) -> all.add(new Site(frames, yields.sum())));
+        sites.forEach((frames, yields) -> {
+            LongAdder virtual = virtualSites.get(frames);
+            all.add(new Site(frames, yields.sum(), virtual == null ? 0 : virtual.sum()));
+        });
         all.sort(Comparator.comparingLong(Site::yields).reversed());
         return all;
     }

@@ -24,18 +24,27 @@ import picocli.CommandLine.Spec;
         subcommands = {
             Top.class,
             Check.class,
+            Recorder.class,
+            Replay.class,
+            Diff.class,
+            Report.class,
+            Time.class,
+            Yields.class,
             Doctor.class,
             Attach.class,
             Detach.class,
             Lab.Bench.class,
             Lab.Experiment.class,
-            Report.class
+            Completion.class
         },
         footer = {
             "",
             "Examples:",
             "  taskclock top                           what do the busiest JVM's threads use?",
-            "  taskclock check 4711 --system 50%%       is it healthy? for probes",
+            "  taskclock check 4711 --system 50%%       for probes: 3 if it spends more than that in the kernel",
+            "  taskclock record 4711 -o night.gz       the same into a file, for replay and diff",
+            "  taskclock time -- java -jar app.jar     what did it use, thread by thread?",
+            "  taskclock yields 4711                   who calls Thread.yield?",
             "  taskclock doctor                        is all well on this machine?",
             "  taskclock doctor --json | jq .contract  the same for a program",
             "  taskclock attach 4711 yield=count       loads the agent into a JVM",
@@ -63,10 +72,17 @@ final class Main implements Callable<Integer> {
         System.exit(run(args));
     }
 
+    static CommandLine commandLine() {
+        CommandLine all = new CommandLine(new Main());
+        // What stands behind the command that is timed is the command's.
+        all.getSubcommands().get("time").setStopAtPositional(true);
+        return all;
+    }
+
     /** Returns the exit code. */
     static int run(String... args) {
         try {
-            return new CommandLine(new Main())
+            return commandLine()
                     .setParameterExceptionHandler(Main::misused)
                     .setExecutionExceptionHandler((e, command, parsed) -> failed(e))
                     .execute(args);
@@ -126,11 +142,15 @@ final class Main implements Callable<Integer> {
         return exitCode;
     }
 
+    static String version() {
+        String version = Main.class.getPackage().getImplementationVersion();
+        return version == null ? "(not packaged)" : version;
+    }
+
     static final class Version implements IVersionProvider {
         @Override
         public String[] getVersion() {
-            String version = Main.class.getPackage().getImplementationVersion();
-            return new String[] {"taskclock " + (version == null ? "(not packaged)" : version)};
+            return new String[] {"taskclock " + version()};
         }
     }
 }

@@ -2,16 +2,15 @@
 // Copyright the TaskClock authors
 package org.taskclock.cli;
 
-import com.sun.tools.attach.AgentInitializationException;
-import com.sun.tools.attach.AgentLoadException;
-import com.sun.tools.attach.AttachNotSupportedException;
-import com.sun.tools.attach.VirtualMachine;
 import java.io.IOException;
+import java.io.StringReader;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Properties;
+import org.taskclock.watch.JvmSocket;
 
 /** A JVM that runs, into which the agent is loaded. */
 final class Target {
@@ -27,9 +26,11 @@ final class Target {
         }
     }
 
-    private static final String AGENT = "taskclock-agent.jar";
     /** Where the agent says what became of it. */
     private static final String STATE_PROPERTY = "taskclock.agent";
+
+    private static final String REPORT_PROPERTY = "taskclock.agent.report";
+    private static final long TIMEOUT_MILLIS = 20_000;
 
     private final long pid;
 
@@ -64,45 +65,71 @@ final class Target {
 
     /** Loads the agent, or tells the one that is there already; returns what it says of itself. */
     String tell(String options) throws Failure {
-        Path ours = agentJar();
         Path theirs = null;
         try {
-            VirtualMachine jvm = VirtualMachine.attach(Long.toString(pid));
-            try {
-                theirs = visible(ours);
-                jvm.loadAgent(theirs == null ? ours.toString() : "/" + root().relativize(theirs), options);
-                return jvm.getSystemProperties().getProperty(STATE_PROPERTY, "failed: the agent said nothing");
-            } finally {
-                jvm.detach();
-            }
-        } catch (AttachNotSupportedException | IOException e) {
+            Path ours = AgentJar.find();
+            theirs = visible(ours);
+            String path = theirs == null ? ours.toString() : "/" + root().relativize(theirs);
+            load(JvmSocket.of(pid).ask(TIMEOUT_MILLIS, "load", "instrument", "false", path + "=" + options));
+            return properties().getProperty(STATE_PROPERTY, "failed: the agent said nothing");
+        } catch (IOException e) {
             throw refused(e);
-        } catch (AgentLoadException | AgentInitializationException e) {
-            throw new Failure(Main.FAILED, "process " + pid + " did not load the agent: " + e.getMessage());
         } finally {
-            // The JVM has it open.
+            // The agent keeps it open.
             if (theirs != null) delete(theirs);
         }
     }
 
-    private Failure refused(Exception e) {
-        if (ProcessHandle.of(pid).isEmpty()) return new Failure(Main.NO_PROCESS, "process " + pid + " has ended");
-        String message = String.valueOf(e.getMessage());
-        if (message.contains("Operation not permitted") || message.contains("Permission denied"))
-            return notPermitted(pid);
-        return new Failure(
-                Main.FAILED,
-                "process " + pid + " does not let itself be attached to: " + message
-                        + "; was it started with -XX:+DisableAttachMechanism?");
+    /** What the agent said of itself last; null if it never was here. */
+    String state() throws Failure {
+        try {
+            return properties().getProperty(STATE_PROPERTY);
+        } catch (IOException e) {
+            throw refused(e);
+        }
     }
 
-    /** Beside the command line's own jar. */
-    private static Path agentJar() throws Failure {
-        Path own = Path.of(
-                Main.class.getProtectionDomain().getCodeSource().getLocation().getPath());
-        Path jar = own.resolveSibling(AGENT).toAbsolutePath();
-        if (!Files.isReadable(jar)) throw new Failure(Main.FAILED, "there is no " + jar + ": it belongs beside " + own);
-        return jar;
+    /** What the agent knows, as JSON. */
+    String report() throws Failure {
+        String state = tell("report");
+        if (state.startsWith("failed: "))
+            throw new Failure(Main.FAILED, "agent: " + state.substring("failed: ".length()));
+        try {
+            return properties().getProperty(REPORT_PROPERTY);
+        } catch (IOException e) {
+            throw refused(e);
+        }
+    }
+
+    private Properties properties() throws IOException {
+        Properties properties = new Properties();
+        properties.load(new StringReader(JvmSocket.of(pid).ask(TIMEOUT_MILLIS, "properties")));
+        return properties;
+    }
+
+    /** The JVM's answer, as sun.tools.attach.HotSpotVirtualMachine reads it. */
+    private void load(String answer) throws Failure {
+        String text = answer.strip();
+        if (text.equals("return code: 0") || text.equals("0")) return;
+        String why =
+                switch (text) {
+                    case "return code: 100" -> "it finds no agent in the jar";
+                    case "return code: 102" -> "the agent could not be started: its standard error says more";
+                    default ->
+                        text.isEmpty()
+                                ? "it did not answer"
+                                : text.lines().findFirst().orElse(text);
+                };
+        throw new Failure(Main.FAILED, "process " + pid + " did not load the agent: " + why);
+    }
+
+    private Failure refused(IOException e) {
+        if (ProcessHandle.of(pid).isEmpty()) return new Failure(Main.NO_PROCESS, "process " + pid + " has ended");
+        String message = String.valueOf(e.getMessage());
+        if (message.contains("another user")
+                || message.contains("Operation not permitted")
+                || message.contains("Permission denied")) return notPermitted(pid);
+        return new Failure(Main.FAILED, "process " + pid + " does not let itself be attached to: " + message);
     }
 
     private Path root() {
@@ -113,7 +140,7 @@ final class Target {
     private Path visible(Path jar) throws IOException {
         Path same = root().resolve(jar.toString().substring(1));
         if (Files.isReadable(same) && Files.isSameFile(same, jar)) return null;
-        Path copy = root().resolve("tmp/taskclock-agent-" + pid + ".jar");
+        Path copy = root().resolve("tmp/taskclock-agent-" + pid + "-" + System.nanoTime() + ".jar");
         Files.copy(jar, copy);
         Files.setPosixFilePermissions(copy, PosixFilePermissions.fromString("rw-r--r--"));
         return copy;

@@ -18,7 +18,7 @@ import java.util.concurrent.TimeUnit;
  * client is in the module jdk.attach, which runtimes in containers lack; it waits for a JVM that does not answer without an
  * end; and it does not hand out what we want to know.
  */
-final class JvmSocket {
+public final class JvmSocket {
     private static final int MAX_REPLY = 256 << 20;
     private static final long START_MILLIS = 5_000;
 
@@ -34,8 +34,15 @@ final class JvmSocket {
         this.innerPid = innerPid;
     }
 
+    /** That of a process; {@code pid} as we see it. */
+    public static JvmSocket of(long pid) throws IOException {
+        String[] ids = line(Files.readString(Path.of("/proc/" + pid + "/status")), "NStgid:")
+                .split("\\s+", -1);
+        return new JvmSocket(pid, ids[0].equals("?") ? pid : Long.parseLong(ids[ids.length - 1]));
+    }
+
     /** One command; the answer's text. Throws what stands in the way, in words, also where no answer comes in time. */
-    String ask(long timeoutMillis, String... command) throws IOException {
+    public String ask(long timeoutMillis, String... command) throws IOException {
         Exchange exchange = new Exchange(command);
         Thread thread = new Thread(exchange, "taskclock-attach");
         thread.setDaemon(true);

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.regex.Pattern;
 
 /** What the name of a thread tells. */
-final class ThreadNames {
+public final class ThreadNames {
     /** The kernel keeps so many bytes. */
     static final int KERNEL_LENGTH = 15;
 
@@ -69,7 +69,7 @@ final class ThreadNames {
         return NUMBER.matcher(name).replaceAll("#");
     }
 
-    static Row.Kind kind(String name) {
+    public static Row.Kind kind(String name) {
         if (isOneOf(GC, name)) return Row.Kind.GC;
         if (isOneOf(JIT, name)) return Row.Kind.JIT;
         return isOneOf(VM, name) ? Row.Kind.VM : Row.Kind.JAVA;

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.cli;
+
+import org.jline.utils.AttributedStyle;
+import org.taskclock.watch.Row;
+
+/** How things look. Without colours: bold and inverse only, as NO_COLOR allows. */
+enum Styles {
+    COLOR,
+    PLAIN;
+
+    AttributedStyle user() {
+        return color(AttributedStyle.GREEN);
+    }
+
+    AttributedStyle system() {
+        return color(AttributedStyle.RED);
+    }
+
+    AttributedStyle head() {
+        return AttributedStyle.BOLD;
+    }
+
+    AttributedStyle title() {
+        return color(AttributedStyle.CYAN).bold();
+    }
+
+    AttributedStyle titles() {
+        return AttributedStyle.INVERSE;
+    }
+
+    AttributedStyle sorted() {
+        return this == COLOR
+                ? AttributedStyle.INVERSE.bold().foreground(AttributedStyle.CYAN)
+                : AttributedStyle.INVERSE.bold();
+    }
+
+    AttributedStyle alarm() {
+        return color(AttributedStyle.RED).bold();
+    }
+
+    AttributedStyle faint() {
+        return this == COLOR ? AttributedStyle.DEFAULT.faint() : AttributedStyle.DEFAULT;
+    }
+
+    AttributedStyle tagged() {
+        return color(AttributedStyle.YELLOW).bold();
+    }
+
+    AttributedStyle selected() {
+        return AttributedStyle.INVERSE;
+    }
+
+    AttributedStyle kind(Row.Kind kind) {
+        return switch (kind) {
+            case JAVA -> AttributedStyle.DEFAULT;
+            case CARRIER -> color(AttributedStyle.MAGENTA);
+            case VIRTUAL -> color(AttributedStyle.BLUE);
+            case GC -> color(AttributedStyle.YELLOW);
+            case JIT -> color(AttributedStyle.CYAN);
+            case VM, NATIVE -> faint();
+        };
+    }
+
+    private AttributedStyle color(int color) {
+        return this == COLOR ? AttributedStyle.DEFAULT.foreground(color) : AttributedStyle.DEFAULT;
+    }
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The screen in a terminal. */
+class ScreenTest {
+    @TempDir
+    Path folder;
+
+    private void start(Tmux tmux, String environment) throws Exception {
+        Path java = Path.of(System.getProperty("java.home"), "bin", "java");
+        String classes = Path.of(MadeUp.class
+                        .getProtectionDomain()
+                        .getCodeSource()
+                        .getLocation()
+                        .toURI())
+                .toString();
+        tmux.type("cd " + folder + "; clear; stty -g > before");
+        tmux.type(environment + " " + java + " -XX:TieredStopAtLevel=1 -cp " + System.getProperty("cli.jar") + ":"
+                + classes + " org.taskclock.cli.MadeUp ended; echo status $?; stty -g > after; echo is-$((40+2))");
+    }
+
+    private void assertRestored(Tmux tmux) throws Exception {
+        tmux.await("is-42");
+        assertThat(folder.resolve("after")).hasSameTextualContentAs(folder.resolve("before"));
+        assertThat(tmux.state()).isEqualTo("alternate 0 cursor 1");
+    }
+
+    @Test
+    void shouldBeDrivenByKeys() throws Exception {
+        try (Tmux tmux = new Tmux(80, 24)) {
+            start(tmux, "");
+            String screen = tmux.await("worker-1\n");
+            assertThat(screen)
+                    .contains(
+                            "4711 org.example.Main",
+                            "! Yield storm",
+                            "CPU% USER%  SYS%",
+                            MadeUp.WIDE,
+                            "taskclock 0.5 %");
+            assertThat(screen)
+                    .containsPattern("\n +101 R +98\\.0 +10\\.0 +88\\.0 +0\\.1 +0\\.0 +9876 \\|#{7} worker-1\n");
+            assertThat(tmux.state()).isEqualTo("alternate 1 cursor 0");
+            assertThat(tmux.colours()).contains("\u001b[32m");
+
+            tmux.press("N");
+            tmux.await("by thread id", s -> s.indexOf(" worker-3") < s.indexOf(" http-1"));
+            tmux.press("P", "/", "G", "C");
+            tmux.await("Search: GC_");
+            tmux.press("Enter", "Enter");
+            tmux.await("\"GC Thread#0\" tid=500");
+            assertThat(tmux.screen()).contains("    at example.Busy.spin(Busy.java:7)", "7.0 % in the last interval");
+            tmux.press("Escape");
+            tmux.await("worker-2\n");
+
+            tmux.press("F4", "h", "t", "t", "p", "-", "1", "Enter");
+            screen = tmux.await("filter: http-1");
+            assertThat(screen).contains("http-19\n").doesNotContain("worker-2\n");
+            tmux.press("F4", "C-u", "Enter", "t");
+            tmux.await("+ worker-# (3)");
+            tmux.press("Home", "Right");
+            tmux.await("  worker-3\n");
+            tmux.press("t", "F1");
+            tmux.await("seconds between two looks");
+            tmux.press("q", "F2");
+            tmux.await("java.lang.Thread.yield0 in 5 of 5 stacks");
+            tmux.press("q", "p");
+            screen = tmux.await("paused");
+            Thread.sleep(500); // two intervals and more
+            assertThat(tmux.screen()).isEqualTo(screen);
+            tmux.press("p");
+            tmux.await("another time", s -> !s.contains("paused"));
+
+            tmux.resize(130, 40);
+            screen = tmux.await("LIM%");
+            assertThat(screen.lines().skip(39).findFirst())
+                    .hasValueSatisfying(l -> assertThat(l).contains("F1 Help"));
+            tmux.resize(40, 10);
+            screen = tmux.await("ten lines", s -> s.lines().count() == 10 && s.contains("worker-1"));
+            assertThat(screen.lines())
+                    .allSatisfy(line -> assertThat(Cells.width(line)).isLessThanOrEqualTo(40));
+            tmux.resize(80, 24);
+            tmux.press("c");
+            tmux.await("other.jar");
+            tmux.press("Down", "Enter");
+            tmux.await("4712 other.jar\n");
+            tmux.press("q");
+            assertRestored(tmux);
+            assertThat(tmux.screen()).contains("status 0").doesNotContain("worker");
+        }
+    }
+
+    @Test
+    void shouldGiveTheTerminalBackHoweverItEnds() throws Exception {
+        try (Tmux tmux = new Tmux(80, 24)) {
+            for (String end : new String[] {"C-c", "F10", "TERM", "HUP"}) {
+                Files.deleteIfExists(folder.resolve("after"));
+                start(tmux, "");
+                tmux.await("worker-1\n");
+                if (end.equals("C-c") || end.equals("F10")) tmux.press(end);
+                else new ProcessBuilder("kill", "-" + end, Files.readString(folder.resolve("ended.pid"))).start();
+                assertRestored(tmux);
+                String status = end.equals("TERM") ? "status 143" : end.equals("HUP") ? "status 129" : "status 0";
+                assertThat(tmux.screen()).as(end).contains(status);
+            }
+            start(tmux, "");
+            tmux.await("worker-1\n");
+            tmux.press("C-z");
+            tmux.await("Stopped");
+            assertThat(tmux.state()).isEqualTo("alternate 0 cursor 1");
+            tmux.type("fg");
+            tmux.await("worker-1\n");
+            tmux.press("q");
+            assertRestored(tmux);
+        }
+    }
+
+    @Test
+    void shouldKeepTheLastFrameWhereTheTargetEnds() throws Exception {
+        try (Tmux tmux = new Tmux(80, 24)) {
+            start(tmux, "NO_COLOR=1");
+            tmux.await("worker-1\n");
+            assertThat(tmux.colours()).doesNotContain("\u001b[32m").doesNotContain("\u001b[31m");
+            Files.createFile(folder.resolve("ended"));
+            tmux.await("process 4711 has ended");
+            tmux.press("F4", "h", "t", "t", "p", "Enter");
+            tmux.await("filter: http");
+            tmux.press("q");
+            assertRestored(tmux);
+            assertThat(tmux.screen()).contains("http-12\n", "end: process 4711 has ended");
+        }
+    }
+
+    @Test
+    void shouldLeaveADumbTerminalAlone() throws Exception {
+        try (Tmux tmux = new Tmux(80, 24)) {
+            start(tmux, "TERM=dumb");
+            assertRestored(tmux);
+            assertThat(tmux.screen()).contains("no terminal");
+        }
+    }
+}

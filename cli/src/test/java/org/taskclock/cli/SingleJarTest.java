@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.cli;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What is given out: one file; and what shells and man make of it. */
+class SingleJarTest {
+    @TempDir
+    private Path folder;
+
+    private String run(int exitCode, List<String> command) throws IOException, InterruptedException {
+        Process process = new ProcessBuilder(command)
+                .directory(folder.toFile())
+                .redirectErrorStream(true)
+                .start();
+        String said = new String(process.getInputStream().readAllBytes(), UTF_8);
+        assertThat(Child.exitCode(process)).as(said).isEqualTo(exitCode);
+        return said;
+    }
+
+    /** The jar alone, on a runtime without the modules of a JDK, as jlink makes it. */
+    private List<String> alone(String... arguments) throws IOException {
+        Path jar = folder.resolve("t.jar");
+        if (!Files.exists(jar)) Files.copy(Path.of(System.getProperty("cli.jar")), jar);
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--limit-modules",
+                "java.base,java.management,jdk.management",
+                "-jar",
+                "t.jar"));
+        command.addAll(List.of(arguments));
+        return command;
+    }
+
+    @Test
+    void shouldDoWithOneFileAndARuntime() throws IOException, InterruptedException {
+        Process target = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        RecordTest.Busy.class.getName())
+                .redirectErrorStream(true)
+                .start();
+        try {
+            assertThat(target.getInputStream().read()).isEqualTo('r');
+            String pid = Long.toString(target.pid());
+            assertThat(run(Main.OK, alone("attach", pid))).contains("agent: version=", "threadmxbean=on");
+            assertThat(run(Main.OK, alone("top", "-b", pid, "0.3", "1"))).contains("a worker whose name is long");
+        } finally {
+            target.destroyForcibly().waitFor();
+        }
+    }
+
+    @Test
+    void shouldCompleteInBash() throws IOException, InterruptedException {
+        Files.writeString(
+                folder.resolve("script"), Child.run("completion", "bash").out());
+        run(0, List.of("bash", "-n", "script"));
+        String use = "source ./script; COMP_WORDS=(taskclock re); COMP_CWORD=1; _complete_taskclock;"
+                + " echo \"${COMPREPLY[@]}\"";
+        assertThat(run(0, List.of("bash", "-c", use)).strip()).isEqualTo("record replay");
+    }
+
+    @Test
+    void shouldCompleteInZsh() throws IOException, InterruptedException {
+        assumeTrue(isThere("zsh"), "zsh is not installed: its completion is not tested");
+        Files.writeString(
+                folder.resolve("script"), Child.run("completion", "zsh").out());
+        run(0, List.of("zsh", "-n", "script"));
+        assertThat(run(0, List.of("zsh", "-fc", "source ./script; echo $_comps[taskclock]"))
+                        .strip())
+                .isNotEmpty();
+    }
+
+    private static boolean isThere(String program) {
+        for (String path : System.getenv("PATH").split(":", -1))
+            if (Files.isExecutable(Path.of(path, program))) return true;
+        return false;
+    }
+
+    @Test
+    void shouldHaveAManualPage() throws IOException {
+        Path page = Path.of(System.getProperty("cli.jar")).resolveSibling("taskclock.1");
+        String text = Files.readString(page);
+        assertThat(text)
+                .startsWith(".TH TASKCLOCK 1")
+                .contains(".SH taskclock record", "\\-\\-max\\-size", "Examples:");
+        // A dot at the start of a line would be an order to man.
+        assertThat(text.lines().filter(line -> line.startsWith(".")))
+                .allMatch(line -> line.matches("\\.(TH|SH|nf|fi|BR).*"));
+    }
+}

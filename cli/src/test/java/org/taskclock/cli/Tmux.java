@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+
+/** A terminal with a shell in it, whose screen can be read. */
+final class Tmux implements AutoCloseable {
+    /** Says that it hangs, not that it is slow. */
+    private static final long TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(30);
+
+    private final String server = "taskclock-test-" + ProcessHandle.current().pid() + "-" + System.nanoTime();
+
+    Tmux(int columns, int rows) throws Exception {
+        boolean present = false;
+        try {
+            present = new ProcessBuilder("tmux", "-V").start().waitFor() == 0;
+        } catch (IOException e) {
+            // said below
+        }
+        assumeTrue(present, "NOT RUN: the terminal interface is driven by tmux, which is not installed");
+        List<String> shell = List.of("env", "-u", "NO_COLOR", "LC_ALL=C.UTF-8", "PS1=ready> ", "bash", "--norc", "-i");
+        List<String> start = new ArrayList<>(
+                List.of("-u", "-f", "/dev/null", "new-session", "-d", "-x", columns + "", "-y", rows + ""));
+        start.addAll(shell);
+        run(start.toArray(String[]::new));
+        run("set-option", "-g", "window-size", "manual");
+        await("ready>");
+    }
+
+    private String run(String... arguments) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(List.of("tmux", "-L", server));
+        command.addAll(List.of(arguments));
+        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        process.getOutputStream().close();
+        String out = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(process.waitFor()).as(command + ": " + out).isZero();
+        return out;
+    }
+
+    /** Types a line. */
+    void type(String line) throws Exception {
+        run("send-keys", "-l", line);
+        run("send-keys", "Enter");
+    }
+
+    /** Names as tmux has them: F3, Escape, C-c; anything else is typed. */
+    void press(String... keys) throws Exception {
+        List<String> command = new ArrayList<>(List.of("send-keys"));
+        command.addAll(List.of(keys));
+        run(command.toArray(String[]::new));
+    }
+
+    void resize(int columns, int rows) throws Exception {
+        run("resize-window", "-x", columns + "", "-y", rows + "");
+    }
+
+    String screen() throws Exception {
+        return run("capture-pane", "-p");
+    }
+
+    /** With colours, as escape sequences. */
+    String colours() throws Exception {
+        return run("capture-pane", "-p", "-e");
+    }
+
+    /** Is the other screen shown, that of programs that fill it, and is the cursor hidden? */
+    String state() throws Exception {
+        return run("display-message", "-p", "alternate #{alternate_on} cursor #{cursor_flag}")
+                .strip();
+    }
+
+    String await(String text) throws Exception {
+        return await(text, screen -> screen.contains(text));
+    }
+
+    String await(String what, Predicate<String> seen) throws Exception {
+        String screen = "";
+        for (long start = System.nanoTime(); System.nanoTime() - start < TIMEOUT_NANOS; Thread.sleep(20)) {
+            screen = screen();
+            if (seen.test(screen)) return screen;
+        }
+        throw new AssertionError("never seen: " + what + ", but:\n" + screen);
+    }
+
+    @Override
+    public void close() throws Exception {
+        run("kill-server");
+    }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+
+/** {@code taskclock yields}, on a JVM that knows how often it yields. */
+class YieldsTest {
+    private static final int YIELDS = 100_000;
+
+    /** Yields so often, once it is counted; then waits for the end of counting, and for a second word. */
+    static final class Yielder {
+        private Yielder() {}
+
+        public static void main(String[] args) throws InterruptedException, IOException {
+            System.out.println("ready");
+            await("taskclock.agent.report", "platformYields");
+            spin();
+            System.out.println("yielded");
+            await("taskclock.agent", "detached");
+            System.out.println("detached");
+            await("taskclock.agent", "yield=off");
+            System.out.println("off");
+        }
+
+        private static void spin() throws InterruptedException {
+            Thread platform = new Thread(Yielder::yieldOften, "platform");
+            platform.start();
+            platform.join();
+            if (Runtime.version().feature() < 21) return;
+            try {
+                Object builder = Thread.class.getMethod("ofVirtual").invoke(null);
+                Object thread = Class.forName("java.lang.Thread$Builder")
+                        .getMethod("start", Runnable.class)
+                        .invoke(builder, (Runnable) Yielder::yieldOften);
+                ((Thread) thread).join();
+            } catch (ReflectiveOperationException e) {
+                throw new LinkageError(e.getMessage(), e);
+            }
+        }
+
+        @SuppressWarnings("ThreadPriorityCheck")
+        private static void yieldOften() {
+            for (int i = 0; i < YIELDS; i++) Thread.yield();
+        }
+
+        private static void await(String property, String part) throws InterruptedException {
+            while (!System.getProperty(property, "").contains(part)) Thread.sleep(10);
+        }
+    }
+
+    @Test
+    void shouldCountThemAndLeaveEverythingAsItWas() throws IOException, InterruptedException {
+        Process target = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        Yielder.class.getName())
+                .redirectError(ProcessBuilder.Redirect.DISCARD)
+                .start();
+        try (BufferedReader said = target.inputReader()) {
+            assertThat(said.readLine()).isEqualTo("ready");
+            String pid = Long.toString(target.pid());
+            Child counted = Child.run("yields", pid, "--for", "2s", "--json");
+            assertThat(counted.exitCode()).as(counted.err()).isEqualTo(Main.OK);
+            assertThat(said.readLine()).isEqualTo("yielded");
+            assertThat(said.readLine()).isEqualTo("detached");
+
+            JsonObject json = JsonParser.parseString(counted.out()).getAsJsonObject();
+            double seconds = json.get("seconds").getAsDouble();
+            assertThat(Math.round(json.get("platformPerSecond").getAsDouble() * seconds))
+                    .isEqualTo(YIELDS);
+            boolean virtual = Runtime.version().feature() >= 21;
+            assertThat(Math.round(json.get("virtualPerSecond").getAsDouble() * seconds))
+                    .isEqualTo(virtual ? YIELDS : 0);
+            assertThat(json.get("platformPercent").getAsDouble()).isPositive();
+            JsonObject place = json.getAsJsonArray("places").get(0).getAsJsonObject();
+            assertThat(place.get("site").getAsString()).contains("YieldsTest$Yielder.yieldOften(YieldsTest.java:");
+            // From a sample, whose last yields are not told.
+            double fromPlaces = json.getAsJsonArray("places").asList().stream()
+                    .mapToDouble(p -> p.getAsJsonObject().get("perSecond").getAsDouble())
+                    .sum();
+            assertThat(fromPlaces * seconds).isBetween(0.5 * YIELDS, 1.05 * YIELDS * (virtual ? 2 : 1));
+
+            Child off = Child.run("yields", pid, "--off");
+            assertThat(off.exitCode()).isEqualTo(Main.OK);
+            assertThat(off.out()).contains("taskclock detach " + pid);
+            assertThat(said.readLine()).isEqualTo("off");
+        } finally {
+            target.destroyForcibly().waitFor();
+        }
+    }
+}
