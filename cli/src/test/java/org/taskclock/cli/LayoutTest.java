@@ -70,13 +70,54 @@ class LayoutTest {
     @Test
     void shouldFitAnySizeWhateverIsPressed() {
         String[] keys = {
-            "Up", "Down", "PageUp", "PageDown", "Home", "End", "t", "+", "-", "*", "I", "P", "T", "N", "M", "S", "V", "X", "<", ">", "F",
-            "Space", "U", "i", "K", "F2", "F1", "F6", "q", "Enter", "Escape", "F4", "w", "o", "F3", "n", "Backspace", "p", "d", "9", "x"
+            "Up",
+            "Down",
+            "PageUp",
+            "PageDown",
+            "Home",
+            "End",
+            "t",
+            "+",
+            "-",
+            "*",
+            "I",
+            "P",
+            "T",
+            "N",
+            "M",
+            "S",
+            "V",
+            "X",
+            "<",
+            ">",
+            "F",
+            "Space",
+            "U",
+            "i",
+            "K",
+            "F2",
+            "F1",
+            "F6",
+            "q",
+            "Enter",
+            "Escape",
+            "F4",
+            "w",
+            "o",
+            "F3",
+            "n",
+            "Backspace",
+            "p",
+            "d",
+            "9",
+            "x"
         };
         Random random = new Random(7);
         for (int i = 0; i < 1500; i++) {
             press(keys[random.nextInt(keys.length)]);
-            if (i % 50 == 0) view.accept(List.of(MadeUp.frame(4711, i), MadeUp.frame(4712, i)).subList(0, 1 + i / 50 % 2));
+            if (i % 50 == 0)
+                view.accept(
+                        List.of(MadeUp.frame(4711, i), MadeUp.frame(4712, i)).subList(0, 1 + i / 50 % 2));
             int width = 1 + random.nextInt(i % 2 == 0 ? 100 : 300);
             int height = 1 + random.nextInt(80);
             List<String> lines = draw(width, height);
@@ -170,7 +211,10 @@ class LayoutTest {
         assertThat(screen()).contains("! Yield storm: thread worker-1").contains("1 more");
         press("F2");
         assertThat(screen())
-                .contains("9876 involuntary switches", "java.lang.Thread.yield0 in 5 of 5 stacks", "! The container is throttled");
+                .contains(
+                        "9876 involuntary switches",
+                        "java.lang.Thread.yield0 in 5 of 5 stacks",
+                        "! The container is throttled");
         assertThat(draw(40, 10).get(1)).startsWith("! Yield storm");
     }
 

@@ -31,7 +31,8 @@ class MadeUp implements Frames {
     /** The argument is a file: when it is there, the JVM has ended. Beside it our process id. */
     public static void main(String[] args) throws Exception {
         Path ended = Path.of(args[0]);
-        Files.writeString(Path.of(args[0] + ".pid"), Long.toString(ProcessHandle.current().pid()));
+        Files.writeString(
+                Path.of(args[0] + ".pid"), Long.toString(ProcessHandle.current().pid()));
         Frames frames = new MadeUp(4711) {
             @Override
             public Frame next() throws IOException {

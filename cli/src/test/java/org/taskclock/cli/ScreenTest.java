@@ -16,10 +16,15 @@ class ScreenTest {
 
     private void start(Tmux tmux, String environment) throws Exception {
         Path java = Path.of(System.getProperty("java.home"), "bin", "java");
-        String classes = Path.of(MadeUp.class.getProtectionDomain().getCodeSource().getLocation().toURI()).toString();
+        String classes = Path.of(MadeUp.class
+                        .getProtectionDomain()
+                        .getCodeSource()
+                        .getLocation()
+                        .toURI())
+                .toString();
         tmux.type("cd " + folder + "; clear; stty -g > before");
-        tmux.type(environment + " " + java + " -XX:TieredStopAtLevel=1 -cp " + System.getProperty("cli.jar") + ":" + classes
-                + " org.taskclock.cli.MadeUp ended; echo status $?; stty -g > after; echo is-$((40+2))");
+        tmux.type(environment + " " + java + " -XX:TieredStopAtLevel=1 -cp " + System.getProperty("cli.jar") + ":"
+                + classes + " org.taskclock.cli.MadeUp ended; echo status $?; stty -g > after; echo is-$((40+2))");
     }
 
     private void assertRestored(Tmux tmux) throws Exception {
@@ -33,8 +38,15 @@ class ScreenTest {
         try (Tmux tmux = new Tmux(80, 24)) {
             start(tmux, "");
             String screen = tmux.await("worker-1\n");
-            assertThat(screen).contains("4711 org.example.Main", "! Yield storm", "CPU% USER%  SYS%", MadeUp.WIDE, "taskclock 0.5 %");
-            assertThat(screen).containsPattern("\n +101 R +98\\.0 +10\\.0 +88\\.0 +0\\.1 +0\\.0 +9876 \\|#{7} worker-1\n");
+            assertThat(screen)
+                    .contains(
+                            "4711 org.example.Main",
+                            "! Yield storm",
+                            "CPU% USER%  SYS%",
+                            MadeUp.WIDE,
+                            "taskclock 0.5 %");
+            assertThat(screen)
+                    .containsPattern("\n +101 R +98\\.0 +10\\.0 +88\\.0 +0\\.1 +0\\.0 +9876 \\|#{7} worker-1\n");
             assertThat(tmux.state()).isEqualTo("alternate 1 cursor 0");
             assertThat(tmux.colours()).contains("\u001b[32m");
 
@@ -68,10 +80,12 @@ class ScreenTest {
 
             tmux.resize(130, 40);
             screen = tmux.await("LIM%");
-            assertThat(screen.lines().skip(39).findFirst()).hasValueSatisfying(l -> assertThat(l).contains("F1 Help"));
+            assertThat(screen.lines().skip(39).findFirst())
+                    .hasValueSatisfying(l -> assertThat(l).contains("F1 Help"));
             tmux.resize(40, 10);
             screen = tmux.await("ten lines", s -> s.lines().count() == 10 && s.contains("worker-1"));
-            assertThat(screen.lines()).allSatisfy(line -> assertThat(Cells.width(line)).isLessThanOrEqualTo(40));
+            assertThat(screen.lines())
+                    .allSatisfy(line -> assertThat(Cells.width(line)).isLessThanOrEqualTo(40));
             tmux.resize(80, 24);
             tmux.press("c");
             tmux.await("other.jar");

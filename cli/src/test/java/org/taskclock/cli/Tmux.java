@@ -28,8 +28,8 @@ final class Tmux implements AutoCloseable {
         }
         assumeTrue(present, "NOT RUN: the terminal interface is driven by tmux, which is not installed");
         List<String> shell = List.of("env", "-u", "NO_COLOR", "LC_ALL=C.UTF-8", "PS1=ready> ", "bash", "--norc", "-i");
-        List<String> start = new ArrayList<>(List.of(
-                "-u", "-f", "/dev/null", "new-session", "-d", "-x", columns + "", "-y", rows + ""));
+        List<String> start = new ArrayList<>(
+                List.of("-u", "-f", "/dev/null", "new-session", "-d", "-x", columns + "", "-y", rows + ""));
         start.addAll(shell);
         run(start.toArray(String[]::new));
         run("set-option", "-g", "window-size", "manual");
@@ -74,7 +74,8 @@ final class Tmux implements AutoCloseable {
 
     /** Is the other screen shown, that of programs that fill it, and is the cursor hidden? */
     String state() throws Exception {
-        return run("display-message", "-p", "alternate #{alternate_on} cursor #{cursor_flag}").strip();
+        return run("display-message", "-p", "alternate #{alternate_on} cursor #{cursor_flag}")
+                .strip();
     }
 
     String await(String text) throws Exception {
