@@ -10,6 +10,7 @@ import java.util.function.BiFunction;
 import java.util.function.LongUnaryOperator;
 import java.util.function.ObjIntConsumer;
 import java.util.function.ObjLongConsumer;
+import java.util.function.Supplier;
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.ThreadContainer;
 import jdk.internal.vm.ThreadContainers;
@@ -126,6 +127,8 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
             case "setBean":
                 bean = with[0];
                 return null;
+            case "setReport":
+                return TaskClockReport.set((Supplier<String>) with[0]);
             case "setServerAsked":
                 serverAsked = (Runnable) with[0];
                 return null;

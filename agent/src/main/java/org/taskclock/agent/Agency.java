@@ -36,6 +36,7 @@ public final class Agency implements BiFunction<String, Boolean, String> {
     // Null where they could not be had, or were not wanted yet.
     private ThreadTimes times;
     private Management management;
+    private Report report;
     private Recorder recorder;
 
     private boolean answersVirtual;
@@ -127,8 +128,14 @@ public final class Agency implements BiFunction<String, Boolean, String> {
 
     private void setManagement(boolean wanted, boolean running) throws Refused {
         if (management == null) management = new Management(this, hooks);
-        if (wanted) management.install(loader.jvm, running);
-        else management.remove();
+        if (report == null) report = new Report(this, hooks);
+        if (wanted) {
+            management.install(loader.jvm, running);
+            report.install(loader);
+        } else {
+            management.remove();
+            report.remove();
+        }
     }
 
     private void setRecorder(boolean wanted) {
@@ -150,6 +157,7 @@ public final class Agency implements BiFunction<String, Boolean, String> {
         if (recorder != null) recorder.remove();
         recorder = null;
         if (management != null) management.remove();
+        if (report != null) report.remove();
         told = Options.NONE;
         if (!isEnabled()) hooks.call("selectRung", number(Rung.inUse()));
         before = null;

@@ -25,7 +25,7 @@ import picocli.CommandLine.Parameters;
             "",
             "Example: taskclock attach 4711 yield=count",
             "",
-            "Exit codes: 0 done, 1 it failed, 2 wrong usage, 3 no such process, 4 not permitted."
+            "Exit codes: 0 done, 1 it failed, 2 wrong usage, 4 no such process, 5 not permitted."
         })
 final class Attach implements Callable<Integer> {
     @Parameters(index = "0", paramLabel = "PID", description = "The JVM's process id; jcmd lists them.")

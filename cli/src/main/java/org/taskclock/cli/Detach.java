@@ -15,7 +15,7 @@ import picocli.CommandLine.Parameters;
             "Takes the agent out of a JVM: ThreadMXBean and Thread.yield are the JVM's own again.",
             "Inert classes and two small libraries stay until the JVM ends."
         },
-        footer = {"", "Exit codes: 0 done, 1 it failed, 2 wrong usage, 3 no such process, 4 not permitted."})
+        footer = {"", "Exit codes: 0 done, 1 it failed, 2 wrong usage, 4 no such process, 5 not permitted."})
 final class Detach implements Callable<Integer> {
     @Parameters(index = "0", paramLabel = "PID", description = "The JVM's process id; jcmd lists them.")
     private long pid;

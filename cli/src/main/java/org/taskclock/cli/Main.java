@@ -21,23 +21,27 @@ import picocli.CommandLine.Spec;
         versionProvider = Main.Version.class,
         synopsisSubcommandLabel = "COMMAND",
         description = "Tells how much CPU time Java threads use.",
-        subcommands = {Doctor.class, Attach.class, Detach.class},
+        subcommands = {Top.class, Check.class, Doctor.class, Attach.class, Detach.class},
         footer = {
             "",
             "Examples:",
+            "  taskclock top                           what do the busiest JVM's threads use?",
+            "  taskclock check 4711 --system 50%       for probes: 3 if it spends more than that in the kernel",
             "  taskclock doctor                        is all well on this machine?",
             "  taskclock doctor --json | jq .contract  the same for a program",
             "  taskclock attach 4711 yield=count       loads the agent into a JVM",
             "  taskclock detach 4711                   and takes it out again",
             "",
-            "Exit codes: 0 all is well, 1 it is not, 2 wrong usage, 3 no such process, 4 not permitted."
+            "Exit codes: 0 all is well, 1 it is not, 2 wrong usage, 3 a threshold is exceeded, 4 no such process, 5 not"
+                    + " permitted."
         })
 final class Main implements Callable<Integer> {
     static final int OK = 0;
     static final int FAILED = 1;
     static final int USAGE = 2;
-    static final int NO_PROCESS = 3;
-    static final int NOT_PERMITTED = 4;
+    static final int THRESHOLD = 3;
+    static final int NO_PROCESS = 4;
+    static final int NOT_PERMITTED = 5;
 
     @Spec
     private CommandSpec spec;

@@ -89,7 +89,8 @@ final class Cgroup {
     private static double quota(Path group, boolean v2) {
         try {
             if (v2) {
-                String[] parts = Files.readString(group.resolve("cpu.max")).trim().split(" ", 2);
+                String[] parts =
+                        Files.readString(group.resolve("cpu.max")).trim().split(" ", 2);
                 return parts[0].equals("max") ? 0 : Double.parseDouble(parts[0]) / Double.parseDouble(parts[1]);
             }
             double quota = value(group.resolve("cpu.cfs_quota_us"), "");

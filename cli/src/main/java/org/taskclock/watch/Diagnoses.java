@@ -22,10 +22,12 @@ final class Diagnoses {
     private static final double FEW_SWITCHES = 100;
 
     /** Contended, a yielder is switched out at each yield. */
-    private static final double MANY_SWITCHES = 1_000;
+    private static final double MANY_SWITCHES = 2_000;
 
     /** Intervals for which a thread that looks innocent is not forgotten. */
     private static final int REMEMBERED = 10;
+
+    private static final int MANY_CARRIED = 1_000;
 
     private static final double MONOPOLISED = 80;
     private static final double JVM_NOTABLE = 20;
@@ -39,6 +41,7 @@ final class Diagnoses {
 
         int looks;
         int yielding;
+        int scheduling;
         int carryingSame;
         long carrying;
 
@@ -47,6 +50,8 @@ final class Diagnoses {
 
     private final Names names;
     private final Map<Integer, Suspect> suspects = new HashMap<>();
+    /** How often each virtual thread was seen carried, since carriers are suspicious. */
+    private final Map<Long, Integer> carried = new HashMap<>();
 
     Diagnoses(Names names) {
         this.names = names;
@@ -106,6 +111,9 @@ final class Diagnoses {
             return;
         }
         suspects.forEach((tid, suspect) -> look(suspect, dump.of(tid)));
+        if (carried.size() > MANY_CARRIED) carried.clear();
+        for (ThreadDump.Entry entry : dump.all())
+            if (entry.carrying() != 0) carried.merge(entry.carrying(), 1, Integer::sum);
     }
 
     private static void look(Suspect suspect, ThreadDump.Entry entry) {
@@ -114,6 +122,7 @@ final class Diagnoses {
         suspect.top = entry.top();
 
         if (entry.yields()) suspect.yielding++;
+        if (entry.schedules()) suspect.scheduling++;
         suspect.carryingSame =
                 entry.carrying() != 0 && entry.carrying() == suspect.carrying ? suspect.carryingSame + 1 : 0;
         suspect.carrying = entry.carrying();
@@ -128,12 +137,16 @@ final class Diagnoses {
             return new Diagnosis("yield-storm", row.tid(), thread + " calls Thread.yield all the time", evidence);
         }
         boolean fewSwitches = row.voluntary() / seconds < FEW_SWITCHES;
+        if (!isSystemHeavy(row)) return null;
         if (suspect.looks == 0 && fewSwitches) {
             evidence.add("not confirmed: its stack was not looked at, because " + names.why());
             evidence.addAll(yields);
-            return new Diagnosis("yield-storm", row.tid(), thread + " behaves as one that calls Thread.yield all the time", evidence);
+            return new Diagnosis(
+                    "yield-storm",
+                    row.tid(),
+                    thread + " behaves as one that calls Thread.yield all the time",
+                    evidence);
         }
-        if (!isSystemHeavy(row)) return null;
         if (!suspect.top.isEmpty()) evidence.add("its stack begins " + suspect.top);
         return new Diagnosis("system-heavy", row.tid(), thread + " spends most of its time in the kernel", evidence);
     }
@@ -144,21 +157,45 @@ final class Diagnoses {
             evidence.add(looks(suspect) + " the virtual thread that it carried was in Thread.yield");
             evidence.addAll(yields);
             return new Diagnosis(
-                    "yield-storm", row.tid(), "virtual threads on \"" + row.name() + "\" call Thread.yield all the time", evidence);
+                    "yield-storm",
+                    row.tid(),
+                    "virtual threads on \"" + row.name() + "\" call Thread.yield all the time",
+                    evidence);
         }
         if (!yields.isEmpty()) {
             evidence.addAll(yields);
             return new Diagnosis(
-                    "yield-storm", row.tid(), "virtual threads on \"" + row.name() + "\" call Thread.yield all the time", evidence);
+                    "yield-storm",
+                    row.tid(),
+                    "virtual threads on \"" + row.name() + "\" call Thread.yield all the time",
+                    evidence);
         }
         if (suspect.carryingSame > 0 && 100.0 * row.cpuNanos() / interval > MONOPOLISED) {
-            evidence.add("it carried virtual thread #" + suspect.carrying + " each of the last " + (suspect.carryingSame + 1)
-                    + " times that its stack was looked at");
+            evidence.add("it carried virtual thread #" + suspect.carrying + " each of the last "
+                    + (suspect.carryingSame + 1) + " times that its stack was looked at");
             return new Diagnosis(
                     "carrier-monopolised",
                     row.tid(),
                     "virtual thread #" + suspect.carrying + " keeps its carrier \"" + row.name()
                             + "\" to itself; other virtual threads wait",
+                    evidence);
+        }
+        // One that is met again and again, and a carrier that is found between two threads: they take turns quickly.
+        long again = carried.entrySet().stream()
+                .filter(e -> e.getValue() > 1)
+                .map(Map.Entry::getKey)
+                .findFirst()
+                .orElse(0L);
+        if (again != 0 && suspect.scheduling > 1 && suspect.scheduling * 3 >= suspect.looks) {
+            evidence.add(suspect.scheduling + " of " + suspect.looks
+                    + " times that its stack was looked at it was between two virtual threads");
+            evidence.add("virtual thread #" + again + " was met more than once");
+            evidence.add(
+                    "not confirmed: no stack was in Thread.yield; JVMs before 24 do not print those of virtual threads");
+            return new Diagnosis(
+                    "yield-storm",
+                    row.tid(),
+                    "virtual threads on \"" + row.name() + "\" behave as if they called Thread.yield all the time",
                     evidence);
         }
         return null;
@@ -181,7 +218,13 @@ final class Diagnoses {
     }
 
     private static void ofJvm(
-            List<Diagnosis> all, List<Row> rows, Totals totals, long interval, Row.Kind kind, String word, String what) {
+            List<Diagnosis> all,
+            List<Row> rows,
+            Totals totals,
+            long interval,
+            Row.Kind kind,
+            String word,
+            String what) {
         long used = 0;
         int threads = 0;
         for (Row row : rows) {

@@ -43,6 +43,7 @@ public final class Sampler implements AutoCloseable {
     private final File tasks;
     private final Names names;
     private final Diagnoses diagnoses;
+    private final AgentView agent;
     private final Map<Integer, Watched> threads = new HashMap<>();
 
     // Null before the first reading.
@@ -82,6 +83,7 @@ public final class Sampler implements AutoCloseable {
         processors = countProcessors();
         names = new Names(this.pid, innerPid, attach);
         diagnoses = new Diagnoses(names);
+        agent = new AgentView(this.pid, innerPid, attach);
     }
 
     /** Watches a JVM, and attaches to it for the names of its threads. */
@@ -121,6 +123,7 @@ public final class Sampler implements AutoCloseable {
         long start = System.nanoTime();
         List<String> notes = new ArrayList<>();
         names.prime(notes);
+        agent.advance(1);
         for (int tid : tids()) {
             Watched thread = new Watched(pid, tid, precise, budget, text);
             if (thread.start(false, 0)) threads.put(tid, thread);
@@ -196,6 +199,8 @@ public final class Sampler implements AutoCloseable {
             sum += gone;
             sumUser += goneUser;
         }
+        agent.advance(interval);
+        rows.addAll(agent.rows());
         rows.sort(Comparator.comparingLong(Row::cpuNanos).reversed());
         Totals totals = new Totals(
                 Math.min(Math.max(processMore, sum), processors * interval),
@@ -208,8 +213,8 @@ public final class Sampler implements AutoCloseable {
                 now.own - last.own);
         last = now;
         Instant end = Instant.now();
-        List<Diagnosis> found = diagnoses.of(rows, totals, interval, List.of());
-        return new Frame(end, interval, pid, name, "proc", rows, totals, found, notes);
+        List<Diagnosis> found = diagnoses.of(rows, totals, interval, agent.evidence());
+        return new Frame(end, interval, pid, name, agent.isPresent() ? "agent" : "proc", rows, totals, found, notes);
     }
 
     private void remove(Watched thread) {
@@ -345,6 +350,11 @@ public final class Sampler implements AutoCloseable {
         } catch (IOException | RuntimeException e) {
             return 1_024;
         }
+    }
+
+    /** Calls of Thread.yield in the last interval; -1 where the agent is not in the JVM, or does not count them. */
+    public long yields() {
+        return agent.yields();
     }
 
     /**

@@ -19,9 +19,9 @@ final class ThreadDump {
      * @param text all lines
      */
     record Entry(int tid, long javaId, String name, long carrying, String text) {
-        /** Whether the stack of the virtual thread that it carries is in it, as from JDK 24 on. */
-        boolean tellsMounted() {
-            return text.contains("\n   Mounted virtual thread");
+        /** Whether it is a carrier that has just put a virtual thread aside, or is about to take one. */
+        boolean schedules() {
+            return carrying == 0 && text.contains("at java.lang.VirtualThread.runContinuation");
         }
 
         /** The innermost method; empty if there is none. */

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.cli;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.taskclock.watch.Diagnosis;
+import org.taskclock.watch.Frame;
+import org.taskclock.watch.Row;
+import org.taskclock.watch.Sampler;
+import org.taskclock.watch.Totals;
+import org.taskclock.watch.Unwatchable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
+
+@Command(
+        name = "check",
+        mixinStandardHelpOptions = true,
+        versionProvider = Main.Version.class,
+        description = {
+            "Watches a JVM for some seconds and tells whether it used more than it should: for probes and CI.",
+            "Thresholds are for the means of that time, in percent of one core, or of what the container may use."
+        },
+        footer = {
+            "",
+            "Examples:",
+            "  taskclock check 4711 --system 50% --for 10s",
+            "  taskclock check orders --cpu \"90% of limit\" --for 1m",
+            "  taskclock check 4711 --cpu 150% --pool \"http-nio-8080-exec-#\"",
+            "",
+            "Exit codes: 0 within all thresholds, 1 it failed, 2 wrong usage, 3 a threshold is exceeded, 4 no such process,",
+            "or it ended, 5 not permitted."
+        })
+final class Check implements Callable<Integer> {
+    private static final long SECOND = 1_000_000_000;
+    private static final int NAMED = 3;
+
+    static final class Length implements ITypeConverter<Duration> {
+        private static final Pattern FORM = Pattern.compile("([0-9]{1,6})(ms|s|m|h)?");
+
+        @Override
+        public Duration convert(String text) {
+            Matcher parts = FORM.matcher(text);
+            if (!parts.matches()) throw new TypeConversionException('"' + text + "\" is not as 10s, 500ms, 5m or 1h");
+            long number = Long.parseLong(parts.group(1));
+            if (number == 0) throw new TypeConversionException("0 is too short");
+            String unit = parts.group(2) == null ? "s" : parts.group(2);
+            return switch (unit) {
+                case "ms" -> Duration.ofMillis(number);
+                case "m" -> Duration.ofMinutes(number);
+                case "h" -> Duration.ofHours(number);
+                default -> Duration.ofSeconds(number);
+            };
+        }
+    }
+
+    static final class Rate implements ITypeConverter<Double> {
+        private static final Pattern FORM = Pattern.compile("([0-9]+(?:\\.[0-9]+)?)(?:/s)?");
+
+        @Override
+        public Double convert(String text) {
+            Matcher parts = FORM.matcher(text);
+            if (!parts.matches()) throw new TypeConversionException('"' + text + "\" is not as 1000/s");
+            return Double.valueOf(parts.group(1));
+        }
+    }
+
+    @Spec
+    private CommandSpec spec;
+
+    @Parameters(paramLabel = "PID|NAME", description = "A process id, or a part of a program's name.")
+    private String process;
+
+    @Option(
+            names = "--cpu",
+            paramLabel = "PERCENT",
+            converter = Limit.Converter.class,
+            description = "User and system time together.")
+    private Limit cpu;
+
+    @Option(names = "--system", paramLabel = "PERCENT", converter = Limit.Converter.class, description = "System time.")
+    private Limit system;
+
+    @Option(
+            names = "--yields",
+            paramLabel = "RATE",
+            converter = Rate.class,
+            description = "Calls of Thread.yield a second; loads the agent for that time, where it is not there.")
+    private Double yields;
+
+    @Option(
+            names = "--for",
+            paramLabel = "TIME",
+            converter = Length.class,
+            defaultValue = "10s",
+            description = "How long to watch; 10s unless given.")
+    private Duration length;
+
+    @Option(
+            names = "--pool",
+            paramLabel = "NAME",
+            description = "Only threads of this pool: their name, numbers written as #.")
+    private String pool;
+
+    @Option(names = "--no-attach", description = "Ask the JVM nothing: names are the kernel's, of 15 characters.")
+    private boolean noAttach;
+
+    private long cpuNanos;
+    private long userNanos;
+    private long nanos;
+    private boolean poolSeen;
+    private final Map<String, Long> cpuByThread = new HashMap<>();
+    private final Map<String, Long> systemByThread = new HashMap<>();
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        if (cpu == null && system == null && yields == null) {
+            throw new ParameterException(spec.commandLine(), "nothing to check: give --cpu, --system or --yields");
+        }
+        try {
+            long pid = Choice.of(process, true);
+            return check(pid);
+        } catch (Target.Failure e) {
+            return Main.complain(e.getMessage(), e.exitCode);
+        } catch (Unwatchable e) {
+            return Choice.complain(e);
+        }
+    }
+
+    private int check(long pid) throws IOException, InterruptedException, Target.Failure {
+        try (Sampler sampler = noAttach ? Sampler.withoutAttach(pid) : Sampler.of(pid)) {
+            sampler.next();
+            Frame last = null;
+            for (long left = length.toNanos(); left > 0; left -= SECOND) {
+                long part = Math.min(left, SECOND);
+                Thread.sleep(part / 1_000_000, (int) (part % 1_000_000));
+                last = sampler.next();
+                add(last);
+            }
+            if (pool != null && !poolSeen) {
+                throw new Target.Failure(Main.FAILED, "process " + pid + " has no thread of a pool \"" + pool + "\"");
+            }
+            boolean exceeded = judge("cpu", cpu, cpuNanos, cpuByThread, last.totals());
+            exceeded |= judge("system", system, cpuNanos - userNanos, systemByThread, last.totals());
+            if (exceeded)
+                for (Diagnosis found : last.diagnoses()) Main.print("! " + found.kind() + ": " + found.text() + "\n");
+            return exceeded ? Main.THRESHOLD : Main.OK;
+        }
+    }
+
+    private void add(Frame frame) {
+        nanos += frame.intervalNanos();
+        if (pool == null) {
+            cpuNanos += frame.totals().processNanos();
+            userNanos += frame.totals().processUserNanos();
+        }
+        for (Row row : frame.rows()) {
+            boolean member =
+                    pool != null && (row.pool().equals(pool) || row.name().equals(pool));
+            poolSeen |= member;
+            if (pool != null && !member) continue;
+            if (member) {
+                cpuNanos += row.cpuNanos();
+                userNanos += row.userNanos();
+            }
+            // What virtual threads used is their carriers' already.
+            if (row.kind() == Row.Kind.VIRTUAL) continue;
+            cpuByThread.merge(row.name(), row.cpuNanos(), Long::sum);
+            systemByThread.merge(row.name(), row.systemNanos(), Long::sum);
+        }
+    }
+
+    private boolean judge(String what, Limit limit, long used, Map<String, Long> byThread, Totals totals)
+            throws IOException {
+        if (limit == null) return false;
+        double percent = 100.0 * used / nanos;
+        boolean exceeded = percent > limit.ofCore(totals);
+        StringBuilder text = new StringBuilder(String.format(
+                Locale.ROOT,
+                "%s %.1f %% of a core, %s %s%n",
+                what,
+                percent,
+                exceeded ? "exceeds" : "within",
+                limit.text(totals)));
+        if (exceeded) {
+            byThread.entrySet().stream()
+                    .sorted(Map.Entry.<String, Long>comparingByValue().reversed())
+                    .limit(NAMED)
+                    .filter(e -> e.getValue() > 0)
+                    .forEach(e -> text.append(String.format(
+                            Locale.ROOT, "  %.1f %% by \"%s\"%n", 100.0 * e.getValue() / nanos, e.getKey())));
+        }
+        Main.print(text.toString());
+        return exceeded;
+    }
+}

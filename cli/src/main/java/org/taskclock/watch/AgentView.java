@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.watch;
+
+import java.io.IOException;
+import java.io.StringReader;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Properties;
+
+/**
+ * What TaskClock's agent tells where it is in the JVM: CPU time of virtual threads, and yields. It is asked by the attach
+ * mechanism for a property that it makes up at that moment.
+ */
+final class AgentView {
+    private static final long TIMEOUT_MILLIS = 2_000;
+    private static final long SECOND = 1_000_000_000;
+    /** Where there is no agent, look again after this. */
+    private static final long LOOK_AGAIN_NANOS = 15 * SECOND;
+    /** Between two reports, times the CPU time that one took. */
+    private static final int PART = 100;
+
+    private static final String HEADER = "taskclock-report 1";
+    private static final int MOST_SITES = 3;
+
+    /** Sums, from which differences are taken. Of a group of virtual threads, or what the carriers did besides. */
+    private record Sum(long live, long cpuNanos, long userNanos) {}
+
+    private final int pid;
+    private final JvmSocket socket;
+    private final boolean allowed;
+    private long notBefore = System.nanoTime();
+
+    private boolean present;
+    private Map<String, Sum> groups = new HashMap<>();
+    private Sum scheduling;
+    private Map<String, Long> sites = new HashMap<>();
+    /** Yields of all threads so far; -1 while they are not counted. */
+    private long yields = -1;
+
+    private long takenAt;
+
+    // Of the last interval.
+    private List<Row> rows = List.of();
+    private List<String> evidence = List.of();
+    private long yieldsMore = -1;
+
+    AgentView(int pid, int innerPid, boolean allowed) {
+        this.pid = pid;
+        this.allowed = allowed;
+        socket = new JvmSocket(pid, innerPid);
+    }
+
+    boolean isPresent() {
+        return present;
+    }
+
+    /** Groups of virtual threads, and what their carriers did besides. */
+    List<Row> rows() {
+        return rows;
+    }
+
+    /** What was counted of yields, a line each. */
+    List<String> evidence() {
+        return evidence;
+    }
+
+    /** In the last interval; -1 where they are not counted. */
+    long yields() {
+        return yieldsMore;
+    }
+
+    /** Asks, if it is time. */
+    void advance(long intervalNanos) {
+        rows = List.of();
+        evidence = List.of();
+        yieldsMore = -1;
+        long now = System.nanoTime();
+        if (!allowed || now - notBefore < 0) return;
+        notBefore = now + LOOK_AGAIN_NANOS;
+        String report;
+        try {
+            Properties properties = new Properties();
+            properties.load(new StringReader(socket.ask(TIMEOUT_MILLIS, "agentProperties")));
+            report = properties.getProperty("taskclock.report", "");
+        } catch (IOException | IllegalArgumentException e) {
+            present = false;
+            return;
+        }
+        boolean had = present;
+        present = report.startsWith(HEADER);
+        if (!present) {
+            yields = -1;
+            return;
+        }
+        double part = takenAt == 0 ? 1 : Math.min(1, (double) intervalNanos / (now - takenAt));
+        takenAt = now;
+        notBefore = now;
+        read(report, had, part, intervalNanos);
+    }
+
+    private void read(String report, boolean had, double part, long intervalNanos) {
+        Map<String, Sum> nowGroups = new HashMap<>();
+        Map<String, Long> nowSites = new HashMap<>();
+        long nowYields = -1;
+        long own = 0;
+        long ownUser = 0;
+        boolean carriers = false;
+        for (String line : report.split("\n", -1)) {
+            String[] parts = line.split("\t", -1);
+            switch (parts[0]) {
+                case "virtual" ->
+                    nowGroups.put(parts[1], new Sum(number(parts[2]), number(parts[4]), number(parts[5])));
+                case "carrier" -> {
+                    carriers = true;
+                    own += number(parts[2]) - number(parts[4]);
+                    ownUser += number(parts[3]) - number(parts[5]);
+                }
+                case "yields" -> nowYields = number(parts[1]) + number(parts[2]);
+                case "site" -> nowSites.merge(parts[1], number(parts[2]), Long::sum);
+                // The first time its code is compiled.
+                case "took" -> notBefore += had ? PART * number(parts[1]) : 0;
+                default -> {}
+            }
+        }
+        Sum nowScheduling = carriers ? new Sum(1, own, ownUser) : null;
+        if (had) {
+            List<Row> found = new ArrayList<>();
+            nowGroups.forEach((name, sum) -> {
+                Row row = row(name, sum, groups.getOrDefault(name, new Sum(0, 0, 0)), part);
+                if (row.cpuNanos() > 0 || row.threads() > 0) found.add(row);
+            });
+            if (nowScheduling != null && scheduling != null)
+                found.add(row("(scheduling of virtual threads)", nowScheduling, scheduling, part));
+            rows = found;
+            if (nowYields >= 0 && yields >= 0) {
+                yieldsMore = Math.round(Math.max(0, nowYields - yields) * part);
+                tell(nowSites, part, intervalNanos);
+            }
+        }
+        groups = nowGroups;
+        scheduling = nowScheduling;
+        sites = nowSites;
+        yields = nowYields;
+    }
+
+    private Row row(String name, Sum now, Sum before, double part) {
+        long cpu = Math.round(Math.max(0, now.cpuNanos - before.cpuNanos) * part);
+        long user = Math.round(Math.max(0, now.userNanos - before.userNanos) * part);
+        return new Row(
+                pid,
+                0,
+                0,
+                name,
+                false,
+                Row.Kind.VIRTUAL,
+                name,
+                (int) Math.min(now.live, Integer.MAX_VALUE),
+                cpu,
+                Math.min(cpu, user),
+                -1,
+                -1,
+                -1,
+                '-');
+    }
+
+    private void tell(Map<String, Long> nowSites, double part, long intervalNanos) {
+        double perSecond = part * 1e9 / intervalNanos;
+        if (yieldsMore == 0) return;
+        List<String> lines = new ArrayList<>();
+        lines.add(String.format(
+                Locale.ROOT, "the agent counted %,.0f yields a second", yieldsMore * 1e9 / intervalNanos));
+        nowSites.entrySet().stream()
+                .map(e -> Map.entry(e.getKey(), e.getValue() - sites.getOrDefault(e.getKey(), 0L)))
+                .filter(e -> e.getValue() > 0)
+                .sorted(Map.Entry.<String, Long>comparingByValue().reversed())
+                .limit(MOST_SITES)
+                .forEach(e -> lines.add(
+                        String.format(Locale.ROOT, "%,.0f a second from %s", e.getValue() * perSecond, e.getKey())));
+        evidence = lines;
+    }
+
+    private static long number(String text) {
+        return Long.parseLong(text);
+    }
+}
