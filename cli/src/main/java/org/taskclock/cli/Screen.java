@@ -42,11 +42,10 @@ final class Screen {
      * @param count of intervals, after which it ends; 0 for no end
      * @param limit of threads shown; 0 for none
      */
-    record Options(double intervalSeconds, int count, boolean color, Column sort, String filter, int limit) {
-        static Options of(double intervalSeconds) {
-            return new Options(intervalSeconds, 0, true, Column.CPU, "", 0);
-        }
-    }
+    record Options(double intervalSeconds, int count, boolean color, Column sort, String filter, int limit) {}
+
+    /** @param why there was no more to be seen; empty if the user had seen enough */
+    record End(boolean shown, String why) {}
 
     private final BlockingQueue<Event> events = new LinkedBlockingQueue<>();
     private final ExecutorService watcher = Executors.newSingleThreadExecutor(task -> {
@@ -67,13 +66,16 @@ final class Screen {
 
     private long asked;
 
-    private Screen(List<Frames> sources, Options options) {
+    /** Why there was no more to be seen; empty if it was the user who had seen enough. */
+    private String why = "";
+
+    private Screen(List<? extends Frames> sources, Options options) {
         this.sources = List.copyOf(sources);
         this.count = options.count();
         view.intervalSeconds = options.intervalSeconds();
         view.color = options.color() && System.getenv("NO_COLOR") == null;
         view.sort = options.sort();
-        view.filter = options.filter();
+        view.filter(options.filter());
         view.limit = options.limit();
         view.recorded = sources.stream().anyMatch(Frames::canStep);
         if (view.recorded) due = System.nanoTime();
@@ -98,21 +100,21 @@ final class Screen {
     /**
      * Shows them until the user has seen enough.
      *
-     * @return how it ended for those that are watched, empty if they live
-     * @throws IOException if there is no terminal; nothing has been shown then
+     * @return at once and with nothing shown, where the terminal cannot be taken over
      */
-    static String run(List<Frames> sources, Options options) throws IOException {
+    static End run(List<? extends Frames> sources, Options options) throws IOException {
         Screen screen = new Screen(sources, options);
+        screen.tty = Tty.open(screen.events, screen::key, screen::redraw, screen::quit);
+        if (screen.tty == null) return new End(false, "");
         try {
-            screen.tty = Tty.open(screen.events, screen::key, screen::redraw, screen::quit);
             screen.loop();
         } finally {
-            if (screen.tty != null) screen.tty.close();
+            screen.tty.close();
             screen.leaveLast();
             screen.watcher.shutdownNow();
             for (Frames frames : screen.opened) frames.close();
         }
-        return screen.view.ended ? screen.view.message : "";
+        return new End(true, screen.why);
     }
 
     /** What was seen last stays on the normal screen if it was not the user who ended it. */
@@ -200,6 +202,7 @@ final class Screen {
 
     private void end(String message) {
         view.ended = true;
+        why = message;
         view.message = message + ": what is shown is the last that was seen";
     }
 
@@ -286,6 +289,7 @@ final class Screen {
                 view.frames = List.of();
                 view.arrange();
                 view.ended = false;
+                why = "";
                 view.paused = false;
                 view.message = "";
                 due = System.nanoTime() + FIRST_NANOS;

@@ -41,7 +41,7 @@ class ScreenTest {
             assertThat(screen)
                     .contains(
                             "4711 org.example.Main",
-                            "! Yield storm",
+                            "! yield-storm: ",
                             "CPU% USER%  SYS%",
                             MadeUp.WIDE,
                             "taskclock 0.5 %");
@@ -93,7 +93,11 @@ class ScreenTest {
             tmux.await("4712 other.jar\n");
             tmux.press("q");
             assertRestored(tmux);
-            assertThat(tmux.screen()).contains("status 0").doesNotContain("worker");
+            assertThat(tmux.screen())
+                    .contains("status 0")
+                    .contains("End[shown=true, why=]")
+                    .contains("why=]")
+                    .doesNotContain("worker");
         }
     }
 
@@ -134,7 +138,7 @@ class ScreenTest {
             tmux.await("filter: http");
             tmux.press("q");
             assertRestored(tmux);
-            assertThat(tmux.screen()).contains("http-12\n", "end: process 4711 has ended");
+            assertThat(tmux.screen()).contains("http-12\n", "End[shown=true, why=process 4711 has ended]");
         }
     }
 
