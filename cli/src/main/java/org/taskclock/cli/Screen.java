@@ -16,6 +16,7 @@ import org.jline.utils.AttributedString;
 import org.taskclock.watch.Frame;
 import org.taskclock.watch.Frames;
 import org.taskclock.watch.Frames.Jvm;
+import org.taskclock.watch.Row;
 
 /**
  * The terminal interface. One thread draws and decides; one looks at the JVM, so that a target that hangs does not hang the screen;
@@ -164,15 +165,18 @@ final class Screen {
         }
         if (view.paused || view.ended || now - due < 0) return;
         due = now + (long) (view.intervalSeconds * 1e9);
+        if (view.page == View.Page.JVMS) listJvms(); // their figures are those since the last time
         List<Frames> from = sources;
+        Row row = view.page == View.Page.STACKS ? view.stacksOf : null;
+        Frames source = row == null ? null : source(row.pid());
         ask(() -> {
             List<Frame> frames = new ArrayList<>();
-            for (Frames source : from) {
-                Frame frame = source.next();
+            for (Frames each : from) {
+                Frame frame = each.next();
                 if (frame == null) return () -> pause("End of the recording: [ goes back");
                 frames.add(frame);
             }
-            String stacks = view.page == View.Page.STACKS ? from.get(0).stacks(view.stacksOf) : null;
+            String stacks = row == null ? null : source.stacks(row);
             return () -> accept(frames, stacks);
         });
     }
@@ -238,7 +242,12 @@ final class Screen {
             }
             case PACE -> due = System.nanoTime() + (view.paused ? 0 : (long) (view.intervalSeconds * 1e9));
             case STACKS -> stacks();
-            case LIST_JVMS -> listJvms();
+            case LIST_JVMS -> {
+                view.jvms = List.of();
+                view.scroll = 0;
+                view.page = View.Page.JVMS;
+                listJvms();
+            }
             case OPEN_JVM -> openJvm();
             case BACK -> step(-1);
             case ON -> step(1);
@@ -252,7 +261,7 @@ final class Screen {
             view.stacks = "The process is gone.";
             return;
         }
-        var row = view.stacksOf;
+        Row row = view.stacksOf;
         Frames source = source(row.pid());
         later(() -> {
             String stacks = source.stacks(row);
@@ -270,11 +279,7 @@ final class Screen {
     private void listJvms() {
         later(() -> {
             List<Jvm> jvms = sources.get(0).jvms();
-            return () -> {
-                view.jvms = jvms;
-                view.scroll = 0;
-                view.page = View.Page.JVMS;
-            };
+            return () -> view.acceptJvms(jvms);
         });
     }
 

@@ -200,6 +200,13 @@ final class View {
         return false;
     }
 
+    /** What is chosen stays so, wherever it now stands. */
+    void acceptJvms(List<Jvm> found) {
+        int pid = scroll < jvms.size() ? jvms.get(scroll).pid() : 0;
+        jvms = List.copyOf(found);
+        for (int i = 0; i < jvms.size(); i++) if (jvms.get(i).pid() == pid) scroll = i;
+    }
+
     /** The most serious first. */
     List<Diagnosis> diagnoses() {
         List<Diagnosis> all = new ArrayList<>();
