@@ -52,6 +52,7 @@ public final class Report implements Supplier<String> {
             for (VirtualAccounts.Carrier c : agency.accounts().carriers())
                 line(text, "carrier", c.tid(), c.cpuNanos(), c.userNanos(), c.carriedNanos(), c.carriedUserNanos());
         }
+        line(text, "mode", agency.yields().mode());
         if (agency.yields().mode() == Yields.Mode.COUNT) yields(text);
         line(text, "took", TaskClock.cpuNanos() - start);
         return text.toString();

@@ -120,6 +120,10 @@ final class Check implements Callable<Integer> {
     private long cpuNanos;
     private long userNanos;
     private long nanos;
+    private long yielded;
+    /** In which they were counted. */
+    private long countedNanos;
+
     private boolean poolSeen;
     private final Map<String, Long> cpuByThread = new HashMap<>();
     private final Map<String, Long> systemByThread = new HashMap<>();
@@ -131,11 +135,44 @@ final class Check implements Callable<Integer> {
         }
         try {
             long pid = Choice.of(process, true);
-            return check(pid);
+            if (yields == null) return check(pid);
+            if (noAttach)
+                throw new ParameterException(
+                        spec.commandLine(), "--yields needs the agent, and --no-attach forbids it");
+            String before = yieldMode(pid);
+            if ("off".equals(before)) {
+                throw new Target.Failure(Main.FAILED, "process " + pid + ": the agent has Thread.yield switched off");
+            }
+            if (!"count".equals(before)) Target.of(pid).tell("yield=count");
+            Thread undo = new Thread(() -> putBack(pid, before));
+            // Also where somebody ends us before the time.
+            Runtime.getRuntime().addShutdownHook(undo);
+            try {
+                return check(pid);
+            } finally {
+                Runtime.getRuntime().removeShutdownHook(undo);
+                putBack(pid, before);
+            }
         } catch (Target.Failure e) {
             return Main.complain(e.getMessage(), e.exitCode);
         } catch (Unwatchable e) {
             return Choice.complain(e);
+        }
+    }
+
+    private static void putBack(long pid, String mode) {
+        if ("count".equals(mode)) return;
+        try {
+            Target.of(pid).tell(mode == null ? "detach" : "yield=" + mode);
+        } catch (Target.Failure e) {
+            if (e.exitCode != Main.NO_PROCESS) Main.complain(e.getMessage(), e.exitCode);
+        }
+    }
+
+    private static String yieldMode(long pid) throws Unwatchable {
+        try (Sampler sampler = Sampler.of(pid)) {
+            sampler.next();
+            return sampler.yieldMode();
         }
     }
 
@@ -148,14 +185,18 @@ final class Check implements Callable<Integer> {
                 Thread.sleep(part / 1_000_000, (int) (part % 1_000_000));
                 last = sampler.next();
                 add(last);
+                if (sampler.yields() >= 0) {
+                    yielded += sampler.yields();
+                    countedNanos += last.intervalNanos();
+                }
             }
             if (pool != null && !poolSeen) {
                 throw new Target.Failure(Main.FAILED, "process " + pid + " has no thread of a pool \"" + pool + "\"");
             }
             boolean exceeded = judge("cpu", cpu, cpuNanos, cpuByThread, last.totals());
             exceeded |= judge("system", system, cpuNanos - userNanos, systemByThread, last.totals());
-            if (exceeded)
-                for (Diagnosis found : last.diagnoses()) Main.print("! " + found.kind() + ": " + found.text() + "\n");
+            exceeded |= judgeYields(pid);
+            if (exceeded)                 for (Diagnosis found : last.diagnoses()) Main.print("! " + found.kind() + ": " + found.text() + "\n");
             return exceeded ? Main.THRESHOLD : Main.OK;
         }
     }
@@ -180,6 +221,17 @@ final class Check implements Callable<Integer> {
             cpuByThread.merge(row.name(), row.cpuNanos(), Long::sum);
             systemByThread.merge(row.name(), row.systemNanos(), Long::sum);
         }
+    }
+
+    private boolean judgeYields(long pid) throws IOException, Target.Failure {
+        if (yields == null) return false;
+        if (countedNanos == 0)
+            throw new Target.Failure(Main.FAILED, "process " + pid + ": the agent does not tell of yields");
+        double rate = yielded * 1e9 / countedNanos;
+        boolean exceeded = rate > yields;
+        Main.print(String.format(
+                Locale.ROOT, "yields %,.0f a second, %s %,.0f%n", rate, exceeded ? "exceeds" : "within", yields));
+        return exceeded;
     }
 
     private boolean judge(String what, Limit limit, long used, Map<String, Long> byThread, Totals totals)

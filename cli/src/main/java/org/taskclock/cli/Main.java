@@ -52,7 +52,8 @@ final class Main implements Callable<Integer> {
         System.exit(run(args));
     }
 
-    private static int run(String[] args) {
+    /** Returns the exit code. */
+    static int run(String... args) {
         try {
             return new CommandLine(new Main())
                     .setParameterExceptionHandler(Main::misused)

@@ -38,6 +38,8 @@ final class AgentView {
     private Map<String, Sum> groups = new HashMap<>();
     private Sum scheduling;
     private Map<String, Long> sites = new HashMap<>();
+    private Map<Integer, Long> yielders = new HashMap<>();
+    private String yieldMode;
     /** Yields of all threads so far; -1 while they are not counted. */
     private long yields = -1;
 
@@ -45,7 +47,8 @@ final class AgentView {
 
     // Of the last interval.
     private List<Row> rows = List.of();
-    private List<String> evidence = List.of();
+    private List<String> sitesNow = List.of();
+    private final Map<Integer, Double> yieldsASecond = new HashMap<>();
     private long yieldsMore = -1;
 
     AgentView(int pid, int innerPid, boolean allowed) {
@@ -63,9 +66,19 @@ final class AgentView {
         return rows;
     }
 
-    /** What was counted of yields, a line each. */
-    List<String> evidence() {
-        return evidence;
+    /** How often a thread yielded a second, or virtual threads on it; 0 where that is not known. */
+    double yieldsASecond(int tid) {
+        return yieldsASecond.getOrDefault(tid, 0.0);
+    }
+
+    /** From where most yields came, a line each. */
+    List<String> sites() {
+        return sitesNow;
+    }
+
+    /** What Thread.yield does: pass, count or off; null where there is no agent. */
+    String yieldMode() {
+        return present ? yieldMode : null;
     }
 
     /** In the last interval; -1 where they are not counted. */
@@ -76,7 +89,8 @@ final class AgentView {
     /** Asks, if it is time. */
     void advance(long intervalNanos) {
         rows = List.of();
-        evidence = List.of();
+        sitesNow = List.of();
+        yieldsASecond.clear();
         yieldsMore = -1;
         long now = System.nanoTime();
         if (!allowed || now - notBefore < 0) return;
@@ -96,8 +110,10 @@ final class AgentView {
             yields = -1;
             return;
         }
-        double part = takenAt == 0 ? 1 : Math.min(1, (double) intervalNanos / (now - takenAt));
-        takenAt = now;
+        // It was made up somewhere in between.
+        long taken = now + (System.nanoTime() - now) / 2;
+        double part = takenAt == 0 ? 1 : Math.min(1, (double) intervalNanos / (taken - takenAt));
+        takenAt = taken;
         notBefore = now;
         read(report, had, part, intervalNanos);
     }
@@ -105,6 +121,7 @@ final class AgentView {
     private void read(String report, boolean had, double part, long intervalNanos) {
         Map<String, Sum> nowGroups = new HashMap<>();
         Map<String, Long> nowSites = new HashMap<>();
+        Map<Integer, Long> nowYielders = new HashMap<>();
         long nowYields = -1;
         long own = 0;
         long ownUser = 0;
@@ -120,6 +137,8 @@ final class AgentView {
                     ownUser += number(parts[3]) - number(parts[5]);
                 }
                 case "yields" -> nowYields = number(parts[1]) + number(parts[2]);
+                case "mode" -> yieldMode = parts[1];
+                case "yielder" -> nowYielders.put((int) number(parts[1]), number(parts[2]) + number(parts[3]));
                 case "site" -> nowSites.merge(parts[1], number(parts[2]), Long::sum);
                 // The first time its code is compiled.
                 case "took" -> notBefore += had ? PART * number(parts[1]) : 0;
@@ -138,12 +157,13 @@ final class AgentView {
             rows = found;
             if (nowYields >= 0 && yields >= 0) {
                 yieldsMore = Math.round(Math.max(0, nowYields - yields) * part);
-                tell(nowSites, part, intervalNanos);
+                tell(nowSites, nowYielders, part * 1e9 / intervalNanos);
             }
         }
         groups = nowGroups;
         scheduling = nowScheduling;
         sites = nowSites;
+        yielders = nowYielders;
         yields = nowYields;
     }
 
@@ -167,20 +187,16 @@ final class AgentView {
                 '-');
     }
 
-    private void tell(Map<String, Long> nowSites, double part, long intervalNanos) {
-        double perSecond = part * 1e9 / intervalNanos;
-        if (yieldsMore == 0) return;
-        List<String> lines = new ArrayList<>();
-        lines.add(String.format(
-                Locale.ROOT, "the agent counted %,.0f yields a second", yieldsMore * 1e9 / intervalNanos));
-        nowSites.entrySet().stream()
+    private void tell(Map<String, Long> nowSites, Map<Integer, Long> nowYielders, double perSecond) {
+        nowYielders.forEach((tid, count) ->
+                yieldsASecond.put(tid, Math.max(0, count - yielders.getOrDefault(tid, 0L)) * perSecond));
+        sitesNow = nowSites.entrySet().stream()
                 .map(e -> Map.entry(e.getKey(), e.getValue() - sites.getOrDefault(e.getKey(), 0L)))
                 .filter(e -> e.getValue() > 0)
                 .sorted(Map.Entry.<String, Long>comparingByValue().reversed())
                 .limit(MOST_SITES)
-                .forEach(e -> lines.add(
-                        String.format(Locale.ROOT, "%,.0f a second from %s", e.getValue() * perSecond, e.getKey())));
-        evidence = lines;
+                .map(e -> String.format(Locale.ROOT, "%,.0f a second from %s", e.getValue() * perSecond, e.getKey()))
+                .toList();
     }
 
     private static long number(String text) {

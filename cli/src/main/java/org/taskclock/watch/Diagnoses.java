@@ -27,6 +27,11 @@ final class Diagnoses {
     /** Intervals for which a thread that looks innocent is not forgotten. */
     private static final int REMEMBERED = 10;
 
+    /** A second, of one thread. */
+    private static final double MANY_YIELDS = 1_000;
+
+    private static final int MOST_OF_A_KIND = 5;
+
     private static final int MANY_CARRIED = 1_000;
 
     private static final double MONOPOLISED = 80;
@@ -57,20 +62,21 @@ final class Diagnoses {
         this.names = names;
     }
 
-    /** {@code yields}: what the agent counted, a line each; none where it does not count. */
-    List<Diagnosis> of(List<Row> rows, Totals totals, long intervalNanos, List<String> yields) {
+    List<Diagnosis> of(List<Row> rows, Totals totals, long intervalNanos, AgentView agent) {
         double seconds = intervalNanos / 1e9;
         List<Row> found = new ArrayList<>();
         for (Row row : rows) if (isSuspect(row, intervalNanos, seconds)) found.add(row);
         look(found);
 
         List<Diagnosis> all = new ArrayList<>();
+        Map<String, Integer> kinds = new HashMap<>();
         for (Row row : found) {
             Suspect suspect = suspects.get(row.tid());
-            Diagnosis of = row.kind() == Row.Kind.CARRIER
-                    ? ofCarrier(row, suspect, intervalNanos, seconds, yields)
-                    : ofThread(row, suspect, intervalNanos, seconds, yields);
-            if (of != null) all.add(of);
+            List<String> evidence = evidence(row, intervalNanos, seconds);
+            Diagnosis of = ofYields(row, suspect, evidence, agent);
+            if (of == null && row.kind() == Row.Kind.CARRIER) of = ofCarrier(row, suspect, evidence, intervalNanos);
+            else if (of == null) of = ofThread(row, suspect, evidence, seconds);
+            if (of != null && kinds.merge(of.kind(), 1, Integer::sum) <= MOST_OF_A_KIND) all.add(of);
         }
         ofJvm(all, rows, totals, intervalNanos, Row.Kind.GC, "gc", "garbage collection");
         ofJvm(all, rows, totals, intervalNanos, Row.Kind.JIT, "jit", "compilation");
@@ -128,49 +134,42 @@ final class Diagnoses {
         suspect.carrying = entry.carrying();
     }
 
-    private Diagnosis ofThread(Row row, Suspect suspect, long interval, double seconds, List<String> yields) {
-        List<String> evidence = evidence(row, interval, seconds);
-        String thread = "thread \"" + row.name() + "\"";
+    /** Null unless it is certain: the agent counted, or a stack told. */
+    private static Diagnosis ofYields(Row row, Suspect suspect, List<String> evidence, AgentView agent) {
+        double counted = agent.yieldsASecond(row.tid());
+        if (suspect.yielding == 0 && counted < MANY_YIELDS) return null;
+        boolean carrier = row.kind() == Row.Kind.CARRIER;
         if (suspect.yielding > 0) {
-            evidence.add(looks(suspect) + " it was in Thread.yield");
-            evidence.addAll(yields);
-            return new Diagnosis("yield-storm", row.tid(), thread + " calls Thread.yield all the time", evidence);
+            evidence.add(suspect.yielding + " of " + looks(suspect)
+                    + (carrier ? " the virtual thread that it carried" : " it") + " was in Thread.yield");
         }
-        boolean fewSwitches = row.voluntary() / seconds < FEW_SWITCHES;
+        if (counted > 0) {
+            evidence.add("the agent counted " + number(counted) + " yields a second");
+            evidence.addAll(agent.sites());
+        }
+        String who = carrier ? "virtual threads on \"" + row.name() + "\" call" : thread(row) + " calls";
+        return new Diagnosis("yield-storm", row.tid(), who + " Thread.yield all the time", evidence);
+    }
+
+    private Diagnosis ofThread(Row row, Suspect suspect, List<String> evidence, double seconds) {
         if (!isSystemHeavy(row)) return null;
-        if (suspect.looks == 0 && fewSwitches) {
+        if (suspect.looks == 0 && row.voluntary() / seconds < FEW_SWITCHES) {
             evidence.add("not confirmed: its stack was not looked at, because " + names.why());
-            evidence.addAll(yields);
             return new Diagnosis(
                     "yield-storm",
                     row.tid(),
-                    thread + " behaves as one that calls Thread.yield all the time",
+                    thread(row) + " behaves as one that calls Thread.yield all the time",
                     evidence);
         }
         if (!suspect.top.isEmpty()) evidence.add("its stack begins " + suspect.top);
-        return new Diagnosis("system-heavy", row.tid(), thread + " spends most of its time in the kernel", evidence);
+        return new Diagnosis(
+                "system-heavy", row.tid(), thread(row) + " spends most of its time in the kernel", evidence);
     }
 
-    private Diagnosis ofCarrier(Row row, Suspect suspect, long interval, double seconds, List<String> yields) {
-        List<String> evidence = evidence(row, interval, seconds);
-        if (suspect.yielding > 0) {
-            evidence.add(looks(suspect) + " the virtual thread that it carried was in Thread.yield");
-            evidence.addAll(yields);
-            return new Diagnosis(
-                    "yield-storm",
-                    row.tid(),
-                    "virtual threads on \"" + row.name() + "\" call Thread.yield all the time",
-                    evidence);
-        }
-        if (!yields.isEmpty()) {
-            evidence.addAll(yields);
-            return new Diagnosis(
-                    "yield-storm",
-                    row.tid(),
-                    "virtual threads on \"" + row.name() + "\" call Thread.yield all the time",
-                    evidence);
-        }
-        if (suspect.carryingSame > 0 && 100.0 * row.cpuNanos() / interval > MONOPOLISED) {
+    private Diagnosis ofCarrier(Row row, Suspect suspect, List<String> evidence, long interval) {
+        // On a busy machine it may have to wait for a processor; nobody else has it meanwhile.
+        long kept = row.cpuNanos() + Math.max(0, row.waitNanos());
+        if (suspect.carryingSame > 0 && 100.0 * kept / interval > MONOPOLISED) {
             evidence.add("it carried virtual thread #" + suspect.carrying + " each of the last "
                     + (suspect.carryingSame + 1) + " times that its stack was looked at");
             return new Diagnosis(
@@ -186,19 +185,20 @@ final class Diagnoses {
                 .map(Map.Entry::getKey)
                 .findFirst()
                 .orElse(0L);
-        if (again != 0 && suspect.scheduling > 1 && suspect.scheduling * 3 >= suspect.looks) {
-            evidence.add(suspect.scheduling + " of " + suspect.looks
-                    + " times that its stack was looked at it was between two virtual threads");
-            evidence.add("virtual thread #" + again + " was met more than once");
-            evidence.add(
-                    "not confirmed: no stack was in Thread.yield; JVMs before 24 do not print those of virtual threads");
-            return new Diagnosis(
-                    "yield-storm",
-                    row.tid(),
-                    "virtual threads on \"" + row.name() + "\" behave as if they called Thread.yield all the time",
-                    evidence);
-        }
-        return null;
+        if (again == 0 || suspect.scheduling < 2 || suspect.scheduling * 3 < suspect.looks) return null;
+        evidence.add(suspect.scheduling + " of " + looks(suspect) + " it was between two virtual threads");
+        evidence.add("virtual thread #" + again + " was met more than once");
+        evidence.add(
+                "not confirmed: no stack was in Thread.yield; JVMs before 24 do not print those of virtual threads");
+        return new Diagnosis(
+                "yield-storm",
+                row.tid(),
+                "virtual threads on \"" + row.name() + "\" behave as if they called Thread.yield all the time",
+                evidence);
+    }
+
+    private static String thread(Row row) {
+        return "thread \"" + row.name() + "\"";
     }
 
     private static List<String> evidence(Row row, long interval, double seconds) {
@@ -213,8 +213,7 @@ final class Diagnoses {
     }
 
     private static String looks(Suspect suspect) {
-        return suspect.yielding + " of " + suspect.looks + (suspect.looks == 1 ? " time" : " times")
-                + " that its stack was looked at";
+        return suspect.looks + (suspect.looks == 1 ? " time" : " times") + " that its stack was looked at";
     }
 
     private static void ofJvm(

@@ -213,7 +213,7 @@ public final class Sampler implements AutoCloseable {
                 now.own - last.own);
         last = now;
         Instant end = Instant.now();
-        List<Diagnosis> found = diagnoses.of(rows, totals, interval, agent.evidence());
+        List<Diagnosis> found = diagnoses.of(rows, totals, interval, agent);
         return new Frame(end, interval, pid, name, agent.isPresent() ? "agent" : "proc", rows, totals, found, notes);
     }
 
@@ -355,6 +355,11 @@ public final class Sampler implements AutoCloseable {
     /** Calls of Thread.yield in the last interval; -1 where the agent is not in the JVM, or does not count them. */
     public long yields() {
         return agent.yields();
+    }
+
+    /** What the agent makes of Thread.yield: pass, count or off; null where it is not in the JVM, or that is not known. */
+    public String yieldMode() {
+        return agent.yieldMode();
     }
 
     /**
