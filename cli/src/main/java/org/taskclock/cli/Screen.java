@@ -171,13 +171,26 @@ final class Screen {
         Frames source = row == null ? null : source(row.pid());
         ask(() -> {
             List<Frame> frames = new ArrayList<>();
+            List<Frames> left = new ArrayList<>(from);
+            String gone = "";
             for (Frames each : from) {
-                Frame frame = each.next();
-                if (frame == null) return () -> pause("End of the recording: [ goes back");
-                frames.add(frame);
+                try {
+                    Frame frame = each.next();
+                    if (frame == null) return () -> pause("End of the recording: [ goes back");
+                    frames.add(frame);
+                } catch (IOException e) {
+                    left.remove(each);
+                    if (left.isEmpty()) throw e;
+                    gone = e.getMessage(); // the others go on
+                }
             }
-            String stacks = row == null ? null : source.stacks(row);
-            return () -> accept(frames, stacks);
+            String message = gone;
+            String stacks = row == null || !left.contains(source) ? null : source.stacks(row);
+            return () -> {
+                sources = left;
+                accept(frames, stacks);
+                if (!message.isEmpty()) view.message = message;
+            };
         });
     }
 

@@ -17,8 +17,16 @@ class ScreenTest {
     Path folder;
 
     private void start(Tmux tmux, String environment) throws Exception {
-        String classes = Path.of(MadeUp.class.getProtectionDomain().getCodeSource().getLocation().toURI()).toString();
-        run(tmux, environment, "-cp " + System.getProperty("cli.jar") + ":" + classes + " org.taskclock.cli.MadeUp ended");
+        String classes = Path.of(MadeUp.class
+                        .getProtectionDomain()
+                        .getCodeSource()
+                        .getLocation()
+                        .toURI())
+                .toString();
+        run(
+                tmux,
+                environment,
+                "-cp " + System.getProperty("cli.jar") + ":" + classes + " org.taskclock.cli.MadeUp ended");
     }
 
     private void run(Tmux tmux, String environment, String program) throws Exception {
@@ -152,7 +160,8 @@ class ScreenTest {
         try (Tmux tmux = new Tmux(100, 30)) {
             run(tmux, "NO_COLOR=1", "-jar " + System.getProperty("cli.jar") + " top --demo --sort name");
             String screen = tmux.await("compute-1", s -> s.contains("compute-1") && s.contains("yielder"));
-            Matcher heading = Pattern.compile("threads, .* ([0-9]+) org\\.taskclock\\.cli\\.Demo").matcher(screen);
+            Matcher heading = Pattern.compile("threads, .* ([0-9]+) org\\.taskclock\\.cli\\.Demo")
+                    .matcher(screen);
             assertThat(heading.find()).isTrue();
             tmux.press("/", "c", "o", "m", "p", "u", "t", "e", "-", "1", "Enter", "Enter");
             tmux.await("org.taskclock.cli.Demo.compute");
