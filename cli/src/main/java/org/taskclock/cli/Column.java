@@ -54,6 +54,11 @@ enum Column {
         };
     }
 
+    static Column of(String word) {
+        for (Column column : values()) if (column.word().equals(word)) return column;
+        throw new IllegalArgumentException(word);
+    }
+
     /** What the row has in this column; -1 where it is not known. */
     double value(Row row, Frame frame, double seconds) {
         double interval = frame.intervalNanos() / 1e9;

@@ -29,7 +29,7 @@ final class Keys {
             Up Down PgUp PgDn Home End   select a line
             Enter      stacks of the thread; opens or closes a pool
             F2 D       what is wrong, and on what evidence
-            F3 /       search, n the next          F4 \\   filter: words with | between
+            F3 /       search, n the next          F4 \\   filter (regular expression)
             F5 t       by pool: + - open and close a pool, * all
             F6 < >     sort by                     I      the other way round
             P cpu      T time since the start      N tid  M wait  S system
@@ -84,7 +84,7 @@ final class Keys {
             case "D", "F2" -> show(view, View.Page.DIAGNOSES);
             case "F3", "/" -> ask(view, View.Prompt.SEARCH, "");
             case "n" -> next(view, view.selected + 1);
-            case "F4", "\\" -> ask(view, View.Prompt.FILTER, view.filter);
+            case "F4", "\\" -> ask(view, View.Prompt.FILTER, view.filter());
             case "t", "F5" -> {
                 view.tree = !view.tree;
                 view.move(0);
@@ -314,8 +314,7 @@ final class Keys {
     }
 
     private static void filter(View view, String words) {
-        view.filter = words;
-        view.arrange();
+        view.filter(words);
     }
 
     private static Action interval(View view) {

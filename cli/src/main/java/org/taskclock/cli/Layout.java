@@ -87,7 +87,9 @@ final class Layout {
         if (!diagnoses.isEmpty()) {
             String more = diagnoses.size() == 1 ? "" : " (and " + (diagnoses.size() - 1) + " more)";
             String why = more + ", F2: why";
-            String text = "! " + Cells.clean(diagnoses.get(0).text());
+            String text = "! "
+                    + Cells.clean(
+                            diagnoses.get(0).kind() + ": " + diagnoses.get(0).text());
             int room = Math.max(width / 2, width - why.length());
             return new Line(styles).add(styles.alarm(), Cells.cut(text, room)).add(styles.faint(), why);
         }
@@ -100,7 +102,7 @@ final class Layout {
         List<String> text = new ArrayList<>();
         for (Diagnosis diagnosis : view.diagnoses()) {
             String thread = diagnosis.tid() == 0 ? "" : " (thread " + diagnosis.tid() + ")";
-            wrap(text, "", "! " + diagnosis.text() + thread);
+            wrap(text, "", "! " + diagnosis.kind() + ": " + diagnosis.text() + thread);
             for (String line : diagnosis.evidence()) wrap(text, "    ", line);
             text.add("");
         }
@@ -189,8 +191,8 @@ final class Layout {
         }
         if (own >= 0) line.add(styles.faint(), "taskclock " + Cells.number(100.0 * own / interval) + " %  ");
         if (view.paused) line.add(styles.alarm(), "paused").add("  ");
-        if (!view.filter.isEmpty())
-            line.add(styles.title(), "filter: " + Cells.clean(view.filter)).add("  ");
+        if (!view.filter().isEmpty())
+            line.add(styles.title(), "filter: " + Cells.clean(view.filter())).add("  ");
         if (view.follow) line.add(styles.title(), "following").add("  ");
         if (view.hideIdle) line.add(styles.title(), "no idle").add("  ");
         if (view.hideJvm) line.add(styles.title(), "no JVM").add("  ");

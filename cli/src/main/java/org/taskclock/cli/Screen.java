@@ -16,6 +16,7 @@ import org.jline.utils.AttributedString;
 import org.taskclock.watch.Frame;
 import org.taskclock.watch.Frames;
 import org.taskclock.watch.Frames.Jvm;
+import org.taskclock.watch.Row;
 
 /**
  * The terminal interface. One thread draws and decides; one looks at the JVM, so that a target that hangs does not hang the screen;
@@ -42,11 +43,10 @@ final class Screen {
      * @param count of intervals, after which it ends; 0 for no end
      * @param limit of threads shown; 0 for none
      */
-    record Options(double intervalSeconds, int count, boolean color, Column sort, String filter, int limit) {
-        static Options of(double intervalSeconds) {
-            return new Options(intervalSeconds, 0, true, Column.CPU, "", 0);
-        }
-    }
+    record Options(double intervalSeconds, int count, boolean color, Column sort, String filter, int limit) {}
+
+    /** @param why there was no more to be seen; empty if the user had seen enough */
+    record End(boolean shown, String why) {}
 
     private final BlockingQueue<Event> events = new LinkedBlockingQueue<>();
     private final ExecutorService watcher = Executors.newSingleThreadExecutor(task -> {
@@ -67,13 +67,16 @@ final class Screen {
 
     private long asked;
 
-    private Screen(List<Frames> sources, Options options) {
+    /** Why there was no more to be seen; empty if it was the user who had seen enough. */
+    private String why = "";
+
+    private Screen(List<? extends Frames> sources, Options options) {
         this.sources = List.copyOf(sources);
         this.count = options.count();
         view.intervalSeconds = options.intervalSeconds();
         view.color = options.color() && System.getenv("NO_COLOR") == null;
         view.sort = options.sort();
-        view.filter = options.filter();
+        view.filter(options.filter());
         view.limit = options.limit();
         view.recorded = sources.stream().anyMatch(Frames::canStep);
         if (view.recorded) due = System.nanoTime();
@@ -98,21 +101,21 @@ final class Screen {
     /**
      * Shows them until the user has seen enough.
      *
-     * @return how it ended for those that are watched, empty if they live
-     * @throws IOException if there is no terminal; nothing has been shown then
+     * @return at once and with nothing shown, where the terminal cannot be taken over
      */
-    static String run(List<Frames> sources, Options options) throws IOException {
+    static End run(List<? extends Frames> sources, Options options) throws IOException {
         Screen screen = new Screen(sources, options);
+        screen.tty = Tty.open(screen.events, screen::key, screen::redraw, screen::quit);
+        if (screen.tty == null) return new End(false, "");
         try {
-            screen.tty = Tty.open(screen.events, screen::key, screen::redraw, screen::quit);
             screen.loop();
         } finally {
-            if (screen.tty != null) screen.tty.close();
+            screen.tty.close();
             screen.leaveLast();
             screen.watcher.shutdownNow();
             for (Frames frames : screen.opened) frames.close();
         }
-        return screen.view.ended ? screen.view.message : "";
+        return new End(true, screen.why);
     }
 
     /** What was seen last stays on the normal screen if it was not the user who ended it. */
@@ -162,16 +165,32 @@ final class Screen {
         }
         if (view.paused || view.ended || now - due < 0) return;
         due = now + (long) (view.intervalSeconds * 1e9);
+        if (view.page == View.Page.JVMS) listJvms(); // their figures are those since the last time
         List<Frames> from = sources;
+        Row row = view.page == View.Page.STACKS ? view.stacksOf : null;
+        Frames source = row == null ? null : source(row.pid());
         ask(() -> {
             List<Frame> frames = new ArrayList<>();
-            for (Frames source : from) {
-                Frame frame = source.next();
-                if (frame == null) return () -> pause("End of the recording: [ goes back");
-                frames.add(frame);
+            List<Frames> left = new ArrayList<>(from);
+            String gone = "";
+            for (Frames each : from) {
+                try {
+                    Frame frame = each.next();
+                    if (frame == null) return () -> pause("End of the recording: [ goes back");
+                    frames.add(frame);
+                } catch (IOException e) {
+                    left.remove(each);
+                    if (left.isEmpty()) throw e;
+                    gone = e.getMessage(); // the others go on
+                }
             }
-            String stacks = view.page == View.Page.STACKS ? from.get(0).stacks(view.stacksOf) : null;
-            return () -> accept(frames, stacks);
+            String message = gone;
+            String stacks = row == null || !left.contains(source) ? null : source.stacks(row);
+            return () -> {
+                sources = left;
+                accept(frames, stacks);
+                if (!message.isEmpty()) view.message = message;
+            };
         });
     }
 
@@ -200,6 +219,7 @@ final class Screen {
 
     private void end(String message) {
         view.ended = true;
+        why = message;
         view.message = message + ": what is shown is the last that was seen";
     }
 
@@ -235,7 +255,12 @@ final class Screen {
             }
             case PACE -> due = System.nanoTime() + (view.paused ? 0 : (long) (view.intervalSeconds * 1e9));
             case STACKS -> stacks();
-            case LIST_JVMS -> listJvms();
+            case LIST_JVMS -> {
+                view.jvms = List.of();
+                view.scroll = 0;
+                view.page = View.Page.JVMS;
+                listJvms();
+            }
             case OPEN_JVM -> openJvm();
             case BACK -> step(-1);
             case ON -> step(1);
@@ -249,7 +274,7 @@ final class Screen {
             view.stacks = "The process is gone.";
             return;
         }
-        var row = view.stacksOf;
+        Row row = view.stacksOf;
         Frames source = source(row.pid());
         later(() -> {
             String stacks = source.stacks(row);
@@ -267,11 +292,7 @@ final class Screen {
     private void listJvms() {
         later(() -> {
             List<Jvm> jvms = sources.get(0).jvms();
-            return () -> {
-                view.jvms = jvms;
-                view.scroll = 0;
-                view.page = View.Page.JVMS;
-            };
+            return () -> view.acceptJvms(jvms);
         });
     }
 
@@ -286,6 +307,7 @@ final class Screen {
                 view.frames = List.of();
                 view.arrange();
                 view.ended = false;
+                why = "";
                 view.paused = false;
                 view.message = "";
                 due = System.nanoTime() + FIRST_NANOS;

@@ -6,8 +6,9 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
+import java.util.regex.Pattern;
+import java.util.regex.PatternSyntaxException;
 import org.taskclock.watch.Frame;
 import org.taskclock.watch.Row;
 
@@ -134,15 +135,20 @@ final class Table {
         return sum < 0 ? value : sum + value;
     }
 
-    /** True where one of the words between | is in the name or pool, or is the thread's id. */
-    static boolean matches(Row row, String words) {
-        String name = row.name().toLowerCase(Locale.ROOT);
-        String pool = row.pool().toLowerCase(Locale.ROOT);
-        for (String word : words.toLowerCase(Locale.ROOT).split("\\|", -1)) {
-            if (word.isEmpty()) continue;
-            if (name.contains(word) || pool.contains(word)) return true;
-            if (row.tid() != 0 && word.equals(Integer.toString(row.tid()))) return true;
+    /** A regular expression, in any case; taken by the letter where it is none, as while it is being typed. */
+    static Pattern pattern(String words) {
+        try {
+            return Pattern.compile(words, Pattern.CASE_INSENSITIVE | Pattern.UNICODE_CASE);
+        } catch (PatternSyntaxException e) {
+            return Pattern.compile(words, Pattern.CASE_INSENSITIVE | Pattern.UNICODE_CASE | Pattern.LITERAL);
         }
-        return words.replace("|", "").isEmpty();
+    }
+
+    /** True where it is in the name or pool, or is the thread's id. */
+    static boolean matches(Row row, Pattern pattern) {
+        return pattern.matcher(row.name()).find()
+                || pattern.matcher(row.pool()).find()
+                || (row.tid() != 0
+                        && pattern.matcher(Integer.toString(row.tid())).matches());
     }
 }

@@ -167,7 +167,10 @@ final class Top implements Callable<Integer> {
                 System.err.println("taskclock: watching a demonstration, process " + child.pid());
             }
             for (long pid : pids) sources.add(Live.of(pid, !noAttach));
-            // The terminal interface is to take over here.
+            if (!batch && !json && !csv && Screen.usable()) {
+                Screen.End end = Screen.run(sources, screenOptions());
+                if (end.shown()) return end.why().isEmpty() ? Main.OK : Main.complain(end.why(), Main.NO_PROCESS);
+            }
             return print(sources, !batch && !json && !csv && isTerminal());
         } catch (Target.Failure e) {
             return Main.complain(e.getMessage(), e.exitCode);
@@ -177,6 +180,16 @@ final class Top implements Callable<Integer> {
             for (Live source : sources) source.close();
             if (child != null) child.destroyForcibly();
         }
+    }
+
+    private Screen.Options screenOptions() {
+        return new Screen.Options(
+                delay,
+                count == null ? 0 : count,
+                !noColor,
+                Column.of(sort.name()),
+                filter == null ? "" : filter,
+                most == null ? 0 : most);
     }
 
     /** Returns the process, if one is named there. */

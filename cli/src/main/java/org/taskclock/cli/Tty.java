@@ -48,6 +48,7 @@ final class Tty {
         measure();
     }
 
+    /** Null where it cannot be taken over. */
     static Tty open(Queue<Screen.Event> events, KeyListener keys, Screen.Event resized, Screen.Event quit)
             throws IOException {
         Terminal terminal;
@@ -61,7 +62,7 @@ final class Tty {
                     .nativeSignals(false) // it would take them all, that which stops us too
                     .build();
         } catch (IllegalStateException e) {
-            throw new IOException("the terminal cannot be set up: is stty installed?", e);
+            return null; // no terminal, or no stty
         }
         Tty tty = new Tty(terminal);
         Signals.register(

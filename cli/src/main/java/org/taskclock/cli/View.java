@@ -3,11 +3,13 @@
 package org.taskclock.cli;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 import org.taskclock.watch.Diagnosis;
 import org.taskclock.watch.Frame;
 import org.taskclock.watch.Frames.Jvm;
@@ -39,13 +41,17 @@ final class View {
         }
     }
 
+    /** What hurts all threads, or looks like work and is none, comes before what may be meant. */
+    private static final List<String> SERIOUS = List.of("yield-storm", "carrier-monopolised", "throttled", "gc", "jit");
+
     Page page = Page.ROWS;
     Prompt prompt = Prompt.NONE;
     String typed = "";
 
     Column sort = Column.CPU;
     boolean inverted;
-    String filter = "";
+    private String filter = "";
+    private Pattern filterPattern = Table.pattern("");
     String search = "";
     boolean tree;
     boolean paused;
@@ -119,7 +125,17 @@ final class View {
                 default -> {}
             }
         }
-        return filter.isEmpty() || Table.matches(row, filter);
+        return filter.isEmpty() || Table.matches(row, filterPattern);
+    }
+
+    String filter() {
+        return filter;
+    }
+
+    void filter(String words) {
+        filter = words;
+        filterPattern = Table.pattern(words);
+        arrange();
     }
 
     /** Takes the frames of one more interval. */
@@ -173,9 +189,10 @@ final class View {
 
     /** Selects the next line that has the searched words, from the given one on and round. */
     boolean find(int from) {
+        Pattern pattern = Table.pattern(search);
         for (int i = 0; i < lines.size(); i++) {
             int index = Math.floorMod(from + i, lines.size());
-            if (Table.matches(lines.get(index).row(), search)) {
+            if (Table.matches(lines.get(index).row(), pattern)) {
                 move(index);
                 return true;
             }
@@ -183,11 +200,24 @@ final class View {
         return false;
     }
 
+    /** What is chosen stays so, wherever it now stands. */
+    void acceptJvms(List<Jvm> found) {
+        int pid = scroll < jvms.size() ? jvms.get(scroll).pid() : 0;
+        jvms = List.copyOf(found);
+        for (int i = 0; i < jvms.size(); i++) if (jvms.get(i).pid() == pid) scroll = i;
+    }
+
     /** The most serious first. */
     List<Diagnosis> diagnoses() {
         List<Diagnosis> all = new ArrayList<>();
         for (Frame frame : frames) all.addAll(frame.diagnoses());
+        all.sort(Comparator.comparingInt(View::rank));
         return all;
+    }
+
+    private static int rank(Diagnosis diagnosis) {
+        int rank = SERIOUS.indexOf(diagnosis.kind());
+        return rank < 0 ? SERIOUS.size() : rank;
     }
 
     List<String> notes() {

@@ -208,14 +208,14 @@ class LayoutTest {
 
     @Test
     void shouldAlwaysTellWhatIsWrong() {
-        assertThat(screen()).contains("! Yield storm: thread worker-1").contains("1 more");
+        assertThat(screen()).contains("! yield-storm: thread worker-1").contains("1 more");
         press("F2");
         assertThat(screen())
                 .contains(
                         "9876 involuntary switches",
                         "java.lang.Thread.yield0 in 5 of 5 stacks",
-                        "! The container is throttled");
-        assertThat(draw(40, 10).get(1)).startsWith("! Yield storm");
+                        "! throttled: The container is throttled");
+        assertThat(draw(40, 10).get(1)).startsWith("! yield-storm");
     }
 
     @Test

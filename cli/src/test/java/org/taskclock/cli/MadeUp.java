@@ -44,8 +44,7 @@ class MadeUp implements Frames {
             System.out.println("no terminal");
             return;
         }
-        String end = Screen.run(List.of(frames), Screen.Options.of(0.2));
-        System.out.println("end: " + end);
+        System.out.println(Screen.run(List.of(frames), new Screen.Options(0.2, 0, true, Column.CPU, "", 0)));
     }
 
     @Override
@@ -97,7 +96,7 @@ class MadeUp implements Frames {
         Diagnosis storm = new Diagnosis(
                 "yield-storm",
                 101,
-                "Yield storm: thread worker-1 uses 98 % of a processor, 90 % of that in the kernel",
+                "thread worker-1 uses 98 % of a processor, 90 % of that in the kernel",
                 List.of("9876 involuntary switches a second", "java.lang.Thread.yield0 in 5 of 5 stacks"));
         Diagnosis throttled = new Diagnosis("throttled", 0, "The container is throttled", List.of("2 % of the time"));
         return new Frame(

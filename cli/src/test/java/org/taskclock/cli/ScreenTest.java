@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -15,16 +17,22 @@ class ScreenTest {
     Path folder;
 
     private void start(Tmux tmux, String environment) throws Exception {
-        Path java = Path.of(System.getProperty("java.home"), "bin", "java");
         String classes = Path.of(MadeUp.class
                         .getProtectionDomain()
                         .getCodeSource()
                         .getLocation()
                         .toURI())
                 .toString();
+        run(
+                tmux,
+                environment,
+                "-cp " + System.getProperty("cli.jar") + ":" + classes + " org.taskclock.cli.MadeUp ended");
+    }
+
+    private void run(Tmux tmux, String environment, String program) throws Exception {
+        String java = Path.of(System.getProperty("java.home"), "bin", "java") + " -XX:TieredStopAtLevel=1 ";
         tmux.type("cd " + folder + "; clear; stty -g > before");
-        tmux.type(environment + " " + java + " -XX:TieredStopAtLevel=1 -cp " + System.getProperty("cli.jar") + ":"
-                + classes + " org.taskclock.cli.MadeUp ended; echo status $?; stty -g > after; echo is-$((40+2))");
+        tmux.type(environment + " " + java + program + "; echo status $?; stty -g > after; echo is-$((40+2))");
     }
 
     private void assertRestored(Tmux tmux) throws Exception {
@@ -41,7 +49,7 @@ class ScreenTest {
             assertThat(screen)
                     .contains(
                             "4711 org.example.Main",
-                            "! Yield storm",
+                            "! yield-storm: ",
                             "CPU% USER%  SYS%",
                             MadeUp.WIDE,
                             "taskclock 0.5 %");
@@ -93,18 +101,22 @@ class ScreenTest {
             tmux.await("4712 other.jar\n");
             tmux.press("q");
             assertRestored(tmux);
-            assertThat(tmux.screen()).contains("status 0").doesNotContain("worker");
+            assertThat(tmux.screen())
+                    .contains("status 0")
+                    .contains("End[shown=true, why=]")
+                    .contains("why=]")
+                    .doesNotContain("worker");
         }
     }
 
     @Test
     void shouldGiveTheTerminalBackHoweverItEnds() throws Exception {
         try (Tmux tmux = new Tmux(80, 24)) {
-            for (String end : new String[] {"C-c", "F10", "TERM", "HUP"}) {
+            for (String end : new String[] {"C-c", "TERM", "HUP"}) {
                 Files.deleteIfExists(folder.resolve("after"));
                 start(tmux, "");
                 tmux.await("worker-1\n");
-                if (end.equals("C-c") || end.equals("F10")) tmux.press(end);
+                if (end.equals("C-c")) tmux.press(end);
                 else new ProcessBuilder("kill", "-" + end, Files.readString(folder.resolve("ended.pid"))).start();
                 assertRestored(tmux);
                 String status = end.equals("TERM") ? "status 143" : end.equals("HUP") ? "status 129" : "status 0";
@@ -125,6 +137,11 @@ class ScreenTest {
     @Test
     void shouldKeepTheLastFrameWhereTheTargetEnds() throws Exception {
         try (Tmux tmux = new Tmux(80, 24)) {
+            start(tmux, "TERM=dumb");
+            assertRestored(tmux);
+            assertThat(tmux.screen()).contains("no terminal");
+            Files.delete(folder.resolve("after"));
+
             start(tmux, "NO_COLOR=1");
             tmux.await("worker-1\n");
             assertThat(tmux.colours()).doesNotContain("\u001b[32m").doesNotContain("\u001b[31m");
@@ -134,16 +151,27 @@ class ScreenTest {
             tmux.await("filter: http");
             tmux.press("q");
             assertRestored(tmux);
-            assertThat(tmux.screen()).contains("http-12\n", "end: process 4711 has ended");
+            assertThat(tmux.screen()).contains("http-12\n", "End[shown=true, why=process 4711 has ended]");
         }
     }
 
     @Test
-    void shouldLeaveADumbTerminalAlone() throws Exception {
-        try (Tmux tmux = new Tmux(80, 24)) {
-            start(tmux, "TERM=dumb");
+    void shouldWatchAJvm() throws Exception {
+        try (Tmux tmux = new Tmux(100, 30)) {
+            run(tmux, "NO_COLOR=1", "-jar " + System.getProperty("cli.jar") + " top --demo --sort name");
+            String screen = tmux.await("compute-1", s -> s.contains("compute-1") && s.contains("yielder"));
+            Matcher heading = Pattern.compile("threads, .* ([0-9]+) org\\.taskclock\\.cli\\.Demo")
+                    .matcher(screen);
+            assertThat(heading.find()).isTrue();
+            tmux.press("/", "c", "o", "m", "p", "u", "t", "e", "-", "1", "Enter", "Enter");
+            tmux.await("org.taskclock.cli.Demo.compute");
+            tmux.press("q");
+            long demo = Long.parseLong(heading.group(1));
+            assertThat(ProcessHandle.of(demo).orElseThrow().destroyForcibly()).isTrue();
+            tmux.await("process " + demo + " has ended");
+            tmux.press("q");
             assertRestored(tmux);
-            assertThat(tmux.screen()).contains("no terminal");
+            assertThat(tmux.screen()).contains("compute-1", "taskclock: process " + demo + " has ended", "status 4");
         }
     }
 }
