@@ -3,6 +3,8 @@
 package org.taskclock.cli;
 
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -12,8 +14,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
+import org.taskclock.report.RecordingPage;
 import org.taskclock.report.ReportPage;
 import org.taskclock.report.Result;
+import org.taskclock.watch.Recording;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -86,9 +90,20 @@ final class Report implements Callable<Integer> {
         return Files.exists(file) && Files.exists(other) && Files.isSameFile(file, other);
     }
 
-    /** A recording is to be told from a result here, and RecordingPage.results makes results of its frames. */
     private static List<Result> read(Path file) throws IOException {
-        return List.of(Result.read(file));
+        if (!isCompressed(file)) return List.of(Result.read(file));
+        try (Recording recording = Recording.open(file)) {
+            return RecordingPage.results(recording, recording.machine(), recording.faults());
+        } catch (UncheckedIOException e) {
+            throw e.getCause(); // while its frames were read
+        }
+    }
+
+    /** As recordings are, and results are not. */
+    private static boolean isCompressed(Path file) throws IOException {
+        try (InputStream in = Files.newInputStream(file)) {
+            return in.read() == 0x1f && in.read() == 0x8b;
+        }
     }
 
     /** All of it or nothing. */
