@@ -28,6 +28,7 @@ import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What others can read: the bean and the events. */
@@ -63,10 +64,12 @@ class ManagementTest {
     }
 
     @Test
+    @Timeout(60)
     @SuppressWarnings("BanJNDI")
     void shouldAnswerRemoteClients(@TempDir Path directory) throws Exception {
         Process served = Jvm.with("").start(directory.resolve("out"), directory.resolve("err"), Served.class);
         try {
+            awaitReady(directory.resolve("out"));
             VirtualMachine machine = VirtualMachine.attach(Long.toString(served.pid()));
             String address = machine.startLocalManagementAgent();
             machine.detach();
@@ -77,6 +80,36 @@ class ManagementTest {
             served.destroyForcibly().waitFor();
         }
         assertThat(directory.resolve("err")).isEmptyFile();
+    }
+
+    /** A JVM that is attached to while it starts does not take it well. */
+    private static void awaitReady(Path out) throws IOException, InterruptedException {
+        while (Files.size(out) == 0) Thread.sleep(10);
+    }
+
+    @Test
+    @Timeout(60)
+    void shouldReportToToolsThatAttach(@TempDir Path directory) throws Exception {
+        Process served =
+                Jvm.with("yield=count").start(directory.resolve("out"), directory.resolve("err"), Served.class);
+        try {
+            awaitReady(directory.resolve("out"));
+            VirtualMachine machine = VirtualMachine.attach(Long.toString(served.pid()));
+            assertThat(machine.getAgentProperties().getProperty("taskclock.report"))
+                    .startsWith("taskclock-report 1\n")
+                    .contains("\nmode\tcount\n", "\nyields\t", "\ntook\t");
+            // What others put there is there, as before.
+            machine.startLocalManagementAgent();
+            assertThat(machine.getAgentProperties())
+                    .containsKeys("com.sun.management.jmxremote.localConnectorAddress", "sun.java.command");
+            machine.loadAgent(System.getProperty("agent.jar"), "detach");
+            assertThat(machine.getAgentProperties())
+                    .doesNotContainKey("taskclock.report")
+                    .containsKey("com.sun.management.jmxremote.localConnectorAddress");
+            machine.detach();
+        } finally {
+            served.destroyForcibly().waitFor();
+        }
     }
 
     @SuppressWarnings("BanJNDI") // of a JVM that we started ourselves
@@ -118,6 +151,7 @@ class ManagementTest {
         private static volatile double unusedSink;
 
         public static void main(String[] args) {
+            System.out.println("ready");
             new Thread(
                             () -> {
                                 while (true) unusedSink = Math.sqrt(unusedSink + 1);

@@ -36,12 +36,12 @@ import picocli.CommandLine.TypeConversionException;
         footer = {
             "",
             "Examples:",
-            "  taskclock check 4711 --system 50% --for 10s",
-            "  taskclock check orders --cpu \"90% of limit\" --for 1m",
-            "  taskclock check 4711 --cpu 150% --pool \"http-nio-8080-exec-#\"",
+            "  taskclock check 4711 --system 50%% --for 10s",
+            "  taskclock check orders --cpu \"90%% of limit\" --for 1m",
+            "  taskclock check 4711 --cpu 150%% --pool \"http-nio-8080-exec-#\"",
             "",
-            "Exit codes: 0 within all thresholds, 1 it failed, 2 wrong usage, 3 a threshold is exceeded, 4 no such process,",
-            "or it ended, 5 not permitted."
+            "Exit codes: 0 within all thresholds, 1 it failed, 2 wrong usage, 3 a threshold is exceeded, 4 no such process, or"
+                    + " it ended, 5 not permitted."
         })
 final class Check implements Callable<Integer> {
     private static final long SECOND = 1_000_000_000;
@@ -196,7 +196,8 @@ final class Check implements Callable<Integer> {
             boolean exceeded = judge("cpu", cpu, cpuNanos, cpuByThread, last.totals());
             exceeded |= judge("system", system, cpuNanos - userNanos, systemByThread, last.totals());
             exceeded |= judgeYields(pid);
-            if (exceeded)                 for (Diagnosis found : last.diagnoses()) Main.print("! " + found.kind() + ": " + found.text() + "\n");
+            if (exceeded)
+                for (Diagnosis found : last.diagnoses()) Main.print("! " + found.kind() + ": " + found.text() + "\n");
             return exceeded ? Main.THRESHOLD : Main.OK;
         }
     }

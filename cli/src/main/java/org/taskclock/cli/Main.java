@@ -26,7 +26,7 @@ import picocli.CommandLine.Spec;
             "",
             "Examples:",
             "  taskclock top                           what do the busiest JVM's threads use?",
-            "  taskclock check 4711 --system 50%       for probes: 3 if it spends more than that in the kernel",
+            "  taskclock check 4711 --system 50%%       is it healthy? for probes",
             "  taskclock doctor                        is all well on this machine?",
             "  taskclock doctor --json | jq .contract  the same for a program",
             "  taskclock attach 4711 yield=count       loads the agent into a JVM",

@@ -35,7 +35,7 @@ final class Diagnoses {
     private static final int MANY_CARRIED = 1_000;
 
     private static final double MONOPOLISED = 80;
-    private static final double JVM_NOTABLE = 20;
+    private static final double JVM_NOTABLE = 10;
     private static final double JVM_PART = 0.25;
     private static final double THROTTLED_PART = 0.05;
 

@@ -42,7 +42,7 @@ public final class Load {
 
     private static void start(String what, int number) throws ReflectiveOperationException {
         switch (what) {
-            case "busy" -> thread("a busy thread with a long name, number " + number, () -> busy(10, 30));
+            case "busy" -> thread("a busy thread with a long name, number " + number, () -> busy(20, 10));
             case "lightly" -> thread("lightly-" + number, () -> busy(1, 100));
             case "kernel" -> thread("kernel-calls", Load::kernel);
             case "idle" -> thread("pool-7-thread-" + number, () -> sleep(1_000_000));
