@@ -92,7 +92,11 @@ final class Tmux implements AutoCloseable {
     }
 
     @Override
-    public void close() throws Exception {
-        run("kill-server");
+    public void close() throws IOException {
+        try {
+            run("kill-server");
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 }
