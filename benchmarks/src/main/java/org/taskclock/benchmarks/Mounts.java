@@ -19,8 +19,9 @@ import org.taskclock.TaskClock;
  * carrier. Needs JDK 21.
  */
 @State(Scope.Thread)
-@Warmup(iterations = 5, time = 200, timeUnit = TimeUnit.MILLISECONDS)
-@Measurement(iterations = 10, time = 100, timeUnit = TimeUnit.MILLISECONDS)
+// Code is compiled anew once the calls are linked.
+@Warmup(iterations = 15, time = 200, timeUnit = TimeUnit.MILLISECONDS)
+@Measurement(iterations = 10, time = 200, timeUnit = TimeUnit.MILLISECONDS)
 @SuppressWarnings("ThreadPriorityCheck") // yielding is what is measured
 public class Mounts extends Settings {
     private static final int YIELDS = 20_000;
