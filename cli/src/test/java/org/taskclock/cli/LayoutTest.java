@@ -53,13 +53,13 @@ class LayoutTest {
                     .filter(l -> l.strip().startsWith(row.tid() + " "))
                     .findFirst()
                     .orElseThrow();
-            String[] cells = line.strip().split(" +");
+            String[] cells = line.strip().split(" +", -1);
             assertThat(cells[1]).isEqualTo(String.valueOf(row.state()));
             assertThat(Double.parseDouble(cells[2])).isEqualTo(frame.percent(row.cpuNanos()));
             assertThat(Double.parseDouble(cells[3])).isEqualTo(frame.percent(row.userNanos()));
             assertThat(Double.parseDouble(cells[4])).isEqualTo(frame.percent(row.systemNanos()));
-            assertThat(Double.parseDouble(cells[7])).isEqualTo(row.voluntary());
-            assertThat(Double.parseDouble(cells[8])).isEqualTo(row.involuntary());
+            assertThat(Double.parseDouble(cells[7])).isEqualTo((double) row.voluntary());
+            assertThat(Double.parseDouble(cells[8])).isEqualTo((double) row.involuntary());
         }
         assertThat(lines.get(1)).contains("205.0 %", "user 105.0", "system 100.0");
         assertThat(lines.get(2)).contains("210.0 %", "70.0 % of limit", "throttled 2.0 %");
@@ -181,7 +181,7 @@ class LayoutTest {
                 .filter(l -> l.contains("+ worker-# (3)"))
                 .findFirst()
                 .orElseThrow();
-        assertThat(pool.strip().split(" +")).contains("R", "140.0", "51.0", "89.0", "0.3", "101.0", "9881");
+        assertThat(pool.strip().split(" +", -1)).contains("R", "140.0", "51.0", "89.0", "0.3", "101.0", "9881");
         assertThat(order("worker-1")).isEmpty();
         press("Enter"); // opens the pool, which is the first line
         assertThat(order("worker-1", "worker-2", "worker-3")).containsExactly("worker-1", "worker-2", "worker-3");
@@ -257,7 +257,7 @@ class LayoutTest {
                 .filter(l -> l.contains("query-#"))
                 .findFirst()
                 .orElseThrow();
-        assertThat(virtual.strip().split(" +")).startsWith("S", "20.0", "-", "-");
+        assertThat(virtual.strip().split(" +", -1)).startsWith("S", "20.0", "-", "-");
     }
 
     @Test
