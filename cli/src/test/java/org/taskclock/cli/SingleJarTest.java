@@ -69,7 +69,7 @@ class SingleJarTest {
         run(0, List.of("bash", "-n", "script"));
         String use = "source ./script; COMP_WORDS=(taskclock re); COMP_CWORD=1; _complete_taskclock;"
                 + " echo \"${COMPREPLY[@]}\"";
-        assertThat(run(0, List.of("bash", "-c", use)).strip()).isEqualTo("record replay");
+        assertThat(run(0, List.of("bash", "-c", use)).strip()).isEqualTo("record replay report");
     }
 
     @Test
