@@ -28,6 +28,8 @@ class YieldsTest {
             System.out.println("detached");
             await("taskclock.agent", "yield=off");
             System.out.println("off");
+            // Until it is ended, as who silenced it has still to ask what came of that.
+            System.in.read();
         }
 
         private static void spin() throws InterruptedException {
