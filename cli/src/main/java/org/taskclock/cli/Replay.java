@@ -10,13 +10,14 @@ import java.time.LocalTime;
 import java.time.ZoneId;
 import java.time.ZonedDateTime;
 import java.time.format.DateTimeParseException;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.regex.Pattern;
 import org.taskclock.watch.Frame;
 import org.taskclock.watch.Recording;
 import org.taskclock.watch.Row;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -43,8 +44,6 @@ import picocli.CommandLine.Spec;
             "Exit codes: 0 shown, 1 it failed, 2 wrong usage."
         })
 final class Replay implements Callable<Integer> {
-    private static final int MOST_IN_TABLE = 30;
-
     @Spec
     private CommandSpec spec;
 
@@ -66,40 +65,12 @@ final class Replay implements Callable<Integer> {
             description = "10: ten times as fast as it was. As it was unless given; as text, all at once.")
     private Double speed;
 
-    @Option(
-            names = {"-b", "--batch"},
-            description = "Plain text, also on a terminal.")
-    private boolean batch;
-
-    @Option(names = "--json", description = "One JSON object a line for each thread and interval, as top does.")
-    private boolean json;
-
-    @Option(names = "--csv", description = "The same as comma-separated values.")
-    private boolean csv;
-
-    @Option(names = "--no-color", description = "No colors, as with NO_COLOR in the environment.")
-    private boolean noColor;
-
-    @Option(
-            names = "--top",
-            paramLabel = "N",
-            description = "At most so many threads: 30 in the table unless given, 0 for all.")
-    private Integer most;
-
-    @Option(
-            names = {"-a", "--all"},
-            description = "Threads that used nothing, too.")
-    private boolean all;
-
-    @Option(
-            names = {"-f", "--filter"},
-            paramLabel = "REGEX",
-            description = "Threads whose name holds this.")
-    private Pattern filter;
+    @Mixin
+    private Shown shown;
 
     @Override
     public Integer call() throws IOException {
-        if (json && csv) throw misused("--json or --csv, not both");
+        shown.check(spec);
         if (speed != null && !(speed > 0)) throw misused("--speed " + speed + ": more than 0");
         try (Recording recording = Recording.open(file)) {
             for (String fault : recording.faults()) System.err.println("taskclock: " + fault);
@@ -109,7 +80,7 @@ final class Replay implements Callable<Integer> {
             }
             Instant there = time("--at", at, recording);
             if (there != null) recording.seek(there);
-            if (!batch && !json && !csv && Screen.usable()) return show(recording);
+            if (shown.isForTerminal() && Screen.usable()) return show(recording);
             print(recording, there != null);
             if (there == null && to == null && recording.end() == null)
                 System.err.println(
@@ -132,31 +103,19 @@ final class Replay implements Callable<Integer> {
     private int show(Recording recording) throws IOException {
         Frame first = recording.iterator().next();
         double seconds = first.intervalNanos() / 1e9 / (speed == null ? 1 : speed);
-        Screen.Options options = new Screen.Options(
-                seconds, 0, !noColor, Column.CPU, filter == null ? "" : filter.pattern(), most == null ? 0 : most);
-        Screen.run(List.of(recording), options);
+        Screen.run(List.of(recording), shown.screen(seconds, 0, Column.CPU));
         return Main.OK;
     }
 
     private void print(Recording recording, boolean one) throws IOException {
         TopText text = new TopText(false);
-        if (csv) Main.print(RowFormat.csvHeader());
+        Main.print(shown.head());
         Stop stop = new Stop();
         for (Frame frame; (frame = recording.next()) != null; ) {
-            List<Row> rows = chosen(frame);
             if (speed != null && !stop.sleep(Duration.ofNanos((long) (frame.intervalNanos() / speed)))) return;
-            Main.print(json ? RowFormat.json(frame, rows) : csv ? RowFormat.csv(frame, rows) : text.of(frame, rows));
+            Main.print(shown.of(frame, Comparator.comparingLong(Row::cpuNanos).reversed(), text));
             if (one || stop.isTold()) return;
         }
-    }
-
-    private List<Row> chosen(Frame frame) {
-        int limit = most != null ? most : json || csv ? 0 : MOST_IN_TABLE;
-        return frame.rows().stream()
-                .filter(row -> all || row.cpuNanos() > 0)
-                .filter(row -> filter == null || filter.matcher(row.name()).find())
-                .limit(limit == 0 ? Long.MAX_VALUE : limit)
-                .toList();
     }
 
     private Instant time(String option, String text, Recording recording) {

@@ -9,13 +9,12 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.regex.Pattern;
-import java.util.regex.PatternSyntaxException;
 import org.taskclock.watch.Frame;
 import org.taskclock.watch.Live;
 import org.taskclock.watch.Row;
 import org.taskclock.watch.Unwatchable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -74,7 +73,6 @@ final class Top implements Callable<Integer> {
         }
     }
 
-    private static final int MOST_IN_TABLE = 30;
     private static final double SHORTEST = 0.05;
     private static final double LONGEST = 86_400;
 
@@ -103,36 +101,8 @@ final class Top implements Callable<Integer> {
             description = "How many intervals; no end unless given.")
     private Integer count;
 
-    @Option(
-            names = {"-b", "--batch"},
-            description = "Plain text, also on a terminal.")
-    private boolean batch;
-
-    @Option(names = "--json", description = "One JSON object a line for each thread and interval.")
-    private boolean json;
-
-    @Option(names = "--csv", description = "The same as comma-separated values.")
-    private boolean csv;
-
-    @Option(names = "--no-color", description = "No colors, as with NO_COLOR in the environment.")
-    private boolean noColor;
-
-    @Option(
-            names = "--top",
-            paramLabel = "N",
-            description = "At most so many threads: 30 in the table unless given, 0 for all.")
-    private Integer most;
-
-    @Option(
-            names = {"-a", "--all"},
-            description = "Threads that used nothing, too.")
-    private boolean all;
-
-    @Option(
-            names = {"-f", "--filter"},
-            paramLabel = "REGEX",
-            description = "Threads whose name holds this.")
-    private String filter;
+    @Mixin
+    private Shown shown;
 
     @Option(
             names = {"-s", "-o", "--sort"},
@@ -146,8 +116,6 @@ final class Top implements Callable<Integer> {
 
     @Option(names = "--demo", description = "Start a demonstration and watch that.")
     private boolean demo;
-
-    private Pattern wanted;
 
     @Override
     public Integer call() throws IOException, InterruptedException {
@@ -167,11 +135,11 @@ final class Top implements Callable<Integer> {
                 System.err.println("taskclock: watching a demonstration, process " + child.pid());
             }
             for (long pid : pids) sources.add(Live.of(pid, !noAttach));
-            if (!batch && !json && !csv && Screen.usable()) {
+            if (shown.isForTerminal() && Screen.usable()) {
                 Screen.End end = Screen.run(sources, screenOptions());
                 if (end.shown()) return end.why().isEmpty() ? Main.OK : Main.complain(end.why(), Main.NO_PROCESS);
             }
-            return print(sources, !batch && !json && !csv && isTerminal());
+            return print(sources, shown.isForTerminal() && isTerminal());
         } catch (Target.Failure e) {
             return Main.complain(e.getMessage(), e.exitCode);
         } catch (Unwatchable e) {
@@ -183,13 +151,7 @@ final class Top implements Callable<Integer> {
     }
 
     private Screen.Options screenOptions() {
-        return new Screen.Options(
-                delay,
-                count == null ? 0 : count,
-                !noColor,
-                Column.of(sort.name()),
-                filter == null ? "" : filter,
-                most == null ? 0 : most);
+        return shown.screen(delay, count == null ? 0 : count, Column.of(sort.name()));
     }
 
     /** Returns the process, if one is named there. */
@@ -204,14 +166,8 @@ final class Top implements Callable<Integer> {
         if (!(delay >= SHORTEST && delay <= LONGEST))
             throw misused("interval " + delay + ": from 0.05 to 86400 seconds");
         if (count != null && count < 1) throw misused("count " + count + ": 1 or more");
-        if (json && csv) throw misused("--json or --csv, not both");
+        shown.check(spec);
         for (long pid : pids) if (pid < 1) throw misused("process id " + pid);
-        if (most != null && most < 0) throw misused("--top " + most + ": 0 or more");
-        try {
-            wanted = filter == null ? null : Pattern.compile(filter);
-        } catch (PatternSyntaxException e) {
-            throw misused("--filter " + filter + ": " + e.getDescription());
-        }
         return process;
     }
 
@@ -228,9 +184,9 @@ final class Top implements Callable<Integer> {
     }
 
     private int print(List<Live> sources, boolean terminal) throws IOException, InterruptedException {
-        boolean color = !noColor && System.getenv("NO_COLOR") == null && terminal;
+        boolean color = shown.isColored() && terminal;
         TopText text = new TopText(color);
-        if (csv) Main.print(RowFormat.csvHeader());
+        Main.print(shown.head());
         long length = (long) (delay * 1e9);
         long due = System.nanoTime();
         for (int i = 0; count == null || i < count; i++) {
@@ -249,9 +205,7 @@ final class Top implements Callable<Integer> {
                     sources.remove(s--).close();
                     continue;
                 }
-                List<Row> rows = chosen(frame);
-                Main.print(
-                        json ? RowFormat.json(frame, rows) : csv ? RowFormat.csv(frame, rows) : text.of(frame, rows));
+                Main.print(shown.of(frame, sort.order(), text));
             }
         }
         return Main.OK;
@@ -263,15 +217,5 @@ final class Top implements Callable<Integer> {
         } catch (IOException e) {
             return false;
         }
-    }
-
-    private List<Row> chosen(Frame frame) {
-        int limit = most != null ? most : json || csv ? 0 : MOST_IN_TABLE;
-        return frame.rows().stream()
-                .filter(row -> all || row.cpuNanos() > 0)
-                .filter(row -> wanted == null || wanted.matcher(row.name()).find())
-                .sorted(sort.order())
-                .limit(limit == 0 ? Long.MAX_VALUE : limit)
-                .toList();
     }
 }

@@ -185,6 +185,8 @@ class RecordTest {
     void shouldSayWhatIsWrong() throws IOException, InterruptedException {
         assertThat(Child.run("record", "999999999", "-o", file.toString()).exitCode())
                 .isEqualTo(Main.NO_PROCESS);
+        assertThat(Child.run("replay", folder.resolve("none").toString(), "--top=-5"))
+                .isEqualTo(new Child(Main.USAGE, "", "taskclock: --top -5: 0 or more: see taskclock replay --help\n"));
         assertThat(Child.run("replay", folder.resolve("none").toString()))
                 .isEqualTo(new Child(
                         Main.FAILED, "", "taskclock: replay: " + folder.resolve("none") + ": there is no such file\n"));
