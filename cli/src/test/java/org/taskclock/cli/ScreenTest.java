@@ -45,14 +45,10 @@ class ScreenTest {
     void shouldBeDrivenByKeys() throws Exception {
         try (Tmux tmux = new Tmux(80, 24)) {
             start(tmux, "");
-            String screen = tmux.await("worker-1\n");
+            String screen = tmux.await("taskclock 0.5 %"); // its last line
             assertThat(screen)
                     .contains(
-                            "4711 org.example.Main",
-                            "! yield-storm: ",
-                            "CPU% USER%  SYS%",
-                            MadeUp.WIDE,
-                            "taskclock 0.5 %");
+                            "4711 org.example.Main", "! yield-storm: ", "CPU% USER%  SYS%", MadeUp.WIDE, "worker-1\n");
             assertThat(screen)
                     .containsPattern("\n +101 R +98\\.0 +10\\.0 +88\\.0 +0\\.1 +0\\.0 +9876 \\|#{7} worker-1\n");
             assertThat(tmux.state()).isEqualTo("alternate 1 cursor 0");

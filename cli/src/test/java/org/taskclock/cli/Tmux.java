@@ -82,11 +82,13 @@ final class Tmux implements AutoCloseable {
         return await(text, screen -> screen.contains(text));
     }
 
+    /** The first screen that is so and stays as it is for a moment: a half that is drawn so far is none. */
     String await(String what, Predicate<String> seen) throws Exception {
         String screen = "";
-        for (long start = System.nanoTime(); System.nanoTime() - start < TIMEOUT_NANOS; Thread.sleep(20)) {
+        for (long start = System.nanoTime(); System.nanoTime() - start < TIMEOUT_NANOS; Thread.sleep(50)) {
+            String before = screen;
             screen = screen();
-            if (seen.test(screen)) return screen;
+            if (screen.equals(before) && seen.test(screen)) return screen;
         }
         throw new AssertionError("never seen: " + what + ", but:\n" + screen);
     }
