@@ -30,6 +30,13 @@ struct thread_clock {
 // gnu2 thread-local storage (Makefile) needs no libc function and works in a library that is loaded late.
 static __thread struct thread_clock self;
 
+// Found by a call. Left to itself the compiler takes the address for cheap, and finds it anew at each other use.
+static inline struct thread_clock *own_clock(void) {
+    struct thread_clock *t = &self;
+    __asm__("" : "+r"(t));
+    return t;
+}
+
 static int precise;
 
 static int64_t clockNanos(int32_t id) {
@@ -311,23 +318,23 @@ static void read_clock(struct thread_clock *t) {
     split(t, cpu_now(t));
 }
 
-static int64_t cpuNanos(void) { return (int64_t)cpu_now(&self); }
+static int64_t cpuNanos(void) { return (int64_t)cpu_now(own_clock()); }
 
 static int64_t userNanos(void) {
-    struct thread_clock *t = &self;
+    struct thread_clock *t = own_clock();
     read_clock(t);
     return (int64_t)t->user;
 }
 
 static int64_t systemNanos(void) {
-    struct thread_clock *t = &self;
+    struct thread_clock *t = own_clock();
     read_clock(t);
     return (int64_t)(t->cpu - t->user);
 }
 
 // Two calls give one reading: the first takes it, the second tells its user part.
 static int64_t nowCpuNanos(void) {
-    struct thread_clock *t = &self;
+    struct thread_clock *t = own_clock();
     read_clock(t);
     return (int64_t)t->cpu;
 }
@@ -343,9 +350,10 @@ static int32_t selectRung(int32_t wanted) {
     }
     int32_t refusal = rseq_prepare(wanted);
     if (refusal) return refusal;
-    if (!self.marker || self.marker == &no_marker) self.marker = rseq_marker_place(wanted);
-    if (!self.marker) return PROBE_NOT_REGISTERED;
-    int kept = rseq_kept_markers(self.marker);
+    struct thread_clock *t = own_clock();
+    if (!t->marker || t->marker == &no_marker) t->marker = rseq_marker_place(wanted);
+    if (!t->marker) return PROBE_NOT_REGISTERED;
+    int kept = rseq_kept_markers(t->marker);
     if (kept != 0) return kept < 0 ? PROBE_CANNOT_PIN : PROBE_MARKER_KEPT;
     time_kernel();
     __atomic_store_n(&rung, wanted, __ATOMIC_RELEASE);
@@ -422,7 +430,7 @@ static void advance(struct thread_clock *t, uint64_t cpu) {
 
 // A virtual thread that has used so much goes on on this carrier. Returns the carrier, 0 if there is no memory for it.
 static int64_t mount(int64_t cpu, int64_t user) {
-    struct thread_clock *t = &self;
+    struct thread_clock *t = own_clock();
     if (!t->carrier) start_carrying(t);
     struct carrier *c = t->carrier;
     if (!c) return 0;
@@ -436,7 +444,7 @@ static int64_t mount(int64_t cpu, int64_t user) {
 
 // It stops for now. Returns what it has used; the carrier's field user tells the user part.
 static int64_t unmount(void) {
-    struct thread_clock *t = &self;
+    struct thread_clock *t = own_clock();
     struct carrier *c = t->carrier;
     uint64_t cpu = cpu_now(t);
     if (cpu - t->measured_cpu > MOST_UNMEASURED) {
@@ -455,8 +463,9 @@ static int64_t unmount(void) {
 
 // The calling thread is no carrier after all.
 static void stopCarrying(void) {
-    struct carrier *c = self.carrier;
-    self.carrier = 0;
+    struct thread_clock *t = own_clock();
+    struct carrier *c = t->carrier;
+    t->carrier = 0;
     if (!c) return;
     WRITE(c->last_cpu, c->first_cpu);
     WRITE(c->last_user, c->first_user);
@@ -467,7 +476,7 @@ static void stopCarrying(void) {
 
 // Of the virtual thread that calls; -1 if nobody mounted it through us.
 static int64_t virtualNanos(int32_t what) {
-    struct thread_clock *t = &self;
+    struct thread_clock *t = own_clock();
     const struct carrier *c = t->carrier;
     if (!c || !(c->turn & 1)) return -1;
     if (what == VIRTUAL_CPU) return (int64_t)cpu_now(t) - c->cpu_offset;

@@ -12,6 +12,9 @@ import jdk.internal.vm.annotation.ForceInline;
  */
 final class TaskClockAccount implements Runnable {
     private static final Unsafe UNSAFE = Unsafe.getUnsafe();
+    /** Where a virtual thread has it. */
+    static final long PLACE = UNSAFE.objectFieldOffset(VirtualThread.class, "runContinuation");
+
     private static final long CARRIER = UNSAFE.objectFieldOffset(TaskClockAccount.class, "carrier");
 
     // Of struct carrier, taskclock.h.

@@ -56,8 +56,8 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
     private static volatile boolean answersVirtual;
 
     private static final Unsafe UNSAFE = Unsafe.getUnsafe();
-    /** Where a virtual thread has what its scheduler runs, and we its account. */
-    private static long place;
+    /** Whether all is there that is called at a mount. */
+    private static boolean prepared;
 
     private static final boolean HAS_CARRIERS = Runtime.version().feature() >= 21;
 
@@ -218,8 +218,6 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
      */
     private static String prepareAccounts() {
         try {
-            Class<?> type = Class.forName("java.lang.VirtualThread", false, null);
-            long found = UNSAFE.objectFieldOffset(type, "runContinuation");
             for (int i = 0; i < 2; i++) {
                 TaskClockAccount account = new TaskClockAccount(null);
                 account.mount();
@@ -228,9 +226,9 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
             }
             stopCarrying();
             TaskClockCalls.linkSoon();
-            place = found;
+            prepared = true;
             return null;
-        } catch (ClassNotFoundException | InternalError e) {
+        } catch (LinkageError e) {
             return "java.lang.VirtualThread is not as known: " + e;
         }
     }
@@ -248,8 +246,8 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
 
     /** What is known of a virtual thread, as org.taskclock.VirtualTimes wants it. False if nothing is. */
     public static boolean virtualTimes(Thread thread, long[] into) {
-        if (place == 0 || into.length < 6 || thread.getClass() != VirtualThread.class) return false;
-        Object account = UNSAFE.getReference(thread, place);
+        if (!prepared || into.length < 6 || thread.getClass() != VirtualThread.class) return false;
+        Object account = UNSAFE.getReference(thread, TaskClockAccount.PLACE);
         if (!(account instanceof TaskClockAccount)) return false;
         ((TaskClockAccount) account).facts(into);
         return true;
@@ -262,8 +260,8 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
     /** Whether the thread's CPU time cannot be told, as ThreadMXBean has it of virtual threads. */
     public static boolean isUnknown(Thread thread) {
         if (!thread.isVirtual()) return false;
-        if (!answersVirtual || place == 0 || thread.getClass() != VirtualThread.class) return true;
-        Object there = UNSAFE.getReference(thread, place);
+        if (!answersVirtual || !prepared || thread.getClass() != VirtualThread.class) return true;
+        Object there = UNSAFE.getReference(thread, TaskClockAccount.PLACE);
         return !(there instanceof TaskClockAccount) || !((TaskClockAccount) there).isMounted();
     }
 
@@ -274,12 +272,12 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
     static void mounted(Thread thread) {
         if (!accounting) return;
         try {
-            Object there = UNSAFE.getReference(thread, place);
+            Object there = UNSAFE.getReference(thread, TaskClockAccount.PLACE);
             if (there instanceof TaskClockAccount) {
                 ((TaskClockAccount) there).mount();
             } else {
                 TaskClockAccount account = new TaskClockAccount((Runnable) there);
-                UNSAFE.putReferenceRelease(thread, place, account);
+                UNSAFE.putReferenceRelease(thread, TaskClockAccount.PLACE, account);
                 account.mount();
             }
         } catch (Throwable e) {
@@ -290,16 +288,16 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
     /** The thread has stopped and is about to be unmounted. */
     @ForceInline
     static void unmounted(Thread thread) {
-        if (place == 0) return; // only yields are counted
-        Object there = UNSAFE.getReference(thread, place);
+        if (!prepared) return; // only yields are counted
+        Object there = UNSAFE.getReference(thread, TaskClockAccount.PLACE);
         if (there instanceof TaskClockAccount) ((TaskClockAccount) there).unmount();
     }
 
     /** The thread has run for the last time; its carrier calls. */
     static void ended(Thread thread) {
-        if (place == 0) return;
+        if (!prepared) return;
         try {
-            Object there = UNSAFE.getReference(thread, place);
+            Object there = UNSAFE.getReference(thread, TaskClockAccount.PLACE);
             BiConsumer<Thread, long[]> to = ended;
             if (to == null || !(there instanceof TaskClockAccount)) return;
             TaskClockAccount account = (TaskClockAccount) there;
