@@ -6,6 +6,7 @@
 #
 # Runs all benchmarks on each JDK (without arguments: on every JDK 17 and later under /usr/lib/jvm) and writes what they
 # say to results/DATE-NAME. On the best rung that is usable, or that named by -g. Three rounds, some nine minutes for each JDK.
+# With JMH options, as a benchmark's name, only what these choose.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")"
 
@@ -102,11 +103,13 @@ for home in "${homes[@]}"; do
     jsons+=("$json")
   done
   java+=(-cp "$jar")
-  "${java[@]}" org.taskclock.benchmarks.Accuracy --markdown >"$out/$label-accuracy.md"
-  "${java[@]}" org.taskclock.benchmarks.Safepoints --markdown >"$out/$label-safepoints.md"
-  "${java[@]}" org.taskclock.benchmarks.Intervals --markdown >"$out/$label-intervals.md"
-  "${java[@]}" org.taskclock.benchmarks.Switches --markdown >"$out/$label-switches.md"
-  "${java[@]}" org.taskclock.benchmarks.StartUp --markdown >"$out/$label-startup.md"
+  if ((${#jmh[@]} == 0)); then
+    "${java[@]}" org.taskclock.benchmarks.Accuracy --markdown >"$out/$label-accuracy.md"
+    "${java[@]}" org.taskclock.benchmarks.Safepoints --markdown >"$out/$label-safepoints.md"
+    "${java[@]}" org.taskclock.benchmarks.Intervals --markdown >"$out/$label-intervals.md"
+    "${java[@]}" org.taskclock.benchmarks.Switches --markdown >"$out/$label-switches.md"
+    "${java[@]}" org.taskclock.benchmarks.StartUp --markdown >"$out/$label-startup.md"
+  fi
   without_paths "$out/$label".txt "$out/$label"-*
   echo "- $label: rung $in_use, $(property IMPLEMENTOR "$home"), $("$home/bin/java" -version 2>&1 | sed -n 2p)" >>"$out/machine.md"
 done

@@ -27,9 +27,6 @@ public final class Agency implements BiFunction<String, Boolean, String> {
 
     private static final String NO_VIRTUAL_THREADS = "this JDK has no virtual threads, which came with 21";
 
-    /** System property for whoever asked. */
-    private static final String REPORT_PROPERTY = "taskclock.agent.report";
-
     private final AgentLoader loader;
 
     // Null before the first use.
@@ -64,12 +61,6 @@ public final class Agency implements BiFunction<String, Boolean, String> {
     public synchronized String apply(String text, Boolean running) {
         Options options = Options.parse(text);
         if (hooks == null && options.detach()) return "detached";
-        if (options.given().containsKey(Options.REPORT)) {
-            if (hooks == null)
-                throw new IllegalArgumentException("there is nothing to report: it was not installed before");
-            System.setProperty(REPORT_PROPERTY, JsonReport.of(this, Map.of()));
-            return state();
-        }
         try {
             if (hooks == null) {
                 hooks = Hooks.install(loader);
@@ -108,6 +99,12 @@ public final class Agency implements BiFunction<String, Boolean, String> {
                 leftOut.add(part + ": " + e);
             }
         }
+        try {
+            if (report == null) report = new Report(this, hooks);
+            report.install(loader);
+        } catch (Refused e) {
+            leftOut.add("report: " + e.getMessage());
+        }
         told = options.over(told);
         for (String part : leftOut) System.err.println("taskclock: agent: left out: " + part);
     }
@@ -143,14 +140,8 @@ public final class Agency implements BiFunction<String, Boolean, String> {
 
     private void setManagement(boolean wanted, boolean running) throws Refused {
         if (management == null) management = new Management(this, hooks);
-        if (report == null) report = new Report(this, hooks);
-        if (wanted) {
-            management.install(loader.jvm, running);
-            report.install(loader);
-        } else {
-            management.remove();
-            report.remove();
-        }
+        if (wanted) management.install(loader.jvm, running);
+        else management.remove();
     }
 
     private void setRecorder(boolean wanted) {
@@ -178,7 +169,6 @@ public final class Agency implements BiFunction<String, Boolean, String> {
         accounts.remove();
         if (recorder != null) recorder.remove();
         recorder = null;
-        System.clearProperty(REPORT_PROPERTY);
         if (summary != null) summary.stop();
         summary = null;
         if (management != null) management.remove();

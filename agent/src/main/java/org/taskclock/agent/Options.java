@@ -23,8 +23,6 @@ record Options(boolean detach, Map<String, String> given) {
     static final String RECORDER = "jfr";
     /** A folder for what was used by the end of the process; none unless one is named. */
     static final String SUMMARY = "summary";
-    /** Not a part, but a question: what is known now. */
-    static final String REPORT = "report";
 
     /** In the order in which they are installed. */
     static final List<String> PARTS = List.of(ACCOUNTS, TIMES, YIELD, MANAGEMENT, RECORDER, SUMMARY);
@@ -52,7 +50,6 @@ record Options(boolean detach, Map<String, String> given) {
     static Options parse(String text) {
         if (text == null || text.isBlank()) return NONE;
         if (text.trim().equals("detach")) return new Options(true, Map.of());
-        if (text.trim().equals(REPORT)) return new Options(false, Map.of(REPORT, ""));
         Map<String, String> given = new TreeMap<>();
         for (String option : text.split(",", -1)) {
             int equals = option.indexOf('=');
@@ -68,7 +65,7 @@ record Options(boolean detach, Map<String, String> given) {
         List<String> values = VALUES.get(name);
         if (values == null) {
             throw new IllegalArgumentException("option \"" + option + "\" is unknown; there are "
-                    + String.join(", ", VALUES.keySet()) + ", and detach or report alone");
+                    + String.join(", ", VALUES.keySet()) + ", and detach alone");
         }
         if (values.isEmpty()) {
             if (value.isEmpty())

@@ -3,18 +3,22 @@
 package org.taskclock.agent;
 
 import java.io.IOException;
-import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Supplier;
+import org.taskclock.CpuTime;
+import org.taskclock.ProcessClock;
 import org.taskclock.TaskClock;
 
 /**
- * What the bean knows of virtual threads and yields, as text for tools on this machine: a line for each thing, with tabs between its
- * parts. The first is {@code taskclock-report 1}, the last tells what CPU time it took. {@code taskclock top} reads it.
+ * What the agent knows, as JSON, for the command line: in the property {@code taskclock.report} of those that the JVM hands out to
+ * tools that attach, and at the end of a process in a file. Times in ns.
  */
 public final class Report implements Supplier<String> {
-    private static final int MOST_SITES = 20;
-    private static final int MOST_YIELDERS = 200;
+    /** So many places, the busiest. */
+    private static final int SITES = 200;
+
+    private static final int YIELDERS = 200;
 
     private final Agency agency;
     private final Hooks hooks;
@@ -43,49 +47,90 @@ public final class Report implements Supplier<String> {
 
     @Override
     public String get() {
+        return of(agency, Map.of());
+    }
+
+    /** Looks at each virtual thread that lives. {@code elapsedNanos} has no origin; {@code reportNanos} is what CPU time this took. */
+    static String of(Agency agency, Map<String, Summary.Pool> pools) {
         long start = TaskClock.cpuNanos();
-        StringBuilder text = new StringBuilder("taskclock-report 1\n");
-        if (agency.accounts().isInstalled()) {
-            for (VirtualAccounts.Group g : agency.accounts().groups()) {
-                line(text, "virtual", plain(g.name()), g.live(), g.ended(), g.cpuNanos(), g.userNanos());
-            }
-            for (VirtualAccounts.Carrier c : agency.accounts().carriers())
-                line(text, "carrier", c.tid(), c.cpuNanos(), c.userNanos(), c.carriedNanos(), c.carriedUserNanos());
-        }
-        line(text, "mode", agency.yields().mode());
-        if (agency.yields().mode() == Yields.Mode.COUNT) yields(text);
-        line(text, "took", TaskClock.cpuNanos() - start);
-        return text.toString();
+        Json json = new Json();
+        json.member("version", Agency.version());
+        json.member("pid", ProcessHandle.current().pid());
+        json.member("java", System.getProperty("java.version"));
+        json.member("command", System.getProperty("sun.java.command", ""));
+        json.member("elapsedNanos", System.nanoTime());
+        CpuTime process = ProcessClock.current().now();
+        json.member("cpuNanos", process.cpuNanos());
+        json.member("userNanos", process.userNanos());
+        json.list("pools", pools.entrySet(), pool -> json.object(() -> pool(json, pool.getKey(), pool.getValue())));
+        json.list("virtualThreads", agency.accounts().groups(), group -> json.object(() -> group(json, group)));
+        json.list("carriers", agency.accounts().carriers(), carrier -> json.object(() -> carrier(json, carrier)));
+        yields(json, agency.yields());
+        json.member(
+                "overflown",
+                agency.yields().counts().isOverflown() || agency.accounts().isOverflown());
+        json.member("reportNanos", TaskClock.cpuNanos() - start);
+        return json.end();
     }
 
-    private void yields(StringBuilder text) {
-        List<YieldCounts.Yielder> yielders = agency.yields().yielders();
-        long own = 0;
+    private static void pool(Json json, String name, Summary.Pool pool) {
+        json.member("name", name);
+        json.member("example", pool.example);
+        json.member("java", pool.java);
+        json.member("threads", pool.threads);
+        json.member("cpuNanos", pool.cpuNanos);
+        json.member("userNanos", pool.userNanos);
+    }
+
+    private static void group(Json json, VirtualAccounts.Group group) {
+        json.member("name", group.name());
+        json.member("live", group.live());
+        json.member("ended", group.ended());
+        json.member("cpuNanos", group.cpuNanos());
+        json.member("userNanos", group.userNanos());
+    }
+
+    private static void carrier(Json json, VirtualAccounts.Carrier carrier) {
+        json.member("tid", carrier.tid());
+        json.member("cpuNanos", carrier.cpuNanos());
+        json.member("userNanos", carrier.userNanos());
+        json.member("carriedNanos", carrier.carriedNanos());
+        json.member("carriedUserNanos", carrier.carriedUserNanos());
+    }
+
+    private static void yields(Json json, Yields yields) {
+        List<YieldCounts.Yielder> yielders = yields.yielders();
+        long platform = 0;
         long virtual = 0;
-        for (YieldCounts.Yielder y : yielders) {
-            own += y.yields();
-            virtual += y.virtualYields();
+        long nanos = 0;
+        for (YieldCounts.Yielder yielder : yielders) {
+            platform += yielder.yields();
+            virtual += yielder.virtualYields();
+            // Where each yield switches, those that are measured take longer, by the measuring.
+            nanos += Math.min(yielder.yieldNanos(), yielder.userNanos() + yielder.systemNanos());
         }
-        line(text, "yields", own, virtual);
-        yielders.stream()
-                .filter(y -> y.tid() != 0)
-                .limit(MOST_YIELDERS)
-                .forEach(y -> line(text, "yielder", y.tid(), y.yields(), y.virtualYields()));
-        agency.yields().counts().sites().stream()
-                .sorted(Comparator.comparingLong(YieldCounts.Site::yields).reversed())
-                .limit(MOST_SITES)
-                .forEach(s -> line(text, "site", plain(s.name()), s.yields()));
-    }
-
-    private static void line(StringBuilder text, Object... parts) {
-        for (int i = 0; i < parts.length; i++) text.append(i == 0 ? "" : "\t").append(parts[i]);
-        text.append('\n');
-    }
-
-    /** A name may hold anything. */
-    private static String plain(String name) {
-        StringBuilder plain = new StringBuilder(name);
-        for (int i = 0; i < plain.length(); i++) if (plain.charAt(i) < ' ') plain.setCharAt(i, ' ');
-        return plain.toString();
+        json.member("yieldMode", yields.mode().toString());
+        json.member("platformYields", platform);
+        json.member("virtualYields", virtual);
+        json.member("platformYieldNanos", nanos);
+        List<YieldCounts.Yielder> live =
+                yielders.stream().filter(y -> y.tid() != 0).limit(YIELDERS).toList();
+        json.list(
+                "yielders",
+                live,
+                yielder -> json.object(() -> {
+                    json.member("tid", yielder.tid());
+                    json.member("yields", yielder.yields() + yielder.virtualYields());
+                }));
+        List<YieldCounts.Site> sites =
+                yields.counts().sites().stream().limit(SITES).toList();
+        json.list(
+                "yieldSites",
+                sites,
+                site -> json.object(() -> {
+                    json.member("yields", site.yields());
+                    json.member("virtualYields", site.virtualYields());
+                    json.list("stack", site.frames(), frame -> json.quote(frame.toString()));
+                }));
     }
 }

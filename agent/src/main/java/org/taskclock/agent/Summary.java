@@ -114,7 +114,7 @@ final class Summary {
             sample();
             long pid = ProcessHandle.current().pid();
             Path part = folder.resolve(pid + ".part");
-            Files.writeString(part, JsonReport.of(agency, pools));
+            Files.writeString(part, Report.of(agency, pools));
             Files.move(part, folder.resolve(pid + ".json"), StandardCopyOption.ATOMIC_MOVE);
         } catch (IOException | RuntimeException | LinkageError e) {
             warn(e);

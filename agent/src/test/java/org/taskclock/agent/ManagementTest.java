@@ -96,8 +96,9 @@ class ManagementTest {
             awaitReady(directory.resolve("out"));
             VirtualMachine machine = VirtualMachine.attach(Long.toString(served.pid()));
             assertThat(machine.getAgentProperties().getProperty("taskclock.report"))
-                    .startsWith("taskclock-report 1\n")
-                    .contains("\nmode\tcount\n", "\nyields\t", "\ntook\t");
+                    .startsWith("{\"version\":\"")
+                    .contains("\"yieldMode\":\"count\",\"platformYields\":", "\"virtualThreads\":[", "\"reportNanos\":")
+                    .endsWith("}");
             // What others put there is there, as before.
             machine.startLocalManagementAgent();
             assertThat(machine.getAgentProperties())

@@ -58,6 +58,18 @@ final class Amounts {
         }
     }
 
+    /** 1000/s. */
+    static final class Rate implements ITypeConverter<Double> {
+        private static final Pattern FORM = Pattern.compile("([0-9]+(?:\\.[0-9]+)?)(?:/s)?");
+
+        @Override
+        public Double convert(String text) {
+            Matcher parts = FORM.matcher(text);
+            if (!parts.matches()) throw new TypeConversionException('"' + text + "\" is not as 1000/s");
+            return Double.valueOf(parts.group(1));
+        }
+    }
+
     static String size(long bytes) {
         if (bytes < 10_000) return bytes + " B";
         return bytes < 10_000_000 ? bytes / 1_000 + " kB" : bytes / 1_000_000 + " MB";

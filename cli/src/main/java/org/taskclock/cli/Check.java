@@ -8,8 +8,6 @@ import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.taskclock.watch.Diagnosis;
 import org.taskclock.watch.Frame;
 import org.taskclock.watch.Row;
@@ -17,13 +15,11 @@ import org.taskclock.watch.Sampler;
 import org.taskclock.watch.Totals;
 import org.taskclock.watch.Unwatchable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
-import picocli.CommandLine.TypeConversionException;
 
 @Command(
         name = "check",
@@ -47,36 +43,6 @@ final class Check implements Callable<Integer> {
     private static final long SECOND = 1_000_000_000;
     private static final int NAMED = 3;
 
-    static final class Length implements ITypeConverter<Duration> {
-        private static final Pattern FORM = Pattern.compile("([0-9]{1,6})(ms|s|m|h)?");
-
-        @Override
-        public Duration convert(String text) {
-            Matcher parts = FORM.matcher(text);
-            if (!parts.matches()) throw new TypeConversionException('"' + text + "\" is not as 10s, 500ms, 5m or 1h");
-            long number = Long.parseLong(parts.group(1));
-            if (number == 0) throw new TypeConversionException("0 is too short");
-            String unit = parts.group(2) == null ? "s" : parts.group(2);
-            return switch (unit) {
-                case "ms" -> Duration.ofMillis(number);
-                case "m" -> Duration.ofMinutes(number);
-                case "h" -> Duration.ofHours(number);
-                default -> Duration.ofSeconds(number);
-            };
-        }
-    }
-
-    static final class Rate implements ITypeConverter<Double> {
-        private static final Pattern FORM = Pattern.compile("([0-9]+(?:\\.[0-9]+)?)(?:/s)?");
-
-        @Override
-        public Double convert(String text) {
-            Matcher parts = FORM.matcher(text);
-            if (!parts.matches()) throw new TypeConversionException('"' + text + "\" is not as 1000/s");
-            return Double.valueOf(parts.group(1));
-        }
-    }
-
     @Spec
     private CommandSpec spec;
 
@@ -96,14 +62,14 @@ final class Check implements Callable<Integer> {
     @Option(
             names = "--yields",
             paramLabel = "RATE",
-            converter = Rate.class,
+            converter = Amounts.Rate.class,
             description = "Calls of Thread.yield a second; loads the agent for that time, where it is not there.")
     private Double yields;
 
     @Option(
             names = "--for",
             paramLabel = "TIME",
-            converter = Length.class,
+            converter = Amounts.Time.class,
             defaultValue = "10s",
             description = "How long to watch; 10s unless given.")
     private Duration length;
@@ -111,7 +77,8 @@ final class Check implements Callable<Integer> {
     @Option(
             names = "--pool",
             paramLabel = "NAME",
-            description = "Only threads of this pool: their name, numbers written as #.")
+            description =
+                    "Only threads of this pool: their name, numbers written as #. Yields of virtual threads are their carriers'.")
     private String pool;
 
     @Option(names = "--no-attach", description = "Ask the JVM nothing: names are the kernel's, of 15 characters.")
@@ -120,11 +87,12 @@ final class Check implements Callable<Integer> {
     private long cpuNanos;
     private long userNanos;
     private long nanos;
-    private long yielded;
+    private double yielded;
     /** In which they were counted. */
     private long countedNanos;
 
     private boolean poolSeen;
+    private boolean poolHasThreads;
     private final Map<String, Long> cpuByThread = new HashMap<>();
     private final Map<String, Long> systemByThread = new HashMap<>();
 
@@ -186,12 +154,18 @@ final class Check implements Callable<Integer> {
                 last = sampler.next();
                 add(last);
                 if (sampler.yields() >= 0) {
-                    yielded += sampler.yields();
+                    yielded += pool == null ? sampler.yields() : yieldsOfPool(last, sampler);
                     countedNanos += last.intervalNanos();
                 }
             }
             if (pool != null && !poolSeen) {
                 throw new Target.Failure(Main.FAILED, "process " + pid + " has no thread of a pool \"" + pool + "\"");
+            }
+            if (yields != null && pool != null && !poolHasThreads) {
+                throw new Target.Failure(
+                        Main.FAILED,
+                        "process " + pid
+                                + ": yields of virtual threads are known by carrier only: give the carriers' pool");
             }
             boolean exceeded = judge("cpu", cpu, cpuNanos, cpuByThread, last.totals());
             exceeded |= judge("system", system, cpuNanos - userNanos, systemByThread, last.totals());
@@ -209,8 +183,7 @@ final class Check implements Callable<Integer> {
             userNanos += frame.totals().processUserNanos();
         }
         for (Row row : frame.rows()) {
-            boolean member =
-                    pool != null && (row.pool().equals(pool) || row.name().equals(pool));
+            boolean member = isMember(row);
             poolSeen |= member;
             if (pool != null && !member) continue;
             if (member) {
@@ -219,9 +192,22 @@ final class Check implements Callable<Integer> {
             }
             // What virtual threads used is their carriers' already.
             if (row.kind() == Row.Kind.VIRTUAL) continue;
+            poolHasThreads |= member;
             cpuByThread.merge(row.name(), row.cpuNanos(), Long::sum);
             systemByThread.merge(row.name(), row.systemNanos(), Long::sum);
         }
+    }
+
+    private boolean isMember(Row row) {
+        return pool != null && (row.pool().equals(pool) || row.name().equals(pool));
+    }
+
+    private double yieldsOfPool(Frame frame, Sampler sampler) {
+        double aSecond = frame.rows().stream()
+                .filter(this::isMember)
+                .mapToDouble(sampler::yieldsASecond)
+                .sum();
+        return aSecond * frame.intervalNanos() / SECOND;
     }
 
     private boolean judgeYields(long pid) throws IOException, Target.Failure {

@@ -10,7 +10,9 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Properties;
+import org.taskclock.watch.AgentReport;
 import org.taskclock.watch.JvmSocket;
+import org.taskclock.watch.Jvms;
 
 /** A JVM that runs, into which the agent is loaded. */
 final class Target {
@@ -29,7 +31,6 @@ final class Target {
     /** Where the agent says what became of it. */
     private static final String STATE_PROPERTY = "taskclock.agent";
 
-    private static final String REPORT_PROPERTY = "taskclock.agent.report";
     private static final long TIMEOUT_MILLIS = 20_000;
 
     private final long pid;
@@ -46,6 +47,7 @@ final class Target {
                 throw new Failure(Main.FAILED, "process " + pid + " is not a JVM: jcmd lists those there are");
             }
         } catch (NoSuchFileException e) {
+            if (Jvms.isHidden(pid)) throw new Failure(Main.NOT_PERMITTED, Jvms.hidden(pid));
             throw new Failure(Main.NO_PROCESS, "there is no process " + pid + ": jcmd lists the JVMs there are");
         } catch (AccessDeniedException e) {
             throw notPermitted(pid);
@@ -89,16 +91,16 @@ final class Target {
         }
     }
 
-    /** What the agent knows, as JSON. */
-    String report() throws Failure {
-        String state = tell("report");
-        if (state.startsWith("failed: "))
-            throw new Failure(Main.FAILED, "agent: " + state.substring("failed: ".length()));
+    /** What the agent knows. */
+    AgentReport report() throws Failure {
         try {
-            return properties().getProperty(REPORT_PROPERTY);
+            AgentReport report = AgentReport.ask(JvmSocket.of(pid), TIMEOUT_MILLIS);
+            if (report != null) return report;
         } catch (IOException e) {
             throw refused(e);
         }
+        throw new Failure(
+                Main.FAILED, "process " + pid + ": the agent does not report: attach says why it was left out");
     }
 
     private Properties properties() throws IOException {

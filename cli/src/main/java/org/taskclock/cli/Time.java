@@ -17,6 +17,7 @@ import java.util.stream.Stream;
 import org.taskclock.ClockStatus;
 import org.taskclock.Rung;
 import org.taskclock.TaskClock;
+import org.taskclock.watch.AgentReport;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import org.taskclock.watch.AgentReport;
 import org.taskclock.watch.Row;
 
 /** What time prints. */

@@ -39,6 +39,7 @@ import picocli.CommandLine.Spec;
             "  taskclock top                      the busiest JVM",
             "  taskclock top 4711                 that one, each second",
             "  taskclock top orders 5 12          \"orders\" in its name; 12 times 5 seconds",
+            "  taskclock top 0.5                  the busiest, each half second",
             "  taskclock top -b --top 5 4711 | tee top.txt",
             "  taskclock top --json 4711 1 60 | jq -c 'select(.systemPercent > 50)'",
             "",
@@ -158,7 +159,8 @@ final class Top implements Callable<Integer> {
     private String readWords() {
         List<String> left = new ArrayList<>(words);
         String process = null;
-        if (pids.isEmpty() && !demo && !left.isEmpty()) process = left.remove(0);
+        boolean named = !left.isEmpty() && !left.get(0).matches("[0-9]*\\.[0-9]+");
+        if (pids.isEmpty() && !demo && named) process = left.remove(0);
         if (!left.isEmpty()) delay = number(left.remove(0), "interval");
         if (!left.isEmpty()) count = (int) number(left.remove(0), "count");
         if (!left.isEmpty()) throw misused("surplus: " + left.get(0));

@@ -5,6 +5,7 @@ package org.taskclock.cli;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import org.taskclock.watch.AgentReport;
 import org.taskclock.watch.Row;
 import org.taskclock.watch.ThreadNames;
 
@@ -54,7 +55,7 @@ record Usage(
             pools.add(new Pool(pool.name(), kind, pool.threads(), pool.cpuNanos(), pool.userNanos()));
         }
         pools.sort(Comparator.comparingLong(Pool::cpuNanos).reversed());
-        long scheduling = Math.max(0, report.carrierNanos() - report.carriedNanos());
+        long scheduling = Math.max(0, report.schedulingNanos());
         Yields yields = new Yields(
                 report.platformYields(),
                 report.virtualYields(),

@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.taskclock.watch.AgentReport;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -121,9 +122,9 @@ final class Yields implements Callable<Integer> {
         AgentReport second;
         try {
             told(target, attached ? "yield=count" : ALONE + "count");
-            first = AgentReport.parse(target.report());
+            first = target.report();
             stop.sleep(duration);
-            second = AgentReport.parse(target.report());
+            second = target.report();
         } finally {
             target.tell(attached ? "yield=" + mode(before) : "detach");
         }
@@ -153,8 +154,7 @@ final class Yields implements Callable<Integer> {
         double platform = second.platformYields() - first.platformYields();
         double virtual = second.virtualYields() - first.virtualYields();
         double platformNanos = second.platformYieldNanos() - first.platformYieldNanos();
-        double scheduling =
-                second.carrierNanos() - second.carriedNanos() - (first.carrierNanos() - first.carriedNanos());
+        double scheduling = second.schedulingNanos() - first.schedulingNanos();
         double eachPlatform = platform > 0 ? platformNanos / platform : 0;
         Map<List<String>, AgentReport.Site> earlier = new HashMap<>();
         for (AgentReport.Site site : first.yieldSites()) earlier.put(site.stack(), site);

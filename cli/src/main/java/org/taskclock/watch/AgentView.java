@@ -3,13 +3,11 @@
 package org.taskclock.watch;
 
 import java.io.IOException;
-import java.io.StringReader;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Properties;
 
 /**
  * What TaskClock's agent tells where it is in the JVM: CPU time of virtual threads, and yields. It is asked by the attach
@@ -23,7 +21,6 @@ final class AgentView {
     /** Between two reports, times the CPU time that one took. */
     private static final int PART = 100;
 
-    private static final String HEADER = "taskclock-report 1";
     private static final int MOST_SITES = 3;
 
     /** Sums, from which differences are taken. Of a group of virtual threads, or what the carriers did besides. */
@@ -95,17 +92,14 @@ final class AgentView {
         long now = System.nanoTime();
         if (!allowed || now - notBefore < 0) return;
         notBefore = now + LOOK_AGAIN_NANOS;
-        String report;
+        AgentReport report;
         try {
-            Properties properties = new Properties();
-            properties.load(new StringReader(socket.ask(TIMEOUT_MILLIS, "agentProperties")));
-            report = properties.getProperty("taskclock.report", "");
-        } catch (IOException | IllegalArgumentException e) {
-            present = false;
-            return;
+            report = AgentReport.ask(socket, TIMEOUT_MILLIS);
+        } catch (IOException e) {
+            report = null;
         }
         boolean had = present;
-        present = report.startsWith(HEADER);
+        present = report != null;
         if (!present) {
             yields = -1;
             return;
@@ -118,34 +112,20 @@ final class AgentView {
         read(report, had, part, intervalNanos);
     }
 
-    private void read(String report, boolean had, double part, long intervalNanos) {
+    private void read(AgentReport report, boolean had, double part, long intervalNanos) {
+        // The first time its code is compiled.
+        if (had) notBefore += PART * report.reportNanos();
+        yieldMode = report.yieldMode();
         Map<String, Sum> nowGroups = new HashMap<>();
-        Map<String, Long> nowSites = new HashMap<>();
+        for (AgentReport.Group group : report.virtualThreads())
+            nowGroups.put(group.name(), new Sum(group.live(), group.cpuNanos(), group.userNanos()));
         Map<Integer, Long> nowYielders = new HashMap<>();
-        long nowYields = -1;
-        long own = 0;
-        long ownUser = 0;
-        boolean carriers = false;
-        for (String line : report.split("\n", -1)) {
-            String[] parts = line.split("\t", -1);
-            switch (parts[0]) {
-                case "virtual" ->
-                    nowGroups.put(parts[1], new Sum(number(parts[2]), number(parts[4]), number(parts[5])));
-                case "carrier" -> {
-                    carriers = true;
-                    own += number(parts[2]) - number(parts[4]);
-                    ownUser += number(parts[3]) - number(parts[5]);
-                }
-                case "yields" -> nowYields = number(parts[1]) + number(parts[2]);
-                case "mode" -> yieldMode = parts[1];
-                case "yielder" -> nowYielders.put((int) number(parts[1]), number(parts[2]) + number(parts[3]));
-                case "site" -> nowSites.merge(parts[1], number(parts[2]), Long::sum);
-                // The first time its code is compiled.
-                case "took" -> notBefore += had ? PART * number(parts[1]) : 0;
-                default -> {}
-            }
-        }
-        Sum nowScheduling = carriers ? new Sum(1, own, ownUser) : null;
+        for (AgentReport.Yielder yielder : report.yielders()) nowYielders.put(yielder.tid(), yielder.yields());
+        Map<String, Long> nowSites = new HashMap<>();
+        for (AgentReport.Site site : report.yieldSites()) nowSites.merge(site.name(), site.yields(), Long::sum);
+        long nowYields = yieldMode.equals("count") ? report.platformYields() + report.virtualYields() : -1;
+        Sum nowScheduling =
+                report.carriers().isEmpty() ? null : new Sum(1, report.schedulingNanos(), report.schedulingUserNanos());
         if (had) {
             List<Row> found = new ArrayList<>();
             nowGroups.forEach((name, sum) -> {
@@ -197,9 +177,5 @@ final class AgentView {
                 .limit(MOST_SITES)
                 .map(e -> String.format(Locale.ROOT, "%,.0f a second from %s", e.getValue() * perSecond, e.getKey()))
                 .toList();
-    }
-
-    private static long number(String text) {
-        return Long.parseLong(text);
     }
 }

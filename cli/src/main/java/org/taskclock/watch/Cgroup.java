@@ -27,33 +27,35 @@ final class Cgroup {
 
     static Cgroup of(long pid) {
         try {
-            String unified = null;
-            String cpu = null;
-            String cpuacct = null;
-            for (String line : Files.readAllLines(Path.of("/proc/" + pid + "/cgroup"))) {
-                String[] parts = line.split(":", 3);
-                if (parts.length < 3) continue;
-                List<String> controllers = List.of(parts[1].split(",", -1));
-                if (parts[0].equals("0")) unified = parts[2];
-                if (controllers.contains("cpu")) cpu = parts[2];
-                if (controllers.contains("cpuacct")) cpuacct = parts[2];
-            }
-            if (cpu != null && cpuacct != null) {
-                Path group = group(ROOT.resolve("cpu"), cpu);
-                Path account = group(ROOT.resolve("cpuacct"), cpuacct);
-                // The root of a version 1 hierarchy has the files, too, but is no container; it is one where it is
-                // limited.
-                if (cpu.equals("/") && quota(group, false) == 0) account = null;
-                return new Cgroup(account, group, ROOT.resolve("cpu"), false);
-            }
-            if (unified != null) {
-                Path group = group(ROOT, unified);
-                return new Cgroup(Files.exists(group.resolve("cpu.max")) ? group : null, group, ROOT, true);
-            }
+            return of(Files.readAllLines(Path.of("/proc/" + pid + "/cgroup")), ROOT);
         } catch (IOException | RuntimeException e) {
-            // There is none that can be read.
+            return new Cgroup(null, null, ROOT, true); // none that can be read
         }
-        return new Cgroup(null, null, ROOT, true);
+    }
+
+    /** By the lines of /proc/PID/cgroup, and where the hierarchies are mounted. */
+    static Cgroup of(List<String> lines, Path root) {
+        String unified = null;
+        String cpu = null;
+        String cpuacct = null;
+        for (String line : lines) {
+            String[] parts = line.split(":", 3);
+            if (parts.length < 3) continue;
+            List<String> controllers = List.of(parts[1].split(",", -1));
+            if (parts[0].equals("0")) unified = parts[2];
+            if (controllers.contains("cpu")) cpu = parts[2];
+            if (controllers.contains("cpuacct")) cpuacct = parts[2];
+        }
+        if (cpu != null && cpuacct != null) {
+            Path group = group(root.resolve("cpu"), cpu);
+            Path account = group(root.resolve("cpuacct"), cpuacct);
+            // The root of a version 1 hierarchy has the files, too, but is no container; it is one where it is limited.
+            if (!cpu.equals(cpuacct) || (cpu.equals("/") && quota(group, false) == 0)) account = null;
+            return new Cgroup(account, group, root.resolve("cpu"), false);
+        }
+        if (unified == null) return new Cgroup(null, null, root, true);
+        Path group = group(root, unified);
+        return new Cgroup(Files.exists(group.resolve("cpu.max")) ? group : null, group, root, true);
     }
 
     /** In a container the path is often the host's, and what is mounted is the container's own group. */

@@ -14,6 +14,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import org.taskclock.ProcStat;
+import org.taskclock.ProcessClock;
 
 /** The JVMs of this machine, as far as they are visible: those of other users and in containers, too. */
 public final class Jvms {
@@ -44,6 +45,14 @@ public final class Jvms {
             "--illegal-native-access",
             "--finalization",
             "--sun-misc-unsafe-memory-access");
+
+    /** Whoever has one of these takes what the launcher does, as jsvc. */
+    private static final Set<String> JAVAS = Set.of("-jar", "-cp", "-classpath", "--class-path", "-m", "--module");
+
+    /** PID_MAX_LIMIT: no process has a higher id. */
+    private static final int MOST = 1 << 22;
+
+    private static final String VERSION = "JAVA_VERSION=\"";
 
     private static final byte[] LIBRARY = "libjvm.so".getBytes(StandardCharsets.US_ASCII);
 
@@ -93,15 +102,34 @@ public final class Jvms {
     }
 
     private static long used(Jvm jvm) {
-        return org.taskclock.ProcessClock.of(jvm.pid()).cpuNanos();
+        return ProcessClock.of(jvm.pid()).cpuNanos();
     }
 
     /** Makes sure that there is such a process, and that it is a JVM. */
     static void check(long pid) throws Unwatchable {
-        if (pid <= 0 || pid > Integer.MAX_VALUE || !Files.exists(Path.of("/proc/" + pid + "/stat"))) {
-            throw new Unwatchable(Unwatchable.Reason.GONE, "there is no process " + pid);
+        if (pid <= 0 || pid > Integer.MAX_VALUE) throw none(pid);
+        if (!Files.exists(Path.of("/proc/" + pid + "/stat"))) {
+            if (!isHidden(pid)) throw none(pid);
+            throw new Unwatchable(Unwatchable.Reason.NOT_PERMITTED, hidden(pid));
         }
         if (!isJvm(pid)) throw new Unwatchable(Unwatchable.Reason.NO_JVM, "process " + pid + " is not a JVM");
+    }
+
+    private static Unwatchable none(long pid) {
+        return new Unwatchable(Unwatchable.Reason.GONE, "there is no process " + pid);
+    }
+
+    /** Whether it runs, though there is nothing of it in /proc: that can be mounted so that it does not show other users'. */
+    public static boolean isHidden(long pid) {
+        return pid <= MOST
+                && !Files.exists(Path.of("/proc/" + pid))
+                && ProcessClock.of(pid).cpuNanos() >= 0;
+    }
+
+    /** What to say of one that is. */
+    public static String hidden(long pid) {
+        return "process " + pid
+                + " cannot be looked at, as /proc hides other users' processes (hidepid): run this as its user, or root";
     }
 
     private static boolean isJvm(long pid) {
@@ -148,7 +176,35 @@ public final class Jvms {
 
     /** Of the program: its main class or jar, as its command line has it; or the file that runs. */
     public static String nameOf(long pid) {
-        List<String> command = commandOf(pid);
+        String name = nameIn(commandOf(pid));
+        if (!name.isEmpty()) return name;
+        ProcStat stat = ProcStat.read("/proc/" + pid + "/stat");
+        return stat == null ? "?" : stat.name();
+    }
+
+    /** The version of Java that it runs, as its JDK's file "release" has it; 0 where that cannot be told. */
+    static int featureOf(long pid) {
+        try {
+            Path home = Files.readSymbolicLink(Path.of("/proc/" + pid + "/exe"))
+                    .getParent()
+                    .getParent();
+            for (String line : Files.readAllLines(Path.of("/proc/" + pid + "/root" + home, "release"))) {
+                if (line.startsWith(VERSION))
+                    return Runtime.Version.parse(line.substring(VERSION.length(), line.length() - 1))
+                            .feature();
+            }
+        } catch (IOException | RuntimeException e) {
+            return 0;
+        }
+        return 0;
+    }
+
+    /** Empty where the command is. */
+    static String nameIn(List<String> command) {
+        if (command.isEmpty()) return "";
+        String launcher = lastPart(command.get(0));
+        // Tools of the JDK, and programs with a JVM in them, have other arguments.
+        if (!launcher.equals("java") && command.stream().noneMatch(JAVAS::contains)) return launcher;
         for (int i = 1; i < command.size(); i++) {
             String word = command.get(i);
             if (word.equals("-jar") || word.equals("-m") || word.equals("--module")) {
@@ -158,9 +214,7 @@ public final class Jvms {
             if (WITH_VALUE.contains(word)) i++;
             else if (!word.startsWith("-") && !word.startsWith("@")) return lastPart(word);
         }
-        if (!command.isEmpty()) return lastPart(command.get(0));
-        ProcStat stat = ProcStat.read("/proc/" + pid + "/stat");
-        return stat == null ? "?" : stat.name();
+        return launcher;
     }
 
     private static List<String> commandOf(long pid) {

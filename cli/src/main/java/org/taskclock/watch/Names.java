@@ -36,9 +36,13 @@ final class Names implements AutoCloseable {
     private final Set<String> carrierPools = new HashSet<>();
 
     private boolean virtualThreads;
+    /** As far as is known without asking. */
+    private final boolean mayCarry;
 
     Names(int pid, int innerPid, boolean allowed) {
         this.pid = pid;
+        int feature = Jvms.featureOf(pid);
+        mayCarry = feature == 0 || feature >= 21;
         this.allowed = allowed;
         socket = new JvmSocket(pid, innerPid);
     }
@@ -115,7 +119,7 @@ final class Names implements AutoCloseable {
     }
 
     private boolean isCarrier(String name) {
-        if (last == null) return ThreadNames.isCarrier(name);
+        if (last == null) return mayCarry && ThreadNames.isCarrier(name);
         return carrierPools.contains(ThreadNames.pool(name)) || (virtualThreads && ThreadNames.isCarrier(name));
     }
 

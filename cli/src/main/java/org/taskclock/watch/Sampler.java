@@ -357,6 +357,11 @@ public final class Sampler implements AutoCloseable {
         return agent.yields();
     }
 
+    /** Those by a thread, or by virtual threads on it; 0 where that is not known. */
+    public double yieldsASecond(Row row) {
+        return agent.yieldsASecond(row.tid());
+    }
+
     /** What the agent makes of Thread.yield: pass, count or off; null where it is not in the JVM, or that is not known. */
     public String yieldMode() {
         return agent.yieldMode();

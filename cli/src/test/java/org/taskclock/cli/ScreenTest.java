@@ -6,10 +6,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.taskclock.watch.RecordingWriter;
 
 /** The screen in a terminal. */
 class ScreenTest {
@@ -149,6 +151,41 @@ class ScreenTest {
             assertRestored(tmux);
             assertThat(tmux.screen()).contains("http-12\n", "End[shown=true, why=process 4711 has ended]");
         }
+    }
+
+    @Test
+    void shouldWalkThroughARecordingByKeys() throws Exception {
+        Path file = folder.resolve("recording.gz");
+        try (RecordingWriter writer = new RecordingWriter(file, RecordingWriter.Limits.NONE, "test", Map.of())) {
+            for (int i = 0; i < 200; i++) writer.write(MadeUp.frame(4711, i));
+            writer.end("test");
+        }
+        try (Tmux tmux = new Tmux(80, 24)) {
+            run(tmux, "NO_COLOR=1 TZ=UTC", "-jar " + System.getProperty("cli.jar") + " replay --at +10s " + file);
+            tmux.await("taskclock 0.5 %");
+            tmux.press("p");
+            tmux.await("paused");
+            tmux.press("{"); // the first there is
+            tmux.await("the start", screen -> time(screen).equals("08:00:00"));
+            tmux.press("}");
+            tmux.await("a minute later", screen -> time(screen).equals("08:01:00"));
+            tmux.press("]", "]");
+            tmux.await("two intervals later", screen -> time(screen).equals("08:01:02"));
+            tmux.press("[");
+            tmux.await("one back", screen -> time(screen).equals("08:01:01"));
+            tmux.press("{");
+            tmux.await("a minute back", screen -> time(screen).equals("08:00:01"));
+            tmux.press("}", "}", "}", "}");
+            tmux.await("its last interval", screen -> time(screen).equals("08:03:19"));
+            tmux.press("q");
+            assertRestored(tmux);
+            assertThat(tmux.screen()).contains("status 0");
+        }
+    }
+
+    /** When the interval ended. */
+    private static String time(String screen) {
+        return screen.replaceFirst("(?s)^(?:[0-9-]{10} )?([0-9:]{8}).*", "$1");
     }
 
     @Test

@@ -152,10 +152,11 @@ class TopTest {
         "top --filter ( 1, 2, --filter (",
         "top --sort x 1, 2, --sort",
         "top -p x, 2, -p",
+        "top 0.01 5, 2, interval 0.01",
         "check 1, 2, nothing to check",
         "check, 2, PID|NAME",
         "check 1 --cpu many, 2, is not as 50%",
-        "check 1 --cpu 5% --for 0, 2, 0 is too short",
+        "check 1 --cpu 5% --for 0, 2, is no time",
         "check 1 --yields 5/m, 2, is not as 1000/s",
         "check 999999999 --cpu 50%, 4, there is no process 999999999"
     })
@@ -213,6 +214,10 @@ class TopTest {
             Child child = Child.run("check", target, "--yields", "100/s", "--for", "1s");
             assertThat(child.exitCode()).describedAs(child.toString()).isEqualTo(Main.THRESHOLD);
             assertThat(child.out()).matches("(?s)yields [0-9,]+ a second, exceeds 100\n.*");
+            Child ofPool = Child.run("check", target, "--yields", "100/s", "--for", "1s", "--pool", "yielder");
+            assertThat(ofPool.exitCode()).describedAs(ofPool.toString()).isEqualTo(Main.THRESHOLD);
+            Child others = Child.run("check", target, "--yields", "100/s", "--for", "1s", "--pool", "main");
+            assertThat(others).isEqualTo(new Child(Main.OK, "yields 0 a second, within 100\n", ""));
             assertThat(done("attach", target).out()).contains("yield=pass");
         }
     }

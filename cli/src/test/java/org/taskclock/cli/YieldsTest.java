@@ -15,13 +15,14 @@ import org.junit.jupiter.api.Test;
 class YieldsTest {
     private static final int YIELDS = 100_000;
 
-    /** Yields so often, once it is counted; then waits for the end of counting, and for a second word. */
+    /** Yields so often, a second after counting began; then waits for the end of counting, and for a second word. */
     static final class Yielder {
         private Yielder() {}
 
         public static void main(String[] args) throws InterruptedException, IOException {
             System.out.println("ready");
-            await("taskclock.agent.report", "platformYields");
+            await("taskclock.agent", "yield=count");
+            Thread.sleep(1_000); // in which it is asked for what it counted so far
             spin();
             System.out.println("yielded");
             await("taskclock.agent", "detached");
@@ -70,7 +71,7 @@ class YieldsTest {
         try (BufferedReader said = target.inputReader()) {
             assertThat(said.readLine()).isEqualTo("ready");
             String pid = Long.toString(target.pid());
-            Child counted = Child.run("yields", pid, "--for", "2s", "--json");
+            Child counted = Child.run("yields", pid, "--for", "3s", "--json");
             assertThat(counted.exitCode()).as(counted.err()).isEqualTo(Main.OK);
             assertThat(said.readLine()).isEqualTo("yielded");
             assertThat(said.readLine()).isEqualTo("detached");

@@ -29,12 +29,15 @@ public final class Loaded implements AutoCloseable {
     }
 
     private final Process process;
+    private final ProcessHandle jvm;
     private final BufferedReader out;
 
     private Loaded(Process process) throws IOException {
         this.process = process;
         out = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
         answer();
+        // What is before it may have started it as its child.
+        jvm = process.descendants().findFirst().orElse(process.toHandle());
     }
 
     /** Words that start with - are the JVM's. */
@@ -63,8 +66,9 @@ public final class Loaded implements AutoCloseable {
                 .start());
     }
 
+    /** Of the JVM, as we see it. */
     public long pid() {
-        return process.pid();
+        return jvm.pid();
     }
 
     public boolean isAlive() {

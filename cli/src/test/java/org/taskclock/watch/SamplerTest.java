@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
+import org.taskclock.ProcStat;
 
 /** What threads of real JVMs used, beside what they say themselves. */
 class SamplerTest {
@@ -167,13 +168,14 @@ class SamplerTest {
     void shouldNotWaitForOneThatIsStopped() throws Exception {
         try (Loaded load = Loaded.with("busy")) {
             load.signal("STOP");
+            // Each thread stops when it next has a processor.
+            while (ProcStat.read("/proc/" + load.pid() + "/stat").state() != 'T') Thread.sleep(1);
             long start = System.nanoTime();
             try (Sampler sampler = Sampler.of(load.pid())) {
                 assertThat(sampler.next().notes()).anyMatch(n -> n.contains("it is stopped"));
                 Thread.sleep(200);
                 Frame frame = sampler.next();
                 assertSound(frame);
-                // It stops when it next has a processor.
                 assertThat(frame.rows()).allMatch(r -> r.state() == 'T' && r.cpuNanos() < MILLIS);
                 assertThat(row(frame, cut(frame, BUSY)).cut()).isTrue();
                 assertThatThrownBy(() -> sampler.stacks(1)).hasMessageContaining("stopped");

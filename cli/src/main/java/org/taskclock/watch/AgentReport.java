@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.watch;
+
+import com.google.gson.Gson;
+import com.google.gson.JsonParseException;
+import java.io.IOException;
+import java.io.StringReader;
+import java.util.List;
+import java.util.Properties;
+
+/** What the agent tells the command line, as org.taskclock.agent.Report writes it. Times in ns. */
+public record AgentReport(
+        String version,
+        long pid,
+        String java,
+        String command,
+        long elapsedNanos,
+        long cpuNanos,
+        long userNanos,
+        List<Pool> pools,
+        List<Group> virtualThreads,
+        List<Carrier> carriers,
+        String yieldMode,
+        long platformYields,
+        long virtualYields,
+        long platformYieldNanos,
+        List<Yielder> yielders,
+        List<Site> yieldSites,
+        boolean overflown,
+        long reportNanos) {
+    /** Where it is among the properties that a JVM hands out to those that attach. */
+    private static final String PROPERTY = "taskclock.report";
+
+    public record Pool(String name, String example, boolean java, int threads, long cpuNanos, long userNanos) {}
+
+    public record Group(String name, long live, long ended, long cpuNanos, long userNanos) {}
+
+    /** A thread that carried virtual threads: what it used in all, and what of that they did. */
+    public record Carrier(long tid, long cpuNanos, long userNanos, long carriedNanos, long carriedUserNanos) {}
+
+    /** A thread that lives and yielded, or virtual threads on it. */
+    public record Yielder(int tid, long yields) {}
+
+    public record Site(long yields, long virtualYields, List<String> stack) {
+        /** The caller of yield. */
+        public String name() {
+            return stack.isEmpty() ? "(other)" : stack.get(0);
+        }
+    }
+
+    /** What the carriers used beside running virtual threads. */
+    public long schedulingNanos() {
+        return carriers.stream().mapToLong(c -> c.cpuNanos - c.carriedNanos).sum();
+    }
+
+    long schedulingUserNanos() {
+        return carriers.stream()
+                .mapToLong(c -> c.userNanos - c.carriedUserNanos)
+                .sum();
+    }
+
+    /** Of a JVM that runs; null where the agent is not in it. The JVM makes it up as it is asked. */
+    public static AgentReport ask(JvmSocket jvm, long timeoutMillis) throws IOException {
+        Properties properties = new Properties();
+        try {
+            properties.load(new StringReader(jvm.ask(timeoutMillis, "agentProperties")));
+        } catch (IllegalArgumentException e) {
+            throw new IOException("its properties cannot be read: " + e.getMessage(), e);
+        }
+        String report = properties.getProperty(PROPERTY, "");
+        return report.isEmpty() ? null : parse(report);
+    }
+
+    public static AgentReport parse(String json) throws IOException {
+        try {
+            AgentReport report = new Gson().fromJson(json, AgentReport.class);
+            if (report != null && report.carriers != null && report.yieldSites != null) return report;
+        } catch (JsonParseException e) {
+            throw new IOException("what the agent says cannot be read: " + e.getMessage(), e);
+        }
+        throw new IOException("what the agent says cannot be read");
+    }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.taskclock.watch.Loaded;
+
+/** The script {@code taskclock}, given out without sources. */
+class LauncherTest {
+    @TempDir
+    private Path folder;
+
+    private Path script;
+
+    @BeforeEach
+    void giveOut() throws IOException {
+        Path jar = Path.of(System.getProperty("cli.jar")).toAbsolutePath();
+        Path root = jar.getParent().getParent().getParent();
+        script = Files.copy(root.resolve("taskclock"), folder.resolve("taskclock"));
+        assertThat(script.toFile().setExecutable(true)).isTrue();
+        Files.createDirectories(folder.resolve("cli/target"));
+        Files.copy(jar, folder.resolve("cli/target/taskclock-cli.jar"));
+    }
+
+    private static Child run(Path home, Path script, String... arguments) throws IOException, InterruptedException {
+        ProcessBuilder builder = new ProcessBuilder(script.toString());
+        builder.command().addAll(List.of(arguments));
+        builder.environment().put("JAVA_HOME", home.toString());
+        builder.environment().remove("TASKCLOCK_JAVA_OPTS");
+        Process process = builder.redirectErrorStream(true).start();
+        String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        return new Child(Child.exitCode(process), said, "");
+    }
+
+    private static Path home() {
+        return Path.of(System.getProperty("java.home"));
+    }
+
+    @Test
+    void shouldRunTheJarAlsoByALink() throws Exception {
+        Path link = Files.createSymbolicLink(folder.resolve("link"), Path.of("taskclock"));
+        for (Path each : List.of(script, link)) {
+            Child child = run(home(), each, "--version");
+            assertThat(child.exitCode()).as(child.toString()).isZero();
+            assertThat(child.out()).startsWith("taskclock ");
+        }
+        assertThat(run(home(), script, "nonesuch").exitCode()).isEqualTo(Main.USAGE);
+    }
+
+    @Test
+    void shouldSayWhichJavaItNeeds() throws Exception {
+        Child none = run(folder.resolve("none"), script, "--version");
+        assertThat(none.exitCode()).isEqualTo(Main.FAILED);
+        assertThat(none.out())
+                .contains("which has no bin/java: set it to a JDK 17 or later")
+                .hasLineCount(1);
+
+        Path old = folder.resolve("old");
+        Files.createDirectories(old.resolve("bin"));
+        Files.createSymbolicLink(old.resolve("bin/java"), Path.of("/bin/false"));
+        assertThat(run(old, script, "--version").out()).contains("cannot tell the version");
+        Files.delete(old.resolve("bin/java"));
+        Files.writeString(old.resolve("bin/java"), "");
+        assertThat(old.resolve("bin/java").toFile().setExecutable(true)).isTrue();
+        Files.writeString(old.resolve("release"), "JAVA_VERSION=\"11.0.2\"\n");
+        assertThat(run(old, script, "--version").out()).contains("is version 11: set JAVA_HOME to a JDK 17 or later");
+    }
+
+    /** A JVM crashes on classes that were kept and are damaged, unless it is told to look. */
+    @Test
+    void shouldKeepClassesForTheNextStartUnlessTheyAreDamaged() throws Exception {
+        try (Loaded load = Loaded.with("busy")) {
+            String[] top = {"top", "-b", Long.toString(load.pid()), "0.1", "1"};
+            assertThat(run(home(), script, top).exitCode()).isZero();
+            Child second = run(home(), script, top);
+            assertThat(second.exitCode()).as(second.toString()).isZero();
+            List<Path> kept;
+            try (var files = Files.list(folder.resolve("cli/target"))) {
+                kept = files.filter(file -> file.toString().endsWith(".jsa")).toList();
+            }
+            assertThat(kept).hasSize(1);
+            try (RandomAccessFile file = new RandomAccessFile(kept.get(0).toFile(), "rw")) {
+                for (long at = 8_192; at < file.length(); at += 4_096) {
+                    file.seek(at);
+                    file.write(new byte[1_024]);
+                }
+            }
+            Child third = run(home(), script, top);
+            assertThat(third.exitCode()).as(third.toString()).isZero();
+            assertThat(third.out()).contains("a busy thread with a long name");
+        }
+    }
+}
