@@ -13,6 +13,8 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.taskclock.ProcStat;
 
 /** What threads of real JVMs used, beside what they say themselves. */
@@ -135,16 +137,17 @@ class SamplerTest {
         }
     }
 
-    @Test
-    void shouldNameEachOfTwoThousandThreads() throws Exception {
-        try (Loaded load = Loaded.with("idle=1950", "lightly=50");
+    @ParameterizedTest
+    @ValueSource(ints = {2_000, 10_000})
+    void shouldNameEachOfManyThreads(int threads) throws Exception {
+        try (Loaded load = Loaded.with("idle=" + (threads - 50), "lightly=50");
                 Sampler sampler = Sampler.of(load.pid())) {
             sampler.next();
             Thread.sleep(300);
             Frame frame = sampler.next();
             assertSound(frame);
             assertThat(frame.rows().stream().filter(r -> r.pool().equals("pool-#-thread-#") && !r.cut()))
-                    .hasSize(1_950);
+                    .hasSize(threads - 50);
             assertThat(frame.rows().stream().filter(r -> r.pool().equals("lightly-#") && r.cpuNanos() > 0))
                     .hasSize(50);
         }
