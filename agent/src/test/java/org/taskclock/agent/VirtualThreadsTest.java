@@ -32,6 +32,7 @@ import jdk.jfr.Configuration;
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
+import one.profiler.AsyncProfiler;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -158,6 +159,22 @@ class VirtualThreadsTest {
             } catch (InterruptedException e) {
                 // The end.
             }
+        }
+    }
+
+    @Test
+    void shouldBeExactWhileProfiled() throws IOException, InterruptedException {
+        runOrSay(Profiled.class, "");
+    }
+
+    /** Signals on carriers and all, and stacks that are walked, for each millisecond of CPU time. */
+    static final class Profiled {
+        public static void main(String[] args) throws Exception {
+            AsyncProfiler profiler = AsyncProfiler.getInstance();
+            profiler.execute("start,event=ctimer,interval=1ms");
+            RandomPrograms.main(args);
+            profiler.stop();
+            assertThat(profiler.getSamples()).isGreaterThan(100);
         }
     }
 

@@ -30,7 +30,7 @@ record Claim(String text, String source, String published, String format, Double
         boolean all = known.values().stream().allMatch(holds::test);
         String verdict = known.isEmpty() ? NOT_MEASURED : all ? CONFIRMED : CONTRADICTED;
         if (!published.isEmpty()) text.add("published: " + published);
-        return new Result.Finding(this.text, source, verdict, text + ".");
+        return new Result.Finding(this.text, source, verdict, text.length() == 0 ? "" : text + ".");
     }
 
     /** Of the same order: between half and twice as much. */

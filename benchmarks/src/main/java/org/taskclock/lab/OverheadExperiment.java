@@ -175,20 +175,29 @@ final class OverheadExperiment extends ExperimentCommand {
 
     @Override
     void report(Report report) {
-        report.method.add(
-                "Switches: two threads on one processor take turns, and read once in each, beside arithmetic for 100,000 turns a"
-                        + " second; a JVM for each rung. Each reading comes after a switch, so each is one system call, on every rung; what is over"
-                        + " it is the marker. Medians of " + rounds + " rounds, of CPU time.");
-        report.method.add(
-                "Server: 64 connections on the loopback interface, with a virtual thread at each end; a request is a byte there, 10"
-                        + " us of arithmetic, a byte back. A new JVM for each round, which warms up for " + seconds
-                        + " s and is measured for as long.");
-        report.method.add("One reading: time-stamps around it, less what empty brackets take.");
-        report.tables.add(OverheadTables.switches(switches));
-        report.tables.add(OverheadTables.servers(servers));
-        report.tables.add(OverheadTables.intervals(intervals));
-        report.tables.add(OverheadTables.afterSwitches(intervals));
-        intervals.forEach((jdk, costs) -> report.bars.add(OverheadTables.bars(jdk, costs)));
-        report.findings.addAll(OverheadTables.findings(switches, intervals));
+        if (only.contains(Part.SWITCHES)) {
+            report.method.add(
+                    "Switches: two threads on one processor take turns, and read once in each, beside arithmetic for 100,000 turns a"
+                            + " second; a JVM for each rung. Each reading comes after a switch, so each is one system call, on every rung; what is over"
+                            + " it is the marker. Medians of " + rounds + " rounds, of CPU time.");
+            report.tables.add(OverheadTables.switches(switches));
+        }
+        if (only.contains(Part.SERVER)) {
+            report.method.add(
+                    "Server: 64 connections on the loopback interface, with a virtual thread at each end; a request is a byte there, 10"
+                            + " us of arithmetic, a byte back. A new JVM for each round, which warms up for " + seconds
+                            + " s and is measured for as long. Medians of " + rounds + " rounds.");
+            report.tables.add(OverheadTables.servers(servers));
+        }
+        if (only.contains(Part.READING)) {
+            report.method.add("One reading: time-stamps around it, less what empty brackets take.");
+            report.tables.add(OverheadTables.intervals(intervals));
+            report.tables.add(OverheadTables.afterSwitches(intervals));
+            intervals.forEach((jdk, costs) -> report.bars.add(OverheadTables.bars(jdk, costs)));
+        }
+        OverheadTables.findings(switches, intervals).stream()
+                .filter(finding -> only.size() == Part.values().length
+                        || !finding.verdict().equals(Claim.NOT_MEASURED))
+                .forEach(report.findings::add);
     }
 }

@@ -15,11 +15,13 @@ import org.taskclock.watch.Totals;
 final class Header {
     /** Of the text before a bar. */
     private static final int LABEL = 52;
+    /** Of it, which JVM it is of. */
+    private static final int NAME = 24;
 
     private Header() {}
 
     static int lines(List<Frame> frames) {
-        return frames.size() <= 1 ? 4 : frames.size() + 1;
+        return frames.size() <= 1 ? 4 : frames.size() + 2;
     }
 
     static List<Line> draw(View view, Styles styles, int width) {
@@ -35,9 +37,10 @@ final class Header {
             lines.add(process(first, styles, width));
             lines.add(container(first, styles, width));
         } else {
-            for (Frame frame : view.frames) {
-                lines.add(process(frame, styles, width));
-            }
+            String head = time(first.end(), view.recorded) + "  " + Cells.number(first.intervalNanos() / 1e9) + " s  "
+                    + view.frames.size() + " JVMs";
+            lines.add(new Line(styles).add(styles.head(), head));
+            for (Frame frame : view.frames) lines.add(oneOfSeveral(frame, styles, width));
         }
         lines.add(machine(first, styles, width));
         return lines;
@@ -81,6 +84,15 @@ final class Header {
         double system = cpu < 0 || user < 0 ? -1 : Math.max(0, cpu - user);
         String label = "process   " + Cells.right(Cells.number(cpu), 6) + " %  user " + Cells.number(user) + "  system "
                 + Cells.number(system);
+        return line(styles, label, width, cpu, system, 100.0 * totals.processors());
+    }
+
+    private static Line oneOfSeveral(Frame frame, Styles styles, int width) {
+        Totals totals = frame.totals();
+        double cpu = frame.percent(totals.processNanos());
+        double system = Math.max(0, cpu - frame.percent(totals.processUserNanos()));
+        String label = Cells.left(frame.pid() + " " + Cells.clean(frame.name()), NAME) + " "
+                + Cells.right(Cells.number(cpu), 6) + " %  system " + Cells.number(system);
         return line(styles, label, width, cpu, system, 100.0 * totals.processors());
     }
 

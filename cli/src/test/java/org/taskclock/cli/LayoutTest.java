@@ -68,6 +68,19 @@ class LayoutTest {
     }
 
     @Test
+    void shouldTellSeveralJvmsApart() {
+        view.accept(List.of(frame, MadeUp.frame(4712, 1)));
+        List<String> lines = draw(WIDTH, HEIGHT);
+        assertThat(lines.get(0)).contains("  1.0 s  2 JVMs");
+        assertThat(lines.get(1)).startsWith("4711 org.example.Main").contains(" 205.0 %  system 100.0");
+        assertThat(lines.get(2)).startsWith("4712 other.jar").contains(" 205.0 %  system 100.0");
+        assertThat(lines.get(3)).startsWith("machine");
+        for (int pid : new int[] {4711, 4712}) {
+            assertThat(lines).anySatisfy(l -> assertThat(l).matches(" *" + pid + " .* worker-1 *"));
+        }
+    }
+
+    @Test
     void shouldFitAnySizeWhateverIsPressed() {
         String[] keys = {
             "Up",

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.benchmarks;
+
+import java.io.IOException;
+import java.lang.ProcessBuilder.Redirect;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.taskclock.ProcessClock;
+
+/**
+ * What watching a JVM with many threads costs the one that watches, and the JVM: {@code taskclock top}, and what others use for it,
+ * once a second, in turn. Arguments: {@code --threads N}, {@code --seconds N}, {@code --rounds N}, {@code --markdown}. To be run in
+ * the folder benchmarks.
+ */
+public final class Watching {
+    private static final int SETTLE_SECONDS = 5;
+    private static final int BUSY = 50;
+
+    /** {@code command} without the process id, which comes last. */
+    private record Watcher(String text, List<String> command) {}
+
+    /** Of one core. */
+    private record Cost(double ownPercent, double targetPercent) {}
+
+    private final int threads;
+    private final int seconds;
+    private final Rounds rounds;
+    private final List<Watcher> watchers = List.of(
+            new Watcher("nobody", List.of()),
+            new Watcher("taskclock top", List.of("../taskclock", "top", "--json", "-p")),
+            new Watcher("taskclock top --no-attach", List.of("../taskclock", "top", "--json", "--no-attach", "-p")),
+            new Watcher("pidstat -t", List.of("pidstat", "-t", "1", "-p")),
+            new Watcher("top -H", List.of("top", "-H", "-b", "-d", "1", "-p")));
+    private final Cost[][] costs;
+    private final double[] firstMillis;
+
+    private Watching(int threads, int seconds, int rounds) {
+        this.threads = threads;
+        this.seconds = seconds;
+        this.rounds = new Rounds(rounds);
+        costs = new Cost[watchers.size()][rounds];
+        firstMillis = new double[rounds];
+    }
+
+    public static void main(String[] args) throws IOException, InterruptedException {
+        int threads = 2_000;
+        int seconds = 15;
+        int rounds = 5;
+        boolean markdown = false;
+        for (int i = 0; i < args.length; i++) {
+            switch (args[i]) {
+                case "--threads" -> threads = Integer.parseInt(args[++i]);
+                case "--seconds" -> seconds = Integer.parseInt(args[++i]);
+                case "--rounds" -> rounds = Integer.parseInt(args[++i]);
+                case "--markdown" -> markdown = true;
+                default -> {
+                    System.err.println("taskclock: watching: " + args[i]
+                            + ": known are --threads N, --seconds N, --rounds N, --markdown");
+                    System.exit(2);
+                }
+            }
+        }
+        Watching watching = new Watching(threads, seconds, rounds);
+        Process target = target(threads);
+        try {
+            target.getInputStream().read(); // it is ready
+            watching.measure(Long.toString(target.pid()));
+        } finally {
+            target.destroyForcibly();
+        }
+        System.out.print(watching.text(markdown));
+    }
+
+    private static Process target(int threads) throws IOException {
+        return new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-Xss256k",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        Target.class.getName(),
+                        Integer.toString(threads))
+                .redirectError(Redirect.INHERIT)
+                .start();
+    }
+
+    private void measure(String pid) throws IOException, InterruptedException {
+        for (int round = 0; round < rounds.count(); round++) {
+            for (int w = 0; w < watchers.size(); w++) costs[w][round] = cost(watchers.get(w), pid);
+            firstMillis[round] = firstMillis(pid);
+        }
+    }
+
+    /** Null where there is no such program. */
+    private Cost cost(Watcher watcher, String pid) throws IOException, InterruptedException {
+        Process process = null;
+        try {
+            process = watcher.command.isEmpty() ? null : start(watcher.command, pid);
+        } catch (IOException e) {
+            return null;
+        }
+        try {
+            ProcessClock target = ProcessClock.of(Long.parseLong(pid));
+            TimeUnit.SECONDS.sleep(SETTLE_SECONDS);
+            long start = System.nanoTime();
+            long targetBefore = target.cpuNanos();
+            long ownBefore = own(process);
+            TimeUnit.SECONDS.sleep(seconds);
+            double percent = 100.0 / (System.nanoTime() - start);
+            return new Cost(percent * (own(process) - ownBefore), percent * (target.cpuNanos() - targetBefore));
+        } finally {
+            if (process != null) process.destroyForcibly().waitFor();
+        }
+    }
+
+    /** As a user starts it; the script becomes the JVM. */
+    private static Process start(List<String> command, String pid) throws IOException {
+        List<String> all = new ArrayList<>(command);
+        all.add(pid);
+        ProcessBuilder builder =
+                new ProcessBuilder(all).redirectOutput(Redirect.DISCARD).redirectError(Redirect.INHERIT);
+        builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
+        return builder.start();
+    }
+
+    private static long own(Process process) throws IOException {
+        if (process == null) return 0;
+        long nanos = ProcessClock.of(process.pid()).cpuNanos();
+        if (nanos < 0 || !process.isAlive()) throw new IOException("who watches has ended");
+        return nanos;
+    }
+
+    /** From the start of the command to its first line, which tells of an interval of 0.3 s. */
+    private static double firstMillis(String pid) throws IOException, InterruptedException {
+        long start = System.nanoTime();
+        ProcessBuilder builder =
+                new ProcessBuilder("../taskclock", "top", "-b", pid, "0.3", "1").redirectError(Redirect.INHERIT);
+        builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
+        Process process = builder.start();
+        if (process.getInputStream().read() < 0) throw new IOException("taskclock top printed nothing");
+        double took = (System.nanoTime() - start) / 1e6;
+        process.getInputStream().readAllBytes();
+        process.waitFor();
+        return took;
+    }
+
+    private String text(boolean markdown) {
+        Table table = new Table("watched by", "its CPU, % of a core", "the JVM's CPU, %", "over nobody, %");
+        for (int w = 0; w < watchers.size(); w++) {
+            Cost[] own = costs[w];
+            if (own[0] == null) {
+                table.add(List.of(watchers.get(w).text, "not installed", "", ""));
+                continue;
+            }
+            table.add(List.of(
+                    watchers.get(w).text,
+                    w == 0 ? "" : rounds.spread("%.2f", round -> own[round].ownPercent),
+                    rounds.spread("%.2f", round -> own[round].targetPercent),
+                    w == 0
+                            ? ""
+                            : rounds.spread(
+                                    "%+.2f", round -> own[round].targetPercent - costs[0][round].targetPercent)));
+        }
+        return "JDK " + Runtime.version() + ": a JVM with " + threads + " threads, of which " + BUSY
+                + " work for 0.2 ms each 50 ms, watched once a second for " + seconds + " s. " + rounds.count()
+                + " rounds: medians (middle half of the rounds).\n\n" + (markdown ? table.markdown() : table.aligned())
+                + "\nFrom the command to its first line, which tells of an interval of 300 ms: "
+                + rounds.spread("%.0f", round -> firstMillis[round]) + " ms.\n";
+    }
+
+    /** Sleepers, and some that work now and then. */
+    static final class Target {
+        private static final long WORK_NANOS = 200_000;
+        private static final long PERIOD_MILLIS = 50;
+
+        private Target() {}
+
+        public static void main(String[] args) throws InterruptedException {
+            int threads = Integer.parseInt(args[0]);
+            for (int i = 0; i < threads; i++) {
+                boolean busy = i < BUSY;
+                Thread thread = new Thread(busy ? Target::work : Target::sleep, (busy ? "busy-" : "idle-") + i);
+                thread.start();
+            }
+            System.out.println("ready");
+        }
+
+        private static void work() {
+            try {
+                while (true) {
+                    Thread.sleep(PERIOD_MILLIS);
+                    for (long start = System.nanoTime(); System.nanoTime() - start < WORK_NANOS; ) Thread.onSpinWait();
+                }
+            } catch (InterruptedException e) {
+                // The end, which nobody asks for.
+            }
+        }
+
+        private static void sleep() {
+            try {
+                while (true) TimeUnit.HOURS.sleep(1);
+            } catch (InterruptedException e) {
+                // As above.
+            }
+        }
+    }
+}
