@@ -75,9 +75,13 @@ public final class ThreadNames {
         return isOneOf(VM, name) ? Row.Kind.VM : Row.Kind.JAVA;
     }
 
-    /** As the virtual threads' scheduler calls its threads, in full, cut, and cut in the middle as JDK 26 does. */
+    /**
+     * As the virtual threads' scheduler calls its threads, in full, cut, and cut in the middle as JDK 26 does. It has another one
+     * there, which wakes those that sleep.
+     */
     static boolean isCarrier(String name) {
-        return name.startsWith("ForkJoinPool-1-") || name.startsWith("ForkJoi..rker-");
+        return (name.startsWith("ForkJoinPool-1-") && !name.endsWith("-delayScheduler"))
+                || name.startsWith("ForkJoi..rker-");
     }
 
     private static boolean isOneOf(List<String> known, String name) {

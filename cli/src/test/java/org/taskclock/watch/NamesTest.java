@@ -4,6 +4,7 @@ package org.taskclock.watch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -32,6 +33,15 @@ class NamesTest {
     })
     void shouldKnowTheJvmsOwn(String name, Row.Kind kind) {
         assertThat(ThreadNames.kind(name)).isEqualTo(kind);
+    }
+
+    @Test
+    void shouldKnowCarriers() {
+        for (String name : List.of("ForkJoinPool-1-worker-12", "ForkJoinPool-1-", "ForkJoi..rker-1"))
+            assertThat(ThreadNames.isCarrier(name)).as(name).isTrue();
+        for (String name :
+                List.of("ForkJoinPool-1-delayScheduler", "ForkJoi..eduler", "ForkJoinPool-2-worker-1", "main"))
+            assertThat(ThreadNames.isCarrier(name)).as(name).isFalse();
     }
 
     @Test
