@@ -52,15 +52,11 @@ public final class Watching {
         boolean markdown = false;
         for (int i = 0; i < args.length; i++) {
             switch (args[i]) {
-                case "--threads" -> threads = Integer.parseInt(args[++i]);
-                case "--seconds" -> seconds = Integer.parseInt(args[++i]);
-                case "--rounds" -> rounds = Integer.parseInt(args[++i]);
+                case "--threads" -> threads = number(args, ++i);
+                case "--seconds" -> seconds = number(args, ++i);
+                case "--rounds" -> rounds = number(args, ++i);
                 case "--markdown" -> markdown = true;
-                default -> {
-                    System.err.println("taskclock: watching: " + args[i]
-                            + ": known are --threads N, --seconds N, --rounds N, --markdown");
-                    System.exit(2);
-                }
+                default -> misused(args[i]);
             }
         }
         Watching watching = new Watching(threads, seconds, rounds);
@@ -72,6 +68,17 @@ public final class Watching {
             target.destroyForcibly();
         }
         System.out.print(watching.text(markdown));
+    }
+
+    private static int number(String[] args, int at) {
+        if (at >= args.length || !args[at].matches("[1-9][0-9]{0,5}")) misused(String.join(" ", args));
+        return Integer.parseInt(args[at]);
+    }
+
+    private static void misused(String what) {
+        System.err.println(
+                "taskclock: watching: " + what + ": known are --threads N, --seconds N, --rounds N, --markdown");
+        System.exit(2);
     }
 
     private static Process target(int threads) throws IOException {

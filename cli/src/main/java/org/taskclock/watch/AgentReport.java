@@ -32,6 +32,9 @@ public record AgentReport(
     /** Where it is among the properties that a JVM hands out to those that attach. */
     private static final String PROPERTY = "taskclock.report";
 
+    private static final String UNREADABLE =
+            "what the agent says cannot be read: it is of another version; detach it with the taskclock that attached it";
+
     public record Pool(String name, String example, boolean java, int threads, long cpuNanos, long userNanos) {}
 
     public record Group(String name, long live, long ended, long cpuNanos, long userNanos) {}
@@ -72,13 +75,23 @@ public record AgentReport(
         return report.isEmpty() ? null : parse(report);
     }
 
+    /** Throws where it is not as this version writes it. */
     public static AgentReport parse(String json) throws IOException {
         try {
             AgentReport report = new Gson().fromJson(json, AgentReport.class);
-            if (report != null && report.carriers != null && report.yieldSites != null) return report;
+            if (report != null && report.isWhole()) return report;
         } catch (JsonParseException e) {
-            throw new IOException("what the agent says cannot be read: " + e.getMessage(), e);
+            throw new IOException(UNREADABLE, e);
         }
-        throw new IOException("what the agent says cannot be read");
+        throw new IOException(UNREADABLE);
+    }
+
+    private boolean isWhole() {
+        return pools != null
+                && virtualThreads != null
+                && carriers != null
+                && yieldMode != null
+                && yielders != null
+                && yieldSites != null;
     }
 }

@@ -44,6 +44,7 @@ public final class Load {
         switch (what) {
             case "busy" -> thread("a busy thread with a long name, number " + number, () -> busy(20, 10));
             case "lightly" -> thread("lightly-" + number, () -> busy(1, 100));
+            case "carrier" -> thread("ForkJoinPool-1-worker-" + number, () -> busy(20, 10));
             case "kernel" -> thread("kernel-calls", Load::kernel);
             case "idle" -> thread("pool-7-thread-" + number, () -> sleep(1_000_000));
             case "yield" -> thread("yielder", Load::giveWay);

@@ -167,6 +167,22 @@ class SamplerTest {
         assertThatThrownBy(() -> Sampler.of(999_999_999)).hasMessage("there is no process 999999999");
     }
 
+    /** By its name alone, of which the kernel has 15 characters: it is none where the JVM has no virtual threads. */
+    @Test
+    void shouldTakeNoThreadForACarrierBeforeJdk21() throws Exception {
+        try (Loaded load = Loaded.with("carrier");
+                Sampler sampler = Sampler.withoutAttach(load.pid())) {
+            sampler.next();
+            Thread.sleep(200);
+            Row.Kind kind = sampler.next().rows().stream()
+                    .filter(row -> row.name().startsWith("ForkJoi"))
+                    .findFirst()
+                    .orElseThrow()
+                    .kind();
+            assertThat(kind == Row.Kind.CARRIER).isEqualTo(Runtime.version().feature() >= 21);
+        }
+    }
+
     @Test
     void shouldNotWaitForOneThatIsStopped() throws Exception {
         try (Loaded load = Loaded.with("busy")) {
