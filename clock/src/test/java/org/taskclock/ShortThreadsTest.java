@@ -13,19 +13,18 @@ import org.junit.jupiter.api.Test;
 
 /** What a thread's clock keeps goes with the thread. */
 class ShortThreadsTest {
-    private static final int ROUND = 25_000;
+    private static final int ROUND = 15_000;
     private static final int ROUNDS = 3;
     private static final int AT_ONCE = 20;
 
     @Test
-    void shouldLeaveNothingBehindAfterAHundredThousandThreads() {
+    void shouldLeaveNothingBehindAfterThousandsOfThreads() {
         // A heap of fixed size, all of it touched at the start, so that what grows is native memory.
         List<String> options = List.of("-Xms64m", "-Xmx64m", "-XX:+AlwaysPreTouch", "-XX:+UseSerialGC", "-Xss256k");
         ChildJvm child = ChildJvm.run(options, Churn.class).succeeded();
         long grownBytes = Long.parseLong(child.out().trim());
-        // The state of a thread has some 120 bytes: 3 MB a round if it stayed. A JVM grows on its own too, but not each
-        // time.
-        assertThat(grownBytes).as(child.out()).isLessThan(1_500_000);
+        // The state of a thread has some 120 bytes: 1.8 MB a round if it stayed. A JVM grows on its own too, less.
+        assertThat(grownBytes).as(child.out()).isLessThan(1_200_000);
     }
 
     /** Reads the clock on many threads, one after another, and prints by how much resident memory grew at least. */

@@ -107,7 +107,7 @@ final class Check implements Callable<Integer> {
             if (noAttach)
                 throw new ParameterException(
                         spec.commandLine(), "--yields needs the agent, and --no-attach forbids it");
-            String before = yieldMode(pid);
+            String before = Target.of(pid).yieldMode();
             if ("off".equals(before)) {
                 throw new Target.Failure(Main.FAILED, "process " + pid + ": the agent has Thread.yield switched off");
             }
@@ -137,13 +137,6 @@ final class Check implements Callable<Integer> {
         }
     }
 
-    private static String yieldMode(long pid) throws Unwatchable {
-        try (Sampler sampler = Sampler.of(pid)) {
-            sampler.next();
-            return sampler.yieldMode();
-        }
-    }
-
     private int check(long pid) throws IOException, InterruptedException, Target.Failure {
         try (Sampler sampler = noAttach ? Sampler.withoutAttach(pid) : Sampler.of(pid)) {
             sampler.next();
@@ -169,7 +162,7 @@ final class Check implements Callable<Integer> {
             }
             boolean exceeded = judge("cpu", cpu, cpuNanos, cpuByThread, last.totals());
             exceeded |= judge("system", system, cpuNanos - userNanos, systemByThread, last.totals());
-            exceeded |= judgeYields(pid);
+            exceeded |= judgeYields(pid, last);
             if (exceeded)
                 for (Diagnosis found : last.diagnoses()) Main.print("! " + found.kind() + ": " + found.text() + "\n");
             return exceeded ? Main.THRESHOLD : Main.OK;
@@ -210,10 +203,12 @@ final class Check implements Callable<Integer> {
         return aSecond * frame.intervalNanos() / SECOND;
     }
 
-    private boolean judgeYields(long pid) throws IOException, Target.Failure {
+    private boolean judgeYields(long pid, Frame last) throws IOException, Target.Failure {
         if (yields == null) return false;
-        if (countedNanos == 0)
-            throw new Target.Failure(Main.FAILED, "process " + pid + ": the agent does not tell of yields");
+        if (countedNanos == 0) {
+            String why = last.notes().isEmpty() ? "" : ": " + String.join("; ", last.notes());
+            throw new Target.Failure(Main.FAILED, "process " + pid + ": the agent does not tell of yields" + why);
+        }
         double rate = yielded * 1e9 / countedNanos;
         boolean exceeded = rate > yields;
         Main.print(String.format(

@@ -10,6 +10,8 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Properties;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.taskclock.watch.AgentReport;
 import org.taskclock.watch.JvmSocket;
 import org.taskclock.watch.Jvms;
@@ -30,6 +32,8 @@ final class Target {
 
     /** Where the agent says what became of it. */
     private static final String STATE_PROPERTY = "taskclock.agent";
+
+    private static final Pattern YIELD_MODE = Pattern.compile("yield=([a-z]+)");
 
     private static final long TIMEOUT_MILLIS = 20_000;
 
@@ -91,11 +95,21 @@ final class Target {
         }
     }
 
+    /** What the agent makes of Thread.yield: pass, count or off; null where it is not at work. */
+    String yieldMode() throws Failure {
+        String state = state();
+        if (state == null || !state.startsWith("version=") || state.contains("detached")) return null;
+        Matcher mode = YIELD_MODE.matcher(state);
+        return mode.find() ? mode.group(1) : "pass";
+    }
+
     /** What the agent knows. */
     AgentReport report() throws Failure {
         try {
             AgentReport report = AgentReport.ask(JvmSocket.of(pid), TIMEOUT_MILLIS);
             if (report != null) return report;
+        } catch (AgentReport.Unreadable e) {
+            throw new Failure(Main.FAILED, "process " + pid + ": " + e.getMessage());
         } catch (IOException e) {
             throw refused(e);
         }

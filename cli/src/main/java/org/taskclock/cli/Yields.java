@@ -12,8 +12,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.taskclock.watch.AgentReport;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -39,8 +37,6 @@ import picocli.CommandLine.Parameters;
 final class Yields implements Callable<Integer> {
     /** What this needs, and no more of the agent. */
     private static final String ALONE = "threadmxbean=off,mxbean=off,jfr=off,yield=";
-
-    private static final Pattern MODE = Pattern.compile("yield=([a-z]+)");
 
     @Parameters(index = "0", paramLabel = "PID|NAME", description = "The JVM.")
     private String jvm;
@@ -103,7 +99,7 @@ final class Yields implements Callable<Integer> {
     }
 
     private static int silence(long pid, Target target) throws Target.Failure, IOException {
-        boolean attached = isAttached(target.state());
+        boolean attached = target.yieldMode() != null;
         told(target, attached ? "yield=off" : ALONE + "off");
         Main.print("Thread.yield does nothing in process " + pid + " from now on; taken back by: taskclock "
                 + (attached ? "attach " + pid + " yield=pass" : "detach " + pid) + "\n");
@@ -111,9 +107,8 @@ final class Yields implements Callable<Integer> {
     }
 
     private int count(long pid, Target target, Stop stop) throws Target.Failure, IOException {
-        String before = target.state();
-        boolean attached = isAttached(before);
-        if (attached && mode(before).equals("off")) {
+        String before = target.yieldMode();
+        if ("off".equals(before)) {
             return Main.complain(
                     "yields: process " + pid + ": Thread.yield is off: taskclock attach " + pid + " yield=pass",
                     Main.FAILED);
@@ -121,12 +116,12 @@ final class Yields implements Callable<Integer> {
         AgentReport first;
         AgentReport second;
         try {
-            told(target, attached ? "yield=count" : ALONE + "count");
+            told(target, before == null ? ALONE + "count" : "yield=count");
             first = target.report();
             stop.sleep(duration);
             second = target.report();
         } finally {
-            target.tell(attached ? "yield=" + mode(before) : "detach");
+            target.tell(before == null ? "detach" : "yield=" + before);
         }
         Counted counted = between(pid, first, second);
         Main.print(json ? new GsonBuilder().disableHtmlEscaping().create().toJson(counted) + "\n" : text(counted));
@@ -138,15 +133,6 @@ final class Yields implements Callable<Integer> {
         if (state.startsWith("failed: ") || state.contains("left out: yield"))
             throw new Target.Failure(Main.FAILED, "agent: " + state);
         return state;
-    }
-
-    private static boolean isAttached(String state) {
-        return state != null && state.startsWith("version=") && !state.contains("detached");
-    }
-
-    private static String mode(String state) {
-        Matcher mode = MODE.matcher(state);
-        return mode.find() ? mode.group(1) : "pass";
     }
 
     private static Counted between(long pid, AgentReport first, AgentReport second) {

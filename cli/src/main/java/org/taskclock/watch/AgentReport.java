@@ -32,8 +32,17 @@ public record AgentReport(
     /** Where it is among the properties that a JVM hands out to those that attach. */
     private static final String PROPERTY = "taskclock.report";
 
-    private static final String UNREADABLE =
-            "what the agent says cannot be read: it is of another version; detach it with the taskclock that attached it";
+    /** An agent is there, and says what this version does not know. */
+    public static final class Unreadable extends IOException {
+        private static final long serialVersionUID = 1;
+
+        Unreadable(Throwable cause) {
+            super(
+                    "what the agent in it says cannot be read: it is of another version;"
+                            + " detach it with the taskclock that attached it",
+                    cause);
+        }
+    }
 
     public record Pool(String name, String example, boolean java, int threads, long cpuNanos, long userNanos) {}
 
@@ -76,14 +85,14 @@ public record AgentReport(
     }
 
     /** Throws where it is not as this version writes it. */
-    public static AgentReport parse(String json) throws IOException {
+    public static AgentReport parse(String json) throws Unreadable {
         try {
             AgentReport report = new Gson().fromJson(json, AgentReport.class);
             if (report != null && report.isWhole()) return report;
         } catch (JsonParseException e) {
-            throw new IOException(UNREADABLE, e);
+            throw new Unreadable(e);
         }
-        throw new IOException(UNREADABLE);
+        throw new Unreadable(null);
     }
 
     private boolean isWhole() {

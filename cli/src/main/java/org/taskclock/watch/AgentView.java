@@ -36,7 +36,7 @@ final class AgentView {
     private Sum scheduling;
     private Map<String, Long> sites = new HashMap<>();
     private Map<Integer, Long> yielders = new HashMap<>();
-    private String yieldMode;
+    private String complaint;
     /** Yields of all threads so far; -1 while they are not counted. */
     private long yields = -1;
 
@@ -73,9 +73,9 @@ final class AgentView {
         return sitesNow;
     }
 
-    /** What Thread.yield does: pass, count or off; null where there is no agent. */
-    String yieldMode() {
-        return present ? yieldMode : null;
+    /** What is wrong with the agent that is there; null if nothing is. */
+    String complaint() {
+        return complaint;
     }
 
     /** In the last interval; -1 where they are not counted. */
@@ -95,6 +95,10 @@ final class AgentView {
         AgentReport report;
         try {
             report = AgentReport.ask(socket, TIMEOUT_MILLIS);
+            complaint = null;
+        } catch (AgentReport.Unreadable e) {
+            complaint = e.getMessage();
+            report = null;
         } catch (IOException e) {
             report = null;
         }
@@ -115,7 +119,6 @@ final class AgentView {
     private void read(AgentReport report, boolean had, double part, long intervalNanos) {
         // The first time its code is compiled.
         if (had) notBefore += PART * report.reportNanos();
-        yieldMode = report.yieldMode();
         Map<String, Sum> nowGroups = new HashMap<>();
         for (AgentReport.Group group : report.virtualThreads())
             nowGroups.put(group.name(), new Sum(group.live(), group.cpuNanos(), group.userNanos()));
@@ -123,7 +126,7 @@ final class AgentView {
         for (AgentReport.Yielder yielder : report.yielders()) nowYielders.put(yielder.tid(), yielder.yields());
         Map<String, Long> nowSites = new HashMap<>();
         for (AgentReport.Site site : report.yieldSites()) nowSites.merge(site.name(), site.yields(), Long::sum);
-        long nowYields = yieldMode.equals("count") ? report.platformYields() + report.virtualYields() : -1;
+        long nowYields = report.yieldMode().equals("count") ? report.platformYields() + report.virtualYields() : -1;
         Sum nowScheduling =
                 report.carriers().isEmpty() ? null : new Sum(1, report.schedulingNanos(), report.schedulingUserNanos());
         if (had) {

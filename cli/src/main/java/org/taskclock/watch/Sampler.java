@@ -4,8 +4,6 @@ package org.taskclock.watch;
 
 import java.io.File;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -23,39 +21,31 @@ import org.taskclock.ProcessClock;
  * at a time.
  */
 public final class Sampler implements AutoCloseable {
-    private static final long MILLISECOND = 1_000_000;
     private static final byte[] NSTGID = ProcText.key("NStgid");
-    /** Left to the rest of this process. */
-    private static final int FILES_KEPT_FREE = 200;
 
     private final int pid;
     private final int innerPid;
     private final String name;
     private final boolean precise;
     private final byte[] text = new byte[16_384];
-    private final ProcFile.Budget budget = new ProcFile.Budget(openFilesAllowed() - FILES_KEPT_FREE);
+    private final ProcFile.Budget budget = new ProcFile.Budget(Machine.filesForThreads());
     private final ProcFile stat;
-    private final ProcFile machine = new ProcFile("/proc/stat", budget);
+    private final Machine machine = new Machine(budget);
     private final ProcessClock clock;
     private final ProcessClock own = ProcessClock.current();
     private final Cgroup cgroup;
-    private final int processors;
     private final File tasks;
     private final Names names;
     private final Diagnoses diagnoses;
     private final AgentView agent;
     private final Map<Integer, Watched> threads = new HashMap<>();
+    private final EndedThreads gone;
 
     // Null before the first reading.
     private Reading last;
     private Steered process;
     private Steered processUser;
     private long readings;
-
-    /** What of the process's time the threads that are watched account for, and what was told of those that ended. */
-    private long accounted;
-
-    private int ended;
 
     /** How long the first reading took. */
     private long startNanos;
@@ -80,10 +70,10 @@ public final class Sampler implements AutoCloseable {
         // All zeros where the kernel does not keep it.
         precise = ran != null && ProcText.number(ran) > 0;
         schedstat.close();
-        processors = countProcessors();
         names = new Names(this.pid, innerPid, attach);
         diagnoses = new Diagnoses(names);
         agent = new AgentView(this.pid, innerPid, attach);
+        gone = new EndedThreads(this.pid);
     }
 
     /** Watches a JVM, and attaches to it for the names of its threads. */
@@ -136,7 +126,7 @@ public final class Sampler implements AutoCloseable {
         startNanos = System.nanoTime() - again;
         process = new Steered(last.process);
         processUser = new Steered(last.processUser);
-        accounted = between(before, last.process) - liveTotal();
+        gone.start(between(before, last.process), liveTotal());
         return new Frame(
                 Instant.now(),
                 Math.max(1, last.nanos - start),
@@ -144,7 +134,7 @@ public final class Sampler implements AutoCloseable {
                 name,
                 "proc",
                 List.of(),
-                new Totals(0, 0, -1, cgroup.cores(), -1, 0, processors, 0),
+                new Totals(0, 0, -1, cgroup.cores(), -1, 0, machine.processors(), 0),
                 List.of(),
                 notes);
     }
@@ -175,7 +165,8 @@ public final class Sampler implements AutoCloseable {
             remove(thread);
         }
         Reading now = read(start);
-        long processMore = process.advance(now.process, processors * interval);
+        long most = machine.processors() * interval;
+        long processMore = process.advance(now.process, most);
         long userMore = Math.min(processMore, processUser.advance(now.processUser, processMore));
 
         List<String> notes = new ArrayList<>();
@@ -190,26 +181,25 @@ public final class Sampler implements AutoCloseable {
             sum += thread.cpuNanos;
             sumUser += thread.userNanos;
         }
-        long gone = goneNanos(before, now, System.nanoTime() - start);
-        if (gone > 0) {
-            gone = Math.min(gone, processors * interval);
-            long goneUser = Math.max(0, Math.min(gone, userMore - sumUser));
-            rows.add(goneRow(gone, goneUser));
-            ended = 0;
-            sum += gone;
-            sumUser += goneUser;
+        long readingNanos = startNanos + System.nanoTime() - start;
+        long goneNanos = gone.nanos(between(before, now.process), liveTotal(), machine.processors() * readingNanos / 2);
+        if (goneNanos > 0) {
+            goneNanos = Math.min(goneNanos, most);
+            rows.add(gone.row(goneNanos, Math.max(0, Math.min(goneNanos, userMore - sumUser))));
+            sum += goneNanos;
         }
         agent.advance(interval);
         rows.addAll(agent.rows());
+        if (agent.complaint() != null) notes.add(agent.complaint());
         rows.sort(Comparator.comparingLong(Row::cpuNanos).reversed());
         Totals totals = new Totals(
-                Math.min(Math.max(processMore, sum), processors * interval),
+                Math.min(Math.max(processMore, sum), most),
                 Math.min(Math.max(userMore, 0), processMore),
                 difference(now.container, last.container),
                 cgroup.cores(),
                 difference(now.throttled, last.throttled),
-                Math.min(now.machine - last.machine, processors * interval),
-                processors,
+                Math.min(now.machine - last.machine, most),
+                machine.processors(),
                 now.own - last.own);
         last = now;
         Instant end = Instant.now();
@@ -219,19 +209,7 @@ public final class Sampler implements AutoCloseable {
 
     private void remove(Watched thread) {
         thread.close();
-        accounted += thread.total;
-        ended++;
-    }
-
-    /**
-     * What threads used that have ended since they were last seen, or that nobody ever saw: what the process used more than all
-     * that is watched. The threads are read while they run; what may come of that is waited for.
-     */
-    private long goneNanos(long before, Reading now, long readingNanos) {
-        long gone = between(before, now.process) - liveTotal() - accounted;
-        if (gone <= processors * (startNanos + readingNanos) / 2 + MILLISECOND) return 0;
-        accounted += gone;
-        return gone;
+        gone.add(thread);
     }
 
     private static long between(long a, long b) {
@@ -242,24 +220,6 @@ public final class Sampler implements AutoCloseable {
         long sum = 0;
         for (Watched thread : threads.values()) sum += thread.total;
         return sum;
-    }
-
-    private Row goneRow(long cpu, long user) {
-        return new Row(
-                pid,
-                0,
-                0,
-                "(ended threads)",
-                false,
-                Row.Kind.NATIVE,
-                "(ended threads)",
-                Math.max(1, ended),
-                cpu,
-                user,
-                -1,
-                -1,
-                -1,
-                'X');
     }
 
     private static long difference(long now, long before) {
@@ -278,7 +238,7 @@ public final class Sampler implements AutoCloseable {
                 time.userNanos(),
                 cgroup.cpuNanos(),
                 cgroup.throttledNanos(),
-                machineNanos(),
+                machine.cpuNanos(),
                 own.cpuNanos());
     }
 
@@ -317,41 +277,6 @@ public final class Sampler implements AutoCloseable {
         return tids;
     }
 
-    /** user, nice, system, irq and softirq of the first line, in units of 10 ms. */
-    private long machineNanos() {
-        var read = machine.read();
-        if (read == null) return 0;
-        read.position("cpu  ".length());
-        long sum = 0;
-        for (int field = 0; field < 7; field++) {
-            long value = ProcText.number(read);
-            if (field != 3 && field != 4) sum += value;
-        }
-        return sum * 10_000_000;
-    }
-
-    private static int countProcessors() {
-        try (var lines = Files.lines(Path.of("/proc/stat"))) {
-            int count = (int) lines.filter(l -> l.matches("cpu[0-9]+ .*")).count();
-            if (count > 0) return count;
-        } catch (IOException | RuntimeException e) {
-            // As many as this JVM may use, then.
-        }
-        return Runtime.getRuntime().availableProcessors();
-    }
-
-    private static int openFilesAllowed() {
-        try (var lines = Files.lines(Path.of("/proc/self/limits"))) {
-            String line = lines.filter(l -> l.startsWith("Max open files"))
-                    .findFirst()
-                    .orElse("");
-            String soft = line.substring("Max open files".length()).strip().split(" ", 2)[0];
-            return soft.equals("unlimited") ? Integer.MAX_VALUE / 2 : Integer.parseInt(soft);
-        } catch (IOException | RuntimeException e) {
-            return 1_024;
-        }
-    }
-
     /** Calls of Thread.yield in the last interval; -1 where the agent is not in the JVM, or does not count them. */
     public long yields() {
         return agent.yields();
@@ -360,11 +285,6 @@ public final class Sampler implements AutoCloseable {
     /** Those by a thread, or by virtual threads on it; 0 where that is not known. */
     public double yieldsASecond(Row row) {
         return agent.yieldsASecond(row.tid());
-    }
-
-    /** What the agent makes of Thread.yield: pass, count or off; null where it is not in the JVM, or that is not known. */
-    public String yieldMode() {
-        return agent.yieldMode();
     }
 
     /**

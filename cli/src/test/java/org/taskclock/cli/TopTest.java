@@ -223,6 +223,26 @@ class TopTest {
     }
 
     @Test
+    void shouldSayWhatIsKnownOfVirtualThreadsYields() throws Exception {
+        assumeThat(Runtime.version().feature())
+                .describedAs("virtual threads came with JDK 21")
+                .isGreaterThanOrEqualTo(21);
+        try (Loaded yielding = Loaded.with("virtual-yield")) {
+            String target = Long.toString(yielding.pid());
+            Child byCarrier =
+                    Child.run("check", target, "--yields", "100/s", "--for", "1s", "--pool", "virtual-yielder-#");
+            assertThat(byCarrier)
+                    .isEqualTo(
+                            new Child(
+                                    Main.FAILED,
+                                    "",
+                                    "taskclock: process " + target
+                                            + ": yields of virtual threads are known by carrier only: give the carriers' pool\n"));
+            assertThat(Target.of(yielding.pid()).yieldMode()).isNull();
+        }
+    }
+
+    @Test
     void shouldWatchAnotherUsersAsFarAsTheKernelAllows() throws Exception {
         assumeThat(System.getProperty("user.name"))
                 .describedAs("only root can become another user")

@@ -8,21 +8,25 @@ import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.taskclock.watch.Loaded;
 
 /** {@code taskclock yields}, on a JVM that knows how often it yields. */
 class YieldsTest {
     private static final int YIELDS = 100_000;
 
-    /** Yields so often, a second after counting began; then waits for the end of counting, and for a second word. */
+    /** Yields so often, some time after counting began; then waits for the end of counting, and for a second word. */
     static final class Yielder {
         private Yielder() {}
 
         public static void main(String[] args) throws InterruptedException, IOException {
             System.out.println("ready");
             await("taskclock.agent", "yield=count");
-            Thread.sleep(1_000); // in which it is asked for what it counted so far
+            Thread.sleep(2_000); // in which it is asked for what it counted so far
             spin();
             System.out.println("yielded");
             await("taskclock.agent", "detached");
@@ -59,6 +63,54 @@ class YieldsTest {
         }
     }
 
+    /** An agent that tells of itself in words that are not ours, and does what it is told. */
+    private static final String OTHER_AGENT = """
+            package org.taskclock.agent;
+
+            public class Agent {
+                public static void agentmain(String options, java.lang.instrument.Instrumentation jvm) {
+                    jdk.internal.vm.VMSupport.getAgentProperties().put("taskclock.report", "{}");
+                    System.setProperty("taskclock.agent", "version=0 " + options);
+                }
+            }
+            """;
+
+    private static final String INTERNALS = "java.base/jdk.internal.vm=ALL-UNNAMED";
+
+    @Test
+    void shouldSayThatAnAgentIsOfAnotherVersion(@TempDir Path directory) throws Exception {
+        Path source = Files.writeString(directory.resolve("Agent.java"), OTHER_AGENT);
+        assertThat(ToolProvider.getSystemJavaCompiler()
+                        .run(
+                                null,
+                                null,
+                                null,
+                                "--add-exports",
+                                INTERNALS,
+                                "-d",
+                                directory.toString(),
+                                source.toString()))
+                .isZero();
+        // Found before what is attached.
+        try (Loaded load = Loaded.with("-Xbootclasspath/a:" + directory, "--add-exports=" + INTERNALS, "idle")) {
+            String pid = Long.toString(load.pid());
+            String why = "what the agent in it says cannot be read: it is of another version";
+            Child yields = Child.run("yields", pid, "--for", "100ms");
+            assertThat(yields.exitCode()).isEqualTo(Main.FAILED);
+            assertThat(yields.out()).isEmpty();
+            assertThat(yields.err())
+                    .startsWith("taskclock: process " + pid + ": " + why)
+                    .hasLineCount(1);
+            // It did as it was told, last of all to go.
+            assertThat(Target.of(load.pid()).state()).isEqualTo("version=0 detach");
+
+            assertThat(Child.run("top", pid, "0.1", "1").out()).contains(why);
+            Child check = Child.run("check", pid, "--yields", "1/s", "--for", "100ms");
+            assertThat(check.exitCode()).isEqualTo(Main.FAILED);
+            assertThat(check.err()).contains("does not tell of yields: " + why);
+        }
+    }
+
     @Test
     void shouldCountThemAndLeaveEverythingAsItWas() throws IOException, InterruptedException {
         Process target = new ProcessBuilder(
@@ -71,7 +123,7 @@ class YieldsTest {
         try (BufferedReader said = target.inputReader()) {
             assertThat(said.readLine()).isEqualTo("ready");
             String pid = Long.toString(target.pid());
-            Child counted = Child.run("yields", pid, "--for", "3s", "--json");
+            Child counted = Child.run("yields", pid, "--for", "6s", "--json");
             assertThat(counted.exitCode()).as(counted.err()).isEqualTo(Main.OK);
             assertThat(said.readLine()).isEqualTo("yielded");
             assertThat(said.readLine()).isEqualTo("detached");

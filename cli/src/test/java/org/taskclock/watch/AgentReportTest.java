@@ -4,7 +4,6 @@ package org.taskclock.watch;
 
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.io.IOException;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -22,7 +21,7 @@ class AgentReportTest {
             })
     void shouldRefuseWhatAnotherVersionSays(String said) {
         assertThatThrownBy(() -> AgentReport.parse(said))
-                .isInstanceOf(IOException.class)
+                .isInstanceOf(AgentReport.Unreadable.class)
                 .hasMessageContaining("it is of another version");
     }
 }
