@@ -4,10 +4,12 @@ package org.taskclock.benchmarks;
 
 import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.taskclock.ProcessClock;
 
 /**
@@ -16,14 +18,18 @@ import org.taskclock.ProcessClock;
  * the folder benchmarks.
  */
 public final class Watching {
-    private static final int SETTLE_SECONDS = 5;
+    private static final int MOST_SETTLE_SECONDS = 5;
     private static final int BUSY = 50;
 
     /** {@code command} without the process id, which comes last. */
     private record Watcher(String text, List<String> command) {}
 
-    /** Of one core. */
-    private record Cost(double ownPercent, double targetPercent) {}
+    /**
+     * Of one core.
+     *
+     * @param servingPercent by the JVM's own threads: those that serve whoever attaches, with compilers and collectors
+     */
+    private record Cost(double ownPercent, double targetPercent, double servingPercent) {}
 
     private final int threads;
     private final int seconds;
@@ -110,16 +116,34 @@ public final class Watching {
         }
         try {
             ProcessClock target = ProcessClock.of(Long.parseLong(pid));
-            TimeUnit.SECONDS.sleep(SETTLE_SECONDS);
+            TimeUnit.SECONDS.sleep(Math.min(seconds, MOST_SETTLE_SECONDS));
+            long servingBefore = servingNanos(pid);
             long start = System.nanoTime();
             long targetBefore = target.cpuNanos();
             long ownBefore = own(process);
             TimeUnit.SECONDS.sleep(seconds);
             double percent = 100.0 / (System.nanoTime() - start);
-            return new Cost(percent * (own(process) - ownBefore), percent * (target.cpuNanos() - targetBefore));
+            return new Cost(
+                    percent * (own(process) - ownBefore),
+                    percent * (target.cpuNanos() - targetBefore),
+                    percent * (servingNanos(pid) - servingBefore));
         } finally {
             if (process != null) process.destroyForcibly().waitFor();
         }
+    }
+
+    /** What the threads used that the program did not make. */
+    private static long servingNanos(String pid) throws IOException {
+        long sum = 0;
+        try (Stream<Path> tasks = Files.list(Path.of("/proc", pid, "task"))) {
+            for (Path task : (Iterable<Path>) tasks::iterator) {
+                String name = Files.readString(task.resolve("comm"));
+                if (name.startsWith(Target.BUSY_NAME) || name.startsWith(Target.IDLE_NAME)) continue;
+                String ran = Files.readString(task.resolve("schedstat"));
+                sum += Long.parseLong(ran.substring(0, ran.indexOf(' ')));
+            }
+        }
+        return sum;
     }
 
     /** As a user starts it; the script becomes the JVM. */
@@ -154,11 +178,16 @@ public final class Watching {
     }
 
     private String text(boolean markdown) {
-        Table table = new Table("watched by", "its CPU, % of a core", "the JVM's CPU, %", "over nobody, %");
+        Table table = new Table(
+                "watched by",
+                "its CPU, % of a core",
+                "the JVM's CPU, %",
+                "over nobody, %",
+                "by the JVM's own threads, %");
         for (int w = 0; w < watchers.size(); w++) {
             Cost[] own = costs[w];
             if (own[0] == null) {
-                table.add(List.of(watchers.get(w).text, "not installed", "", ""));
+                table.add(List.of(watchers.get(w).text, "not installed", "", "", ""));
                 continue;
             }
             table.add(List.of(
@@ -167,8 +196,8 @@ public final class Watching {
                     rounds.spread("%.2f", round -> own[round].targetPercent),
                     w == 0
                             ? ""
-                            : rounds.spread(
-                                    "%+.2f", round -> own[round].targetPercent - costs[0][round].targetPercent)));
+                            : rounds.spread("%+.2f", round -> own[round].targetPercent - costs[0][round].targetPercent),
+                    rounds.spread("%.3f", round -> own[round].servingPercent)));
         }
         return "JDK " + Runtime.version() + ": a JVM with " + threads + " threads, of which " + BUSY
                 + " work for 0.2 ms each 50 ms, watched once a second for " + seconds + " s. " + rounds.count()
@@ -179,6 +208,8 @@ public final class Watching {
 
     /** Sleepers, and some that work now and then. */
     static final class Target {
+        static final String BUSY_NAME = "busy-";
+        static final String IDLE_NAME = "idle-";
         private static final long WORK_NANOS = 200_000;
         private static final long PERIOD_MILLIS = 50;
 
@@ -188,7 +219,7 @@ public final class Watching {
             int threads = Integer.parseInt(args[0]);
             for (int i = 0; i < threads; i++) {
                 boolean busy = i < BUSY;
-                Thread thread = new Thread(busy ? Target::work : Target::sleep, (busy ? "busy-" : "idle-") + i);
+                Thread thread = new Thread(busy ? Target::work : Target::sleep, (busy ? BUSY_NAME : IDLE_NAME) + i);
                 thread.start();
             }
             System.out.println("ready");
