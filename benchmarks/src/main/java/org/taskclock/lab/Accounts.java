@@ -5,6 +5,7 @@ package org.taskclock.lab;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
+import javax.management.Attribute;
 import javax.management.JMException;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
@@ -50,6 +51,16 @@ final class Accounts {
                     (long) carrier.get("ownNanos")));
         }
         return all;
+    }
+
+    /** Switches accounting for virtual threads on or off, where the agent is. */
+    static void account(boolean wanted) {
+        try {
+            ManagementFactory.getPlatformMBeanServer()
+                    .setAttribute(new ObjectName(BEAN), new Attribute("AccountingVirtualThreads", wanted));
+        } catch (JMException e) {
+            throw new IllegalStateException("the agent's bean does not do as it is told", e);
+        }
     }
 
     private static CompositeData[] attribute(String name) {

@@ -20,6 +20,8 @@ record Claim(String text, String source, String published, String format, Double
     static final String CONFIRMED = "confirmed";
     static final String CONTRADICTED = "contradicted";
     static final String NOT_MEASURED = "not measured";
+    /** Something was measured, but does not tell. */
+    static final String CANNOT_TELL = "cannot be told";
 
     /** Figures by JDK; NaN where there is none. */
     Result.Finding judge(Map<String, Double> figures) {

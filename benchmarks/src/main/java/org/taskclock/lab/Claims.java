@@ -2,6 +2,11 @@
 // Copyright the TaskClock authors
 package org.taskclock.lab;
 
+import static org.taskclock.lab.Claim.CANNOT_TELL;
+import static org.taskclock.lab.Claim.CONFIRMED;
+import static org.taskclock.lab.Claim.CONTRADICTED;
+import static org.taskclock.lab.Claim.NOT_MEASURED;
+
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -10,15 +15,9 @@ import org.taskclock.report.Result;
 
 /** Tries what is claimed. */
 final class Claims {
-    private static final String CONFIRMED = "confirmed";
-    private static final String CONTRADICTED = "contradicted";
-    private static final String NOT_MEASURED = "not measured";
 
     /** Rows above rest on what else the machine did. */
     private static final double MOST_PERCENT = 99;
-
-    /** Part of the text where something was measured, but does not tell. */
-    static final String UNTOLD = "cannot be told, ";
 
     private final Published published;
     private final Measurements measured;
@@ -68,7 +67,7 @@ final class Claims {
                     NOT_MEASURED,
                     "published: " + claim.published() + "; not measured in this run"));
         }
-        for (String verdict : List.of(CONFIRMED, CONTRADICTED, NOT_MEASURED)) {
+        for (String verdict : List.of(CONFIRMED, CONTRADICTED, CANNOT_TELL, NOT_MEASURED)) {
             List<String> texts = trials.stream()
                     .filter(trial -> trial.verdict.equals(verdict))
                     .map(Trial::text)
@@ -93,23 +92,23 @@ final class Claims {
         boolean inside = spread.middle() >= claim.from() && spread.middle() <= claim.to();
         if (inside) {
             return spread.low() <= noEffect && spread.high() >= noEffect
-                    ? new Trial(NOT_MEASURED, text + ": " + UNTOLD + "as no effect at all is within the spread")
+                    ? new Trial(CANNOT_TELL, text + ": no effect at all is within the spread")
                     : new Trial(CONFIRMED, text);
         }
         boolean reaches = spread.high() >= claim.from() && spread.low() <= claim.to();
         return reaches
-                ? new Trial(NOT_MEASURED, text + ": " + UNTOLD + "as the spread reaches across the limit")
+                ? new Trial(CANNOT_TELL, text + ": the spread reaches across the limit")
                 : new Trial(CONTRADICTED, text);
     }
 
     /** What the means say, unless the medians contradict. */
     private static Trial agreed(Trial byMeans, Trial byMedians) {
-        boolean disagree = !byMeans.verdict.equals(NOT_MEASURED)
-                && !byMedians.verdict.equals(NOT_MEASURED)
-                && !byMeans.verdict.equals(byMedians.verdict);
-        return disagree
-                ? new Trial(NOT_MEASURED, byMeans.text + ": " + UNTOLD + "as means and medians disagree")
-                : byMeans;
+        boolean disagree = isTold(byMeans) && isTold(byMedians) && !byMeans.verdict.equals(byMedians.verdict);
+        return disagree ? new Trial(CANNOT_TELL, byMeans.text + ": means and medians disagree") : byMeans;
+    }
+
+    private static boolean isTold(Trial trial) {
+        return trial.verdict.equals(CONFIRMED) || trial.verdict.equals(CONTRADICTED);
     }
 
     private static Trial ratioWithin(Published.Claim claim, Spread spread, String text) {
@@ -156,7 +155,7 @@ final class Claims {
         String text = "medians " + String.join(", ", texts);
         if (many.low() > one.high()) return new Trial(CONFIRMED, text);
         if (many.high() < one.low()) return new Trial(CONTRADICTED, text);
-        return new Trial(NOT_MEASURED, text + ": " + UNTOLD + "as the spreads overlap");
+        return new Trial(CANNOT_TELL, text + ": the spreads overlap");
     }
 
     private static String threads(int threads) {

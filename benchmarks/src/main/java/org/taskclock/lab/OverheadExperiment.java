@@ -31,12 +31,15 @@ final class OverheadExperiment extends ExperimentCommand {
     private static final String EMPTY = "an agent that does nothing";
     private static final String OFF = "TaskClock's, vthreads=off";
     private static final String ON = "TaskClock's, vthreads=on";
+    private static final double SWITCHED_WARM_UP_SECONDS = 5;
     private static final List<String> VARIANTS = List.of(BARE, EMPTY, OFF, ON);
 
     /** What can be left out. */
     private enum Part {
         SWITCHES,
         SERVER,
+        /** The same, in one JVM whose accounting is switched on and off. */
+        SWITCHED,
         READING;
 
         @Override
@@ -67,6 +70,14 @@ final class OverheadExperiment extends ExperimentCommand {
     private double seconds;
 
     @Option(
+            names = "--turns",
+            paramLabel = "N",
+            defaultValue = "40",
+            description =
+                    "How often the server that is switched is measured, half of it with accounting (default: 40).")
+    private int turns;
+
+    @Option(
             names = "--settle",
             paramLabel = "N",
             defaultValue = "5",
@@ -77,6 +88,7 @@ final class OverheadExperiment extends ExperimentCommand {
     private final Map<String, List<Switches.Turn>> switches = new LinkedHashMap<>();
     private final Map<String, List<Intervals.Cost>> intervals = new LinkedHashMap<>();
     private final Map<String, Map<String, List<Server.Figures>>> servers = new LinkedHashMap<>();
+    private final Map<String, List<Server.Figures>> switched = new LinkedHashMap<>();
 
     @Override
     int steps(List<Jdk> homes) {
@@ -85,6 +97,7 @@ final class OverheadExperiment extends ExperimentCommand {
             if (only.contains(Part.SWITCHES)) steps++;
             if (only.contains(Part.READING)) steps++;
             if (only.contains(Part.SERVER) && home.hasVirtual()) steps += rounds;
+            if (only.contains(Part.SWITCHED) && home.hasVirtual()) steps++;
         }
         return steps;
     }
@@ -98,6 +111,8 @@ final class OverheadExperiment extends ExperimentCommand {
                 Integer.toString(rounds),
                 "--seconds",
                 Double.toString(seconds),
+                "--turns",
+                Integer.toString(turns),
                 "--settle",
                 Double.toString(settle));
     }
@@ -107,11 +122,13 @@ final class OverheadExperiment extends ExperimentCommand {
         atLeast(0.1, seconds);
         Jvm.checkAgent();
         if (rounds < 1) throw new LabException("--rounds " + rounds + ": too few: at least 1");
-        if (only.equals(EnumSet.of(Part.SERVER))) withVirtual(homes);
+        if (turns < 4) throw new LabException("--turns " + turns + ": too few: at least 4");
+        if (EnumSet.of(Part.SERVER, Part.SWITCHED).containsAll(only)) withVirtual(homes);
         for (Jdk home : homes) {
             if (only.contains(Part.SWITCHES)) switches(home);
             if (only.contains(Part.READING)) reading(home);
             if (only.contains(Part.SERVER) && home.hasVirtual()) serve(home);
+            if (only.contains(Part.SWITCHED) && home.hasVirtual()) serveSwitched(home);
         }
     }
 
@@ -163,6 +180,20 @@ final class OverheadExperiment extends ExperimentCommand {
         }
     }
 
+    private void serveSwitched(Jdk home) throws LabException, Interruption.Cut, IOException, InterruptedException {
+        progress(home + ": a server with virtual threads, accounting on and off");
+        List<Server.Figures> figures = new ArrayList<>();
+        switched.put(home.version(), figures);
+        jvm(home, ON)
+                .run(
+                        interruption(),
+                        line -> figures.add(GSON.fromJson(line, Server.Figures.class)),
+                        Server.class,
+                        Double.toString(Math.max(seconds, SWITCHED_WARM_UP_SECONDS)),
+                        Double.toString(seconds),
+                        Integer.toString(turns));
+    }
+
     private static Jvm jvm(Jdk home, String variant) throws LabException {
         Jvm jvm = new Jvm(home);
         return switch (variant) {
@@ -188,6 +219,15 @@ final class OverheadExperiment extends ExperimentCommand {
                             + " us of arithmetic, a byte back. A new JVM for each round, which warms up for " + seconds
                             + " s and is measured for as long. Medians of " + rounds + " rounds.");
             report.tables.add(OverheadTables.servers(servers));
+        }
+        if (only.contains(Part.SWITCHED)) {
+            report.method.add(
+                    "The server that is switched: one JVM with the agent, whose accounting is on, off, off, on, and so on, for "
+                            + seconds
+                            + " s each. Each turn is compared with its neighbour, so that what differs from one JVM to"
+                            + " the next, and what drifts, is in neither. What the JVM itself does more for any agent is in both.");
+            report.tables.add(SwitchedServer.table(switched));
+            report.findings.add(SwitchedServer.finding(switched));
         }
         if (only.contains(Part.READING)) {
             report.method.add("One reading: time-stamps around it, less what empty brackets take.");

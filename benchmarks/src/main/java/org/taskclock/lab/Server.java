@@ -18,15 +18,24 @@ import org.taskclock.ProcessClock;
 
 /**
  * What is measured by {@code overhead}: a server with a virtual thread for each connection, and clients in the same JVM, each with a
- * virtual thread too. Arguments: seconds to warm up, seconds to measure.
+ * virtual thread too. Arguments: seconds to warm up, seconds to measure; and, where the agent's accounting is to be switched on and off
+ * meanwhile, how many times it is measured so.
  */
 public final class Server {
-    /** The CPU time is that of the process: both ends, and all that the JVM does besides. */
-    record Figures(double seconds, long requests, long cpuNanos, long userNanos, long systemNanos) {}
+    /**
+     * The CPU time is that of the process: both ends, and all that the JVM does besides.
+     *
+     * @param accounting null if it was not switched
+     */
+    record Figures(
+            Boolean accounting, double seconds, long requests, long cpuNanos, long userNanos, long systemNanos) {}
 
     private static final int CONNECTIONS = 64;
     /** Some 10 us. */
     private static final int ARITHMETIC = 10_000;
+
+    /** After switching, before it is measured. */
+    private static final double SETTLE_SECONDS = 0.1;
 
     private static final LongAdder requests = new LongAdder();
     private static volatile boolean running = true;
@@ -47,19 +56,39 @@ public final class Server {
             }
         }
         sleep(Double.parseDouble(args[0]));
+        double seconds = Double.parseDouble(args[1]);
+        if (args.length > 2) switchAndMeasure(seconds, Integer.parseInt(args[2]));
+        else say(measure(null, seconds));
+        running = false;
+        for (Thread client : clients) client.join();
+    }
+
+    /** On, off, off, on, and so on: what changes by itself meanwhile falls to both. */
+    private static void switchAndMeasure(double seconds, int times) {
+        for (int i = 0; i < times; i++) {
+            boolean accounting = i % 4 == 0 || i % 4 == 3;
+            Accounts.account(accounting);
+            sleep(SETTLE_SECONDS);
+            say(measure(accounting, seconds));
+        }
+    }
+
+    private static Figures measure(Boolean accounting, double seconds) {
         CpuTime before = ProcessClock.current().now();
         long count = requests.sum();
         long start = System.nanoTime();
-        sleep(Double.parseDouble(args[1]));
+        sleep(seconds);
         CpuTime spent = ProcessClock.current().now().minus(before);
-        Figures figures = new Figures(
+        return new Figures(
+                accounting,
                 (System.nanoTime() - start) / 1e9,
                 requests.sum() - count,
                 spent.cpuNanos(),
                 spent.userNanos(),
                 spent.systemNanos());
-        running = false;
-        for (Thread client : clients) client.join();
+    }
+
+    private static void say(Figures figures) {
         System.out.println(new Gson().toJson(figures));
     }
 

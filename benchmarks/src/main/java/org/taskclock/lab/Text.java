@@ -79,8 +79,7 @@ final class Text {
     }
 
     static String finding(Result.Finding finding) {
-        String verdict = finding.text().contains(Claims.UNTOLD) ? "cannot be told" : finding.verdict();
-        return verdict.toUpperCase(Locale.ROOT) + ": \"" + finding.claim() + "\" (" + finding.source() + "): "
+        return finding.verdict().toUpperCase(Locale.ROOT) + ": \"" + finding.claim() + "\" (" + finding.source() + "): "
                 + finding.text() + "\n";
     }
 

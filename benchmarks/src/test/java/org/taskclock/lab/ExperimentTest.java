@@ -225,11 +225,20 @@ class ExperimentTest {
     /** A part for each JDK of the tests, as all take long. */
     @Test
     void shouldMeasureOverhead() throws Exception {
-        String part = FEATURE < 21 ? "switches,reading" : "server";
-        Result result = run("overhead", "--only", part, "--rounds", "1", "--seconds", "0.1", "--settle", "0");
+        String part = FEATURE < 21 ? "switches,reading" : "server,switched";
+        Result result =
+                run("overhead", "--only", part, "--rounds", "1", "--seconds", "0.1", "--settle", "0", "--turns", "4");
         if (FEATURE >= 21) {
-            assertThat(result.tables()).hasSize(1);
-            Result.Table servers = table(result, "A server");
+            assertThat(result.tables()).hasSize(2);
+            Result.Table switched = table(result, "A server whose accounting");
+            assertThat(switched.rows())
+                    .hasSize(2)
+                    .allSatisfy(row ->
+                            assertThat(number(switched, row, "pairs of turns")).isEqualTo(2))
+                    .allSatisfy(
+                            row -> assertThat(number(switched, row, "without")).isPositive());
+            assertThat(result.findings()).anyMatch(f -> f.claim().contains("a server's throughput"));
+            Result.Table servers = table(result, "A server with");
             assertThat(servers.rows()).hasSize(4).allSatisfy(row -> assertThat(number(servers, row, "cpu a request"))
                     .isPositive());
         } else {

@@ -55,9 +55,9 @@ class OverheadTablesTest {
     @Test
     void shouldCompareServersWithTheFirstAndTheOneBefore() {
         Map<String, List<Server.Figures>> variants = new LinkedHashMap<>();
-        variants.put("bare", List.of(new Server.Figures(2, 1000, 10_000_000, 0, 0)));
-        variants.put("empty", List.of(new Server.Figures(2, 1000, 20_000_000, 0, 0)));
-        variants.put("ours", List.of(new Server.Figures(2, 1000, 30_000_000, 0, 0)));
+        variants.put("bare", List.of(new Server.Figures(null, 2, 1000, 10_000_000, 0, 0)));
+        variants.put("empty", List.of(new Server.Figures(null, 2, 1000, 20_000_000, 0, 0)));
+        variants.put("ours", List.of(new Server.Figures(null, 2, 1000, 30_000_000, 0, 0)));
         Result.Table table = OverheadTables.servers(Map.of("25", variants));
         assertThat(table.rows().get(0).subList(2, 4)).isEqualTo(List.of(500.0, 10.0));
         assertThat(table.rows().get(2).subList(6, 8)).isEqualTo(List.of(200.0, 50.0));

@@ -58,7 +58,7 @@ final class Keys {
     static Action press(View view, String key, int page) {
         if (key.equals("Ctrl-C") || key.equals("F10")) return Action.QUIT;
         if (key.equals("Ctrl-Z")) return Action.SUSPEND;
-        if (view.prompt != View.Prompt.NONE) return type(view, key);
+        if (view.prompt != View.Prompt.NONE) return Typing.press(view, key);
         if (!view.ended) view.message = "";
         if (key.equals("Ctrl-L")) return Action.REDRAW;
         return switch (view.page) {
@@ -82,9 +82,9 @@ final class Keys {
             case "End", "G" -> view.move(view.lines.size() - 1);
             case "h", "?", "F1" -> show(view, View.Page.HELP);
             case "D", "F2" -> show(view, View.Page.DIAGNOSES);
-            case "F3", "/" -> ask(view, View.Prompt.SEARCH, "");
-            case "n" -> next(view, view.selected + 1);
-            case "F4", "\\" -> ask(view, View.Prompt.FILTER, view.filter());
+            case "F3", "/" -> Typing.ask(view, View.Prompt.SEARCH, "");
+            case "n" -> Typing.next(view, view.selected + 1);
+            case "F4", "\\" -> Typing.ask(view, View.Prompt.FILTER, view.filter());
             case "t", "F5" -> {
                 view.tree = !view.tree;
                 view.move(0);
@@ -137,7 +137,7 @@ final class Keys {
                 view.paused = !view.paused;
                 return Action.PACE;
             }
-            case "d" -> ask(view, View.Prompt.INTERVAL, "");
+            case "d" -> Typing.ask(view, View.Prompt.INTERVAL, "");
             case "1", "2", "3", "4", "5", "6", "7", "8", "9" -> {
                 view.intervalSeconds = key.charAt(0) - '0';
                 return Action.PACE;
@@ -170,16 +170,6 @@ final class Keys {
     private static void show(View view, View.Page page) {
         view.page = page;
         view.scroll = 0;
-    }
-
-    private static void ask(View view, View.Prompt prompt, String typed) {
-        view.prompt = prompt;
-        view.typed = typed;
-    }
-
-    private static void next(View view, int from) {
-        if (view.search.isEmpty()) ask(view, View.Prompt.SEARCH, "");
-        else if (!view.find(from)) view.message = "Not found: " + view.search;
     }
 
     static List<Column> sortable() {
@@ -275,59 +265,5 @@ final class Keys {
             default -> {}
         }
         view.scroll = Math.max(0, Math.min(view.scroll, size - 1));
-    }
-
-    private static Action type(View view, String key) {
-        switch (key) {
-            case "Escape" -> {
-                if (view.prompt == View.Prompt.FILTER) filter(view, "");
-                view.prompt = View.Prompt.NONE;
-                return Action.NONE;
-            }
-            case "Enter" -> {
-                View.Prompt prompt = view.prompt;
-                view.prompt = View.Prompt.NONE;
-                return prompt == View.Prompt.INTERVAL ? interval(view) : Action.NONE;
-            }
-            case "F3" -> {
-                if (view.prompt == View.Prompt.SEARCH) next(view, view.selected + 1);
-                return Action.NONE;
-            }
-            case "Backspace" ->
-                view.typed = view.typed.isEmpty()
-                        ? ""
-                        : view.typed.substring(0, view.typed.offsetByCodePoints(view.typed.length(), -1));
-            case "Ctrl-U" -> view.typed = "";
-            default -> {
-                String text = key.equals("Space") ? " " : key;
-                if (text.codePointCount(0, text.length()) != 1) return Action.NONE;
-                view.typed += text;
-            }
-        }
-        // Both look at once, as htop does.
-        if (view.prompt == View.Prompt.FILTER) filter(view, view.typed);
-        if (view.prompt == View.Prompt.SEARCH) {
-            view.search = view.typed;
-            view.message = view.typed.isEmpty() || view.find(view.selected) ? "" : "Not found: " + view.typed;
-        }
-        return Action.NONE;
-    }
-
-    private static void filter(View view, String words) {
-        view.filter(words);
-    }
-
-    private static Action interval(View view) {
-        try {
-            double seconds = Double.parseDouble(view.typed.trim().replace(',', '.'));
-            if (seconds >= 0.1 && seconds <= 3600) {
-                view.intervalSeconds = seconds;
-                return Action.PACE;
-            }
-        } catch (NumberFormatException e) {
-            // said below
-        }
-        view.message = "Seconds must be from 0.1 to 3600: " + view.typed;
-        return Action.NONE;
     }
 }

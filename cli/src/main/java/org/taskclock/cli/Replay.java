@@ -80,7 +80,7 @@ final class Replay implements Callable<Integer> {
             }
             Instant there = time("--at", at, recording);
             if (there != null) recording.seek(there);
-            if (shown.isForTerminal() && Screen.usable()) return show(recording);
+            if (shown.isForTerminal() && Tty.usable()) return show(recording);
             print(recording, there != null);
             if (there == null && to == null && recording.end() == null)
                 System.err.println(

@@ -3,13 +3,9 @@
 package org.taskclock.cli;
 
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.jline.utils.AttributedString;
@@ -34,11 +30,6 @@ final class Screen {
         void happen() throws IOException;
     }
 
-    /** What an answer of the target is awaited for. */
-    private interface Question {
-        Event ask() throws IOException;
-    }
-
     /**
      * @param count of intervals, after which it ends; 0 for no end
      * @param limit of threads shown; 0 for none
@@ -49,11 +40,7 @@ final class Screen {
     record End(boolean shown, String why) {}
 
     private final BlockingQueue<Event> events = new LinkedBlockingQueue<>();
-    private final ExecutorService watcher = Executors.newSingleThreadExecutor(task -> {
-        Thread thread = new Thread(task, "taskclock-watch");
-        thread.setDaemon(true);
-        return thread;
-    });
+    private final Background background = new Background(events);
     private final View view = new View();
     private List<Frames> sources;
     private final List<Frames> opened = new ArrayList<>();
@@ -82,22 +69,6 @@ final class Screen {
         if (view.recorded) due = System.nanoTime();
     }
 
-    /** Is standard input and output a terminal that can do more than print lines? */
-    static boolean usable() {
-        String term = System.getenv("TERM");
-        return term != null && !term.isEmpty() && !term.equals("dumb") && isDevice(0) && isDevice(1);
-    }
-
-    private static boolean isDevice(int descriptor) {
-        try {
-            String target = Files.readSymbolicLink(Path.of("/proc/self/fd/" + descriptor))
-                    .toString();
-            return target.startsWith("/dev/") && !target.equals("/dev/null");
-        } catch (IOException e) {
-            return false;
-        }
-    }
-
     /**
      * Shows them until the user has seen enough.
      *
@@ -112,7 +83,7 @@ final class Screen {
         } finally {
             screen.tty.close();
             screen.leaveLast();
-            screen.watcher.shutdownNow();
+            screen.background.end();
             for (Frames frames : screen.opened) frames.close();
         }
         return new End(true, screen.why);
@@ -169,7 +140,7 @@ final class Screen {
         List<Frames> from = sources;
         Row row = view.page == View.Page.STACKS ? view.stacksOf : null;
         Frames source = row == null ? null : source(row.pid());
-        ask(() -> {
+        await(() -> {
             List<Frame> frames = new ArrayList<>();
             List<Frames> left = new ArrayList<>(from);
             String gone = "";
@@ -194,22 +165,20 @@ final class Screen {
         });
     }
 
-    private void ask(Question question) {
+    private void await(Background.Question question) {
         asked = System.nanoTime();
-        watcher.execute(() -> {
-            Event answer;
-            try {
-                answer = question.ask();
-            } catch (IOException | RuntimeException e) {
-                String what = e instanceof IOException && e.getMessage() != null ? e.getMessage() : e.toString();
-                answer = () -> end(what);
-            }
-            Event event = answer;
-            events.add(() -> {
-                asked = 0;
-                event.happen();
-            });
-        });
+        background.ask(
+                () -> {
+                    Event answer = question.ask();
+                    return () -> {
+                        asked = 0;
+                        answer.happen();
+                    };
+                },
+                why -> {
+                    asked = 0;
+                    end(why);
+                });
     }
 
     private void pause(String message) {
@@ -331,19 +300,10 @@ final class Screen {
     }
 
     /** Asks what is not a look: a failure is said, and ends nothing. */
-    private void later(Question question) {
-        watcher.execute(() -> {
-            Event answer;
-            try {
-                answer = question.ask();
-            } catch (IOException | RuntimeException e) {
-                String what = e instanceof IOException && e.getMessage() != null ? e.getMessage() : e.toString();
-                answer = () -> {
-                    if (view.page == View.Page.STACKS) view.stacks = what;
-                    else if (!view.ended) view.message = what;
-                };
-            }
-            events.add(answer);
+    private void later(Background.Question question) {
+        background.ask(question, why -> {
+            if (view.page == View.Page.STACKS) view.stacks = why;
+            else if (!view.ended) view.message = why;
         });
     }
 }

@@ -136,7 +136,7 @@ final class Top implements Callable<Integer> {
                 System.err.println("taskclock: watching a demonstration, process " + child.pid());
             }
             for (long pid : pids) sources.add(Live.of(pid, !noAttach));
-            if (shown.isForTerminal() && Screen.usable()) {
+            if (shown.isForTerminal() && Tty.usable()) {
                 Screen.End end = Screen.run(sources, screenOptions());
                 if (end.shown()) return end.why().isEmpty() ? Main.OK : Main.complain(end.why(), Main.NO_PROCESS);
             }

@@ -7,6 +7,8 @@ import java.io.FileInputStream;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Queue;
 import org.jline.terminal.Attributes;
@@ -46,6 +48,22 @@ final class Tty {
                 + capability(Capability.cursor_normal)
                 + capability(Capability.exit_ca_mode);
         measure();
+    }
+
+    /** Is standard input and output a terminal that can do more than print lines? */
+    static boolean usable() {
+        String term = System.getenv("TERM");
+        return term != null && !term.isEmpty() && !term.equals("dumb") && isDevice(0) && isDevice(1);
+    }
+
+    private static boolean isDevice(int descriptor) {
+        try {
+            String target = Files.readSymbolicLink(Path.of("/proc/self/fd/" + descriptor))
+                    .toString();
+            return target.startsWith("/dev/") && !target.equals("/dev/null");
+        } catch (IOException e) {
+            return false;
+        }
     }
 
     /** Null where it cannot be taken over. */

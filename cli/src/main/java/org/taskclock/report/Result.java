@@ -78,7 +78,7 @@ public record Result(
     /**
      * What a source claims, beside what was measured.
      *
-     * @param verdict "confirmed", "contradicted" or "not measured"
+     * @param verdict "confirmed", "contradicted", "cannot be told" or "not measured"
      */
     public record Finding(String claim, String source, String verdict, String text) {}
 

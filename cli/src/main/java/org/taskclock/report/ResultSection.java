@@ -69,7 +69,7 @@ final class ResultSection {
                     switch (verdict) {
                         case "confirmed" -> "good";
                         case "contradicted" -> "bad";
-                        case "not measured" -> "open";
+                        case "not measured", "cannot be told" -> "open";
                         default -> "bad";
                     };
             html.raw("<article class=\"finding\">\n<p class=\"claim\"><span class=\"verdict " + style + "\">")

@@ -40,7 +40,7 @@ class MadeUp implements Frames {
                 return super.next();
             }
         };
-        if (!Screen.usable()) {
+        if (!Tty.usable()) {
             System.out.println("no terminal");
             return;
         }
