@@ -161,7 +161,7 @@ class AccountConcurrencyTest {
             account.check();
         });
         assertThat(calls).hasValue(1);
-        assertThat(account.cpuNanos()).isBetween(20_000_000L, 200_000_000L);
+        assertThat(account.cpuNanos()).isBetween(20_000_000L, 60_000_000L);
     }
 
     @Test

@@ -108,6 +108,8 @@ class YieldsTest {
             Child check = Child.run("check", pid, "--yields", "1/s", "--for", "100ms");
             assertThat(check.exitCode()).isEqualTo(Main.FAILED);
             assertThat(check.err()).contains("does not tell of yields: " + why);
+            // It is not ours to detach.
+            assertThat(Target.of(load.pid()).state()).isEqualTo("version=0 yield=pass");
         }
     }
 
