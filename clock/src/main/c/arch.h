@@ -9,6 +9,8 @@
 #if defined(__x86_64__)
 
 #define VDSO_CLOCK_GETTIME "__vdso_clock_gettime"
+#define COUNTER_CLOCKSOURCE "tsc"
+#define RSEQ_SIGNATURE 0x53053053  // of glibc's registration; ours is the same
 
 static inline long system_call(long number, long a, long b, long c, long d, long e, long f) {
     register long r10 __asm__("r10") = d;
@@ -22,6 +24,28 @@ static inline long system_call(long number, long a, long b, long c, long d, long
     return result;
 }
 
+// clone(2) onto a stack of its own, where run(argument) must not return. Registers survive in the child, so these two do.
+static inline long clone_onto(void *stack_top, long flags, void (*run)(void *), void *argument) {
+    register long r10 __asm__("r10") = 0;
+    register long r8 __asm__("r8") = 0;
+    register void (*r12)(void *) __asm__("r12") = run;
+    register void *r13 __asm__("r13") = argument;
+    long result;
+    __asm__ volatile(
+        "syscall\n\t"
+        "test %%rax, %%rax\n\t"
+        "jnz 1f\n\t"
+        "xor %%ebp, %%ebp\n\t"
+        "mov %%r13, %%rdi\n\t"
+        "call *%%r12\n\t"
+        "ud2\n"
+        "1:"
+        : "=a"(result)
+        : "a"((long)__NR_clone), "D"(flags), "S"(stack_top), "d"(0L), "r"(r10), "r"(r8), "r"(r12), "r"(r13)
+        : "rcx", "r11", "memory");
+    return result;
+}
+
 // The time-stamp counter. Not ordered with what stands around it, but with interrupts, and that is what is needed.
 static inline uint64_t counter(void) {
     uint32_t low, high;
@@ -29,14 +53,33 @@ static inline uint64_t counter(void) {
     return (uint64_t)high << 32 | low;
 }
 
+static inline void cpuid(uint32_t leaf, uint32_t *a, uint32_t *c, uint32_t *d) {
+    uint32_t b;
+    *a = leaf, *c = 0;
+    __asm__("cpuid" : "+a"(*a), "=b"(b), "+c"(*c), "=d"(*d));
+}
+
 // Whether the processor promises that the counter runs at one rate and never stops: bit 8 of edx in leaf 0x80000007.
 static inline int counter_is_invariant(void) {
-    uint32_t a = 0x80000000, b, c = 0, d;
-    __asm__("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
+    uint32_t a, c, d;
+    cpuid(0x80000000, &a, &c, &d);
     if (a < 0x80000007) return 0;
-    a = 0x80000007, c = 0;
-    __asm__("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
+    cpuid(0x80000007, &a, &c, &d);
     return d >> 8 & 1;
+}
+
+// Whether a hypervisor says that it is one: bit 31 of ecx in leaf 1.
+static inline int runs_under_hypervisor(void) {
+    uint32_t a, c, d;
+    cpuid(1, &a, &c, &d);
+    return c >> 31 & 1;
+}
+
+// prctl(PR_SET_TSC) makes reading the counter a SIGSEGV for a thread and those that it starts.
+static inline int counter_is_forbidden(void) {
+    enum { GET_TSC = 25, TSC_SIGSEGV = 2 };  // PR_GET_TSC, PR_TSC_SIGSEGV
+    int32_t mode = 0;
+    return system_call(__NR_prctl, GET_TSC, (long)&mode, 0, 0, 0, 0) == 0 && mode == TSC_SIGSEGV;
 }
 
 #else

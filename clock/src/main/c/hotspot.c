@@ -6,8 +6,6 @@
 
 #include "taskclock.h"
 
-#include <linux/uio.h>
-
 // Present when libjvm was loaded for all to see, as the java launcher does; null otherwise.
 extern const char *gHotSpotVMStructs __attribute__((weak));
 extern const uint64_t gHotSpotVMStructEntryArrayStride __attribute__((weak));
@@ -41,12 +39,8 @@ int hotspot_init(void) {
     return described = osthread_found && thread_id_found;
 }
 
-// A JavaThread may be freed while we look at it, so the kernel reads for us: it answers EFAULT where we would crash.
-static int read_memory(uint64_t address, void *into, uint64_t length) {
-    struct iovec to = {into, length}, from = {(void *)address, length};
-    long pid = SYSCALL(__NR_getpid);
-    return SYSCALL(__NR_process_vm_readv, pid, &to, 1, &from, 1, 0) == (long)length;
-}
+// A JavaThread may be freed while we look at it.
+static int read_memory(uint64_t address, void *into, uint64_t length) { return copy_memory(address, into, length) == 0; }
 
 // The caller reads java_thread out of the Thread object before and after: only if it is the same is the answer true.
 int32_t hotspot_tid(uint64_t java_thread) {

@@ -13,12 +13,13 @@
 enum { CHUNK = 256 };
 
 static const struct functions *clock_functions;
-static int share_error, has_vm_structs;
+static struct sharing sharing;
+static int has_vm_structs;
 static jfieldID eetop;
 
 extern const char *gnu_get_libc_version(void) __attribute__((weak));
 
-// ---- org.taskclock.Native, where it is bound by JNI (before JDK 22)
+// ---- org.taskclock.JniBinding: on JDK 22 and later only until FFM is ready
 
 static jlong jniCpuNanos(JNIEnv *env, jclass c) {
     (void)env, (void)c;
@@ -79,28 +80,65 @@ static void bind(JNIEnv *env, jclass c, jclass natives) {
     (*env)->RegisterNatives(env, natives, native_methods, sizeof native_methods / sizeof *native_methods);
 }
 
-// For a binding without JNI: the addresses, in the order of struct functions.
-static void functions(JNIEnv *env, jclass c, jlongArray into) {
+static const struct {
+    const char *name;
+    size_t place;
+} addresses[] = {
+#define ADDRESS(function) {#function, offsetof(struct functions, function)}
+    ADDRESS(cpuNanos),     ADDRESS(userNanos),  ADDRESS(systemNanos), ADDRESS(nowCpuNanos),
+    ADDRESS(nowUserNanos), ADDRESS(clockNanos), ADDRESS(tickStamp),   ADDRESS(virtualNanos),
+};
+
+// For a binding without JNI: where a function is that is in use in this process; 0 if there is none of that name.
+static jlong address(JNIEnv *env, jclass c, jstring name) {
     (void)c;
-    const struct functions *f = clock_functions;
-    jlong addresses[] = {(jlong)f->cpuNanos,     (jlong)f->userNanos,  (jlong)f->systemNanos, (jlong)f->nowCpuNanos,
-                         (jlong)f->nowUserNanos, (jlong)f->clockNanos, (jlong)f->tickStamp, (jlong)f->virtualNanos};
-    (*env)->SetLongArrayRegion(env, into, 0, sizeof addresses / sizeof *addresses, addresses);
+    const char *characters = (*env)->GetStringUTFChars(env, name, 0);
+    if (!characters) return 0;
+    jlong found = 0;
+    for (size_t i = 0; i < sizeof addresses / sizeof *addresses; i++)
+        if (same(characters, addresses[i].name)) found = *(const jlong *)((const char *)clock_functions + addresses[i].place);
+    (*env)->ReleaseStringUTFChars(env, name, characters);
+    return found;
 }
 
-static void facts(JNIEnv *env, jclass c, jlongArray into) {
-    (void)c;
-    jlong facts[] = {clock_probe(), clock_resolution(OWN_VIRT), clock_is_precise(), share_error, has_vm_structs,
-                     clock_functions->cpuNanos == own_functions.cpuNanos};
-    (*env)->SetLongArrayRegion(env, into, 0, sizeof facts / sizeof *facts, facts);
+static jint kernelRefusal(JNIEnv *env, jclass c) {
+    (void)env, (void)c;
+    return kernel_refusal();
 }
 
-static void calibration(JNIEnv *env, jclass c, jlongArray into) {
+static jlong tickNanos(JNIEnv *env, jclass c) {
+    (void)env, (void)c;
+    return clock_resolution(OWN_VIRT);
+}
+
+static jboolean isPrecise(JNIEnv *env, jclass c) {
+    (void)env, (void)c;
+    return user_time_is_precise() != 0;
+}
+
+static jboolean isFirstCopy(JNIEnv *env, jclass c) {
+    (void)env, (void)c;
+    return clock_functions->cpuNanos == own_functions.cpuNanos;
+}
+
+static jint foreignPages(JNIEnv *env, jclass c) {
+    (void)env, (void)c;
+    return sharing.foreign_pages;
+}
+
+static jint shareError(JNIEnv *env, jclass c) {
+    (void)env, (void)c;
+    return sharing.error;
+}
+
+static jstring shareStep(JNIEnv *env, jclass c) {
     (void)c;
-    struct calibration found;
-    clock_functions->calibration(&found);
-    jlong facts[] = {found.counter_hertz, found.over_nanos, found.base_nanos};
-    (*env)->SetLongArrayRegion(env, into, 0, sizeof facts / sizeof *facts, facts);
+    return sharing.step ? (*env)->NewStringUTF(env, sharing.step) : 0;
+}
+
+static jboolean knowsJavaThreads(JNIEnv *env, jclass c) {
+    (void)env, (void)c;
+    return has_vm_structs != 0;
 }
 
 static jint selectRung(JNIEnv *env, jclass c, jint rung) {
@@ -108,10 +146,40 @@ static jint selectRung(JNIEnv *env, jclass c, jint rung) {
     return clock_functions->selectRung(rung);
 }
 
+static void setAccuracy(JNIEnv *env, jclass c, jlong nanos) {
+    (void)env, (void)c;
+    clock_functions->setAccuracy(nanos);
+}
+
+static struct clock_report report(void) {
+    struct clock_report found;
+    clock_functions->report(&found);
+    return found;
+}
+
+// One native for each part of the report.
+#define REPORT(name, part)                        \
+    static jlong name(JNIEnv *env, jclass c) {    \
+        (void)env, (void)c;                       \
+        return report().part;                     \
+    }
+REPORT(counterHertz, counter_hertz)
+REPORT(calibratedOverNanos, calibrated_over_nanos)
+REPORT(calibrationResets, calibration_resets)
+REPORT(budgetNanos, budget_nanos)
+REPORT(lifeNanos, life_nanos)
+REPORT(observedNanos, observed_nanos)
+REPORT(aheadNanos, ahead_nanos)
+REPORT(restores, restores)
+
+static void machineChanged(JNIEnv *env, jclass c) {
+    (void)env, (void)c;
+    clock_functions->machineChanged();
+}
+
 static jboolean hasCarriers(JNIEnv *env, jclass c) {
     (void)env, (void)c;
-    const struct carrier *found;
-    return clock_functions->carriers(&found) > 0;
+    return clock_functions->carriers(0, 0) > 0;
 }
 
 static jstring libc(JNIEnv *env, jclass c) {
@@ -172,10 +240,26 @@ static jlong rawNanos(JNIEnv *env, jclass c, jint id, jint count) {
 
 static const JNINativeMethod library_methods[] = {
     {"bind", "(Ljava/lang/Class;)V", (void *)bind},
-    {"functions", "([J)V", (void *)functions},
-    {"facts", "([J)V", (void *)facts},
+    {"address", "(Ljava/lang/String;)J", (void *)address},
+    {"kernelRefusal", "()I", (void *)kernelRefusal},
+    {"readTickNanos", "()J", (void *)tickNanos},
+    {"readPrecise", "()Z", (void *)isPrecise},
+    {"isFirstCopy", "()Z", (void *)isFirstCopy},
+    {"foreignPages", "()I", (void *)foreignPages},
+    {"shareError", "()I", (void *)shareError},
+    {"shareStep", "()Ljava/lang/String;", (void *)shareStep},
+    {"knowsJavaThreads", "()Z", (void *)knowsJavaThreads},
     {"selectRung", "(I)I", (void *)selectRung},
-    {"calibration", "([J)V", (void *)calibration},
+    {"setAccuracy", "(J)V", (void *)setAccuracy},
+    {"counterHertz", "()J", (void *)counterHertz},
+    {"calibratedOverNanos", "()J", (void *)calibratedOverNanos},
+    {"calibrationResets", "()J", (void *)calibrationResets},
+    {"budgetNanos", "()J", (void *)budgetNanos},
+    {"lifeNanos", "()J", (void *)lifeNanos},
+    {"observedNanos", "()J", (void *)observedNanos},
+    {"aheadNanos", "()J", (void *)aheadNanos},
+    {"restores", "()J", (void *)restores},
+    {"machineChanged", "()V", (void *)machineChanged},
     {"hasCarriers", "()Z", (void *)hasCarriers},
     {"libc", "()Ljava/lang/String;", (void *)libc},
     {"ownTid", "()I", (void *)ownTid},
@@ -212,7 +296,7 @@ __attribute__((visibility("default"))) jint JNI_OnLoad(JavaVM *vm, void *reserve
     if ((*env)->RegisterNatives(env, library, library_methods, count) != 0) return JNI_ERR;
 
     clock_init();
-    clock_functions = shared_functions(&own_functions, &share_error);
+    clock_functions = shared_functions(&own_functions, &sharing);
     has_vm_structs = hotspot_init();
     jclass thread = (*env)->FindClass(env, "java/lang/Thread");
     eetop = thread ? (*env)->GetFieldID(env, thread, "eetop", "J") : 0;

@@ -4,23 +4,41 @@
 // One state per process. The first copy of the library maps a page that holds its table of functions under a name that
 // /proc/self/maps shows; a later copy finds the page there and uses that table, so that all copies read and steer the
 // same per-thread state. The code stays mapped when the first copy's class loader goes (-z nodelete).
+//
+// Anything may have that name, and what the table points to is called. So it counts only if it is what publish_page leaves,
+// its functions are in executable memory of one file, and that file is a copy of this library.
 
-#include "taskclock.h"
+#include "shared.h"
 
 #include <linux/fcntl.h>
 #include <linux/memfd.h>
 #include <linux/mman.h>
 
-#define NAME "taskclock-abi1"
-#define MAPPED_NAME "/memfd:" NAME " "
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 8U  // Linux 6.3
+#endif
 
-enum { PAGE = 4096 };
+#define MAPPED_NAME "/memfd:" TASKCLOCK_ABI_NAME " (deleted)"
+
+// By it a copy tells a file of ours from others.
+const char library_identity[] __attribute__((visibility("hidden"))) = "taskclock library, table of functions " TASKCLOCK_ABI_NAME;
+
+struct mapping {
+    uint64_t start, end, offset, inode;
+    const char *permissions, *device, *path;  // in the line
+};
 
 struct lines {
     long fd;
     int length, next;
     char text[PAGE];
 };
+
+static int open_maps(struct lines *in) {
+    in->length = in->next = 0;
+    in->fd = SYSCALL(__NR_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    return in->fd >= 0;
+}
 
 // The next line without its newline, or null at the end. What does not fit the buffer is dropped: ours does.
 static char *next_line(struct lines *in) {
@@ -42,63 +60,127 @@ static char *next_line(struct lines *in) {
     }
 }
 
-static int contains(const char *text, const char *part) {
-    for (; *text; text++) {
-        int i = 0;
-        while (part[i] && text[i] == part[i]) i++;
-        if (!part[i]) return 1;
+static uint64_t number(char **text, uint64_t base) {
+    uint64_t value = 0;
+    for (;; (*text)++) {
+        char c = **text;
+        if (c >= '0' && c <= '9') value = value * base + (uint64_t)(c - '0');
+        else if (base == 16 && c >= 'a' && c <= 'f') value = value * base + (uint64_t)(c - 'a' + 10);
+        else return value;
     }
+}
+
+// A field ends at a blank, which is made its end.
+static const char *field(char **text) {
+    while (**text == ' ') (*text)++;
+    const char *start = *text;
+    while (**text && **text != ' ') (*text)++;
+    if (**text) *(*text)++ = 0;
+    return start;
+}
+
+// START-END PERMISSIONS OFFSET DEVICE INODE      PATH (proc_pid_maps(5)); a path may hold blanks.
+static int next_mapping(struct lines *in, struct mapping *m) {
+    char *text = next_line(in);
+    if (!text) return 0;
+    m->start = number(&text, 16);
+    if (*text == '-') text++;
+    m->end = number(&text, 16);
+    m->permissions = field(&text);
+    while (*text == ' ') text++;
+    m->offset = number(&text, 16);
+    m->device = field(&text);
+    while (*text == ' ') text++;
+    m->inode = number(&text, 10);
+    while (*text == ' ') text++;
+    m->path = text;
+    return 1;
+}
+
+// The mapping that holds an address; its text is good until the next line is read.
+static int find_mapping(struct lines *in, const void *address, struct mapping *m) {
+    if (!open_maps(in)) return 0;
+    int found = 0;
+    while (!found && next_mapping(in, m)) found = (uint64_t)address >= m->start && (uint64_t)address < m->end;
+    SYSCALL(__NR_close, in->fd);
+    return found;
+}
+
+static int is_identity(const char *text, const struct mapping *m) {
+    const char *ours = library_identity;
+    for (; (uint64_t)text < m->end && *text == *ours; text++, ours++)
+        if (!*ours) return 1;
     return 0;
 }
 
-static uint64_t hexadecimal(const char *text) {
-    uint64_t value = 0;
-    for (;; text++) {
-        if (*text >= '0' && *text <= '9')
-            value = value << 4 | (uint64_t)(*text - '0');
-        else if (*text >= 'a' && *text <= 'f')
-            value = value << 4 | (uint64_t)(*text - 'a' + 10);
-        else
-            return value;
-    }
+// Whether the table in such a page is that of a copy of this library.
+static int is_ours(const struct functions *page) {
+    struct functions table;
+    // What is behind the page may have been cut off.
+    if (copy_memory((uint64_t)page, &table, sizeof table) == -EFAULT) return 0;
+    if (page->magic != TASKCLOCK_MAGIC || page->abi != TASKCLOCK_ABI) return 0;
+    if (page->size < sizeof *page || page->size > PAGE) return 0;
+    struct lines in;
+    struct mapping constants, code;
+    if (!find_mapping(&in, page->identity, &constants) || constants.permissions[0] != 'r' || !constants.inode) return 0;
+    if (!is_identity(page->identity, &constants)) return 0;
+    if (!find_mapping(&in, (const void *)page->cpuNanos, &code)) return 0;
+    if (!same(code.permissions, "r-xp") || code.inode != constants.inode) return 0;
+    const uint64_t *pointer = (const uint64_t *)&page->cpuNanos, *end = (const uint64_t *)((const char *)page + page->size);
+    for (; pointer < end; pointer++)
+        if (*pointer < code.start || *pointer >= code.end) return 0;
+    return 1;
 }
 
-const struct functions *find_shared_functions(void) {
+const struct functions *find_shared_functions(struct sharing *sharing) {
     struct lines in;
-    in.length = in.next = 0;
-    in.fd = SYSCALL(__NR_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
-    if (in.fd < 0) return 0;
+    struct mapping m;
     const struct functions *found = 0;
-    for (char *line = next_line(&in); line && !found; line = next_line(&in)) {
-        if (!contains(line, MAPPED_NAME)) continue;
-        const struct functions *page = (const struct functions *)hexadecimal(line);
-        if (page->magic == TASKCLOCK_MAGIC && page->abi == TASKCLOCK_ABI && page->size >= sizeof *page) found = page;
+    if (!open_maps(&in)) return 0;
+    while (!found && next_mapping(&in, &m)) {
+        if (!same(m.path, MAPPED_NAME)) continue;
+        const struct functions *page = (const struct functions *)m.start;
+        if (same(m.permissions, "r--p") && m.offset == 0 && m.end - m.start == PAGE && is_ours(page)) found = page;
+        else sharing->foreign_pages++;
     }
     SYSCALL(__NR_close, in.fd);
     return found;
 }
 
+// Kernels that know the flag may demand it, those before 6.3 do not know it.
+static long create_file(void) {
+    long fd = SYSCALL(__NR_memfd_create, TASKCLOCK_ABI_NAME, MFD_CLOEXEC | MFD_NOEXEC_SEAL);
+    return fd == -EINVAL ? SYSCALL(__NR_memfd_create, TASKCLOCK_ABI_NAME, MFD_CLOEXEC) : fd;
+}
+
+static const struct functions *fail(const struct functions *own, struct sharing *sharing, const char *step, long error) {
+    sharing->step = step;
+    sharing->error = (int)-error;
+    return own;
+}
+
 // Private, so that a forked child has its own; read-only once written.
-static const struct functions *publish_page(const struct functions *own, int *error) {
-    long fd = SYSCALL(__NR_memfd_create, NAME, MFD_CLOEXEC);
-    long page = fd;
-    if (fd >= 0) {
-        page = SYSCALL(__NR_ftruncate, fd, PAGE);
-        if (page == 0) page = SYSCALL(__NR_mmap, 0, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
-        SYSCALL(__NR_close, fd);
+static const struct functions *publish_page(const struct functions *own, struct sharing *sharing) {
+    long fd = create_file();
+    if (fd < 0) return fail(own, sharing, "memfd_create", fd);
+    long result = SYSCALL(__NR_ftruncate, fd, PAGE);
+    const char *step = "ftruncate";
+    if (result == 0) {
+        step = "mmap";
+        result = SYSCALL(__NR_mmap, 0, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
     }
-    if (page < 0 && page > -PAGE) {
-        *error = (int)-page;
-        return own;
-    }
-    *(struct functions *)page = *own;
-    SYSCALL(__NR_mprotect, page, PAGE, PROT_READ);
-    return (const struct functions *)page;
+    SYSCALL(__NR_close, fd);
+    if (failed(result)) return fail(own, sharing, step, result);
+    *(struct functions *)result = *own;
+    long protection = SYSCALL(__NR_mprotect, result, PAGE, PROT_READ);
+    if (protection == 0) return (const struct functions *)result;
+    SYSCALL(__NR_munmap, result, PAGE);
+    return fail(own, sharing, "mprotect", protection);
 }
 
 // Two copies that come at the same moment would not see each other. So they take turns: Library holds a lock for it that
 // is the same for all of them.
-const struct functions *shared_functions(const struct functions *own, int *error) {
-    const struct functions *found = find_shared_functions();
-    return found ? found : publish_page(own, error);
+const struct functions *shared_functions(const struct functions *own, struct sharing *sharing) {
+    const struct functions *found = find_shared_functions(sharing);
+    return found ? found : publish_page(own, sharing);
 }

@@ -3,137 +3,140 @@
 
 // The native half of TaskClock. It uses raw system calls and no libc, so one library serves glibc and musl alike.
 //
-//   clock.c    reads the kernel's CPU clocks; holds the state of each thread
-//   rseq.c     how to notice that a thread was switched out, without asking
-//   vdso.c     the coarse clock that tells ticks apart without a system call
-//   shared.c   lets all copies of this library in one process use the first one's functions and state
-//   threads.c  reads many threads at once
-//   hotspot.c  from a java.lang.Thread to its kernel thread id
-//   jni.c      what Java calls
+//   kernel.c       system calls: CPU clocks, getrusage, files, lists of threads
+//   vdso.c         clocks that need no system call
+//   calibration.c  the rate of the time-stamp counter
+//   accuracy.c     how long the counter may be trusted before the kernel is asked again
+//   cpu.h, cpu.c   the calling thread's cpu; cpu_now() in cpu.h decides whether the kernel is asked
+//   split.c        user and system, so that they add up to cpu
+//   carriers.c     virtual threads on the threads that carry them
+//   slots.c        per-thread records that outlive their threads
+//   rseq.c         markers by which a thread notices that it was switched out
+//   probe.c        whether this kernel removes them
+//   clock.c        the table of functions, and the choice of how cpu is read
+//   shared.h, .c   lets all copies of this library in one process use the first one's functions and state
+//   hotspot.c      from a java.lang.Thread to its kernel thread id
+//   jni.c          what Java calls
 
 #ifndef TASKCLOCK_H
 #define TASKCLOCK_H
 
-#include <asm/unistd.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "shared.h"
 
-#include "arch.h"
+// ---- kernel.c
 
-#define NANOS_PER_SECOND 1000000000LL
-
-// What threads share and any of them may write at any time. Plain loads and stores on every processor.
-#define READ(variable) __atomic_load_n(&(variable), __ATOMIC_RELAXED)
-#define WRITE(variable, value) __atomic_store_n(&(variable), value, __ATOMIC_RELAXED)
-
-// Errors come back as -errno, as the kernel gives them. A list shorter than six arguments is padded with zeros.
-#define SYSCALL_PICK(n, a, b, c, d, e, f, ...) \
-    system_call(n, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
-#define SYSCALL(...) SYSCALL_PICK(__VA_ARGS__, 0, 0, 0, 0, 0, 0)
-
-static inline int thread_is_gone(int32_t tid) {
-    enum { NO_SUCH_THREAD = 3 };  // ESRCH
-    return SYSCALL(__NR_tgkill, SYSCALL(__NR_getpid), tid, 0) == -NO_SUCH_THREAD;
-}
-
-static inline int same(const char *a, const char *b) {
-    while (*a && *a == *b) a++, b++;
-    return *a == *b;
-}
-
-// Ids of the calling thread's CPU clocks: bits [31:3] are NOT the thread id (0: the caller), bit 2 says thread, bits
-// [1:0] what is counted. The kernel answers them without looking the thread up (kernel/time/posix-cpu-timers.c).
-enum { OWN_PROF = ~0u << 3 | 4 | 0, OWN_VIRT = ~0u << 3 | 4 | 1, OWN_SCHED = ~0u << 3 | 4 | 2 };
-
-// The functions that read, as one table. The first copy of the library in a process publishes its table; later copies,
-// in other class loaders or other packages, call through it. A field is never removed or moved while ABI is the same.
-enum { TASKCLOCK_ABI = 1 };
-#define TASKCLOCK_MAGIC 0x6b636f6c636b7361u
-struct calibration {  // -1 each while it is not known
-    int64_t counter_hertz, over_nanos, base_nanos;
-};
-// A thread that carries virtual ones. Whoever has its address may read it at any time: it is never given back, but may
-// become another thread's. What a virtual thread used is the carrier's time less an offset, for as long as turn is odd and
-// stays the same.
-struct carrier {
-    int64_t tid;
-    int64_t turn;                     // grows by one with each mount and unmount: odd while a thread is mounted
-    int64_t cpu_offset, user_offset;  // carrier's time less the mounted thread's
-    int64_t user;                     // of the thread that was unmounted last
-    int64_t first_cpu, first_user;    // the carrier's time when it first carried,
-    int64_t last_cpu, last_user;      // and at the last mount or unmount
-    int64_t carried_cpu, carried_user;  // what virtual threads used on it
-    int64_t padding[5];
-};
-enum { VIRTUAL_CPU, VIRTUAL_USER, VIRTUAL_SYSTEM, VIRTUAL_NOW, VIRTUAL_LAST_USER };  // what virtualNanos is asked for
-struct functions {
-    uint64_t magic;
-    uint32_t abi;
-    uint32_t size;
-    int64_t (*cpuNanos)(void);
-    int64_t (*userNanos)(void);
-    int64_t (*systemNanos)(void);
-    int64_t (*nowCpuNanos)(void);
-    int64_t (*nowUserNanos)(void);
-    int64_t (*clockNanos)(int32_t id);
-    int64_t (*tickStamp)(void);
-    int32_t (*selectRung)(int32_t rung);
-    void (*calibration)(struct calibration *into);
-    int64_t (*virtualNanos)(int32_t what);
-    int64_t (*mount)(int64_t cpu, int64_t user);
-    int64_t (*unmount)(void);
-    void (*stopCarrying)(void);
-    int32_t (*carriers)(const struct carrier **into);
-};
-
-// How cpu is read. The numbers are those of org.taskclock.Rung.
-enum { RUNG_RSEQ, RUNG_RSEQ_OWN, RUNG_SYSCALL };
-
-// What selectRung answers: why the rung is not usable, or that it is.
-enum {
-    PROBE_USABLE,
-    PROBE_COUNTER,         // the time-stamp counter is not steady
-    PROBE_LIBC_DOES_NOT,   // libc has registered no area
-    PROBE_LIBC_DOES,       // libc has, so we cannot
-    PROBE_NOT_REGISTERED,  // the kernel refuses, or does not know this thread's area
-    PROBE_CANNOT_PIN,
-    PROBE_MARKER_KEPT,     // blocking does not remove the marker
-    PROBE_MEMORY
-};
-
-// clock.c
-void clock_init(void);
-int clock_probe(void);              // 0, or the errno with which this kernel refuses what the clock needs
-int clock_is_precise(void);         // whether user and system are measured rather than sampled at ticks
+int64_t clock_nanos(int32_t id);  // -1 if it cannot be read
 int64_t clock_resolution(int32_t id);
+int kernel_refusal(void);                               // the errno with which it refuses what the clock needs; 0 if it does not
 long rusage_of_thread(int64_t *user, int64_t *system);  // 0 or -errno
-int64_t switches_of_thread(void);   // how often the calling thread was switched out, -1 if unknown
-extern const struct functions own_functions;
-
+int64_t switches_of_thread(void);                       // how often it was switched out, by itself or not; -1 if unknown
 long read_file(const char *path, char *text, long length);  // bytes read, 0 if none
+int32_t own_tid(void);
+void *map_pages(long length);  // null if there is no memory
+int32_t list_threads(int32_t *tids, int32_t capacity);
+int64_t raw_nanos(int32_t id, int32_t count);
 
-// rseq.c
-// In this library, so no table of addresses stands before it.
-extern uint64_t rseq_marker __attribute__((visibility("hidden")));  // what is left in a marker's place; 0 before rseq_prepare
-int rseq_prepare(int rung);
-volatile uint64_t *rseq_marker_place(int rung);
-int rseq_kept_markers(volatile uint64_t *place);
+// ---- vdso.c
 
-// vdso.c
 void vdso_init(void);
 int64_t coarse_nanos(void);
 int64_t raw_clock_nanos(void);  // CLOCK_MONOTONIC_RAW
 
-// shared.c
-const struct functions *find_shared_functions(void);  // of an earlier copy in this process; null if there is none
-const struct functions *shared_functions(const struct functions *own, int *error);
+// ---- slots.c
 
-// threads.c
-int32_t list_threads(int32_t *tids, int32_t capacity);
-int64_t raw_nanos(int32_t id, int32_t count);
-int32_t own_tid(void);
+// A slot begins with the kernel id of the thread that has it, and outlives the thread: the kernel, or another thread, may
+// look at it until nobody can any more. Slots are in pages that are never given back, and are reused once no thread has the
+// id any more.
+struct slots {
+    struct slot_page *newest, *asked_last;
+};
+enum { SLOT_ALIGNMENT = 64 };
+// Zeros, or what the thread before left; null if there is no memory. All slots of one registry have one size.
+void *claim_slot(struct slots *slots, int32_t size, int32_t tid);
+void leave_slot(void *slot);
+void *next_slot(struct slots *slots, int32_t size, void *slot);  // the first for null, null after the last
 
-// hotspot.c
+// ---- the state of the process
+
+// What readings load and hardly anything writes. A child made by fork finds zeros, so it asks the kernel each time and
+// shares no area with its parent (MADV_WIPEONFORK).
+struct process_state {
+    uint64_t not_marker;       // the complement of what is left in a marker's place; 0 before there is one
+    int32_t rung;              // in use
+    int32_t restores;          // from a checkpoint
+    uint64_t nanos_per_count;  // of 2^32; 0 until it is known
+    uint64_t life;             // counts for which a base may be used; 0: ask each time
+    // Written as threads come and go, so apart.
+    struct slots areas __attribute__((aligned(128)));  // of our own
+    struct slots carriers;
+} __attribute__((aligned(PAGE)));
+extern struct process_state process __attribute__((visibility("hidden")));
+
+// What is in no place before there is a marker, nor in a child made by fork: the kernel leaves a 0 there.
+static inline uint64_t process_marker(void) { return ~READ(process.not_marker); }
+
+// ---- cpu.c
+
+void machine_changed(void);
+
+// ---- calibration.c
+
+void calibration_init(void);
+int calibration_is_due(uint64_t counts);  // by the counter alone
+void calibrate(void);
+void calibration_reset(void);
+void calibration_doubt(void);
+void calibration_report(struct clock_report *into);
+
+// ---- accuracy.c
+
+void accuracy_init(void);
+void set_accuracy(int64_t budget_nanos);
+void judge_base(uint64_t nanos, int64_t ahead);
+void accuracy_report(struct clock_report *into);
+void accuracy_rate_changed(void);
+int life_can_grow(void);
+
+// ---- carriers.c
+
+void carrier_restarted(struct carrier *c, int64_t cpu, int64_t user);
+int64_t virtual_nanos(int32_t what);
+int64_t mount(int64_t cpu, int64_t user);
+int64_t unmount(void);
+void stop_carrying(void);
+int32_t carriers(int64_t *into, int32_t capacity);
+
+// ---- split.c
+
+void split_init(void);
+int user_time_is_precise(void);  // user and system are measured rather than sampled at ticks
+int64_t user_nanos(void);
+int64_t system_nanos(void);
+int64_t now_cpu_nanos(void);
+int64_t now_user_nanos(void);
+
+// ---- rseq.c
+
+int rseq_prepare(int rung);                     // a refusal, or PROBE_USABLE
+volatile uint64_t *rseq_marker_place(int rung);  // of the calling thread; null if it has no area
+uint32_t rseq_area_length(int rung);
+volatile uint64_t *rseq_register(void *memory, uint32_t length, int rung);  // null if the kernel refuses
+
+// ---- probe.c
+
+int probe_markers(int rung);  // a refusal, or PROBE_USABLE; takes some tens of ms
+
+// ---- clock.c
+
+void clock_init(void);
+extern const struct functions own_functions;
+
+// ---- shared.c
+
+extern const char library_identity[] __attribute__((visibility("hidden")));
+
+// ---- hotspot.c
+
 int hotspot_init(void);
 int32_t hotspot_tid(uint64_t java_thread);
 

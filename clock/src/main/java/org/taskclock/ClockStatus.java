@@ -5,7 +5,8 @@ package org.taskclock;
 import java.util.List;
 
 /**
- * What the clock found on this machine. A snapshot; only the calibration changes while the JVM runs.
+ * What the clock found on this machine. A snapshot; only calibration and accuracy change while the JVM runs, and the rung if
+ * the process is restored from a checkpoint.
  *
  * @param rung the rung in use
  * @param rungs every rung with its verdict, best first
@@ -15,6 +16,7 @@ import java.util.List;
  * @param state whether this copy of the library shares its state with others in the process, in words
  * @param libc the C library and its version, in words
  * @param calibration the rate of the counter, on a rung that reads time from it; null on the others
+ * @param accuracy how long the counter is trusted, on such a rung; null on the others
  */
 public record ClockStatus(
         Rung rung,
@@ -24,7 +26,8 @@ public record ClockStatus(
         Accounting accounting,
         String state,
         String libc,
-        Calibration calibration) {
+        Calibration calibration,
+        Accuracy accuracy) {
 
     /**
      * What was found out about one rung.
@@ -36,15 +39,27 @@ public record ClockStatus(
     public record Verdict(Rung rung, boolean usable, String reason) {}
 
     /**
-     * How fast the time-stamp counter runs, by CLOCK_MONOTONIC_RAW. It is measured over ever longer times: first 10 ms after
-     * the library was loaded, and again whenever that time has doubled. It starts over where the machine slept meanwhile.
+     * How fast the time-stamp counter runs, by CLOCK_MONOTONIC_RAW. It is known some 10 ms after the library was loaded, and
+     * measured again in each second in which the clock is read.
      *
-     * @param counterHertz counts in a second; -1 until it is known, and the kernel is asked at each reading
-     * @param overNanos the time that it was measured over, in nanoseconds; -1 until it is known
-     * @param baseNanos the nanoseconds after which the kernel is asked again though nothing came between, at present; -1 until it
-     *     is known. More with time, and less where a host or interrupts take the processor away and the kernel does not count it
+     * @param counterHertz counts in a second; -1 while it is not known, and the kernel is asked at each reading
+     * @param overNanos the time that it was measured over, in nanoseconds; -1 while it is not known
+     * @param resets how often it was found to be wrong and measured from scratch: the machine slept, or was moved
      */
-    public record Calibration(long counterHertz, long overNanos, long baseNanos) {}
+    public record Calibration(long counterHertz, long overNanos, long resets) {}
+
+    /**
+     * How long the counter is trusted before the kernel is asked again, though the thread was not switched out. Time that a
+     * hypervisor or interrupts take meanwhile is time by which the clock is ahead, until the kernel is asked.
+     *
+     * @param budgetNanos bound for how far a reading is ahead on average, in nanoseconds ({@code -Dtaskclock.accuracy})
+     * @param lifeNanos the longest time between two questions that keeps to it, in nanoseconds, at most 10 ms; 0 where too much is
+     *     taken for that, and the kernel is asked at each reading
+     * @param observedNanos the CPU time over which it was seen how much is taken, in nanoseconds
+     * @param aheadNanos the sum of what was taken in that time, in nanoseconds, each time at most the life; may be
+     *     slightly negative where nothing was
+     */
+    public record Accuracy(long budgetNanos, long lifeNanos, long observedNanos, long aheadNanos) {}
 
     /** How the kernel tells user from system time. */
     public enum Accounting {

@@ -32,7 +32,7 @@ final class ClockThreadMXBean implements ThreadMXBean {
     private boolean asksClock() {
         return TaskClock.isNative()
                 && platform.isThreadCpuTimeEnabled()
-                && !TaskClock.isVirtual(Thread.currentThread());
+                && !ThreadType.isVirtual(Thread.currentThread());
     }
 
     private static boolean isCaller(long id) {

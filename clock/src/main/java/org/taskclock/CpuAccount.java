@@ -96,7 +96,7 @@ public final class CpuAccount {
      */
     public CpuSection enter() {
         Thread thread = Thread.currentThread();
-        boolean isVirtual = TaskClock.isVirtual(thread);
+        boolean isVirtual = ThreadType.isVirtual(thread);
         if (!isVirtual && !isDone) {
             WeakReference<?> recent = SECTIONS.get()[slot];
             if (recent != null && recent.get() instanceof OuterSection section && section.account == this) {

@@ -3,13 +3,8 @@
 package org.taskclock;
 
 import java.io.IOException;
-import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.FileAttribute;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.function.BiConsumer;
 
 /**
@@ -22,20 +17,12 @@ final class Library {
     private static final String HANDOVER_PROPERTY = "taskclock.loading";
 
     private static final String FILE = "libtaskclock-linux-x86_64.so";
-    private static final int FACTS = 6;
-    private static final int TRIES = 10;
-
-    private static final FileAttribute<?> OWNER_ONLY =
-            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
 
     /** Why there is no library; null when there is. */
     private static final String FAILURE = load();
 
-    private static final long[] facts = new long[FACTS];
-
-    static {
-        if (FAILURE == null) facts(facts);
-    }
+    private static final long TICK_NANOS = FAILURE == null ? readTickNanos() : -1;
+    private static final boolean PRECISE = FAILURE == null && readPrecise();
 
     private Library() {}
 
@@ -48,29 +35,27 @@ final class Library {
         return FAILURE;
     }
 
-    /** The errno with which the kernel refuses the system calls that the clock needs; 0 if it allows them. */
-    static int probeErrno() {
-        return (int) facts[0];
-    }
-
     static long tickNanos() {
-        return isLoaded() ? facts[1] : -1;
+        return TICK_NANOS;
     }
 
     static boolean isPrecise() {
-        return facts[2] != 0;
+        return PRECISE;
     }
 
     /** What the process-wide state is, in words. */
     static String state() {
         if (!isLoaded()) return "none";
-        if (facts[3] != 0) return "own: no page can be shared (memfd_create: errno " + facts[3] + ")";
-        return facts[5] != 0 ? "shared, first copy in this process" : "shared with an earlier copy in this process";
-    }
-
-    /** Whether libjvm's tables are visible, by which a Thread's kernel id is found. */
-    static boolean knowsJavaThreads() {
-        return facts[4] != 0;
+        int foreign = foreignPages();
+        String ignored = foreign == 0
+                ? ""
+                : "; ignored " + foreign + " mapping" + (foreign == 1 ? "" : "s")
+                        + " named taskclock-abi2 that no copy of" + " TaskClock made";
+        if (shareError() != 0) {
+            return "own: no page can be shared (" + shareStep() + ": errno " + shareError() + ")" + ignored;
+        }
+        return (isFirstCopy() ? "shared, first copy in this process" : "shared with an earlier copy in this process")
+                + ignored;
     }
 
     private static String load() {
@@ -95,44 +80,13 @@ final class Library {
     }
 
     private static String extractAndLoad() {
-        Path directory = null;
-        Path file = null;
-        try (InputStream library = Library.class.getResourceAsStream(FILE)) {
-            if (library == null) return FILE + " is missing beside " + Library.class.getName() + " in its jar";
-            directory = temporaryDirectory();
-            file = directory.resolve("libtaskclock-" + version() + ".so");
-            Files.copy(library, file);
-            return load(file);
+        try (ExtractedLibrary extracted = ExtractedLibrary.of(FILE)) {
+            if (extracted == null) return FILE + " is missing beside " + Library.class.getName() + " in its jar";
+            return load(extracted.file());
         } catch (IOException | RuntimeException | LinkageError e) {
             // The last, as the JDK's own class for temporary files fails so where the property is not a path.
             return "cannot extract the native library into " + System.getProperty("java.io.tmpdir") + ": " + reason(e)
                     + "; use -Djava.io.tmpdir or -D" + PATH_PROPERTY;
-        } finally {
-            // A mapped library needs no name; so nothing stays behind, however the JVM ends.
-            delete(file);
-            delete(directory);
-        }
-    }
-
-    /**
-     * A new directory, of this process's owner alone. Without the JDK's random names, which cost the start of a program 20
-     * ms: it is not the name that protects it.
-     */
-    private static Path temporaryDirectory() throws IOException {
-        Path parent = Path.of(System.getProperty("java.io.tmpdir"));
-        for (int i = 0; ; i++) {
-            String name = "taskclock-" + Long.toHexString(System.nanoTime());
-            try {
-                return Files.createDirectory(parent.resolve(name), OWNER_ONLY);
-            } catch (FileAlreadyExistsException e) {
-                if (i == TRIES) throw e;
-            }
-        }
-    }
-
-    private static String version() throws IOException {
-        try (InputStream text = Library.class.getResourceAsStream("version")) {
-            return text == null ? "unknown" : new String(text.readAllBytes(), StandardCharsets.UTF_8).trim();
         }
     }
 
@@ -144,7 +98,7 @@ final class Library {
             try {
                 loadFile(file.toString());
                 // Bound here and nowhere else, so that where this class says "loaded", every read works.
-                Native.binding();
+                JniBinding.link();
                 return null;
             } catch (IllegalCallerException | ExceptionInInitializerError e) {
                 return "native access is denied: " + reason(e)
@@ -174,27 +128,60 @@ final class Library {
         return e.getMessage() == null || e instanceof IOException ? e.toString() : e.getMessage();
     }
 
-    private static void delete(Path path) {
-        try {
-            if (path != null) Files.deleteIfExists(path);
-        } catch (IOException | RuntimeException e) {
-            path.toFile().deleteOnExit();
-        }
-    }
-
-    /** Registers the methods of {@link Native} that are native, on a class of that shape. */
+    /** Registers the methods of {@link JniBinding}, on a class of that shape. */
     static native void bind(Class<?> natives);
 
-    /** Addresses of the functions behind {@link Native}, in the order of struct functions in taskclock.h. */
-    static native void functions(long[] into);
+    /** Where the C function is in use by that name; 0 if there is none. */
+    static native long address(String function);
 
-    private static native void facts(long[] into);
+    /** The errno with which the kernel refuses the system calls that the clock needs; 0 if it allows them. */
+    static native int kernelRefusal();
 
-    /** Tries a rung on the calling thread and changes to it; 0, or why not, by the numbers of taskclock.h. */
+    private static native long readTickNanos();
+
+    private static native boolean readPrecise();
+
+    /** Whether no copy of the library was in this process before. */
+    private static native boolean isFirstCopy();
+
+    private static native int foreignPages();
+
+    /** The errno with which no page can be shared; 0 if one is. */
+    private static native int shareError();
+
+    /** The system call that failed then. */
+    private static native String shareStep();
+
+    /** Whether libjvm's tables are visible, by which a Thread's kernel id is found. */
+    static native boolean knowsJavaThreads();
+
+    /** Tries a rung and changes to it; 0, or why not, by the numbers of taskclock.h. */
     static native int selectRung(int rung);
 
-    /** The counter's rate in Hz, what it was measured over and how long a base lives, in ns; -1 each until they are known. */
-    static native void calibration(long[] into);
+    /** Sets the bound for the mean error of a reading. */
+    static native void setAccuracy(long budgetNanos);
+
+    // The parts of ClockStatus.Calibration and Accuracy.
+
+    static native long counterHertz();
+
+    static native long calibratedOverNanos();
+
+    static native long calibrationResets();
+
+    static native long budgetNanos();
+
+    static native long lifeNanos();
+
+    static native long observedNanos();
+
+    static native long aheadNanos();
+
+    /** How often a reading noticed that the process was restored from a checkpoint. */
+    static native long restores();
+
+    /** As if a reading had noticed it: the system call is used until a rung is selected. */
+    static native void machineChanged();
 
     /** Whether an agent accounts for virtual threads, or has done so. */
     static native boolean hasCarriers();

@@ -3,40 +3,61 @@
 package org.taskclock;
 
 /**
- * Single reads of the kernel's clocks, bound by JNI. JDK 22 and later have another class of this name, bound by FFM, over
- * the same C functions. Callers check {@link Library#isLoaded()} first.
+ * Single reads of the kernel's clocks. JDK 22 and later have another class of this name, which goes over to FFM. Callers
+ * check {@link Library#isLoaded()} first.
  */
 final class Native {
-    static {
-        Library.bind(Native.class);
-    }
-
     private Native() {}
 
     static String binding() {
         return "JNI";
     }
 
-    static native long cpuNanos();
+    /** Whether there is a faster binding to go over to. */
+    static boolean canUpgrade() {
+        return false;
+    }
 
-    static native long userNanos();
+    static void upgrade() {}
 
-    static native long systemNanos();
+    static long cpuNanos() {
+        return JniBinding.cpuNanos();
+    }
 
-    /** Takes one reading and returns its cpu; {@link #nowUserNanos()} tells the user part of it, on the same thread. */
-    static native long nowCpuNanos();
+    static long userNanos() {
+        return JniBinding.userNanos();
+    }
 
-    static native long nowUserNanos();
+    static long systemNanos() {
+        return JniBinding.systemNanos();
+    }
+
+    /** Takes one reading and returns its cpu; {@link #nowUserNanos()} returns the user part of it, on the same thread. */
+    static long nowCpuNanos() {
+        return JniBinding.nowCpuNanos();
+    }
+
+    static long nowUserNanos() {
+        return JniBinding.nowUserNanos();
+    }
 
     /** The clock with this id, -1 if it cannot be read. */
-    static native long clockNanos(int id);
+    static long clockNanos(int id) {
+        return JniBinding.clockNanos(id);
+    }
 
     /** The same, for clocks that may take long to read. */
-    static native long processNanos(int id);
+    static long processNanos(int id) {
+        return JniBinding.processNanos(id);
+    }
 
     /** A number that changes at each tick of the kernel. */
-    static native long tickStamp();
+    static long tickStamp() {
+        return JniBinding.tickStamp();
+    }
 
-    /** Of the virtual thread that calls, by the numbers of {@link VirtualTimes}; -1 if nobody accounts for it. */
-    static native long virtualNanos(int what);
+    /** Of the calling virtual thread, by the numbers of {@link VirtualTimes}; -1 if nobody accounts for it. */
+    static long virtualNanos(int what) {
+        return JniBinding.virtualNanos(what);
+    }
 }

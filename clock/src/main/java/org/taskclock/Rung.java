@@ -10,14 +10,14 @@ public enum Rung {
      * No system call: the time-stamp counter, for as long as a marker in the C library's restartable-sequences area says that
      * the thread was not switched out. Needs glibc 2.35 and a kernel before 6.19.
      */
-    RSEQ(0),
+    RSEQ(1),
     /**
      * The same with an area of our own, where the C library was told to leave it to us
      * ({@code GLIBC_TUNABLES=glibc.pthread.rseq=0}): up to 6.18, and from 7.0.
      */
-    RSEQ_OWN(1),
+    RSEQ_OWN(2),
     /** One system call, {@code clock_gettime} with an id that needs no look-up. Any Linux, any libc. */
-    SYSCALL(2),
+    SYSCALL(0),
     /** The JVM's {@link java.lang.management.ThreadMXBean}: other systems, or without the native library. */
     MXBEAN(3);
 
@@ -29,13 +29,23 @@ public enum Rung {
     }
 
     /**
-     * The way that is in use in this process. {@link TaskClock#status()} tells why, but makes the platform's management beans
-     * for that.
+     * The way that is in use in this process at the moment. A better way than {@link #SYSCALL} is tried in the background, for some
+     * tens of milliseconds from the first reading on, so this may change once.
      *
-     * @return the same for as long as the process runs
+     * @return the way in use
      */
     public static Rung inUse() {
-        return Rungs.CHOSEN;
+        return Rungs.inUse();
+    }
+
+    /**
+     * The way that is in use once that is decided. Waits for it, some tens of milliseconds from the first reading on. {@link
+     * TaskClock#status()} says why as well, but makes the platform's management beans.
+     *
+     * @return the way in use; the same for as long as the process runs, unless it is restored from a checkpoint
+     */
+    public static Rung decided() {
+        return Rungs.decided();
     }
 
     /** The name as it is written in {@code -Dtaskclock.rung}. */

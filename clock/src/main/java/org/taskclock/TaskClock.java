@@ -2,10 +2,6 @@
 // Copyright the TaskClock authors
 package org.taskclock;
 
-import java.lang.invoke.MethodHandle;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.MethodType;
-
 /**
  * The CPU time of the calling thread, in nanoseconds since the thread started.
  *
@@ -13,20 +9,19 @@ import java.lang.invoke.MethodType;
  * {@link CpuTime} that escapes is an object. On a virtual thread every read is the thread's own time, whatever
  * carried it, if TaskClock's agent accounts for it; otherwise -1: the carrier's time is not the virtual thread's.
  *
- * <p><b>What holds for the values of one thread:</b> cpu is what {@code CLOCK_THREAD_CPUTIME_ID} says, within 1 us in 9,999
- * of 10,000 readings; time spent blocked is not counted. User and system are what {@code getrusage(RUSAGE_THREAD)} says, within one tick of the kernel; they add
- * up to cpu, are never negative, and never go backwards. What cannot be known is -1. On the {@code mxbean} rung the same
- * holds, but the split is the one of the JVM's ThreadMXBean, whose grain is 10 ms on Linux until JDK 26.
+ * <p><b>What holds for the values of one thread:</b> cpu is the kernel's {@code CLOCK_THREAD_CPUTIME_ID}. Between two questions to
+ * the kernel it can be ahead by what the hypervisor or interrupts took since the last one: on average by less than the
+ * accuracy budget (100 ns; {@code -Dtaskclock.accuracy}), never by more than 10 ms. It never goes back, and no error outlives the
+ * next question. Time spent blocked is not counted. User and system are what {@code getrusage(RUSAGE_THREAD)} says, within
+ * one tick of the kernel; they add up to cpu, are never negative, and never go backwards. Unknown values are -1. On the {@code mxbean}
+ * rung the same holds, but the split is the one of the JVM's ThreadMXBean, whose grain is 10 ms on Linux until JDK 26.
  *
  * <p>Which way is used to read, and why, {@link #status()} tells; {@code -Dtaskclock.rung=mxbean} forces the JVM's own.
  * Cost is measured in the project's benchmarks. Sources: clock_gettime(2), getrusage(2), kernel/time/posix-cpu-timers.c and
  * kernel/sched/cputime.c.
  */
 public final class TaskClock {
-    private static final boolean NATIVE = Rungs.CHOSEN != Rung.MXBEAN;
-
-    /** {@code Thread.isVirtual()}, where the JDK has it. */
-    private static final MethodHandle IS_VIRTUAL = isVirtualHandle();
+    private static final boolean NATIVE = Rungs.IS_NATIVE;
 
     private TaskClock() {}
 
@@ -36,7 +31,7 @@ public final class TaskClock {
      * @return nanoseconds; -1 on a virtual thread that nobody accounts for, or where the JVM's timing is switched off on the {@code mxbean} rung
      */
     public static long cpuNanos() {
-        if (isVirtual(Thread.currentThread())) return virtualNanos(VirtualTimes.CPU);
+        if (ThreadType.isVirtual(Thread.currentThread())) return virtualNanos(VirtualTimes.CPU);
         return NATIVE ? Native.cpuNanos() : MxbeanClock.cpuNanos();
     }
 
@@ -46,7 +41,7 @@ public final class TaskClock {
      * @return nanoseconds; -1 as {@link #cpuNanos()}
      */
     public static long userNanos() {
-        if (isVirtual(Thread.currentThread())) return virtualNanos(VirtualTimes.USER);
+        if (ThreadType.isVirtual(Thread.currentThread())) return virtualNanos(VirtualTimes.USER);
         return NATIVE ? Native.userNanos() : now().userNanos();
     }
 
@@ -56,7 +51,7 @@ public final class TaskClock {
      * @return nanoseconds; -1 as {@link #cpuNanos()}
      */
     public static long systemNanos() {
-        if (isVirtual(Thread.currentThread())) return virtualNanos(VirtualTimes.SYSTEM);
+        if (ThreadType.isVirtual(Thread.currentThread())) return virtualNanos(VirtualTimes.SYSTEM);
         return NATIVE ? Native.systemNanos() : now().systemNanos();
     }
 
@@ -66,9 +61,8 @@ public final class TaskClock {
      * @return the reading; {@link CpuTime#UNKNOWN} where {@link #cpuNanos()} is -1
      */
     public static CpuTime now() {
-        if (isVirtual(Thread.currentThread())) {
-            long cpu = virtualNanos(VirtualTimes.NOW);
-            return cpu < 0 ? CpuTime.UNKNOWN : reading(cpu, virtualNanos(VirtualTimes.LAST_USER));
+        if (ThreadType.isVirtual(Thread.currentThread())) {
+            return reading(virtualNanos(VirtualTimes.NOW), virtualNanos(VirtualTimes.LAST_USER));
         }
         if (NATIVE) return reading(Native.nowCpuNanos(), Native.nowUserNanos());
         long[] read = MxbeanClock.read();
@@ -84,24 +78,22 @@ public final class TaskClock {
     public static void read(long[] into) {
         long cpu = -1;
         long user = -1;
-        if (isVirtual(Thread.currentThread())) {
+        if (ThreadType.isVirtual(Thread.currentThread())) {
             cpu = virtualNanos(VirtualTimes.NOW);
-            if (cpu >= 0) user = virtualNanos(VirtualTimes.LAST_USER);
+            user = virtualNanos(VirtualTimes.LAST_USER);
+        } else if (NATIVE) {
+            cpu = Native.nowCpuNanos();
+            user = Native.nowUserNanos();
         } else {
-            if (NATIVE) {
-                cpu = Native.nowCpuNanos();
-                user = Native.nowUserNanos();
-            } else {
-                long[] read = MxbeanClock.read();
-                if (read != null) {
-                    cpu = read[0];
-                    user = read[1];
-                }
+            long[] read = MxbeanClock.read();
+            if (read != null) {
+                cpu = read[0];
+                user = read[1];
             }
         }
         into[0] = cpu;
-        into[1] = user;
-        into[2] = cpu < 0 ? -1 : cpu - user;
+        into[1] = cpu < 0 ? -1 : Math.min(user, cpu);
+        into[2] = cpu < 0 ? -1 : cpu - into[1];
     }
 
     private static long virtualNanos(int what) {
@@ -109,12 +101,14 @@ public final class TaskClock {
     }
 
     private static CpuTime reading(long cpu, long user) {
-        return new CpuTime(cpu, user, cpu - user);
+        if (cpu < 0) return CpuTime.UNKNOWN;
+        long part = Math.min(user, cpu);
+        return new CpuTime(cpu, part, cpu - part);
     }
 
     /**
-     * What the clock found on this machine: the rung in use, the verdict on every rung, tick, accounting and
-     * calibration.
+     * What the clock found on this machine: the rung in use, the verdict on every rung, tick, accounting, calibration and
+     * accuracy. Waits until the rung is decided, some tens of milliseconds after the first reading; readings never wait for that.
      *
      * @return a snapshot
      */
@@ -137,23 +131,5 @@ public final class TaskClock {
 
     static boolean isNative() {
         return NATIVE;
-    }
-
-    static boolean isVirtual(Thread thread) {
-        if (IS_VIRTUAL == null) return false;
-        try {
-            return (boolean) IS_VIRTUAL.invokeExact(thread);
-        } catch (Throwable e) {
-            throw new AssertionError(e);
-        }
-    }
-
-    private static MethodHandle isVirtualHandle() {
-        try {
-            return MethodHandles.publicLookup()
-                    .findVirtual(Thread.class, "isVirtual", MethodType.methodType(boolean.class));
-        } catch (NoSuchMethodException | IllegalAccessException e) {
-            return null; // JDK 20 and older
-        }
     }
 }

@@ -31,7 +31,7 @@ public final class ThreadClock {
 
     private ThreadClock(Thread thread) {
         this.thread = thread;
-        this.virtual = thread != null && TaskClock.isVirtual(thread) ? new VirtualTimes(thread) : null;
+        this.virtual = thread != null && ThreadType.isVirtual(thread) ? new VirtualTimes(thread) : null;
     }
 
     /**

@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * The CPU time of another virtual thread, which the agent keeps: what it used up to its last unmount, and while it is
- * mounted, how far its carrier is ahead of it.
+ * mounted, how far its carrier is ahead of it. Reading allocates nothing but the result.
  */
 final class VirtualTimes {
     /** What {@link Native#virtualNanos} is asked for, by the numbers of taskclock.h. */
@@ -22,22 +22,24 @@ final class VirtualTimes {
 
     static final int LAST_USER = 4;
 
-    // What the agent tells of a thread.
+    // What the hook of the agent is asked for, by its own numbers.
+
+    /** CPU time up to the last unmount; -1 if nobody accounts for the thread. */
     private static final int SO_FAR_CPU = 0;
+
     private static final int SO_FAR_USER = 1;
     /** The carrier's kernel id; 0 while the thread is not mounted. */
     private static final int CARRIER = 2;
 
     private static final int CPU_OFFSET = 3;
     private static final int USER_OFFSET = 4;
-    /** Another one with each mount and unmount of the carrier. */
+    /** Changes with each mount and unmount of the carrier; even while it is not known what is mounted, 0 without a carrier. */
     private static final int TURN = 5;
 
-    private static final int FACTS = 6;
     private static final int TRIES = 1_000;
 
-    /** {@code TaskClockHooks.virtualTimes}, which is there once an agent is; null before. */
-    private static volatile MethodHandle facts;
+    /** {@code TaskClockHooks.virtualTime}, which is there once an agent is; null before. */
+    private static volatile MethodHandle hook;
 
     private final Thread thread;
     private final AtomicLong lastCpu = new AtomicLong();
@@ -52,62 +54,81 @@ final class VirtualTimes {
 
     /** -1 if nobody accounts for the thread. Any thread may call this. */
     long cpuNanos() {
-        CpuTime now = read();
+        MethodHandle from = hook();
+        long now = -1;
+        for (int i = 0; i < TRIES && from != null; i++) {
+            long soFar = ask(from, SO_FAR_CPU);
+            long turn = ask(from, TURN);
+            int carrier = (int) ask(from, CARRIER);
+            now = soFar;
+            if (soFar < 0) return -1;
+            if (carrier != 0) {
+                long offset = ask(from, CPU_OFFSET);
+                now = Math.max(Native.clockNanos(ClockId.encode(carrier, true, ClockId.Kind.SCHED)) - offset, soFar);
+            }
+            if (isStill(from, soFar, turn, carrier)) break;
+            Thread.onSpinWait(); // it was just mounted or unmounted
+        }
         // The carrier's time that the kernel tells others may be a little ahead of what the carrier itself goes by.
-        return now.isKnown() ? lastCpu.accumulateAndGet(now.cpuNanos(), Math::max) : -1;
+        return now < 0 ? -1 : lastCpu.accumulateAndGet(now, Math::max);
     }
 
     /** A reading that takes no part back of what earlier ones said. */
     CpuTime now() {
-        CpuTime now = read();
-        if (!now.isKnown()) return now;
-        long total = Math.max(cpu, now.cpuNanos());
-        user = Split.user(cpu, user, total, now.userNanos());
+        MethodHandle from = hook();
+        long nowCpu = -1;
+        long nowUser = -1;
+        for (int i = 0; i < TRIES && from != null; i++) {
+            long soFar = ask(from, SO_FAR_CPU);
+            long soFarUser = ask(from, SO_FAR_USER);
+            long turn = ask(from, TURN);
+            int carrier = (int) ask(from, CARRIER);
+            if (soFar < 0) return CpuTime.UNKNOWN;
+            nowCpu = soFar;
+            nowUser = soFarUser;
+            if (carrier != 0) {
+                long virt = Native.clockNanos(ClockId.encode(carrier, true, ClockId.Kind.VIRT));
+                long prof = Native.clockNanos(ClockId.encode(carrier, true, ClockId.Kind.PROF));
+                long total = Native.clockNanos(ClockId.encode(carrier, true, ClockId.Kind.SCHED));
+                nowCpu = Math.max(total - ask(from, CPU_OFFSET), soFar);
+                nowUser = Math.max(Split.scaled(total, virt, prof) - ask(from, USER_OFFSET), soFarUser);
+            }
+            if (isStill(from, soFar, turn, carrier)) break;
+            Thread.onSpinWait();
+        }
+        if (nowCpu < 0) return CpuTime.UNKNOWN;
+        long total = Math.max(cpu, nowCpu);
+        user = Split.user(cpu, user, total, Math.min(nowUser, nowCpu));
         cpu = total;
         return new CpuTime(cpu, user, cpu - user);
     }
 
-    private CpuTime read() {
-        long[] before = new long[FACTS];
-        long[] after = new long[FACTS];
-        for (int i = 0; i < TRIES; i++) {
-            if (!facts(before)) return CpuTime.UNKNOWN;
-            if (before[CARRIER] == 0) return of(before[SO_FAR_CPU], before[SO_FAR_USER]);
-            TickedClock carrier = new TickedClock(ClockId.thread((int) before[CARRIER], ClockId.Kind.SCHED));
-            if (!carrier.read() || !facts(after) || before[TURN] != after[TURN] || before[CARRIER] != after[CARRIER]) {
-                Thread.onSpinWait(); // it was just mounted or unmounted
-                continue;
-            }
-            CpuTime now = carrier.lastReading();
-            return of(
-                    Math.max(now.cpuNanos() - before[CPU_OFFSET], before[SO_FAR_CPU]),
-                    Math.max(now.userNanos() - before[USER_OFFSET], before[SO_FAR_USER]));
-        }
-        return of(before[SO_FAR_CPU], before[SO_FAR_USER]);
+    /** Whether all that was asked since belongs together. */
+    private boolean isStill(MethodHandle from, long soFar, long turn, int carrier) {
+        boolean settled = carrier == 0 ? turn == 0 : (turn & 1) == 1;
+        return settled && ask(from, TURN) == turn && ask(from, CARRIER) == carrier && ask(from, SO_FAR_CPU) == soFar;
     }
 
-    private static CpuTime of(long cpu, long user) {
-        long part = Math.min(user, cpu);
-        return new CpuTime(cpu, part, cpu - part);
-    }
-
-    private boolean facts(long[] into) {
-        MethodHandle from = facts == null ? find() : facts;
-        if (from == null) return false;
+    private long ask(MethodHandle from, int what) {
         try {
-            return (boolean) from.invokeExact(thread, into);
+            return (long) from.invokeExact(thread, what);
         } catch (Throwable e) {
             throw new AssertionError(e);
         }
     }
 
-    private static MethodHandle find() {
+    private static MethodHandle hook() {
+        MethodHandle found = hook;
+        return found == null ? findHook() : found;
+    }
+
+    private static MethodHandle findHook() {
         if (!TaskClock.isNative() || !Library.hasCarriers()) return null;
         try {
             Class<?> hooks = Class.forName("java.lang.TaskClockHooks", false, null);
-            MethodType type = MethodType.methodType(boolean.class, Thread.class, long[].class);
-            MethodHandle found = MethodHandles.publicLookup().findStatic(hooks, "virtualTimes", type);
-            facts = found;
+            MethodType type = MethodType.methodType(long.class, Thread.class, int.class);
+            MethodHandle found = MethodHandles.publicLookup().findStatic(hooks, "virtualTime", type);
+            hook = found;
             return found;
         } catch (ReflectiveOperationException e) {
             return null; // an agent of another version

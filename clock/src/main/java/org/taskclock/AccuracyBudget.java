@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock;
+
+/** What {@code -Dtaskclock.accuracy} asks for: how far a reading may be ahead on average. */
+final class AccuracyBudget {
+    static final String PROPERTY = "taskclock.accuracy";
+
+    /** The kernel is to be asked at each reading. */
+    static final long EXACT = 0;
+
+    private static final long MOST = 10_000_000;
+
+    private AccuracyBudget() {}
+
+    /** Of the property, which is there. */
+    static long nanos() {
+        return parse(System.getProperty(PROPERTY));
+    }
+
+    static long parse(String text) {
+        if (text.equals("exact")) return EXACT;
+        long unit = text.endsWith("ns") ? 1 : text.endsWith("us") ? 1_000 : text.endsWith("ms") ? 1_000_000 : 0;
+        if (unit != 0) {
+            try {
+                long nanos = Math.multiplyExact(Long.parseLong(text.substring(0, text.length() - 2)), unit);
+                if (nanos > 0 && nanos <= MOST) return nanos;
+            } catch (NumberFormatException | ArithmeticException e) {
+                // Said below.
+            }
+        }
+        throw new IllegalArgumentException("-D" + PROPERTY + "=" + text
+                + ": not an accuracy: use a time from 1ns to 10ms, such as 100ns or 1us, or exact");
+    }
+}

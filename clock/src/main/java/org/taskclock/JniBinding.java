@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock;
+
+/** The functions of {@link Native}, bound by JNI. */
+final class JniBinding {
+    static {
+        Library.bind(JniBinding.class);
+    }
+
+    private JniBinding() {}
+
+    /** Binds the functions, if that has not been done. */
+    static void link() {}
+
+    static native long cpuNanos();
+
+    static native long userNanos();
+
+    static native long systemNanos();
+
+    static native long nowCpuNanos();
+
+    static native long nowUserNanos();
+
+    static native long clockNanos(int id);
+
+    static native long processNanos(int id);
+
+    static native long tickStamp();
+
+    static native long virtualNanos(int what);
+}
