@@ -71,6 +71,8 @@ final class ComingAndGoing {
     private WeakReference<ClassLoader> useAndDrop() throws Exception {
         try (Copy copy = new Copy(JAR, Copy.PACKAGE)) {
             onAllThreads(thread -> least[thread] = read(copy, least[thread]));
+            // Waits for the thread that makes the copy ready, which holds its class loader.
+            check(copy.status("rung").equals(System.getProperty("taskclock.rung")), "rung");
             return copy.loader();
         }
     }

@@ -9,10 +9,13 @@ import java.net.MalformedURLException;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Path;
+import java.util.List;
 
 /** A copy of the library in a class loader of its own, relocated or not. */
 final class Copy implements AutoCloseable {
     static final String PACKAGE = "org.taskclock";
+
+    private static final List<String> FUNCTIONS = List.of("cpuNanos", "nowUserNanos", "clockNanos", "virtualNanos");
 
     private final URLClassLoader loader;
     private final String packageName;
@@ -68,9 +71,10 @@ final class Copy implements AutoCloseable {
 
     /** Where the functions are that this copy calls. */
     long[] functions() {
-        long[] into = new long[8];
-        call(method("Library", "functions", long[].class), null, into);
-        return into;
+        Method address = method("Library", "address", String.class);
+        return FUNCTIONS.stream()
+                .mapToLong(function -> (long) call(address, null, function))
+                .toArray();
     }
 
     WeakReference<ClassLoader> loader() {

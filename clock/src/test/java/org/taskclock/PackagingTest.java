@@ -91,10 +91,13 @@ class PackagingTest {
     }
 
     @Test
-    void shouldHoldOneClassThatIsOtherOnNewerJdks() {
+    void shouldHoldTheClassesThatDifferOnNewerJdks() {
         assertThat(jar.isMultiRelease()).isTrue();
         assertThat(names().stream().filter(name -> name.startsWith(VERSIONS)))
-                .containsExactly("META-INF/versions/22/org/taskclock/Native.class");
+                .containsExactlyInAnyOrder(
+                        VERSIONS + "22/org/taskclock/FfmBinding.class",
+                        VERSIONS + "22/org/taskclock/Native.class",
+                        VERSIONS + "22/org/taskclock/ThreadType.class");
     }
 
     @Test

@@ -18,6 +18,7 @@ final class SayStatus {
         System.out.println("binding=" + status.binding());
         System.out.println("state=" + status.state());
         System.out.println("calibration=" + status.calibration());
+        System.out.println("accuracy=" + status.accuracy());
         System.out.println("cpu=" + (TaskClock.cpuNanos() > 0 ? "known" : "unknown"));
         String[] left = new File(System.getProperty("java.io.tmpdir")).list();
         System.out.println("temporary=" + Arrays.toString(left));

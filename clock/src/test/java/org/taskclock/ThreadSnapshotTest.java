@@ -153,10 +153,14 @@ class ThreadSnapshotTest {
     void shouldAllocateNothingOnceItHasGrown() {
         ThreadMXBean bean = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         ThreadSnapshot snapshot = new ThreadSnapshot();
-        for (int i = 0; i < 10; i++) snapshot.read(tids, cpus, users, systems);
-        long before = bean.getCurrentThreadAllocatedBytes();
-        for (int i = 0; i < 100; i++) snapshot.read(tids, cpus, users, systems);
+        // It grows if the JVM starts a thread meanwhile, to compile for instance, but not every time.
+        long least = Long.MAX_VALUE;
+        for (int i = 0; i < 10; i++) {
+            long before = bean.getCurrentThreadAllocatedBytes();
+            for (int k = 0; k < 20; k++) snapshot.read(tids, cpus, users, systems);
+            least = Math.min(least, bean.getCurrentThreadAllocatedBytes() - before);
+        }
         // One call of getCurrentThreadAllocatedBytes may itself allocate; less than a snapshot's rows by far.
-        assertThat(bean.getCurrentThreadAllocatedBytes() - before).isLessThan(256);
+        assertThat(least).isLessThan(256);
     }
 }

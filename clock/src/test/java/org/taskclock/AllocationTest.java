@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/**
+ * No read allocates, and a {@link CpuTime} that does not escape is no object. {@link KernelReaders#userNanosByText} is
+ * left out: it opens a file, like the JVM's code that it reproduces.
+ */
+@Tag("contract")
+class AllocationTest {
+    /** Two iterators of a ConcurrentHashMap, which JDK 17 does not optimize away. */
+    private static final int TO_READ_AN_ACCOUNT = 112;
+
+    @Test
+    void shouldAllocateNothing() {
+        List<String> options = new ArrayList<>(List.of("-Dtaskclock.rung=" + Expected.rung()));
+        if (VirtualThreads.exist()) {
+            options.add("-Djdk.virtualThreadScheduler.parallelism=1");
+            options.add("-Djdk.virtualThreadScheduler.maxPoolSize=1");
+        }
+        List<String> lines = ChildJvm.run(options, Allocating.class)
+                .succeeded()
+                .out()
+                .lines()
+                .toList();
+        for (String line : lines) {
+            int bytes = Integer.parseInt(line.substring(0, line.indexOf(' ')));
+            assertThat(bytes).as(line).isBetween(0, line.endsWith(Allocating.ACCOUNT) ? TO_READ_AN_ACCOUNT : 0);
+        }
+        assertThat(lines).contains("0 TaskClock.now", "0 view.getThreadUserTime");
+        if (VirtualThreads.exist()) assertThat(lines).contains("0 virtual: TaskClock.now");
+    }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * Time that the hypervisor and interrupts took from all processors, in units of 10 ms: the reason why a clock may be
+ * ahead.
+ */
+record HostTime(long steal, long interrupts) {
+    // Columns of the first line of /proc/stat.
+    private static final int IRQ = 6;
+    private static final int SOFTIRQ = 7;
+    private static final int STEAL = 8;
+
+    static HostTime now() {
+        try (var lines = Files.lines(Path.of("/proc/stat"))) {
+            String[] columns = lines.findFirst().orElseThrow().split(" +", -1);
+            return new HostTime(
+                    Long.parseLong(columns[STEAL]), Long.parseLong(columns[IRQ]) + Long.parseLong(columns[SOFTIRQ]));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    String since() {
+        HostTime now = now();
+        return (now.steal - steal) * 10 + " ms (steal), interrupts " + (now.interrupts - interrupts) * 10 + " ms";
+    }
+}
