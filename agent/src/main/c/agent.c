@@ -14,8 +14,6 @@ enum { LAZY = 1, IF_LOADED = 4 };  // RTLD_LAZY, RTLD_NOLOAD
 
 const struct functions *clock_functions;
 
-enum { CARRIER_FACTS = 11 };  // longs of a struct carrier
-
 static jclass hooks, thread_class;
 static jmethodID user_nanos, users_nanos, first_yield, yielded, first_made, current_thread;
 static jfieldID thread_id;
@@ -72,7 +70,8 @@ static jstring text(JNIEnv *env, const char *characters) {
 
 static jboolean findClock(JNIEnv *env, jclass c) {
     (void)env, (void)c;
-    clock_functions = find_shared_functions();
+    struct sharing sharing = {0};
+    clock_functions = find_shared_functions(&sharing);
     return clock_functions != 0;
 }
 
@@ -206,13 +205,10 @@ static void setAnswersVirtual(JNIEnv *env, jclass c, jboolean wanted) {
 
 static jint carriers(JNIEnv *env, jclass c, jlongArray into) {
     (void)c;
-    const struct carrier *all;
-    jint count = clock_functions->carriers(&all), room = (*env)->GetArrayLength(env, into) / CARRIER_FACTS;
-    for (jint i = 0; i < count && i < room; i++) {
-        jlong copy[CARRIER_FACTS];
-        for (int k = 0; k < CARRIER_FACTS; k++) copy[k] = __atomic_load_n((const int64_t *)&all[i] + k, __ATOMIC_RELAXED);
-        (*env)->SetLongArrayRegion(env, into, i * CARRIER_FACTS, CARRIER_FACTS, copy);
-    }
+    jlong *copy = (*env)->GetLongArrayElements(env, into, 0);
+    if (!copy) return 0;
+    jint count = clock_functions->carriers((int64_t *)copy, (*env)->GetArrayLength(env, into) / CARRIER_FIELDS);
+    (*env)->ReleaseLongArrayElements(env, into, copy, 0);
     return count;
 }
 

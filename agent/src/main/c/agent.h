@@ -11,7 +11,7 @@
 #ifndef TASKCLOCK_AGENT_H
 #define TASKCLOCK_AGENT_H
 
-#include "taskclock.h"
+#include "shared.h"
 
 #include <jni.h>
 

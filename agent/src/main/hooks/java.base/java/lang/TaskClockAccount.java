@@ -17,14 +17,14 @@ final class TaskClockAccount implements Runnable {
 
     private static final long CARRIER = UNSAFE.objectFieldOffset(TaskClockAccount.class, "carrier");
 
-    // Of struct carrier, taskclock.h.
+    // Of struct carrier, shared.h of the clock.
     private static final int TID = 0;
     private static final int TURN = 8;
     private static final int CPU_OFFSET = 16;
     private static final int USER_OFFSET = 24;
     private static final int USER = 32;
 
-    private static final int TRIES = 1_000;
+    static final int PARTS = 6;
 
     private final Runnable continuation;
     // Up to the last unmount.
@@ -70,22 +70,21 @@ final class TaskClockAccount implements Runnable {
         return user;
     }
 
-    /** All at one moment, as org.taskclock.VirtualTimes wants it. Any thread may call this. */
-    void facts(long[] into) {
-        for (int i = 0; i < TRIES; i++) {
-            long from = UNSAFE.getLongAcquire(this, CARRIER);
-            long turn = from == 0 ? 0 : UNSAFE.getLongAcquire(null, from + TURN);
-            into[0] = cpu;
-            into[1] = user;
-            into[2] = from == 0 ? 0 : UNSAFE.getLong(from + TID);
-            into[3] = from == 0 ? 0 : UNSAFE.getLong(from + CPU_OFFSET);
-            into[4] = from == 0 ? 0 : UNSAFE.getLong(from + USER_OFFSET);
-            into[5] = turn;
-            UNSAFE.loadFence();
-            boolean same = from == UNSAFE.getLongAcquire(this, CARRIER) && into[0] == cpu && into[1] == user;
-            if (same && (from == 0 || (turn & 1) == 1 && turn == UNSAFE.getLongAcquire(null, from + TURN))) return;
-            Thread.onSpinWait();
+    /** One part of what org.taskclock.VirtualTimes wants, which sees whether they fit. Any thread may call this. */
+    long part(int what) {
+        if (what == 0) return cpu;
+        if (what == 1) return user;
+        long from = UNSAFE.getLongAcquire(this, CARRIER);
+        if (from == 0) return 0;
+        switch (what) {
+            case 2:
+                return UNSAFE.getLong(from + TID);
+            case 3:
+                return UNSAFE.getLong(from + CPU_OFFSET);
+            case 4:
+                return UNSAFE.getLong(from + USER_OFFSET);
+            default:
+                return UNSAFE.getLongAcquire(null, from + TURN);
         }
-        into[2] = 0; // its carrier lost the processor in the midst of it
     }
 }

@@ -221,7 +221,7 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
             for (int i = 0; i < 2; i++) {
                 TaskClockAccount account = new TaskClockAccount(null);
                 account.mount();
-                account.facts(new long[6]);
+                for (int part = 0; part < TaskClockAccount.PARTS; part++) account.part(part);
                 account.unmount();
             }
             stopCarrying();
@@ -244,13 +244,12 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
         from.children().forEach(child -> collect(child, found));
     }
 
-    /** What is known of a virtual thread, as org.taskclock.VirtualTimes wants it. False if nothing is. */
-    public static boolean virtualTimes(Thread thread, long[] into) {
-        if (!prepared || into.length < 6 || thread.getClass() != VirtualThread.class) return false;
+    /** A part of what is known of a virtual thread, by the numbers of org.taskclock.VirtualTimes; -1 if nothing is. */
+    public static long virtualTime(Thread thread, int what) {
+        if (!prepared || thread.getClass() != VirtualThread.class) return -1;
+        UNSAFE.loadFence(); // parts are asked for in an order
         Object account = UNSAFE.getReference(thread, TaskClockAccount.PLACE);
-        if (!(account instanceof TaskClockAccount)) return false;
-        ((TaskClockAccount) account).facts(into);
-        return true;
+        return account instanceof TaskClockAccount ? ((TaskClockAccount) account).part(what) : -1;
     }
 
     private static native void setAnswersVirtual(boolean wanted);

@@ -70,13 +70,13 @@ public final class Agency implements BiFunction<String, Boolean, String> {
             }
             if (options.detach()) {
                 detach();
-                return state() + "; detached";
+                return state(running) + "; detached";
             }
             install(options, running);
         } catch (Refused e) {
             throw new IllegalArgumentException(e.getMessage(), e);
         }
-        return state();
+        return state(running);
     }
 
     private void install(Options options, boolean running) throws Refused {
@@ -174,7 +174,7 @@ public final class Agency implements BiFunction<String, Boolean, String> {
         if (management != null) management.remove();
         if (report != null) report.remove();
         told = Options.NONE;
-        if (!isEnabled()) hooks.call("selectRung", number(Rung.inUse()));
+        if (!isEnabled()) hooks.call("selectRung", number(Rung.decided()));
         before = null;
     }
 
@@ -223,7 +223,7 @@ public final class Agency implements BiFunction<String, Boolean, String> {
         if (enabled) {
             Options wanted = before;
             before = null;
-            hooks.call("selectRung", number(Rung.inUse()));
+            hooks.call("selectRung", number(Rung.decided()));
             setThreadTimes(wanted.isOn(Options.TIMES));
             yields.change(Yields.Mode.of(wanted.get(Options.YIELD, "pass")));
             if (wanted.isOn(Options.ACCOUNTS)) accounts.install();
@@ -240,19 +240,20 @@ public final class Agency implements BiFunction<String, Boolean, String> {
     /** By the numbers of taskclock.h. */
     private static int number(Rung rung) {
         return switch (rung) {
-            case RSEQ -> 0;
-            case RSEQ_OWN -> 1;
-            case SYSCALL, MXBEAN -> 2;
+            case SYSCALL, MXBEAN -> 0;
+            case RSEQ -> 1;
+            case RSEQ_OWN -> 2;
         };
     }
 
     String rung() {
-        return isEnabled() ? Rung.inUse().toString() : "mxbean";
+        return isEnabled() ? Rung.decided().toString() : "mxbean";
     }
 
-    private synchronized String state() {
+    /** At the start of a program nobody waits until the rung is decided; the bean has it later. */
+    private synchronized String state(boolean running) {
         StringBuilder state = new StringBuilder("version=" + version());
-        state.append(",rung=").append(rung());
+        if (running) state.append(",rung=").append(rung());
         state.append(",threadmxbean=").append(answersThreadTimes() ? "on" : "off");
         state.append(",yield=").append(yields.mode());
         state.append(",vthreads=").append(accounts.isInstalled() ? "on" : "off");

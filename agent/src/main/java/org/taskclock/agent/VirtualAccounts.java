@@ -55,6 +55,16 @@ final class VirtualAccounts implements BiConsumer<Thread, long[]>, Agency.Step {
 
     private static final String OTHER = "(other)";
     private static final String UNNAMED = "(unnamed)";
+
+    // Of struct carrier, shared.h of the clock.
+    private static final int TID = 0;
+    private static final int TURN = 1;
+    private static final int FIRST_CPU = 5;
+    private static final int FIRST_USER = 6;
+    private static final int LAST_CPU = 7;
+    private static final int LAST_USER = 8;
+    private static final int CARRIED_CPU = 9;
+    private static final int CARRIED_USER = 10;
     private static final int FACTS = 11;
 
     /** In java.lang, what is called at a mount. */
@@ -188,16 +198,16 @@ final class VirtualAccounts implements BiConsumer<Thread, long[]>, Agency.Step {
         return all;
     }
 
-    /** A record of taskclock.h. */
+    /** A record as {@code struct carrier} of the clock's shared.h has it. */
     private static Carrier carrier(long[] facts, int at) {
-        long tid = facts[at];
-        boolean mounted = (facts[at + 1] & 1) == 1;
-        long firstCpu = facts[at + 5];
-        long firstUser = facts[at + 6];
-        long cpu = facts[at + 7];
-        long user = facts[at + 8];
-        long carried = facts[at + 9];
-        long carriedUser = facts[at + 10];
+        long tid = facts[at + TID];
+        boolean mounted = (facts[at + TURN] & 1) == 1;
+        long firstCpu = facts[at + FIRST_CPU];
+        long firstUser = facts[at + FIRST_USER];
+        long cpu = facts[at + LAST_CPU];
+        long user = facts[at + LAST_USER];
+        long carried = facts[at + CARRIED_CPU];
+        long carriedUser = facts[at + CARRIED_USER];
         long now = tid == 0 ? -1 : ClockId.thread((int) tid, ClockId.Kind.SCHED).nanos();
         if (now > cpu) {
             // What came since is the mounted thread's, or else the carrier's own, and is split as all before.
