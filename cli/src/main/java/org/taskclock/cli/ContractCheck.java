@@ -64,16 +64,20 @@ final class ContractCheck {
 
     private final Clock clock;
     private final Reference reference;
+    private final long budgetNanos;
     private final Long splitBoundNanos;
 
-    ContractCheck(Clock clock, Reference reference, Long splitBoundNanos) {
+    ContractCheck(Clock clock, Reference reference, long budgetNanos, Long splitBoundNanos) {
         this.clock = clock;
         this.reference = reference;
+        this.budgetNanos = budgetNanos;
         this.splitBoundNanos = splitBoundNanos;
     }
 
     static ContractCheck ofTaskClock() {
-        return new ContractCheck(new CallingThread(), Reference.best(), splitBound(TaskClock.status()));
+        ClockStatus status = TaskClock.status();
+        long budgetNanos = status.accuracy() == null ? 0 : status.accuracy().budgetNanos();
+        return new ContractCheck(new CallingThread(), Reference.best(), budgetNanos, splitBound(status));
     }
 
     /** On the mxbean rung user time is the JVM's, of a grain that it does not tell: 10 ms, a tick, or none. */
@@ -156,6 +160,8 @@ final class ContractCheck {
                 checks.stream().mapToLong(c -> c.unknownReadings).sum(),
                 cpuErrors.getValueAtPercentile(99.99),
                 cpuErrors.getMaxValue(),
+                checks.stream().mapToLong(c -> c.cpuErrorSum).sum() / (double) Math.max(1, cpuErrors.getTotalCount()),
+                budgetNanos,
                 checks.stream().mapToLong(c -> c.sumErrors).sum(),
                 checks.stream().mapToLong(c -> c.backwardSteps).sum(),
                 splitErrorMax < 0 ? null : splitErrorMax,

@@ -42,11 +42,13 @@ final class Doctor implements Callable<Integer> {
         if (!json) Main.print(DoctorText.reads(reads) + "\n");
 
         Contract contract = ContractCheck.ofTaskClock().run(CONTRACT_NANOS);
-        status = TaskClock.status(); // for the calibration, which has had time by now
+        status = TaskClock.status(); // for calibration and accuracy, which have had time by now
         Main.print(
                 json
                         ? DoctorJson.of(machine, status, reads, contract) + "\n"
-                        : DoctorText.calibration(status.calibration()) + DoctorText.contract(contract, status.rung()));
+                        : DoctorText.calibration(status.calibration())
+                                + DoctorText.accuracy(status.accuracy())
+                                + DoctorText.contract(contract, status.rung()));
         return contract.holds() ? Main.OK : Main.FAILED;
     }
 }

@@ -26,6 +26,7 @@ final class DoctorJson {
         json.addProperty("tickNanos", status.tickNanos());
         json.addProperty("accounting", status.accounting().name().toLowerCase(Locale.ROOT));
         json.add("calibration", GSON.toJsonTree(status.calibration()));
+        json.add("accuracy", GSON.toJsonTree(status.accuracy()));
         json.add("reads", GSON.toJsonTree(reads));
         JsonObject findings = GSON.toJsonTree(contract).getAsJsonObject();
         findings.addProperty("holds", contract.holds());

@@ -102,10 +102,23 @@ final class DoctorText {
         return fact(
                 "counter",
                 format(
-                        "%,.3f MHz, measured over %,.0f ms; the kernel is asked again after %,.0f us",
-                        calibration.counterHertz() / 1e6,
-                        calibration.overNanos() / MILLIS,
-                        calibration.baseNanos() / 1e3));
+                        "%,.3f MHz, measured over %,.0f ms, found wrong %d times",
+                        calibration.counterHertz() / 1e6, calibration.overNanos() / MILLIS, calibration.resets()));
+    }
+
+    /** Lines on how long the counter is trusted, where the rung in use reads it; else nothing. */
+    static String accuracy(ClockStatus.Accuracy accuracy) {
+        if (accuracy == null) return "";
+        String life = accuracy.lifeNanos() == 0
+                ? "; too much time is taken away here, so the kernel is asked at each reading"
+                : format("; the kernel is asked again after %,.3f ms", accuracy.lifeNanos() / MILLIS);
+        String seen = accuracy.observedNanos() == 0
+                ? "nothing yet"
+                : format(
+                        "%,.3f ms taken away by the hypervisor or interrupts in %,.0f ms of CPU time",
+                        Math.max(0, accuracy.aheadNanos()) / MILLIS, accuracy.observedNanos() / MILLIS);
+        return fact("accuracy", format("at most %,d ns ahead on average%s", accuracy.budgetNanos(), life))
+                + fact("observed", seen);
     }
 
     static String contract(Contract c, Rung rung) {
@@ -116,8 +129,8 @@ final class DoctorText {
                 c.cpuHolds(),
                 "cpu",
                 format(
-                        "differs from %s by %,d ns at p99.99, %,d ns at worst",
-                        c.reference(), c.cpuErrorP9999Nanos(), c.cpuErrorMaxNanos())));
+                        "differs from %s by %,d ns at p99.99, %,d ns at worst, %,.1f ns on average",
+                        c.reference(), c.cpuErrorP9999Nanos(), c.cpuErrorMaxNanos(), c.cpuErrorMeanNanos())));
         text.append(
                 line(c.sumsHold(), "sums", format("%,d readings in which user + system is not cpu", c.sumErrors())));
         text.append(line(

@@ -17,6 +17,7 @@ final class ThreadCheck {
     private final Reference reference;
 
     final Histogram cpuErrors = new Histogram(3);
+    long cpuErrorSum;
     long unknownReadings;
     long sumErrors;
     long backwardSteps;
@@ -49,7 +50,9 @@ final class ThreadCheck {
             unknownReadings++;
             return;
         }
-        cpuErrors.recordValue(Math.min(outside(before, cpu, after), MAX_ERROR));
+        long cpuError = Math.min(outside(before, cpu, after), MAX_ERROR);
+        cpuErrors.recordValue(cpuError);
+        cpuErrorSum += cpuError;
         if (now.userNanos() + now.systemNanos() != now.cpuNanos() || now.userNanos() < 0 || now.systemNanos() < 0) {
             sumErrors++;
         }

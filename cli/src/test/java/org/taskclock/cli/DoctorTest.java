@@ -43,20 +43,38 @@ class DoctorTest {
         }
         JsonObject calibration = json.getAsJsonObject("calibration");
         assertThat(calibration.get("counterHertz").getAsLong()).isGreaterThan(1_000_000);
-        // The doctor takes seconds, and the time is at least the half of them.
-        assertThat(calibration.get("overNanos").getAsLong()).isGreaterThan(1_000_000_000);
-        assertThat(calibration.get("baseNanos").getAsLong()).isPositive();
+        // The doctor takes seconds, and each second it is measured anew, unless something made it begin from scratch.
+        long least = calibration.get("resets").getAsLong() == 0 ? 500_000_000 : 1;
+        assertThat(calibration.get("overNanos").getAsLong()).isGreaterThanOrEqualTo(least);
+        JsonObject accuracy = json.getAsJsonObject("accuracy");
+        assertThat(accuracy.get("budgetNanos").getAsLong()).isEqualTo(100);
+        assertThat(accuracy.get("lifeNanos").getAsLong()).isBetween(0L, 10_000_000L);
+        assertThat(accuracy.get("observedNanos").getAsLong()).isPositive();
     }
 
     @Test
     void shouldTellTheCalibrationInALine() {
-        String line = DoctorText.calibration(new ClockStatus.Calibration(2_595_124_000L, 5_123_000_000L, 160_000));
-        assertThat(line)
-                .isEqualTo("counter       2,595.124 MHz, measured over 5,123 ms; the kernel is asked again after 160 us"
-                        + System.lineSeparator());
-        assertThat(DoctorText.calibration(new ClockStatus.Calibration(-1, -1, -1)))
-                .isEqualTo("counter       not measured yet" + System.lineSeparator());
+        String end = System.lineSeparator();
+        assertThat(DoctorText.calibration(new ClockStatus.Calibration(2_595_124_000L, 5_123_000_000L, 2)))
+                .isEqualTo("counter       2,595.124 MHz, measured over 5,123 ms, found wrong 2 times" + end);
+        assertThat(DoctorText.calibration(new ClockStatus.Calibration(-1, -1, 0)))
+                .isEqualTo("counter       not measured yet" + end);
         assertThat(DoctorText.calibration(null)).isEmpty();
+    }
+
+    @Test
+    void shouldTellTheAccuracyInTwoLines() {
+        String end = System.lineSeparator();
+        assertThat(DoctorText.accuracy(new ClockStatus.Accuracy(100, 2_000_000, 1_234_000_000L, 61_000)))
+                .isEqualTo(
+                        "accuracy      at most 100 ns ahead on average; the kernel is asked again after 2.000 ms" + end
+                                + "observed      0.061 ms taken away by the hypervisor or interrupts in 1,234 ms of CPU time"
+                                + end);
+        assertThat(DoctorText.accuracy(new ClockStatus.Accuracy(100, 0, 0, 0)))
+                .isEqualTo(
+                        "accuracy      at most 100 ns ahead on average; too much time is taken away here, so the kernel"
+                                + " is asked at each reading" + end + "observed      nothing yet" + end);
+        assertThat(DoctorText.accuracy(null)).isEmpty();
     }
 
     private static String bestUsable(JsonObject json) {
@@ -73,6 +91,11 @@ class DoctorTest {
         assertThat(contract.get("holds").getAsBoolean()).isTrue();
         assertThat(contract.get("cpuErrorP9999Nanos").getAsLong())
                 .isBetween(0L, contract.get("cpuErrorMaxNanos").getAsLong());
+        assertThat(contract.get("cpuErrorMeanNanos").getAsDouble())
+                .isBetween(0.0, contract.get("cpuErrorMaxNanos").getAsDouble());
+        boolean countsAlone = json.get("rung").getAsString().startsWith("rseq");
+        assertThat(contract.get("cpuBudgetNanos").getAsLong()).isEqualTo(countsAlone ? 100 : 0);
+        assertThat(json.get("accuracy").isJsonNull()).isNotEqualTo(countsAlone);
         assertThat(contract.get("sumErrors").getAsLong()).isZero();
         assertThat(contract.get("backwardSteps").getAsLong()).isZero();
         assertThat(contract.get("blockedNanosCounted").getAsLong()).isNotNegative();
