@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the TaskClock authors
 #
-# run.sh [-n NAME] [-r ROUNDS] [-g RUNG] [JAVA_HOME...] [-- JMH options]
+# run.sh [-n NAME] [-r ROUNDS] [-g RUNG] [-c] [JAVA_HOME...] [-- JMH options]
 #
 # Runs all benchmarks on each JDK (without arguments: on every JDK 17 and later under /usr/lib/jvm) and writes what they
-# say to results/DATE-NAME. On the best rung that is usable, or that named by -g. Three rounds, some nine minutes for each JDK.
-# With JMH options, as a benchmark's name, only what these choose.
+# say to results/DATE-NAME. On the best rung that is usable, or that named by -g. Three rounds, some nine minutes for each JDK, and
+# six more for CadenceBenchmark.
+# With JMH options, as a benchmark's name, only what these choose; with -c only CadenceBenchmark.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")"
 
@@ -32,10 +33,12 @@ rounds=3
 rung=
 homes=()
 jmh=()
+cadence_only=
 while (($#)); do
   case $1 in
     -n) name=${2:?} && shift 2 ;;
     -g) rung=${2:?} && shift 2 ;;
+    -c) cadence_only=yes && shift ;;
     -r) rounds=${2:?} && shift 2 ;;
     --) shift && jmh=("$@") && break ;;
     -*) die "$1: no such option: see the first lines of this file" ;;
@@ -93,7 +96,7 @@ for home in "${homes[@]}"; do
   echo "run.sh: $label, rung $in_use" >&2
   "$home/bin/java" -version 2>"$out/$label.txt"
   # Round by round, so that what disturbs the machine for a while does not hit all forks of one benchmark.
-  for round in $(seq "$rounds"); do
+  for round in $([[ $cadence_only ]] || seq "$rounds"); do
     json=$out/$label-$round.json
     version=$(property JAVA_VERSION "$home")
     options=(-prof gc -rf json -rff "$json" "${jmh[@]}")
@@ -103,16 +106,24 @@ for home in "${homes[@]}"; do
     jsons+=("$json")
   done
   java+=(-cp "$jar")
-  if ((${#jmh[@]} == 0)); then
+  if ((${#jmh[@]} == 0)) && [[ ! $cadence_only ]]; then
     "${java[@]}" org.taskclock.benchmarks.Accuracy --markdown >"$out/$label-accuracy.md"
     "${java[@]}" org.taskclock.benchmarks.Safepoints --markdown >"$out/$label-safepoints.md"
-    "${java[@]}" org.taskclock.benchmarks.Intervals --markdown >"$out/$label-intervals.md"
     "${java[@]}" org.taskclock.benchmarks.Switches --markdown >"$out/$label-switches.md"
     "${java[@]}" org.taskclock.benchmarks.StartUp --markdown >"$out/$label-startup.md"
+  fi
+  if ((${#jmh[@]} == 0)); then
+    # Not told its rung: finding it is part of what the first reading of a process takes.
+    cadence=("$home/bin/java" --enable-native-access=ALL-UNNAMED ${rung:+-Dtaskclock.rung="$rung"} -cp "$jar")
+    cadence+=(org.taskclock.benchmarks.CadenceBenchmark)
+    if [[ $in_use != mxbean ]]; then
+      "${cadence[@]}" --forks "$rounds" --json >"$out/$label-cadence.json"
+      "${cadence[@]}" --from "$out/$label-cadence.json" --markdown >"$out/$label-cadence.md"
+    fi
   fi
   without_paths "$out/$label".txt "$out/$label"-*
   echo "- $label: rung $in_use, $(property IMPLEMENTOR "$home"), $("$home/bin/java" -version 2>&1 | sed -n 2p)" >>"$out/machine.md"
 done
 echo "- ended: $(date -u +'%F %R UTC'), load $(cut -d' ' -f1-3 /proc/loadavg)" >>"$out/machine.md"
-"${java[@]}" org.taskclock.benchmarks.Goals "${jsons[@]}" >"$out/goals.md"
-echo "run.sh: see $PWD/$out/goals.md" >&2
+if ((${#jsons[@]})); then "${java[@]}" org.taskclock.benchmarks.Goals "${jsons[@]}" >"$out/goals.md"; fi
+echo "run.sh: see $PWD/$out" >&2

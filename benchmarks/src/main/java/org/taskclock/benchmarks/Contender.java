@@ -2,6 +2,8 @@
 // Copyright the TaskClock authors
 package org.taskclock.benchmarks;
 
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import org.taskclock.ClockId;
 import org.taskclock.TaskClock;
 
@@ -11,6 +13,32 @@ enum Contender {
         @Override
         long read(int times) {
             return times;
+        }
+    },
+    /** The call into C that {@link #COUNTER} makes once, however often it reads. */
+    COUNTER_CALL("counter call") {
+        @Override
+        long read(int times) {
+            return Counter.read(0) + times;
+        }
+    },
+    COUNTER("counter") {
+        @Override
+        long read(int times) {
+            return Counter.read(times);
+        }
+
+        @Override
+        Contender deducted() {
+            return COUNTER_CALL;
+        }
+    },
+    EMPTY_CALL("empty call") {
+        @Override
+        long read(int times) {
+            long sum = 0;
+            for (int i = 0; i < times; i++) sum += EmptyCall.call();
+            return sum;
         }
     },
     NANO_TIME("nanoTime") {
@@ -29,6 +57,14 @@ enum Contender {
             return sum;
         }
     },
+    STOCK("stock") {
+        @Override
+        long read(int times) {
+            long sum = 0;
+            for (int i = 0; i < times; i++) sum += Stock.THREADS.getCurrentThreadCpuTime();
+            return sum;
+        }
+    },
     CPU_NANOS("cpuNanos") {
         @Override
         long read(int times) {
@@ -37,6 +73,11 @@ enum Contender {
             return sum;
         }
     };
+
+    /** Creates the bean on first use. */
+    private static final class Stock {
+        static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
+    }
 
     private static final ClockId OWN_CPU = ClockId.thread(0, ClockId.Kind.SCHED);
 
@@ -48,4 +89,9 @@ enum Contender {
 
     /** Returns something that depends on each of the readings. */
     abstract long read(int times);
+
+    /** The contender whose time is subtracted from that of this one. */
+    Contender deducted() {
+        return NOTHING;
+    }
 }

@@ -13,6 +13,7 @@ final class Errors {
     private long timed;
     private long quick;
     private long exact;
+    private long sumAhead;
     private long worstAhead;
     private long worstBehind;
 
@@ -26,6 +27,7 @@ final class Errors {
         sizes.recordValue(Math.abs(error));
         widths.recordValue(Math.max(width, 0));
         if (error == 0) exact++;
+        sumAhead += error;
         worstAhead = Math.max(worstAhead, error);
         worstBehind = Math.max(worstBehind, -error);
     }
@@ -42,6 +44,7 @@ final class Errors {
         timed += other.timed;
         quick += other.quick;
         exact += other.exact;
+        sumAhead += other.sumAhead;
         worstAhead = Math.max(worstAhead, other.worstAhead);
         worstBehind = Math.max(worstBehind, other.worstBehind);
     }
@@ -57,12 +60,17 @@ final class Errors {
                 sizes.getValueAtPercentile(99.9),
                 sizes.getValueAtPercentile(99.99),
                 sizes.getValueAtPercentile(99.999),
+                (double) sumAhead / Math.max(sizes.getTotalCount(), 1),
                 worstAhead,
                 worstBehind,
                 widths.getValueAtPercentile(50));
     }
 
-    /** What is published of them, in nanoseconds; and how many readings did not ask the kernel. */
+    /**
+     * What is published of them, in nanoseconds; and how many readings did not ask the kernel.
+     *
+     * @param meanAhead positive: ahead of the kernel, negative: behind it
+     */
     record Summary(
             String kind,
             long comparisons,
@@ -73,6 +81,7 @@ final class Errors {
             long p999,
             long p9999,
             long p99999,
+            double meanAhead,
             long worstAhead,
             long worstBehind,
             long medianWidth) {

@@ -19,16 +19,13 @@ final class Samples {
         sorted = false;
     }
 
-    int count() {
-        return count;
+    /** How many it takes. */
+    int room() {
+        return values.length;
     }
 
     double mean() {
         return Arrays.stream(values, 0, count).average().orElseThrow();
-    }
-
-    long median() {
-        return quantile(0.5);
     }
 
     long quantile(double part) {
@@ -47,7 +44,10 @@ final class Samples {
         sorted = true;
     }
 
-    long countAbove(double limit) {
-        return Arrays.stream(values, 0, count).filter(value -> value > limit).count();
+    double partAbove(double limit) {
+        return (double) Arrays.stream(values, 0, count)
+                        .filter(value -> value > limit)
+                        .count()
+                / count;
     }
 }

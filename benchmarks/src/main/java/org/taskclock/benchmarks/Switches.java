@@ -26,8 +26,7 @@ public final class Switches {
     private static final Gson GSON = new Gson();
 
     private static final List<Rung> RUNGS = List.of(Rung.SYSCALL, Rung.RSEQ, Rung.RSEQ_OWN);
-    private static final List<Contender> CONTENDERS =
-            List.of(Contender.NOTHING, Contender.SYSTEM_CALL, Contender.CPU_NANOS);
+    static final List<Contender> CONTENDERS = List.of(Contender.NOTHING, Contender.SYSTEM_CALL, Contender.CPU_NANOS);
 
     /**
      * The CPU time of a turn of one round, or why there is none.

@@ -81,7 +81,7 @@ final class SwitchingJvm implements AutoCloseable {
         int there = Scheduling.newToken();
         int back = Scheduling.newToken();
         for (int i = 0; i < WARM_UPS; i++) {
-            for (Contender contender : Contender.values()) takeTurns(contender, i, there, back);
+            for (Contender contender : Switches.CONTENDERS) takeTurns(contender, i, there, back);
         }
         System.out.println(READY);
         BufferedReader orders = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));

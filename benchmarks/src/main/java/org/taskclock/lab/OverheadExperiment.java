@@ -12,7 +12,8 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
-import org.taskclock.benchmarks.Intervals;
+import org.taskclock.benchmarks.CadenceBenchmark;
+import org.taskclock.benchmarks.CadenceResult;
 import org.taskclock.benchmarks.Switches;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -22,7 +23,7 @@ import picocli.CommandLine.Option;
         mixinStandardHelpOptions = true,
         description = {
             "What reading costs a program that switches 100,000 times a second, on each rung; what the agent's accounting"
-                    + " costs a server with virtual threads; what one reading costs by the interval between readings.",
+                    + " costs a server with virtual threads; what one reading costs by what lies before it.",
             "Needs the native library."
         })
 final class OverheadExperiment extends ExperimentCommand {
@@ -80,16 +81,8 @@ final class OverheadExperiment extends ExperimentCommand {
                     "How often the server that is switched is measured, for 0.2 s each, half of it with accounting (default: 300).")
     private int turns;
 
-    @Option(
-            names = "--settle",
-            paramLabel = "N",
-            defaultValue = "5",
-            description =
-                    "The most seconds to read until bases live as long as they ever do (default: 5; half a minute for all).")
-    private double settle;
-
     private final Map<String, List<Switches.Turn>> switches = new LinkedHashMap<>();
-    private final Map<String, List<Intervals.Cost>> intervals = new LinkedHashMap<>();
+    private final Map<String, List<CadenceResult>> readings = new LinkedHashMap<>();
     private final Map<String, Map<String, List<Server.Figures>>> servers = new LinkedHashMap<>();
     private final Map<String, List<Server.Figures>> switched = new LinkedHashMap<>();
 
@@ -115,9 +108,7 @@ final class OverheadExperiment extends ExperimentCommand {
                 "--seconds",
                 Double.toString(seconds),
                 "--turns",
-                Integer.toString(turns),
-                "--settle",
-                Double.toString(settle));
+                Integer.toString(turns));
     }
 
     @Override
@@ -150,19 +141,21 @@ final class OverheadExperiment extends ExperimentCommand {
     }
 
     private void reading(Jdk home) throws LabException, Interruption.Cut, IOException, InterruptedException {
-        progress(home + ": one reading, by the interval between readings");
-        List<Intervals.Cost> costs = new ArrayList<>();
-        intervals.put(home.version(), costs);
+        progress(home + ": one reading, by what lies before it");
+        List<CadenceResult> results = new ArrayList<>();
+        readings.put(home.version(), results);
         new Jvm(home)
                 .run(
                         interruption(),
-                        line -> costs.add(GSON.fromJson(line, Intervals.Cost.class)),
-                        Intervals.class,
+                        line -> results.add(CadenceResult.parse(line)),
+                        CadenceBenchmark.class,
                         "--json",
-                        "--rounds",
+                        "--only",
+                        "cadence,switches",
+                        "--forks",
                         Integer.toString(rounds),
-                        "--settle",
-                        Double.toString(settle));
+                        "--rounds",
+                        "1");
     }
 
     private void serve(Jdk home) throws LabException, Interruption.Cut, IOException, InterruptedException {
@@ -233,12 +226,15 @@ final class OverheadExperiment extends ExperimentCommand {
             report.findings.add(SwitchedServer.finding(switched));
         }
         if (only.contains(Part.READING)) {
-            report.method.add("One reading: time-stamps around it, less what empty brackets take.");
-            report.tables.add(OverheadTables.intervals(intervals));
-            report.tables.add(OverheadTables.afterSwitches(intervals));
-            intervals.forEach((jdk, costs) -> report.bars.add(OverheadTables.bars(jdk, costs)));
+            report.method.add(
+                    "One reading: time-stamps around it, less what empty brackets take. Each row of these tables is measured in "
+                            + rounds
+                            + " JVMs of its own, from one second after their first reading on. Medians of the JVMs.");
+            report.tables.add(OverheadTables.byWork(readings));
+            report.tables.add(OverheadTables.afterSwitches(readings));
+            readings.forEach((jdk, results) -> report.bars.add(OverheadTables.bars(jdk, results)));
         }
-        OverheadTables.findings(switches, intervals).stream()
+        OverheadTables.findings(switches, readings).stream()
                 .filter(finding -> only.size() == Part.values().length
                         || !finding.verdict().equals(Claim.NOT_MEASURED))
                 .forEach(report.findings::add);

@@ -10,8 +10,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.IntToDoubleFunction;
-import org.taskclock.benchmarks.Intervals;
+import org.taskclock.benchmarks.CadenceResult;
 import org.taskclock.benchmarks.Rounds;
+import org.taskclock.benchmarks.RowSummary;
 import org.taskclock.benchmarks.Switches;
 import org.taskclock.report.Result;
 
@@ -21,6 +22,7 @@ final class OverheadTables {
     static final String SYSTEM_CALL = "clock_gettime";
     static final String CPU_NANOS = "cpuNanos";
     private static final String NANO_TIME = "nanoTime";
+    private static final String STOCK = "stock";
     private static final String CONTROL = "syscall";
     private static final double MOST_PERCENT = 3;
     private static final double SOME_PERCENT = 50;
@@ -159,49 +161,46 @@ final class OverheadTables {
 
     // ---- one reading
 
-    static Result.Table intervals(Map<String, List<Intervals.Cost>> byJdk) {
+    static Result.Table byWork(Map<String, List<CadenceResult>> byJdk) {
         List<List<Object>> rows = new ArrayList<>();
-        byJdk.forEach((jdk, costs) -> {
-            for (Intervals.Cost cost : costs) {
-                if (cost.phase().equals(Intervals.SWITCHED)) continue;
+        byJdk.forEach((jdk, results) -> {
+            for (RowSummary row : RowSummary.of(results)) {
+                if (!row.isByWork()) continue;
                 rows.add(Arrays.asList(
-                        cost.before(),
+                        row.text(),
                         jdk,
-                        cost.phase(),
-                        cost.mean().get(NANO_TIME),
-                        cost.mean().get(SYSTEM_CALL),
-                        cost.mean().get(CPU_NANOS),
-                        cost.middle().get(SYSTEM_CALL),
-                        cost.middle().get(CPU_NANOS),
-                        cost.last()));
+                        row.mean(NANO_TIME),
+                        row.mean(SYSTEM_CALL),
+                        row.mean(STOCK),
+                        row.mean(CPU_NANOS),
+                        row.middle(SYSTEM_CALL),
+                        row.middle(CPU_NANOS),
+                        row.askedPercent()));
             }
         });
-        List<Result.Column> columns = YieldTables.columns("work before each reading", "", "JDK", "", "bases", "");
-        columns.addAll(columns(NANO_TIME, SYSTEM_CALL, CPU_NANOS));
+        List<Result.Column> columns = YieldTables.columns("work before each reading", "", "JDK", "");
+        columns.addAll(columns(NANO_TIME, SYSTEM_CALL, STOCK, CPU_NANOS));
         columns.addAll(columns("middle half: " + SYSTEM_CALL, "middle half: " + CPU_NANOS));
         columns.add(new Result.Column("asked the kernel", "%"));
-        return new Result.Table(
-                "One reading, by the interval between readings",
-                "Means. Bases are new in a process that has just started, and settled when they live as long as they come to live.",
-                columns,
-                rows);
+        return new Result.Table("One reading, by the work before it", "Means.", columns, rows);
     }
 
-    static Result.Table afterSwitches(Map<String, List<Intervals.Cost>> byJdk) {
+    static Result.Table afterSwitches(Map<String, List<CadenceResult>> byJdk) {
         List<List<Object>> rows = new ArrayList<>();
-        byJdk.forEach((jdk, costs) -> {
-            for (Intervals.Cost cost : costs) {
-                if (!cost.phase().equals(Intervals.SWITCHED)) continue;
+        byJdk.forEach((jdk, results) -> {
+            for (RowSummary row : RowSummary.of(results)) {
+                if (!row.isBySwitches()) continue;
                 rows.add(Arrays.asList(
-                        Integer.parseInt(cost.before()),
+                        row.reads(),
                         jdk,
-                        cost.mean().get(NANO_TIME),
-                        cost.mean().get(SYSTEM_CALL),
-                        cost.mean().get(CPU_NANOS)));
+                        row.mean(NANO_TIME),
+                        row.mean(SYSTEM_CALL),
+                        row.mean(STOCK),
+                        row.mean(CPU_NANOS)));
             }
         });
         List<Result.Column> columns = YieldTables.columns("readings after each switch", "", "JDK", "");
-        columns.addAll(columns(NANO_TIME, SYSTEM_CALL, CPU_NANOS));
+        columns.addAll(columns(NANO_TIME, SYSTEM_CALL, STOCK, CPU_NANOS));
         return new Result.Table("One reading, by how many come after each switch", "Means.", columns, rows);
     }
 
@@ -211,22 +210,21 @@ final class OverheadTables {
         return columns;
     }
 
-    static Result.Bars bars(String jdk, List<Intervals.Cost> costs) {
+    static Result.Bars bars(String jdk, List<CadenceResult> results) {
         List<Result.Bar> bars = new ArrayList<>();
-        for (Intervals.Cost cost : costs) {
-            if (!cost.phase().equals(Intervals.NEW)) continue;
+        for (RowSummary row : RowSummary.of(results)) {
+            if (!row.isByWork()) continue;
             for (String contender : List.of(SYSTEM_CALL, CPU_NANOS)) {
-                bars.add(new Result.Bar(
-                        cost.before() + ", " + contender, cost.mean().get(contender), null, null, false));
+                bars.add(new Result.Bar(row.text() + ", " + contender, row.mean(contender), null, null, false));
             }
         }
-        return new Result.Bars("One reading, by the work before it, JDK " + jdk, "Means, bases new.", "ns", bars);
+        return new Result.Bars("One reading, by the work before it, JDK " + jdk, "Means.", "ns", bars);
     }
 
     // ---- findings
 
     static List<Result.Finding> findings(
-            Map<String, List<Switches.Turn>> switches, Map<String, List<Intervals.Cost>> intervals) {
+            Map<String, List<Switches.Turn>> switches, Map<String, List<CadenceResult>> readings) {
         List<Result.Finding> findings = new ArrayList<>();
         for (String rung : List.of("rseq", "rseq-own")) {
             Map<String, Double> percents = new LinkedHashMap<>();
@@ -241,12 +239,11 @@ final class OverheadTables {
                     .judge(percents));
         }
         Map<String, Double> ratios = new LinkedHashMap<>();
-        intervals.forEach((jdk, costs) -> {
-            for (Intervals.Cost cost : costs) {
+        readings.forEach((jdk, results) -> {
+            for (RowSummary row : RowSummary.of(results)) {
                 // The first row of all: a tight loop. On the rung syscall each reading asks.
-                boolean asks = cost.last() > SOME_PERCENT;
-                double ratio = cost.middle().get(CPU_NANOS) / cost.middle().get(SYSTEM_CALL);
-                ratios.putIfAbsent(jdk, asks ? Double.NaN : ratio);
+                boolean asks = row.askedPercent() > SOME_PERCENT;
+                ratios.putIfAbsent(jdk, asks ? Double.NaN : row.middle(CPU_NANOS) / row.middle(SYSTEM_CALL));
             }
         });
         findings.add(new Claim(

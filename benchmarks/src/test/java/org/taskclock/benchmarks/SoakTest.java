@@ -47,6 +47,7 @@ class SoakTest {
         assertThat(summary.comparisons()).isEqualTo(3);
         assertThat(summary.exact()).isEqualTo(1);
         assertThat(summary.p50()).isEqualTo(30);
+        assertThat(summary.meanAhead()).isEqualTo((400 - 30) / 3.0);
         assertThat(summary.worstAhead()).isEqualTo(400);
         assertThat(summary.worstBehind()).isEqualTo(30);
         assertThat(summary.medianWidth()).isEqualTo(500);

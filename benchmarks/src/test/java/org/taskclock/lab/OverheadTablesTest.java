@@ -10,6 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.taskclock.benchmarks.CadenceResult;
 import org.taskclock.benchmarks.Switches;
 import org.taskclock.report.Result;
 
@@ -61,5 +62,34 @@ class OverheadTablesTest {
         Result.Table table = OverheadTables.servers(Map.of("25", variants));
         assertThat(table.rows().get(0).subList(2, 4)).isEqualTo(List.of(500.0, 10.0));
         assertThat(table.rows().get(2).subList(6, 8)).isEqualTo(List.of(200.0, 50.0));
+    }
+
+    private static CadenceResult reading(String row, int fork, double cpuNanos) {
+        String nanos = "{'nanoTime': 24, 'clock_gettime': 500, 'stock': 550, 'cpuNanos': " + cpuNanos + "}";
+        return CadenceResult.parse(String.join(
+                "",
+                "{'row': '" + row + "', 'fork': " + fork + ", 'environment': {'rung': 'rseq'}",
+                ", 'cost': {'mean': " + nanos + ", 'middle': " + nanos + ", 'askedPercent': 0.5, 'switches': 1}}"));
+    }
+
+    @Test
+    void shouldShowReadingsByWhatLiesBeforeThem() {
+        Map<String, List<CadenceResult>> readings =
+                Map.of("25", List.of(reading("tight", 1, 40), reading("tight", 2, 60), reading("switch-1000", 1, 12)));
+        Result.Table byWork = OverheadTables.byWork(readings);
+        assertThat(byWork.rows()).singleElement().satisfies(row -> assertThat(row)
+                .hasSameSizeAs(byWork.columns())
+                .startsWith("tight loop", "25", 24.0, 500.0, 550.0, 50.0)
+                .endsWith(0.5));
+        Result.Table afterSwitches = OverheadTables.afterSwitches(readings);
+        assertThat(afterSwitches.rows()).singleElement().isEqualTo(List.of(1_000, "25", 24.0, 500.0, 550.0, 12.0));
+        assertThat(OverheadTables.bars("25", readings.get("25")).items())
+                .extracting(Result.Bar::value)
+                .containsExactly(500.0, 50.0);
+        // In a tight loop: of the means of the middle half.
+        assertThat(OverheadTables.findings(Map.of(), readings))
+                .filteredOn(finding -> finding.claim().contains("tight loop"))
+                .singleElement()
+                .satisfies(finding -> assertThat(finding.text()).contains("0.10 of it"));
     }
 }

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.benchmarks;
+
+import org.taskclock.Rung;
+import org.taskclock.TaskClock;
+
+/**
+ * Measures one row of {@link CadenceBenchmark} and prints the result, as a line of JSON. Starts to measure one second after the
+ * first reading of the process. Arguments: the row, the number of the fork, how many rounds.
+ */
+final class CadenceJvm {
+    private static final long WARM_UP_NANOS = 1_000_000_000;
+
+    private CadenceJvm() {}
+
+    public static void main(String[] args) throws Exception {
+        // If one thread failed, the others would wait for it forever.
+        Thread.setDefaultUncaughtExceptionHandler((thread, e) -> {
+            e.printStackTrace();
+            Runtime.getRuntime().halt(1);
+        });
+        try {
+            TaskClock.cpuNanos();
+        } catch (ExceptionInInitializerError e) {
+            fail(e.getCause().getMessage());
+        }
+        long from = System.nanoTime() + WARM_UP_NANOS;
+        CadenceResult.Environment environment = CadenceResult.Environment.current();
+        if (environment.rung().equals(Rung.MXBEAN.toString()))
+            fail("the native library is not in use: taskclock doctor shows why");
+        CadenceRow row = CadenceRow.named(args[0]).get(0);
+        int fork = Integer.parseInt(args[1]);
+        int rounds = Integer.parseInt(args[2]);
+        CadenceResult result =
+                switch (row.group()) {
+                    case CADENCE, SWITCHES ->
+                        CadenceResult.of(row, fork, environment, ReadingCosts.measure(row, rounds, from));
+                    case THREADS ->
+                        CadenceResult.of(
+                                row, fork, environment, ConcurrentReadings.measure(row.amount(), rounds, from));
+                    case ENGINE ->
+                        CadenceResult.of(row, fork, environment, QueryEngine.measure(row.amount(), rounds, from));
+                    case FIRST ->
+                        throw new IllegalArgumentException(row.name() + ": each reading has a JVM of its own");
+                };
+        System.out.println(result.json());
+    }
+
+    private static void fail(String message) {
+        System.err.println("taskclock: cadence: " + message);
+        System.exit(1);
+    }
+}

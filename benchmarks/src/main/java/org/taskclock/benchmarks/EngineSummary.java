@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.benchmarks;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.IntToDoubleFunction;
+import java.util.function.ToLongFunction;
+
+/** What readings cost an engine, and how far off they were, over all forks. */
+final class EngineSummary {
+    private static final List<Contender> CLOCKS = List.of(Contender.NOTHING, Contender.STOCK, Contender.CPU_NANOS);
+    private static final int READINGS_OF_A_CALL = 2;
+
+    private final RowSummary row;
+    private final Rounds blocks;
+
+    EngineSummary(RowSummary row) {
+        this.row = row;
+        blocks = new Rounds(nanos(Contender.NOTHING).length);
+    }
+
+    /** The CPU time of all blocks of all forks. */
+    private double[] nanos(Contender clock) {
+        return row.forks().stream()
+                .flatMap(fork -> fork.engine().cpuNanos().get(clock.text).stream())
+                .mapToDouble(Long::doubleValue)
+                .toArray();
+    }
+
+    /** Readings in each of these blocks. */
+    private double[] readings() {
+        return row.forks().stream()
+                .flatMapToDouble(fork -> fork.engine().cpuNanos().get(Contender.NOTHING.text).stream()
+                        .mapToDouble(
+                                unused -> READINGS_OF_A_CALL * fork.engine().calls()))
+                .toArray();
+    }
+
+    /** The median with its 95 % confidence interval, by ranks. */
+    private String median(String format, IntToDoubleFunction values) {
+        double ranks = 0.98 / Math.sqrt(blocks.count());
+        return Goal.format(
+                format + " (" + format + " to " + format + ")",
+                blocks.quantile(0.5, values),
+                blocks.quantile(Math.max(0.5 - ranks, 0), values),
+                blocks.quantile(Math.min(0.5 + ranks, 1), values));
+    }
+
+    List<List<String>> costs() {
+        double[] none = nanos(Contender.NOTHING);
+        double[] readings = readings();
+        List<List<String>> costs = new ArrayList<>();
+        for (Contender clock : CLOCKS) {
+            double[] some = nanos(clock);
+            boolean reads = clock != Contender.NOTHING;
+            costs.add(List.of(
+                    row.text(),
+                    clock.text,
+                    median("%.2f", block -> some[block] / 1e6),
+                    reads ? median("%.1f", block -> (some[block] - none[block]) / readings[block]) : "",
+                    reads ? median("%.2f", block -> 100 * (1 - none[block] / some[block])) : ""));
+        }
+        return costs;
+    }
+
+    List<String> errors() {
+        long comparisons = sum(Errors.Summary::comparisons);
+        double ahead = row.forks().stream()
+                .mapToDouble(fork -> fork.engine().errors().meanAhead()
+                        * fork.engine().errors().comparisons())
+                .sum();
+        return List.of(
+                row.text(),
+                Goal.format("%,d", comparisons),
+                Goal.format("%.0f %%", row.median(fork -> fork.engine().errors().quickPercent())),
+                Goal.format("%+.1f", ahead / comparisons),
+                Goal.format("%,d", most(Errors.Summary::p9999)),
+                Goal.format("%,d", most(Errors.Summary::worstAhead)),
+                Goal.format("%,d", most(Errors.Summary::worstBehind)),
+                Goal.format("%.0f", row.median(fork -> fork.engine().errors().medianWidth())));
+    }
+
+    private long sum(ToLongFunction<Errors.Summary> figure) {
+        return row.forks().stream()
+                .mapToLong(fork -> figure.applyAsLong(fork.engine().errors()))
+                .sum();
+    }
+
+    private long most(ToLongFunction<Errors.Summary> figure) {
+        return row.forks().stream()
+                .mapToLong(fork -> figure.applyAsLong(fork.engine().errors()))
+                .max()
+                .orElse(0);
+    }
+}
