@@ -117,6 +117,7 @@ void calibrate(void) {
 }
 
 void calibration_reset(void) {
+    if (counter_is_forbidden()) return;
     if (__atomic_exchange_n(&calibrating, 1, __ATOMIC_ACQUIRE)) return;
     reset_at(moment_now());
     __atomic_store_n(&calibrating, 0, __ATOMIC_RELEASE);
@@ -132,7 +133,9 @@ void calibration_doubt(void) {
     __atomic_store_n(&calibrating, 0, __ATOMIC_RELEASE);
 }
 
-void calibration_init(void) { begin_at(moment_now()); }
+void calibration_init(void) {
+    if (!counter_is_forbidden()) begin_at(moment_now());
+}
 
 void calibration_report(struct clock_report *into) {
     uint64_t rate = READ(process.nanos_per_count);

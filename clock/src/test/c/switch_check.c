@@ -335,6 +335,25 @@ static void check_fork(int rung_here) {
     go_on();
 }
 
+// Where reading the counter is a SIGSEGV, nothing reads it.
+static void check_forbidden_counter(int rung_here) {
+    enum { SET_TSC = 26, TSC_SIGSEGV = 2 };
+    last_cpu_read = 0;
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (!child) {
+        CHECK(system_call(__NR_prctl, SET_TSC, TSC_SIGSEGV, 0, 0, 0, 0) == 0);
+        calibration_init();
+        CHECK(own_functions.selectRung(rung_here) == PROBE_COUNTER_FORBIDDEN);
+        own_functions.machineChanged();
+        for (int i = 0; i < 100; i++) read_and_compare();
+        read_parts_and_compare();
+        _exit(0);
+    }
+    int status;
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+}
+
 // The thread's clock begins anew, as after a checkpoint: so do we, by system calls until a rung is selected again.
 static void check_restored(int rung_here) {
     settle(LONG_LIFE);
@@ -372,6 +391,7 @@ int main(int count, char **arguments) {
     check_unused_bases();
     check_refused();
     check_fork(rung_here);
+    check_forbidden_counter(rung_here);
     check_restored(rung_here);
     printf("check-switches %s: passed\n", arguments[1]);
     return 0;
