@@ -54,6 +54,7 @@ static int32_t select_rung(int32_t wanted) {
         refusal = rseq_prepare(wanted);
         if (!refusal) refusal = probe_markers(wanted);
         if (!refusal && !await_rate()) refusal = PROBE_NO_RATE;
+        if (!refusal) time_kernel();
         WRITE(tried[wanted], TRIED + refusal);
     }
     if (!refusal) __atomic_store_n(&process.rung, wanted, __ATOMIC_RELEASE);

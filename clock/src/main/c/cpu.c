@@ -17,6 +17,17 @@ static const uint64_t MOST_APART = 2000;  // ns
 // forgotten bit by bit.
 static uint64_t quickest = UINT64_MAX;
 
+// Before the first base: otherwise a disturbance would be mistaken for what a system call takes.
+void time_kernel(void) {
+    enum { TIMES = 16 };
+    for (int i = 0; i < TIMES; i++) {
+        uint64_t before = counter();
+        clock_nanos(OWN_SCHED);
+        uint64_t took = counter() - before;
+        if (took < READ(quickest)) WRITE(quickest, took);
+    }
+}
+
 enum { UNUSED_BASES = 4, ASKS_A_BASE = 32 };
 
 // The first base after a switch is used for this part of a life.

@@ -78,6 +78,7 @@ static inline uint64_t process_marker(void) { return ~READ(process.not_marker); 
 // ---- cpu.c
 
 void machine_changed(void);
+void time_kernel(void);
 
 // ---- calibration.c
 

@@ -383,6 +383,8 @@ int main(int count, char **arguments) {
         printf("check-switches %s: NOT RUN, because %s\n", arguments[1], reason(refusal));
         return 0;
     }
+    // Or the first base would be taken for good however long it took.
+    CHECK(quickest != UINT64_MAX);
     check_switches();
     check_signals();
     check_signals_in_splits();
