@@ -177,7 +177,8 @@ static void check_threads(void) {
 
 static void *read_once(void *unused) {
     jlong cpu = CALL(long_function, "nowCpuNanos"), user = CALL(long_function, "nowUserNanos");
-    CHECK(cpu > 0 && user >= 0 && user <= cpu && cpu <= reference() + 10000000);
+    // The kernel says 0 of a thread that has just started, where the host took that moment away.
+    CHECK(cpu >= 0 && user >= 0 && user <= cpu && cpu <= reference() + 10000000);
     return unused;
 }
 
