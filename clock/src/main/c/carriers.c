@@ -12,6 +12,7 @@ static void start_carrying(struct thread_clock *t) {
     struct carrier *c = claim_slot(&process.carriers, sizeof *c, own_tid());
     if (!c) return;
     if (!read_clock(t)) return leave_slot(c);
+    if (!READ(c->index)) WRITE(c->index, __atomic_add_fetch(&process.carrier_count, 1, __ATOMIC_RELAXED));
     // What the thread before left is what it carried, and all that it used.
     WRITE(c->first_cpu, (int64_t)t->cpu - (READ(c->last_cpu) - READ(c->first_cpu)));
     WRITE(c->first_user, (int64_t)t->user - (READ(c->last_user) - READ(c->first_user)));
@@ -58,6 +59,7 @@ int64_t mount(int64_t cpu, int64_t user) {
     struct carrier *c = t->carrier;
     if (!c) return 0;
     advance(t, cpu_or_last(t));
+    if (READ(c->turn) & 1) turn(c);  // the last unmount failed: what came since is the carrier's own
     WRITE(c->cpu_offset, (int64_t)t->cpu - cpu);
     WRITE(c->user_offset, (int64_t)t->user - user);
     stamp(c, t);
@@ -94,6 +96,7 @@ void stop_carrying(void) {
     WRITE(c->last_user, READ(c->first_user));
     WRITE(c->carried_cpu, 0);
     WRITE(c->carried_user, 0);
+    WRITE(c->turn, 0);
     leave_slot(c);
 }
 

@@ -62,9 +62,10 @@ struct carrier {
     int64_t first_cpu, first_user;    // the carrier's time when it first carried,
     int64_t last_cpu, last_user;      // and at the last mount or unmount
     int64_t carried_cpu, carried_user;  // what virtual threads used on it
-    int64_t padding[5];
+    int64_t index;                      // of this record, from 1; it stays when another thread gets the record
+    int64_t padding[4];
 };
-enum { CARRIER_FIELDS = 11 };                                                      // of these 64-bit words
+enum { CARRIER_FIELDS = 12 };                                                      // of these 64-bit words
 enum { VIRTUAL_CPU, VIRTUAL_USER, VIRTUAL_SYSTEM, VIRTUAL_NOW, VIRTUAL_LAST_USER };  // what virtualNanos is asked for
 
 // What status() reports; -1 each where it is not known.

@@ -69,6 +69,7 @@ struct process_state {
     // Written as threads come and go, so apart.
     struct slots areas __attribute__((aligned(128)));  // of our own
     struct slots carriers;
+    int64_t carrier_count;  // records that ever had a carrier
 } __attribute__((aligned(PAGE)));
 extern struct process_state process __attribute__((visibility("hidden")));
 

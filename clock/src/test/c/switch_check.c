@@ -24,9 +24,10 @@ static long watched_call(long number, long a, long b, long c, long d, long e, lo
 #undef counter
 #undef system_call
 
-// A host may take the processor away for a while; a sleep that is counted is longer.
-static const int64_t TOLERANCE = 3000000;  // ns
-static const struct __kernel_timespec SLEEP = {0, 5000000};
+// A host may take the processor away for a while, and readings are ahead by that until the next base; a sleep that is
+// counted is longer.
+static const int64_t TOLERANCE = 6000000;  // ns
+static const struct __kernel_timespec SLEEP = {0, 8000000};
 static const uint64_t LONG_LIFE = NANOS_PER_SECOND;  // of a base: much longer than a sleep, or its age would tell
 enum { NEVER = 1 << 30, PATIENT = 1000 };
 

@@ -62,7 +62,7 @@ static void leave(int32_t *slot, int32_t *user) {
     CHECK(__atomic_exchange_n(user, 0, __ATOMIC_RELAXED) == own_tid());
 }
 
-static int32_t *user_of_carrier(struct carrier *c) { return (int32_t *)&c->padding[4]; }
+static int32_t *user_of_carrier(struct carrier *c) { return (int32_t *)&c->padding[3]; }
 
 static int64_t read_once(int64_t last) {
     int64_t before = reference(), cpu = own_functions.cpuNanos(), after = reference();

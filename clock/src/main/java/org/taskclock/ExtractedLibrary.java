@@ -7,32 +7,25 @@ import java.io.File;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.net.URISyntaxException;
 import java.net.URL;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
-import java.nio.file.Path;
-import java.nio.file.attribute.FileAttribute;
-import java.nio.file.attribute.PosixFilePermission;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.security.CodeSource;
-import java.util.Set;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 
 /**
- * The native library out of our jar, as a file in a directory of its own. A mapped library needs no name, so the file is
- * deleted as soon as it is loaded, and nothing stays behind, however the JVM ends. All of it is part of the first reading of a process,
- * so it uses what of the JDK is loaded quickly.
+ * The native library from our jar, as a file in a directory that only this user may enter. A mapped library needs no
+ * name, so the file is deleted as soon as it is loaded, and nothing stays behind, however the JVM ends. Extraction is part
+ * of the first reading of a process, so this class keeps to parts of the JDK that load fast: java.nio.file costs 2 ms.
  */
 final class ExtractedLibrary implements AutoCloseable {
     private static final int TRIES = 10;
 
-    private final Path directory;
-    private final Path file;
+    private final File directory;
+    private final File file;
 
-    private ExtractedLibrary(Path directory, Path file) {
+    private ExtractedLibrary(File directory, File file) {
         this.directory = directory;
         this.file = file;
     }
@@ -47,9 +40,10 @@ final class ExtractedLibrary implements AutoCloseable {
         }
         if (library == null) return null;
         String name = version == null ? "unknown" : new String(version, StandardCharsets.UTF_8).trim();
-        Path directory = temporaryDirectory();
-        ExtractedLibrary extracted = new ExtractedLibrary(directory, directory.resolve("libtaskclock-" + name + ".so"));
-        try (FileOutputStream out = new FileOutputStream(extracted.file.toFile())) {
+        File directory = privateDirectory();
+        ExtractedLibrary extracted =
+                new ExtractedLibrary(directory, new File(directory, "libtaskclock-" + name + ".so"));
+        try (FileOutputStream out = new FileOutputStream(extracted.file)) {
             out.write(library);
         } catch (IOException e) {
             extracted.close();
@@ -58,17 +52,17 @@ final class ExtractedLibrary implements AutoCloseable {
         return extracted;
     }
 
-    Path file() {
+    File file() {
         return file;
     }
 
     @Override
     public void close() {
-        delete(file);
-        delete(directory);
+        if (!file.delete() && file.exists()) file.deleteOnExit();
+        if (!directory.delete() && directory.exists()) directory.deleteOnExit();
     }
 
-    /** The jar that this class is from; null if it is from elsewhere. Its own stream would cost 7 ms, by way of a URL. */
+    /** The jar that this class is from; null if it is from elsewhere. getResourceAsStream would cost 7 ms, by way of a URL. */
     private static ZipFile ownJar() {
         try {
             CodeSource source = ExtractedLibrary.class.getProtectionDomain().getCodeSource();
@@ -77,7 +71,7 @@ final class ExtractedLibrary implements AutoCloseable {
             String path = location.getPath();
             File jar = path.indexOf('%') < 0 ? new File(path) : new File(location.toURI());
             return jar.isFile() ? new ZipFile(jar) : null;
-        } catch (IOException | URISyntaxException | RuntimeException e) {
+        } catch (Exception e) {
             return null; // there is a slower way
         }
     }
@@ -96,28 +90,33 @@ final class ExtractedLibrary implements AutoCloseable {
     }
 
     /**
-     * A new directory, of this process's owner alone. Without the JDK's random names, which cost the start of a program 20
-     * ms: it is not the name that protects it.
+     * A new directory for this user alone. Its name need not be a secret: whatever another user put into it before it was
+     * closed to others is noticed.
      */
-    private static Path temporaryDirectory() throws IOException {
-        FileAttribute<?> ownerOnly = PosixFilePermissions.asFileAttribute(Set.of(
-                PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE, PosixFilePermission.OWNER_EXECUTE));
-        Path parent = Path.of(System.getProperty("java.io.tmpdir"));
-        for (int i = 0; ; i++) {
-            String name = "taskclock-" + Long.toHexString(System.nanoTime());
-            try {
-                return Files.createDirectory(parent.resolve(name), ownerOnly);
-            } catch (FileAlreadyExistsException e) {
-                if (i == TRIES) throw e;
-            }
+    private static File privateDirectory() throws IOException {
+        File directory = null;
+        for (int i = 0; i < TRIES && directory == null; i++) {
+            File wanted = new File(newName());
+            if (wanted.mkdir()) directory = wanted;
         }
+        if (directory == null) {
+            directory = new File(newName());
+            Files.createDirectory(directory.toPath()); // fails again, and says why
+        }
+        boolean isPrivate = directory.setReadable(false, false)
+                && directory.setWritable(false, false)
+                && directory.setExecutable(false, false)
+                && directory.setReadable(true, true)
+                && directory.setWritable(true, true)
+                && directory.setExecutable(true, true);
+        String[] names = directory.list();
+        if (!isPrivate || names == null || names.length > 0) {
+            throw new IOException(directory + " cannot be closed to other users");
+        }
+        return directory;
     }
 
-    private static void delete(Path path) {
-        try {
-            Files.deleteIfExists(path);
-        } catch (IOException | RuntimeException e) {
-            path.toFile().deleteOnExit();
-        }
+    private static String newName() {
+        return System.getProperty("java.io.tmpdir") + "/taskclock-" + Long.toHexString(System.nanoTime());
     }
 }

@@ -2,9 +2,7 @@
 // Copyright the TaskClock authors
 package org.taskclock;
 
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
+import java.io.File;
 import java.util.function.BiConsumer;
 
 /**
@@ -69,8 +67,8 @@ final class Library {
         if (given == null) return extractAndLoad();
         String failure;
         try {
-            Path path = Path.of(given).toAbsolutePath();
-            failure = load(Files.isDirectory(path) ? path.resolve(FILE) : path);
+            File path = new File(given).getAbsoluteFile();
+            failure = load(path.isDirectory() ? new File(path, FILE) : path);
         } catch (RuntimeException e) {
             failure = "cannot load the native library: " + reason(e);
         }
@@ -83,15 +81,14 @@ final class Library {
         try (ExtractedLibrary extracted = ExtractedLibrary.of(FILE)) {
             if (extracted == null) return FILE + " is missing beside " + Library.class.getName() + " in its jar";
             return load(extracted.file());
-        } catch (IOException | RuntimeException | LinkageError e) {
-            // The last, as the JDK's own class for temporary files fails so where the property is not a path.
+        } catch (Exception | LinkageError e) {
             return "cannot extract the native library into " + System.getProperty("java.io.tmpdir") + ": " + reason(e)
                     + "; use -Djava.io.tmpdir or -D" + PATH_PROPERTY;
         }
     }
 
-    private static String load(Path file) {
-        if (!Files.isRegularFile(file)) return "there is no file " + file;
+    private static String load(File file) {
+        if (!file.isFile()) return "there is no file " + file;
         // All copies of TaskClock in this JVM agree on this lock, as they have nothing else in common.
         synchronized (Runtime.getRuntime()) {
             System.setProperty(HANDOVER_PROPERTY, Library.class.getName().replace('.', '/'));
@@ -100,11 +97,14 @@ final class Library {
                 // Bound here and nowhere else, so that where this class says "loaded", every read works.
                 JniBinding.link();
                 return null;
-            } catch (IllegalCallerException | ExceptionInInitializerError e) {
-                return "native access is denied: " + reason(e)
-                        + "; start the JVM with --enable-native-access=ALL-UNNAMED,"
-                        + " or =org.taskclock on the module path";
             } catch (LinkageError | RuntimeException e) {
+                // Not by their types, which the first reading of a process would have to load.
+                String type = e.getClass().getSimpleName();
+                if (type.equals("IllegalCallerException") || type.equals("ExceptionInInitializerError")) {
+                    return "native access is denied: " + reason(e)
+                            + "; start the JVM with --enable-native-access=ALL-UNNAMED,"
+                            + " or =org.taskclock on the module path";
+                }
                 return "cannot load the native library " + file + ": " + reason(e)
                         + "; if it is on a file system that is" + " mounted noexec, use -Djava.io.tmpdir or -D"
                         + PATH_PROPERTY;
@@ -117,15 +117,21 @@ final class Library {
     /** The agent's class loader may load without the JVM's permission, and does so for us. */
     @SuppressWarnings("unchecked")
     private static void loadFile(String file) {
-        ClassLoader loader = Library.class.getClassLoader();
-        if (loader instanceof BiConsumer) ((BiConsumer<Class<?>, String>) loader).accept(Library.class, file);
+        if (isPartOfAgent())
+            ((BiConsumer<Class<?>, String>) Library.class.getClassLoader()).accept(Library.class, file);
         else System.load(file);
+    }
+
+    /** Whether this copy is the agent's, which reads seldom by Java and would link FFM for nothing. */
+    static boolean isPartOfAgent() {
+        return Library.class.getClassLoader() instanceof BiConsumer;
     }
 
     private static String reason(Throwable e) {
         if (e.getCause() != null) return reason(e.getCause());
-        // The message of a file system's exception is often no more than the file's name.
-        return e.getMessage() == null || e instanceof IOException ? e.toString() : e.getMessage();
+        // File system exceptions often carry only the file name as their message.
+        boolean isUnclear = e.getMessage() == null || e.getClass().getName().startsWith("java.nio.file.");
+        return isUnclear ? e.toString() : e.getMessage();
     }
 
     /** Registers the methods of {@link JniBinding}, on a class of that shape. */

@@ -2,19 +2,18 @@
 // Copyright the TaskClock authors
 package org.taskclock;
 
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /** A short thread that does what takes too long for a reading: it decides the rung, and has the binding upgraded. */
 final class Startup extends Thread {
     /** A program that ends sooner than this has no use for a faster binding, and others have enough to do at the start. */
-    private static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+    private static final long PATIENCE_NANOS = 200_000_000L;
 
     private static final long LONGEST_WAIT_MILLIS = 10_000;
 
     private final boolean isDeciding;
-    private final CountDownLatch decided = new CountDownLatch(1);
+    private final Object decision = new Object();
+    private boolean isDecided;
     private volatile boolean isAwaited;
 
     Startup(boolean isDeciding) {
@@ -32,9 +31,9 @@ final class Startup extends Thread {
     public void run() {
         try {
             if (isDeciding) Rungs.decide();
-            decided.countDown();
+            announceDecision();
             CheckpointListener.register();
-            if (!Native.canUpgrade()) return;
+            if (!Native.canUpgrade() || Library.isPartOfAgent()) return;
             long end = System.nanoTime() + PATIENCE_NANOS;
             for (long left = PATIENCE_NANOS; left > 0 && !isAwaited; left = end - System.nanoTime()) {
                 LockSupport.parkNanos(this, left);
@@ -43,21 +42,31 @@ final class Startup extends Thread {
         } catch (Throwable e) {
             // What is in use stays so: a system call, by JNI. The program has nothing to do with it.
         } finally {
-            decided.countDown();
+            announceDecision();
+        }
+    }
+
+    private void announceDecision() {
+        synchronized (decision) {
+            isDecided = true;
+            decision.notifyAll();
         }
     }
 
     /** Waits until the rung is decided. */
     void awaitDecision() {
+        if (Thread.currentThread() == this) return;
         boolean interrupted = false;
-        boolean isOver = Thread.currentThread() == this;
-        while (!isOver) {
-            try {
-                isOver = true;
-                if (!decided.await(LONGEST_WAIT_MILLIS, TimeUnit.MILLISECONDS)) return;
-            } catch (InterruptedException e) {
-                interrupted = true;
-                isOver = false;
+        long end = System.nanoTime() + LONGEST_WAIT_MILLIS * 1_000_000;
+        synchronized (decision) {
+            for (long left = LONGEST_WAIT_MILLIS;
+                    !isDecided && left > 0;
+                    left = (end - System.nanoTime()) / 1_000_000) {
+                try {
+                    decision.wait(left);
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
             }
         }
         if (interrupted) Thread.currentThread().interrupt();
@@ -68,7 +77,7 @@ final class Startup extends Thread {
         isAwaited = true;
         LockSupport.unpark(this);
         boolean interrupted = false;
-        long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(LONGEST_WAIT_MILLIS);
+        long end = System.nanoTime() + LONGEST_WAIT_MILLIS * 1_000_000;
         while (isAlive() && System.nanoTime() < end && Thread.currentThread() != this) {
             try {
                 join(LONGEST_WAIT_MILLIS);

@@ -6,32 +6,37 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 
-/** Tells virtual threads from others. JDK 22 and later have another class of this name, which just asks. */
+/** Distinguishes virtual threads. JDK 22 and later use another class of this name, which calls Thread.isVirtual. */
 final class ThreadType {
-    private static final int FIRST_WITH_VIRTUAL_THREADS = 19;
-
-    /** {@code Thread.isVirtual()}, where the JDK has it. */
-    private static final MethodHandle IS_VIRTUAL = isVirtualHandle();
+    private static final boolean MAY_BE_VIRTUAL = Runtime.version().feature() >= 19;
 
     private ThreadType() {}
 
     static boolean isVirtual(Thread thread) {
-        if (IS_VIRTUAL == null) return false;
-        try {
-            return (boolean) IS_VIRTUAL.invokeExact(thread);
-        } catch (Throwable e) {
-            throw new AssertionError(e);
-        }
+        return MAY_BE_VIRTUAL && Handle.isVirtual(thread);
     }
 
-    private static MethodHandle isVirtualHandle() {
-        // Method handles would cost the first reading of a process milliseconds.
-        if (Runtime.version().feature() < FIRST_WITH_VIRTUAL_THREADS) return null;
-        try {
-            return MethodHandles.publicLookup()
-                    .findVirtual(Thread.class, "isVirtual", MethodType.methodType(boolean.class));
-        } catch (NoSuchMethodException | IllegalAccessException e) {
-            return null; // a preview that is not enabled
+    /** Apart, as method handles would cost the first reading of a process milliseconds where they are not needed. */
+    private static final class Handle {
+        /** {@code Thread.isVirtual()}; null in a JDK where it is a preview that is not enabled. */
+        private static final MethodHandle IS_VIRTUAL = find();
+
+        static boolean isVirtual(Thread thread) {
+            if (IS_VIRTUAL == null) return false;
+            try {
+                return (boolean) IS_VIRTUAL.invokeExact(thread);
+            } catch (Throwable e) {
+                throw new AssertionError(e);
+            }
+        }
+
+        private static MethodHandle find() {
+            try {
+                return MethodHandles.publicLookup()
+                        .findVirtual(Thread.class, "isVirtual", MethodType.methodType(boolean.class));
+            } catch (NoSuchMethodException | IllegalAccessException e) {
+                return null;
+            }
         }
     }
 }

@@ -17,6 +17,8 @@ import org.junit.jupiter.api.Test;
 class AllocationTest {
     /** Two iterators of a ConcurrentHashMap, which JDK 17 does not optimize away. */
     private static final int TO_READ_AN_ACCOUNT = 112;
+    /** ThreadMXBean puts the id and the time into arrays of one long, which the compiler does not always optimize away. */
+    private static final int TO_ASK_THE_JVM = 48;
 
     @Test
     void shouldAllocateNothing() {
@@ -32,9 +34,11 @@ class AllocationTest {
                 .toList();
         for (String line : lines) {
             int bytes = Integer.parseInt(line.substring(0, line.indexOf(' ')));
-            assertThat(bytes).as(line).isBetween(0, line.endsWith(Allocating.ACCOUNT) ? TO_READ_AN_ACCOUNT : 0);
+            int allowed = line.endsWith(Allocating.ACCOUNT) ? TO_READ_AN_ACCOUNT : 0;
+            if (Allocating.asksTheJvm(line, Expected.isNative())) allowed = TO_ASK_THE_JVM;
+            assertThat(bytes).as(line).isBetween(0, allowed);
         }
-        assertThat(lines).contains("0 TaskClock.now", "0 view.getThreadUserTime");
+        assertThat(lines).contains("0 TaskClock.now", "0 view.getCurrentThreadUserTime");
         if (VirtualThreads.exist()) assertThat(lines).contains("0 virtual: TaskClock.now");
     }
 }
