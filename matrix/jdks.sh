@@ -2,17 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the TaskClock authors
 #
-# jdks.sh VERSION...
+# jdks.sh [--newest] VERSION...
 #
 # Makes for each JDK (17, 21, 25, ...) an image of the few modules that doctor, the agent and the tests need, in the cache, as
 # jre/VERSION; and two C libraries for them: libc/host, this machine's glibc, and libc/new, that of Debian sid. A JDK
 # that is installed here is taken from here, others are Debian sid's, most of which need the newer glibc. An image that
-# is there is kept; remove it to have it made again. Up to a minute for each JDK; needs apt of Debian, gcc and patchelf.
+# is there is kept; with --newest all are made again, from Debian sid's newest builds only. Up to a minute for each JDK; needs apt of Debian, gcc and patchelf.
 # MATRIX_CACHE is the cache, ~/.cache/taskclock-matrix unless told.
 set -euo pipefail
 . "$(dirname -- "${BASH_SOURCE[0]}")/debian.sh"
 
 [[ ${1:-} != -h && ${1:-} != --help ]] || usage
+newest=
+if [[ ${1:-} == --newest ]]; then newest=yes && shift; fi
 (($#)) || usage 2
 
 modules=java.base,java.instrument,java.logging,java.management,jdk.jfr,jdk.management,jdk.unsupported
@@ -82,8 +84,9 @@ uses_new_libc() {
 
 image() {
   local home jre=$cache/jre/$1 java=bin/java
+  [[ ! $newest ]] || rm -rf "$jre"
   [[ ! -e $jre ]] || return 0
-  home=$(installed "$1")
+  home=$([[ $newest ]] || installed "$1")
   [[ $home ]] || home=$(fetched "$1")
   "$home/bin/java" -version >/dev/null 2>&1 || uses_new_libc "$home/bin/java" "$home/bin/jlink"
   mkdir -p "$cache/jre"

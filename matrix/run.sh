@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the TaskClock authors
 #
-# run.sh [-k KERNEL]... [-j JDK]... [-c CLOCK_JAR] [-o FILE] [-r LOGS] [-a]
+# run.sh [-k KERNEL]... [-j JDK]... [-n] [-c CLOCK_JAR] [-o FILE] [-r LOGS] [-a]
 #
 # Builds TaskClock and runs "doctor", ContractTest and the agent (its test program Sample) on other kernels, JDKs and C
 # libraries than this machine's, under emulation, and writes a table of what came of it. Each kernel is booted three times: as
@@ -13,6 +13,7 @@
 #
 #   -k KERNEL     only this one, or these; without: 6.1, 6.12, 6.18, 6.19, 7.0, 7.2, 7.3
 #   -j JDK        only this one, or these; without: 17, 21, 25, 26, 27
+#   -n            the newest builds of these JDKs, fetched now, instead of those that are installed or cached
 #   -c CLOCK_JAR  the clock of this jar instead of the one that was built
 #   -o FILE       the table; without: matrix/results/DATE.md
 #   -r LOGS       the run of which these are the logs, once more: a boot that was done is not repeated
@@ -49,10 +50,12 @@ clock=
 out=$here/results/$(date +%F).md
 all=
 again=
+newest=()
 while (($#)); do
   case $1 in
     -h | --help) usage ;;
     -a) all=yes && shift && continue ;;
+    -n) newest=(--newest) && shift && continue ;;
     -k | -j | -c | -o | -r) [[ ${2:-} ]] || die "$1: its value is missing: see run.sh --help" ;;
     *) die "$1: no such option: see run.sh --help" ;;
   esac
@@ -77,7 +80,7 @@ mkdir -p "$(dirname "$out")" 2>/dev/null && : 2>/dev/null >>"$out" ||
 rm "$out"
 
 "$here/kernels.sh" "${kernels[@]}"
-"$here/jdks.sh" "${jdks[@]}"
+"$here/jdks.sh" "${newest[@]}" "${jdks[@]}"
 libcs=(host new)
 declare -A libc_version needs
 for libc in "${libcs[@]}"; do

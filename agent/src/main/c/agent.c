@@ -16,7 +16,7 @@ const struct functions *clock_functions;
 
 static jclass hooks, thread_class;
 static jmethodID user_nanos, users_nanos, first_yield, yielded, first_made, current_thread;
-static jfieldID thread_id;
+static jfieldID thread_id, java_thread;
 
 void *symbol_in(const char *library, const char *name) {
     if (!dlopen || !dlsym) return 0;
@@ -56,10 +56,12 @@ void tell_yield(JNIEnv *env, jlong weight) {
     (*env)->ExceptionClear(env);
 }
 
-jlong own_id(JNIEnv *env) {
+// From the fields, as getId can be overridden. Only a virtual thread has no JavaThread of its own.
+jlong current_thread_id(JNIEnv *env, int *is_virtual) {
     jobject current = (*env)->CallStaticObjectMethod(env, thread_class, current_thread);
     if ((*env)->ExceptionCheck(env)) (*env)->ExceptionClear(env), current = 0;
     jlong id = current ? (*env)->GetLongField(env, current, thread_id) : 0;
+    *is_virtual = current && !(*env)->GetLongField(env, current, java_thread);
     (*env)->DeleteLocalRef(env, current);
     return id;
 }
@@ -115,6 +117,11 @@ static jlong stockUserNanos(JNIEnv *env, jclass c, jlong id) {
     return times_stock_user(env, id);
 }
 
+static jint userTimeIsText(JNIEnv *env, jclass c) {
+    (void)c;
+    return times_user_is_text(env);
+}
+
 static jstring prepareYield(JNIEnv *env, jclass c) {
     (void)c;
     return text(env, yield_prepare(env));
@@ -139,14 +146,17 @@ static jint yielders(JNIEnv *env, jclass c, jlongArray into) {
     (void)c;
     jlong *copy = (*env)->GetLongArrayElements(env, into, 0);
     if (!copy) return -1;
-    jint count = yield_records((int64_t *)copy, (*env)->GetArrayLength(env, into) / YIELD_FACTS);
+    jint count = yield_records((int64_t *)copy, (*env)->GetArrayLength(env, into) / YIELD_FIELDS);
     (*env)->ReleaseLongArrayElements(env, into, copy, 0);
     return count;
 }
 
-static jboolean freeYielder(JNIEnv *env, jclass c, jint record) {
-    (void)env, (void)c;
-    return yield_free(record);
+static jboolean freeYielder(JNIEnv *env, jclass c, jint record, jlongArray into) {
+    (void)c;
+    int64_t last[YIELD_FIELDS];
+    if (!yield_free(record, last)) return 0;
+    (*env)->SetLongArrayRegion(env, into, 0, YIELD_FIELDS, (jlong *)last);
+    return 1;
 }
 
 static void countVirtualYield(JNIEnv *env, jclass c) {
@@ -222,12 +232,13 @@ static const JNINativeMethod natives[] = {
     {"userNanos", "(Ljava/lang/Class;)J", (void *)userNanos},
     {"stockCpuNanos", "(J)J", (void *)stockCpuNanos},
     {"stockUserNanos", "(J)J", (void *)stockUserNanos},
+    {"userTimeIsText", "()I", (void *)userTimeIsText},
     {"prepareYield", "()Ljava/lang/String;", (void *)prepareYield},
     {"takeYield", "()Ljava/lang/String;", (void *)takeYield},
     {"restoreYield", "()Ljava/lang/String;", (void *)restoreYield},
     {"setYieldMode", "(I)V", (void *)setYieldMode},
     {"yielders", "([J)I", (void *)yielders},
-    {"freeYielder", "(I)Z", (void *)freeYielder},
+    {"freeYielder", "(I[J)Z", (void *)freeYielder},
     {"mountAddress", "()J", (void *)mountAddress},
     {"unmountAddress", "()J", (void *)unmountAddress},
     {"mount", "(JJ)J", (void *)mount},
@@ -255,6 +266,7 @@ __attribute__((visibility("default"))) jint JNI_OnLoad(JavaVM *vm, void *reserve
     first_made = (*env)->GetStaticMethodID(env, found, "firstMade", "()V");
     current_thread = (*env)->GetStaticMethodID(env, thread, "currentThread", "()Ljava/lang/Thread;");
     thread_id = (*env)->GetFieldID(env, thread, "tid", "J");
+    java_thread = (*env)->GetFieldID(env, thread, "eetop", "J");
     if ((*env)->ExceptionCheck(env)) return JNI_ERR;
     if ((*env)->RegisterNatives(env, found, natives, sizeof natives / sizeof *natives) != 0) return JNI_ERR;
     return JNI_VERSION_1_8;

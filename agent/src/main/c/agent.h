@@ -23,7 +23,7 @@ jlong ask_user(JNIEnv *env, jlong id);                                     // NO
 int ask_users(JNIEnv *env, jlongArray ids, jlongArray into);               // true if it was answered
 void tell_first_yield(JNIEnv *env, jint record);
 void tell_yield(JNIEnv *env, jlong weight);
-jlong own_id(JNIEnv *env);  // Java's id of the current thread, a virtual one's own
+jlong current_thread_id(JNIEnv *env, int *is_virtual);  // Java's id, of a virtual thread its own
 
 #define NOT_OURS INT64_MIN
 
@@ -35,6 +35,7 @@ void times_answer_virtual(int wanted);  // for virtual threads, where one calls
 jlong times_now(JNIEnv *env, jclass thread_impl, const char *native);  // what the native says of the caller; -1 if it fails
 jlong times_stock_cpu(JNIEnv *env, jlong id);
 jlong times_stock_user(JNIEnv *env, jlong id);
+int times_user_is_text(JNIEnv *env);
 
 // yield.c
 const char *yield_prepare(JNIEnv *env);
@@ -43,7 +44,7 @@ const char *yield_restore(JNIEnv *env);
 void yield_set_mode(int mode);
 void yield_count_virtual(JNIEnv *env);
 int32_t yield_records(int64_t *into, int32_t records);  // how many there are
-int yield_free(int32_t record);  // true if it was: its thread has ended
-enum { YIELD_FACTS = 12 };  // longs of a record
+int yield_free(int32_t record, int64_t *into);  // true if it was: its thread has ended, and this was its record
+enum { YIELD_FIELDS = 12 };  // longs of a record
 
 #endif

@@ -35,36 +35,67 @@ static jlong user(JNIEnv *env, jclass c, jlong id) {
     return nanos == NOT_OURS ? stock_user(env, c, id) : nanos;
 }
 
-// The caller's own place among many ids; -1 if it has none.
-static jsize own_place(JNIEnv *env, jlongArray ids) {
+// Fills in the caller's own time wherever its id is among the ids. For a virtual thread the JVM has said -1 there.
+static void answer_own(JNIEnv *env, jlongArray ids, jlongArray into, int what, int64_t (*read)(void)) {
     enum { CHUNK = 64 };
-    jlong own = own_id(env), id[CHUNK];
+    if ((*env)->ExceptionCheck(env)) return;
+    int is_virtual;
+    jlong own_id = current_thread_id(env, &is_virtual), id[CHUNK], nanos = 0;
+    if (is_virtual && !READ(answers_virtual)) return;
+    int is_read = 0;
     jsize length = (*env)->GetArrayLength(env, ids);
     for (jsize start = 0; start < length; start += CHUNK) {
         jsize n = length - start < CHUNK ? length - start : CHUNK;
         (*env)->GetLongArrayRegion(env, ids, start, n, id);
-        for (jsize i = 0; i < n; i++)
-            if (id[i] == own) return start + i;
+        for (jsize i = 0; i < n; i++) {
+            if (id[i] != own_id) continue;
+            if (!is_read) nanos = is_virtual ? clock_functions->virtualNanos(what) : read();
+            is_read = 1;
+            (*env)->SetLongArrayRegion(env, into, start + i, 1, &nanos);
+        }
     }
-    return -1;
-}
-
-static void answer_own(JNIEnv *env, jlongArray ids, jlongArray into, int64_t (*read)(void)) {
-    if ((*env)->ExceptionCheck(env)) return;
-    jsize place = own_place(env, ids);
-    if (place < 0) return;
-    jlong nanos = read();
-    (*env)->SetLongArrayRegion(env, into, place, 1, &nanos);
 }
 
 static void cpus(JNIEnv *env, jclass c, jlongArray ids, jlongArray into) {
     stock_cpus(env, c, ids, into);
-    answer_own(env, ids, into, clock_functions->cpuNanos);
+    answer_own(env, ids, into, VIRTUAL_CPU, clock_functions->cpuNanos);
 }
 
 static void users(JNIEnv *env, jclass c, jlongArray ids, jlongArray into) {
     if (!answers_for_others || !ask_users(env, ids, into)) stock_users(env, c, ids, into);
-    answer_own(env, ids, into, clock_functions->userNanos);
+    answer_own(env, ids, into, VIRTUAL_USER, clock_functions->userNanos);
+}
+
+// How many read system calls the calling thread has made, itself included; -1 where the kernel does not count them.
+static int64_t read_calls(void) {
+    static const char key[] = "syscr: ";
+    char text[512];
+    long file = SYSCALL(__NR_openat, -100, "/proc/thread-self/io", 0, 0);
+    if (file < 0) return -1;
+    long length = SYSCALL(__NR_read, file, text, sizeof text - 1);
+    SYSCALL(__NR_close, file);
+    for (long i = 0; i + (long)sizeof key <= length; i++) {
+        long k = 0;
+        while (k < (long)sizeof key - 1 && text[i + k] == key[k]) k++;
+        if (k < (long)sizeof key - 1) continue;
+        int64_t count = 0;
+        for (i += k; i < length && text[i] >= '0' && text[i] <= '9'; i++) count = count * 10 + (text[i] - '0');
+        return count;
+    }
+    return -1;
+}
+
+// Whether the JVM reads another thread's user time from /proc, as text: it then makes read system calls, and clock_gettime
+// otherwise. 1 or 0; -1 where this cannot be seen. JDK-8372584 changed it in JDK 26, and vendors in updates of older ones.
+int times_user_is_text(JNIEnv *env) {
+    int is_virtual;
+    jlong id = current_thread_id(env, &is_virtual);
+    if (is_virtual || !stock_user) return -1;
+    int64_t start = read_calls(), between = read_calls();
+    jlong nanos = stock_user(env, 0, id);
+    int64_t end = read_calls();
+    if (start < 0 || between <= start || nanos < 0) return -1;
+    return end - between > between - start;
 }
 
 const char *times_prepare(void) {

@@ -12,7 +12,7 @@ enum { PASS, COUNT, OFF };  // as TaskClockHooks.yieldMode
 
 // One thread's counts. Only the thread itself writes them. The order is that of YieldRecords in Java.
 struct yielder {
-    int64_t tid;             // 0: free
+    int64_t tid;             // 0: free; ENDED: another thread has the id now
     int64_t yields;          // of the platform thread itself
     int64_t virtual_yields;  // of virtual threads on it
     int64_t timed;           // how many of its own yields were measured,
@@ -24,10 +24,10 @@ struct yielder {
     int64_t user, system, voluntary, involuntary;
 };
 
-_Static_assert(sizeof(struct yielder) == YIELD_FACTS * sizeof(int64_t), "YIELD_FACTS");
+_Static_assert(sizeof(struct yielder) == YIELD_FIELDS * sizeof(int64_t), "YIELD_FIELDS");
 
-enum { RECORDS = 65536, TIMED = 1024 };
-enum { MOST_INTERVAL = 1 << 20 };
+enum { RECORDS = 65536, TIMED = 1024, ENDED = -1 };
+enum { MOST_INTERVAL = 1 << 20, STACKS_A_TICK = 2 };
 static const int64_t SHORT_TIME = 20000000, LONG_TIME = 80000000;  // ns between two samples on a thread
 
 typedef void stock(JNIEnv *, jclass);
@@ -64,7 +64,18 @@ static __thread struct {
 
 static int64_t cpu_nanos(void) { return clock_functions->clockNanos((int32_t)OWN_SCHED); }
 
+// The kernel reuses thread ids: a record with ours is of a thread that has ended.
+static void end_records_of(int64_t tid) {
+    int32_t n = __atomic_load_n(&used, __ATOMIC_ACQUIRE);
+    for (int32_t i = 0; i < n; i++) {
+        int64_t same = tid;
+        if (records[i].tid == tid)
+            __atomic_compare_exchange_n(&records[i].tid, &same, ENDED, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+    }
+}
+
 static struct yielder *free_record(int64_t tid) {
+    end_records_of(tid);
     for (int32_t i = 0; i < RECORDS; i++) {
         int64_t nobody = 0;
         if (records[i].tid != 0) continue;
@@ -91,12 +102,34 @@ static void set(int64_t *to, int64_t n) { __atomic_store_n(to, n, __ATOMIC_RELAX
 
 static void add(int64_t *to, int64_t n) { set(to, *to + n); }
 
+// However many threads yield, so many stacks are walked for all of them together between two ticks of the kernel.
+static int may_walk(int64_t tick) {
+    static int64_t last_tick;
+    static int32_t walked;
+    int64_t last = __atomic_load_n(&last_tick, __ATOMIC_RELAXED);
+    if (last != tick && __atomic_compare_exchange_n(&last_tick, &last, tick, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        __atomic_store_n(&walked, 0, __ATOMIC_RELAXED);
+    if (__atomic_load_n(&walked, __ATOMIC_RELAXED) >= STACKS_A_TICK) return 0;
+    return __atomic_fetch_add(&walked, 1, __ATOMIC_RELAXED) < STACKS_A_TICK;
+}
+
+// Not at even steps: a program that yields here and there in turn would show one place only.
+static int64_t next_after(int64_t yields, int64_t interval) {
+    uint64_t mixed = (uint64_t)yields * 0x9e3779b97f4a7c15u >> 32;
+    return yields + 1 + interval / 2 + (int64_t)(mixed % (uint64_t)interval);
+}
+
 // A stack is walked for some yields only: some twenty a second for each thread, however often it yields.
 static void sample(JNIEnv *env, struct yielder *record, int64_t yields) {
     int64_t now = clock_functions->tickStamp(), since = now - self.sampled_at;
     if (since < SHORT_TIME && record->interval < MOST_INTERVAL) record->interval *= 2;
     if (since > LONG_TIME && record->interval > 1) record->interval /= 2;
     if (record->interval < 1) record->interval = 1;
+    if (!may_walk(now)) {
+        // The next sample stands for these yields as well.
+        self.next_sample = next_after(yields, record->interval);
+        return;
+    }
     int64_t weight = yields - record->sampled;
     record->sampled = yields;
     self.sampled_at = now;
@@ -105,9 +138,7 @@ static void sample(JNIEnv *env, struct yielder *record, int64_t yields) {
     set(&record->system, nanos(u.system_seconds - first->system_seconds, u.system_micros - first->system_micros));
     set(&record->voluntary, u.voluntary - first->voluntary);
     set(&record->involuntary, u.involuntary - first->involuntary);
-    // Not at even steps: a program that yields here and there in turn would show one place only.
-    uint64_t mixed = (uint64_t)yields * 0x9e3779b97f4a7c15u >> 32;
-    self.next_sample = yields + 1 + record->interval / 2 + (int64_t)(mixed % (uint64_t)record->interval);
+    self.next_sample = next_after(yields, record->interval);
     self.in_hook = 1;
     tell_yield(env, weight);
     self.in_hook = 0;
@@ -148,14 +179,18 @@ void yield_count_virtual(JNIEnv *env) {
 int32_t yield_records(int64_t *into, int32_t capacity) {
     int32_t n = __atomic_load_n(&used, __ATOMIC_ACQUIRE);
     for (int32_t i = 0; i < n && i < capacity; i++)
-        for (int k = 0; k < YIELD_FACTS; k++)
-            into[i * YIELD_FACTS + k] = __atomic_load_n((int64_t *)&records[i] + k, __ATOMIC_RELAXED);
+        for (int k = 0; k < YIELD_FIELDS; k++)
+            into[i * YIELD_FIELDS + k] = __atomic_load_n((int64_t *)&records[i] + k, __ATOMIC_RELAXED);
     return n;
 }
 
-int yield_free(int32_t i) {
-    if (i < 0 || i >= RECORDS || !thread_is_gone((int32_t)records[i].tid)) return 0;
-    for (int k = 1; k < YIELD_FACTS; k++) set((int64_t *)&records[i] + k, 0);
+int yield_free(int32_t i, int64_t *into) {
+    if (i < 0 || i >= RECORDS) return 0;
+    int64_t tid = __atomic_load_n(&records[i].tid, __ATOMIC_ACQUIRE);
+    if (tid == 0 || (tid != ENDED && !thread_is_gone((int32_t)tid))) return 0;
+    // Only now, as the thread may have yielded until just before.
+    for (int k = 0; k < YIELD_FIELDS; k++) into[k] = __atomic_load_n((int64_t *)&records[i] + k, __ATOMIC_RELAXED);
+    for (int k = 1; k < YIELD_FIELDS; k++) set((int64_t *)&records[i] + k, 0);
     __atomic_store_n(&records[i].tid, 0, __ATOMIC_RELEASE);
     return 1;
 }

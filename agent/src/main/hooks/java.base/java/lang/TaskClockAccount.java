@@ -7,8 +7,8 @@ import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.ForceInline;
 
 /**
- * What one virtual thread has used. It stands in the thread's own field, in place of what the scheduler is to run, and runs
- * that; so it is found without a table, and goes with its thread. 40 bytes.
+ * The CPU time of one virtual thread. It is stored in the thread's own field, in place of what the scheduler is to run, and
+ * runs that; so it is found without a table, and collected with its thread. 40 bytes.
  */
 final class TaskClockAccount implements Runnable {
     private static final Unsafe UNSAFE = Unsafe.getUnsafe();
@@ -23,18 +23,26 @@ final class TaskClockAccount implements Runnable {
     private static final int CPU_OFFSET = 16;
     private static final int USER_OFFSET = 24;
     private static final int USER = 32;
+    private static final int INDEX = 88;
 
     static final int PARTS = 6;
 
+    /** Addresses of the carriers' records by index. Records are never freed. */
+    private static volatile long[] addresses = new long[64];
+    /** What group the thread is of that each carrier mounted last, by index. */
+    private static volatile TaskClockGroup[] lastGroups = new TaskClockGroup[64];
+
     private final Runnable continuation;
+    private final TaskClockGroup group;
     // Up to the last unmount.
     private long cpu;
     private long user;
-    /** Where the carrier's record is, for as long as the thread is mounted; otherwise 0. */
-    private long carrier;
+    /** Index of the carrier's record while the thread is mounted; then the same, negated. 0 before the first mount. */
+    private int carrier;
 
-    TaskClockAccount(Runnable continuation) {
+    TaskClockAccount(Runnable continuation, TaskClockGroup group) {
         this.continuation = continuation;
+        this.group = group;
     }
 
     @Override
@@ -44,22 +52,57 @@ final class TaskClockAccount implements Runnable {
 
     /** On the carrier, before the thread goes on. */
     @ForceInline
-    void mount() {
-        UNSAFE.putLongRelease(this, CARRIER, TaskClockCalls.mount(cpu, user));
+    void mount() throws Throwable {
+        long record = TaskClockCalls.mount(cpu, user);
+        if (record == 0) return; // no memory for it: this stretch is not counted
+        int index = UNSAFE.getInt(record + INDEX);
+        if (index >= addresses.length || addresses[index] == 0) addCarrier(index, record);
+        TaskClockGroup[] groups = lastGroups;
+        if (groups[index] != group) groups[index] = group;
+        if (carrier == 0) group.add(index, TaskClockGroup.STARTED, 1);
+        UNSAFE.putIntRelease(this, CARRIER, index);
     }
 
-    /** On the carrier, after it stopped. */
+    /** On the carrier, after the thread stopped. */
     @ForceInline
-    void unmount() {
-        long from = carrier;
-        if (from == 0) return; // it was mounted when nobody looked
-        cpu = TaskClockCalls.unmount();
-        user = UNSAFE.getLong(from + USER);
-        UNSAFE.putLongRelease(this, CARRIER, 0);
+    void unmount() throws Throwable {
+        int index = carrier;
+        if (index <= 0) return; // it was mounted when nobody looked
+        long newCpu = TaskClockCalls.unmount();
+        long newUser = UNSAFE.getLong(addresses[index] + USER);
+        group.add(index, TaskClockGroup.CPU, newCpu - cpu);
+        group.add(index, TaskClockGroup.USER, newUser - user);
+        cpu = newCpu;
+        user = newUser;
+        UNSAFE.putIntRelease(this, CARRIER, -index);
+    }
+
+    /** On the last carrier, after the last unmount. */
+    void end() {
+        if (carrier < 0) group.add(-carrier, TaskClockGroup.ENDED, 1);
+    }
+
+    private static synchronized void addCarrier(int index, long record) {
+        if (index >= addresses.length) {
+            int length = Math.max(index + 1, addresses.length * 2);
+            TaskClockGroup[] groups = new TaskClockGroup[length];
+            System.arraycopy(lastGroups, 0, groups, 0, lastGroups.length);
+            lastGroups = groups;
+            long[] longer = new long[length];
+            System.arraycopy(addresses, 0, longer, 0, addresses.length);
+            addresses = longer;
+        }
+        addresses[index] = record;
+    }
+
+    /** The group of the thread that the carrier with this index mounted last; null if there was none. */
+    static TaskClockGroup lastGroup(int index) {
+        TaskClockGroup[] groups = lastGroups;
+        return index < groups.length ? groups[index] : null;
     }
 
     boolean isMounted() {
-        return carrier != 0;
+        return carrier > 0;
     }
 
     long cpuNanos() {
@@ -74,8 +117,9 @@ final class TaskClockAccount implements Runnable {
     long part(int what) {
         if (what == 0) return cpu;
         if (what == 1) return user;
-        long from = UNSAFE.getLongAcquire(this, CARRIER);
-        if (from == 0) return 0;
+        int index = UNSAFE.getIntAcquire(this, CARRIER);
+        if (index <= 0) return 0;
+        long from = addresses[index];
         switch (what) {
             case 2:
                 return UNSAFE.getLong(from + TID);

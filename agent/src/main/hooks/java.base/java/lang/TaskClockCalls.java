@@ -17,7 +17,13 @@ import jdk.internal.vm.annotation.ForceInline;
 final class TaskClockCalls implements Runnable {
     private static final int PATIENCE_MILLIS = 200;
 
-    private static boolean linked;
+    /**
+     * Past what makes the JVM spin a class for a method handle (java.lang.invoke.MethodHandle.CUSTOMIZE_THRESHOLD, 127 calls),
+     * and past what makes it compile a method: neither may happen in a mount.
+     */
+    private static final int WARM_UP_CALLS = 6_000;
+
+    private static boolean isLinked;
 
     private TaskClockCalls() {}
 
@@ -35,39 +41,31 @@ final class TaskClockCalls implements Runnable {
         }
 
         @ForceInline
-        static long mount(long cpu, long user) {
-            try {
-                return (long) MOUNT.invokeExact(cpu, user);
-            } catch (Throwable e) {
-                return 0; // of the JVM itself
-            }
+        static long mount(long cpu, long user) throws Throwable {
+            return (long) MOUNT.invokeExact(cpu, user);
         }
 
         @ForceInline
-        static long unmount() {
-            try {
-                return (long) UNMOUNT.invokeExact();
-            } catch (Throwable e) {
-                return 0;
-            }
+        static long unmount() throws Throwable {
+            return (long) UNMOUNT.invokeExact();
         }
     }
 
     /** Returns where the carrier's record is; 0 if it can have none. */
     @ForceInline
-    static long mount(long cpu, long user) {
-        return linked ? Critical.mount(cpu, user) : TaskClockHooks.mount(cpu, user);
+    static long mount(long cpu, long user) throws Throwable {
+        return isLinked ? Critical.mount(cpu, user) : TaskClockHooks.mount(cpu, user);
     }
 
     /** Returns what the thread has used. */
     @ForceInline
-    static long unmount() {
-        return linked ? Critical.unmount() : TaskClockHooks.unmount();
+    static long unmount() throws Throwable {
+        return isLinked ? Critical.unmount() : TaskClockHooks.unmount();
     }
 
     static void linkSoon() {
-        if (linked || Runtime.version().feature() < 22) return;
-        Thread thread = new Thread(null, new TaskClockCalls(), "taskclock: links", 0, false);
+        if (isLinked || Runtime.version().feature() < 22) return;
+        Thread thread = new Thread(null, new TaskClockCalls(), "taskclock-linker", 0, false);
         thread.setDaemon(true);
         thread.setContextClassLoader(null);
         thread.start();
@@ -78,14 +76,19 @@ final class TaskClockCalls implements Runnable {
     public void run() {
         try {
             Thread.sleep(PATIENCE_MILLIS);
-            for (int i = 0; i < 2; i++) {
+            for (int i = 0; i < WARM_UP_CALLS; i++) {
                 Critical.mount(0, 0);
                 Critical.unmount();
             }
-            TaskClockHooks.stopCarrying();
-            linked = true;
+            isLinked = true;
         } catch (Throwable e) {
-            // JNI does it too.
+            TaskClockHooks.failed("link", e); // JNI does it too
+        } finally {
+            TaskClockHooks.stopCarrying();
         }
+    }
+
+    static boolean isLinked() {
+        return isLinked;
     }
 }

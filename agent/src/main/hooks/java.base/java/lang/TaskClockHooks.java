@@ -3,18 +3,17 @@
 
 package java.lang;
 
-import java.util.ArrayList;
-import java.util.List;
+import java.lang.reflect.Field;
 import java.util.function.BiConsumer;
 import java.util.function.BiFunction;
+import java.util.function.Function;
 import java.util.function.LongUnaryOperator;
 import java.util.function.ObjIntConsumer;
 import java.util.function.ObjLongConsumer;
 import java.util.function.Supplier;
 import jdk.internal.misc.Unsafe;
-import jdk.internal.vm.ThreadContainer;
-import jdk.internal.vm.ThreadContainers;
 import jdk.internal.vm.annotation.ForceInline;
+import jdk.internal.vm.annotation.ReservedStackAccess;
 
 /**
  * What the agent leaves in the JVM: natives of its library, and what they and changed methods of the JDK call. In java.lang,
@@ -25,10 +24,13 @@ import jdk.internal.vm.annotation.ForceInline;
  * <p>The agent has the one instance, and calls by name, as reflection would, which costs its start milliseconds.
  */
 public final class TaskClockHooks implements BiFunction<String, Object[], Object> {
-    private static final TaskClockHooks INSTANCE = new TaskClockHooks();
+    static {
+        // The agent, which initializes this class, takes it from there at once.
+        System.getProperties().put("taskclock.hooks", new TaskClockHooks());
+    }
 
-    /** What a yield does, by the numbers of agent.c. */
-    private static volatile int yieldMode;
+    /** What a virtual thread's yield does: 0 what it always did, 1 the same and be counted, 2 nothing. */
+    private static volatile int virtualYieldMode;
 
     /** User time of a thread by Java's id; null, or {@link Long#MIN_VALUE} from it: the JVM is to answer. */
     private static volatile LongUnaryOperator userOf;
@@ -42,20 +44,26 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
     /** The agent's bean; null: none is to be registered with the platform's. */
     private static volatile Object bean;
 
-    /** Runs when the program asks for the platform's MBean server; null: nobody waits for that. */
-    private static volatile Runnable serverAsked;
-
     /** Runs when the first virtual thread is made; null: nobody waits for that. */
     private static volatile Runnable firstMade;
     /** Whether virtual threads are accounted for from their next mount on. */
     private static boolean accounting;
-    /** Hears of a virtual thread that ends, and its cpu and user time, on its last carrier. */
+    /** The group of a virtual thread that is mounted for the first time. */
+    private static volatile Function<Thread, Object> groups;
+    /** Is called with a virtual thread that ends, and its cpu and user time, on its last carrier; null: nobody wants that. */
     private static volatile BiConsumer<Thread, long[]> ended;
+
+    // What went wrong where nothing may be thrown. Counts of several threads at one instant may be lost.
+    private static volatile int failures;
+    private static volatile String failedIn;
+    private static volatile Class<?> lastFailure;
 
     /** Whether ThreadMXBean is to answer for virtual threads that are accounted for. */
     private static volatile boolean answersVirtual;
 
     private static final Unsafe UNSAFE = Unsafe.getUnsafe();
+    /** From the field, as getId can be overridden. */
+    private static final long THREAD_ID = UNSAFE.objectFieldOffset(Thread.class, "tid");
     /** Whether all is there that is called at a mount. */
     private static boolean prepared;
 
@@ -95,6 +103,8 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
                 return userNanos((Class<?>) with[0]);
             case "stockCpuNanos":
                 return stockCpuNanos((long) with[0]);
+            case "userTimeIsText":
+                return userTimeIsText();
             case "stockUserNanos":
                 return stockUserNanos((long) with[0]);
             case "prepareYield":
@@ -106,19 +116,41 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
             case "restoreYield":
                 return restoreYield();
             case "setYieldMode":
-                yieldMode = (int) with[0];
                 setYieldMode((int) with[0]);
+                return null;
+            case "setVirtualYieldMode":
+                virtualYieldMode = (int) with[0];
                 return null;
             case "yielders":
                 return yielders((long[]) with[0]);
             case "freeYielder":
-                return freeYielder((int) with[0]);
+                return freeYielder((int) with[0], (long[]) with[1]);
             case "awaitFirst":
                 firstMade = (Runnable) with[0];
                 return awaitFirst(firstMade != null);
+            case "isAwaitingFirst":
+                return isAwaitingFirst();
             case "prepareAccounts":
-                ended = (BiConsumer<Thread, long[]>) with[0];
+                groups = (Function<Thread, Object>) with[0];
                 return prepareAccounts();
+            case "setEnded":
+                ended = (BiConsumer<Thread, long[]>) with[0];
+                return null;
+            case "newGroup":
+                return new TaskClockGroup();
+            case "addTotals":
+                ((TaskClockGroup) with[0]).addTo((long[]) with[1]);
+                return null;
+            case "lastGroup":
+                return TaskClockAccount.lastGroup((int) with[0]);
+            case "probe":
+                return probe();
+            case "redefinitions":
+                return redefinitions((Class<?>) with[0]);
+            case "threadId":
+                return UNSAFE.getLong(with[0], THREAD_ID);
+            case "health":
+                return new Object[] {failures, failedIn, lastFailure, isLinked()};
             case "setAccounting":
                 accounting = (boolean) with[0];
                 return null;
@@ -128,16 +160,15 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
                 return null;
             case "carriers":
                 return carriers((long[]) with[0]);
-            case "virtualThreads":
-                return virtualThreads();
             case "setBean":
                 bean = with[0];
                 return null;
             case "setReport":
-                return TaskClockReport.set((Supplier<String>) with[0]);
-            case "setServerAsked":
-                serverAsked = (Runnable) with[0];
-                return null;
+                return TaskClockReport.set((Supplier<String>) with[0], (String) with[1]);
+            case "isInitialized":
+                return !UNSAFE.shouldBeInitialized((Class<?>) with[0]);
+            case "staticField":
+                return staticField((Class<?>) with[0], (String) with[1]);
             default:
                 throw new IllegalArgumentException(what);
         }
@@ -170,6 +201,9 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
 
     private static native long stockUserNanos(long id);
 
+    /** Whether the JVM reads user times from /proc, as text: 1 or 0; -1 if that cannot be seen. */
+    private static native int userTimeIsText();
+
     private static native String prepareYield();
 
     /** Puts ours in place of the native behind Thread.yield. Null, or why not. */
@@ -182,8 +216,8 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
     /** Copies the records of those that yielded, as many as fit; returns how many there are. */
     private static native int yielders(long[] into);
 
-    /** Gives a record free if its thread has ended. */
-    private static native boolean freeYielder(int index);
+    /** Copies a record and gives it free, if its thread has ended. */
+    private static native boolean freeYielder(int index, long[] into);
 
     static native long mountAddress();
 
@@ -199,49 +233,94 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
     /** Copies the carriers' records, as many as fit; returns how many there are. */
     private static native int carriers(long[] into);
 
-    /** Whether it can be told when the first virtual thread is made, as none was yet. */
+    /** Asks to be called when the first virtual thread is made. Returns false if one may have been made already. */
     private static boolean awaitFirst(boolean wanted) {
         try {
             Class<?> type = Class.forName("java.lang.VirtualThread", false, null);
-            return UNSAFE.shouldBeInitialized(type) && awaitNatives(type, wanted);
+            // Asked again, as the class may have been initialized meanwhile.
+            return UNSAFE.shouldBeInitialized(type) && awaitNatives(type, wanted) && UNSAFE.shouldBeInitialized(type);
         } catch (ClassNotFoundException e) {
             return false;
         }
+    }
+
+    /** Whether no virtual thread was made yet; false as well where the first one was missed. */
+    private static boolean isAwaitingFirst() throws LinkageError {
+        return UNSAFE.shouldBeInitialized(VirtualThread.class);
     }
 
     /** Puts ours in place of the native that binds the class's other natives, or takes it out. */
     private static native boolean awaitNatives(Class<?> type, boolean wanted);
 
     /**
-     * Makes ready for what is called at a mount, where nothing may be loaded, linked or waited for: that is all done here,
-     * once. Null, or what is missing.
+     * Loads, links and initializes all that is called at a mount, where none of this may happen. Null, or what is missing.
+     * The reason names what differs from the JDKs that this was written for.
      */
     private static String prepareAccounts() {
         try {
+            Field place = VirtualThread.class.getDeclaredField("runContinuation");
+            if (place.getType() != Runnable.class) return "VirtualThread.runContinuation is a " + place.getType().getName();
+            TaskClockGroup group = new TaskClockGroup();
+            groups.apply(Thread.currentThread());
             for (int i = 0; i < 2; i++) {
-                TaskClockAccount account = new TaskClockAccount(null);
+                TaskClockAccount account = new TaskClockAccount(null, group);
                 account.mount();
                 for (int part = 0; part < TaskClockAccount.PARTS; part++) account.part(part);
                 account.unmount();
+                account.end();
             }
             stopCarrying();
             TaskClockCalls.linkSoon();
             prepared = true;
             return null;
-        } catch (LinkageError e) {
-            return "java.lang.VirtualThread is not as known: " + e;
+        } catch (Throwable e) {
+            return "java.lang.VirtualThread is not as expected: " + e;
         }
     }
 
-    private static Thread[] virtualThreads() {
-        List<Thread> found = new ArrayList<>();
-        collect(ThreadContainers.root(), found);
-        return found.toArray(new Thread[0]);
+    private static boolean isLinked() {
+        return prepared && TaskClockCalls.isLinked();
     }
 
-    private static void collect(ThreadContainer from, List<Thread> found) {
-        from.threads().filter(Thread::isVirtual).forEach(found::add);
-        from.children().forEach(child -> collect(child, found));
+    /** Whether virtual threads are accounted for now; null if that cannot be seen. */
+    private static Boolean probe() {
+        try {
+            return TaskClockProbe.tryOne();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return null;
+        }
+    }
+
+    /** How often a class was redefined or retransformed; -1 where this JDK does not count it. */
+    private static int redefinitions(Class<?> type) {
+        try {
+            return UNSAFE.getIntVolatile(type, UNSAFE.objectFieldOffset(Class.class, "classRedefinedCount"));
+        } catch (InternalError e) {
+            return -1;
+        }
+    }
+
+    /** A static field of a class, which is not initialized for it. */
+    private static Object staticField(Class<?> type, String name) {
+        try {
+            Field field = type.getDeclaredField(name);
+            return UNSAFE.getReferenceVolatile(UNSAFE.staticFieldBase(field), UNSAFE.staticFieldOffset(field));
+        } catch (NoSuchFieldException e) {
+            throw new IllegalStateException(type.getName() + " has no field " + name);
+        }
+    }
+
+    /** Notes a failure where none may be thrown. */
+    static void failed(String where, Throwable e) {
+        failures++;
+        failedIn = where;
+        lastFailure = e.getClass();
+    }
+
+    static boolean isAccounted(Thread thread) {
+        return prepared && UNSAFE.getReference(thread, TaskClockAccount.PLACE) instanceof TaskClockAccount account
+                && account.isMounted();
     }
 
     /** A part of what is known of a virtual thread, by the numbers of org.taskclock.VirtualTimes; -1 if nothing is. */
@@ -268,28 +347,37 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
 
     /** The thread is mounted and goes on after this. */
     @ForceInline
+    @ReservedStackAccess
     static void mounted(Thread thread) {
-        if (!accounting) return;
+        // Where yields are counted this runs before the classes of accounts are there.
+        if (!accounting || !prepared) return;
         try {
             Object there = UNSAFE.getReference(thread, TaskClockAccount.PLACE);
-            if (there instanceof TaskClockAccount) {
-                ((TaskClockAccount) there).mount();
-            } else {
-                TaskClockAccount account = new TaskClockAccount((Runnable) there);
-                UNSAFE.putReferenceRelease(thread, TaskClockAccount.PLACE, account);
-                account.mount();
-            }
+            TaskClockAccount account = there instanceof TaskClockAccount ? (TaskClockAccount) there : open(thread, there);
+            account.mount();
         } catch (Throwable e) {
-            // No memory: it is accounted for from a later mount on.
+            failed("mount", e); // it is accounted for from a later mount on
         }
     }
 
-    /** The thread has stopped and is about to be unmounted. */
+    private static TaskClockAccount open(Thread thread, Object continuation) {
+        TaskClockAccount account =
+                new TaskClockAccount((Runnable) continuation, (TaskClockGroup) groups.apply(thread));
+        UNSAFE.putReferenceRelease(thread, TaskClockAccount.PLACE, account);
+        return account;
+    }
+
+    /** The thread has stopped and is about to be unmounted. If this threw, it would stay mounted. */
     @ForceInline
+    @ReservedStackAccess
     static void unmounted(Thread thread) {
         if (!prepared) return; // only yields are counted
-        Object there = UNSAFE.getReference(thread, TaskClockAccount.PLACE);
-        if (there instanceof TaskClockAccount) ((TaskClockAccount) there).unmount();
+        try {
+            Object there = UNSAFE.getReference(thread, TaskClockAccount.PLACE);
+            if (there instanceof TaskClockAccount) ((TaskClockAccount) there).unmount();
+        } catch (Throwable e) {
+            failed("unmount", e);
+        }
     }
 
     /** The thread has run for the last time; its carrier calls. */
@@ -297,18 +385,19 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
         if (!prepared) return;
         try {
             Object there = UNSAFE.getReference(thread, TaskClockAccount.PLACE);
-            BiConsumer<Thread, long[]> to = ended;
-            if (to == null || !(there instanceof TaskClockAccount)) return;
+            if (!(there instanceof TaskClockAccount)) return;
             TaskClockAccount account = (TaskClockAccount) there;
-            to.accept(thread, new long[] {account.cpuNanos(), account.userNanos()});
+            account.end();
+            BiConsumer<Thread, long[]> to = ended;
+            if (to != null) to.accept(thread, new long[] {account.cpuNanos(), account.userNanos()});
         } catch (Throwable e) {
-            // A total without this thread is better than a program that fails.
+            failed("end", e);
         }
     }
 
     /** Whether a virtual thread's yield is to do nothing. Counts it, if that is wanted. */
     static boolean skipYield() {
-        int mode = yieldMode;
+        int mode = virtualYieldMode;
         if (mode == 0) return false;
         if (mode == 2) return true;
         countVirtualYield();
@@ -324,18 +413,6 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
         return bean;
     }
 
-    // ---- called from ManagementFactory
-
-    /** Called each time the platform's MBean server is asked for. */
-    public static void serverAsked() {
-        try {
-            Runnable waiting = serverAsked;
-            if (waiting != null) waiting.run();
-        } catch (Throwable e) {
-            // The server is what the program asked for; ours is an addition.
-        }
-    }
-
     // ---- called from C
 
     private static void firstMade() {
@@ -343,7 +420,7 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
             Runnable to = firstMade;
             if (to != null) to.run();
         } catch (Throwable e) {
-            // Virtual threads without an account are better than none.
+            failed("firstMade", e); // virtual threads without an account are better than none
         }
     }
 
@@ -352,6 +429,7 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
             LongUnaryOperator from = userOf;
             return from == null ? Long.MIN_VALUE : from.applyAsLong(id);
         } catch (Throwable e) {
+            failed("userNanos", e);
             return Long.MIN_VALUE;
         }
     }
@@ -363,6 +441,7 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
             from.accept(ids, into);
             return true;
         } catch (Throwable e) {
+            failed("usersNanos", e);
             return false;
         }
     }
@@ -372,7 +451,7 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
             ObjIntConsumer<Thread> to = firstYields;
             if (to != null) to.accept(HAS_CARRIERS ? Thread.currentCarrierThread() : Thread.currentThread(), index);
         } catch (Throwable e) {
-            // A count without a name is better than a program that fails.
+            failed("firstYield", e);
         }
     }
 
@@ -381,7 +460,7 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
             ObjLongConsumer<Thread> to = yields;
             if (to != null) to.accept(Thread.currentThread(), weight);
         } catch (Throwable e) {
-            // As above.
+            failed("yield", e);
         }
     }
 }

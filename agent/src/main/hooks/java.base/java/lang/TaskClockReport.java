@@ -3,6 +3,7 @@
 
 package java.lang;
 
+import java.io.File;
 import java.util.HashSet;
 import java.util.Properties;
 import java.util.Set;
@@ -11,19 +12,23 @@ import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.VMSupport;
 
 /**
- * The properties that the JVM hands out to those that attach (the command agentProperties), and one more, whose value is made when it is
- * asked for. So a tool can ask each second, and there is no port, no connection and no thread for it.
+ * The properties that the JVM gives to tools that attach (the command agentProperties), and one more, whose value is made on
+ * request. So a tool can ask each second, and there is no port, no connection and no thread for it. Other tools ask for these
+ * properties too, so the report is made only while a certain file exists, which the tool that wants it creates.
  */
 final class TaskClockReport extends Properties {
     private static final long serialVersionUID = 1;
 
     private static final String KEY = "taskclock.report";
 
-    /** Null: nothing is told. */
+    /** Makes the report; null: there is none. */
     private static volatile Supplier<String> source;
+    /** Exists while a tool wants the report. */
+    private static volatile File request;
 
-    /** Sets who tells. Null, or why that cannot be. */
-    static String set(Supplier<String> from) {
+    /** Sets what makes the report. Null, or why that cannot be. */
+    static String set(Supplier<String> from, String requestPath) {
+        request = new File(requestPath);
         source = from;
         if (from == null) return null;
         try {
@@ -45,8 +50,12 @@ final class TaskClockReport extends Properties {
     @Override
     public Set<String> stringPropertyNames() {
         Set<String> names = new HashSet<>(super.stringPropertyNames());
-        if (source != null) names.add(KEY);
+        if (isWanted()) names.add(KEY);
         return names;
+    }
+
+    private static boolean isWanted() {
+        return source != null && request.exists();
     }
 
     @Override
@@ -54,9 +63,9 @@ final class TaskClockReport extends Properties {
         if (!KEY.equals(key)) return super.getProperty(key);
         try {
             Supplier<String> from = source;
-            return from == null ? "" : from.get();
+            return from == null || !isWanted() ? "" : from.get();
         } catch (Throwable e) {
-            // The tool learns nothing; who else asks for these properties gets them.
+            TaskClockHooks.failed("report", e);
             return "";
         }
     }

@@ -18,22 +18,37 @@ import java.util.zip.ZipEntry;
  * Loads what the agent consists of: the classes of this package once more, and under {@link #HIDDEN} in the agent's jar
  * the clock and the libraries, where no other class loader looks.
  *
- * <p>This class itself is known on both sides, and what they have to tell each other is in it. As a BiConsumer it loads a
- * native library for a class; the clock asks its class loader for that.
+ * <p>This class itself is known on both sides. Nothing public of it leads a program to what the agent may do: what the two
+ * sides have to give each other, they can give once. As a BiConsumer it loads a native library for a class; the clock asks
+ * its class loader for that.
  */
-public final class AgentLoader extends ClassLoader implements BiConsumer<Class<?>, String> {
+public final class AgentLoader extends ClassLoader implements BiConsumer<Class<?>, String>, Runnable {
     static final String HIDDEN = "META-INF/taskclock/";
+
+    /** What is needed at the start of a program, in this order. */
+    private static final String[] AT_START = {
+        "org.taskclock.Rungs",
+        "org.taskclock.Library",
+        "org.taskclock.ExtractedLibrary",
+        "org.taskclock.JniBinding",
+        "org.taskclock.Startup",
+        "org.taskclock.agent.VirtualThreads",
+        "org.taskclock.agent.VirtualAccounts",
+        "org.taskclock.agent.Yields",
+        "org.taskclock.agent.ThreadTimes",
+        "org.taskclock.agent.OtherThreads"
+    };
 
     private static final String OWN_PACKAGE = Agent.class.getPackageName() + '.';
 
-    /** What the JVM gave the agent when it was first used. */
-    public final Instrumentation jvm;
+    /** What the JVM gave the agent; null once the agent has taken it. */
+    private Instrumentation jvm;
 
-    /** The agent itself: options, and whether the program runs already, to state. */
-    public volatile BiFunction<String, Boolean, String> agency;
+    /** The agent itself: options, and whether the program runs already, to state. Null before it was loaded. */
+    private BiFunction<String, Boolean, String> agency;
 
     /** Loads a native library for a class in a way for which JDK 24 and later print no warning. */
-    public volatile BiConsumer<Class<?>, String> libraries;
+    private BiConsumer<Class<?>, String> libraries;
 
     private final ProtectionDomain domain = Agent.class.getProtectionDomain();
     private final File jar;
@@ -51,8 +66,34 @@ public final class AgentLoader extends ClassLoader implements BiConsumer<Class<?
         this.jar = new File(domain.getCodeSource().getLocation().toURI());
     }
 
+    /** For the agent, as it is loaded. Throws IllegalStateException afterwards. */
+    public synchronized Instrumentation connect(
+            BiFunction<String, Boolean, String> agency, BiConsumer<Class<?>, String> libraries) {
+        if (jvm == null) throw new IllegalStateException("only for the agent itself");
+        this.agency = agency;
+        this.libraries = libraries;
+        Instrumentation taken = jvm;
+        jvm = null;
+        return taken;
+    }
+
+    synchronized BiFunction<String, Boolean, String> agency() {
+        return agency;
+    }
+
+    /** In a thread of its own, while the thread that starts the program opens java.lang: loads what comes next. */
+    @Override
+    public void run() {
+        try {
+            for (String name : AT_START) Class.forName(name, false, this);
+        } catch (ClassNotFoundException | LinkageError e) {
+            return; // whoever needs it will see
+        }
+    }
+
     @Override
     public void accept(Class<?> owner, String path) {
+        if (owner.getClassLoader() != this) throw new IllegalArgumentException(owner + " is not a class of the agent");
         libraries.accept(owner, path);
     }
 

@@ -2,15 +2,13 @@
 // Copyright the TaskClock authors
 package org.taskclock.agent;
 
+import java.io.File;
+import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.instrument.Instrumentation;
 import java.lang.invoke.MethodHandles;
-import java.lang.reflect.Field;
 import java.nio.file.Files;
-import java.nio.file.Path;
-import java.nio.file.attribute.FileAttribute;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -27,26 +25,32 @@ import org.taskclock.TaskClock;
 final class Hooks implements BiConsumer<Class<?>, String> {
     private static final String LIBRARY = "libtaskclock-agent-linux-x86_64.so";
 
-    private static final FileAttribute<?> OWNER_ONLY =
-            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
-
     private final BiFunction<String, Object[], Object> calls;
 
     private Hooks(BiFunction<String, Object[], Object> calls) {
         this.calls = calls;
     }
 
-    static Hooks install(AgentLoader loader) throws Refused {
+    /** Defines the hooks. They can load libraries, but {@link #connect} has to come before anything else. */
+    @SuppressWarnings("unchecked") // as the class is declared
+    static Hooks define(Instrumentation jvm) throws Refused {
         try {
-            Hooks hooks = new Hooks(instance(define(loader.jvm, Thread.class, "java.lang.TaskClockHooks")));
-            loader.libraries = hooks;
-            // First the clock, as ours will look for it.
-            if (Rung.inUse() == Rung.MXBEAN) throw new Refused(refusal());
-            hooks.load(loader);
-            if (!(boolean) hooks.call("findClock")) throw new Refused("cannot find the clock's library");
-            return hooks;
+            Class<?> type = define(jvm, Thread.class, "java.lang.TaskClockHooks");
+            return new Hooks((BiFunction<String, Object[], Object>) instance(type, "taskclock.hooks"));
         } catch (ReflectiveOperationException | IOException | LinkageError | RuntimeException e) {
             throw new Refused("cannot install the hooks in java.lang: " + e, e);
+        }
+    }
+
+    /** Loads the libraries. */
+    void connect(AgentLoader loader) throws Refused {
+        try {
+            // First the clock, as ours will look for it.
+            if (Rung.inUse() == Rung.MXBEAN) throw new Refused(refusal());
+            load(loader);
+            if (!(boolean) call("findClock")) throw new Refused("cannot find the clock's library");
+        } catch (IOException | LinkageError | RuntimeException e) {
+            throw new Refused("cannot load the agent's library: " + e, e);
         }
     }
 
@@ -56,11 +60,15 @@ final class Hooks implements BiConsumer<Class<?>, String> {
         return "switched off";
     }
 
-    @SuppressWarnings("unchecked")
-    private static BiFunction<String, Object[], Object> instance(Class<?> type) throws ReflectiveOperationException {
-        Field instance = type.getDeclaredField("INSTANCE");
-        instance.setAccessible(true);
-        return (BiFunction<String, Object[], Object>) instance.get(null);
+    /**
+     * Initializes a class that leaves an instance of itself in the system properties, and takes it from there: reflection would
+     * cost a start milliseconds.
+     */
+    static Object instance(Class<?> type, String key) throws ClassNotFoundException {
+        synchronized (Runtime.getRuntime()) {
+            Class.forName(type.getName(), true, null);
+            return System.getProperties().remove(key);
+        }
     }
 
     /** Defines a class of ours beside one of the JDK's, whose package is opened to us, and to nobody else. */
@@ -72,6 +80,11 @@ final class Hooks implements BiConsumer<Class<?>, String> {
             return MethodHandles.privateLookupIn(neighbour, MethodHandles.lookup())
                     .defineClass(in.readAllBytes());
         }
+    }
+
+    /** Java's id of a thread, whatever its class says. */
+    long threadId(Thread thread) {
+        return (long) call("threadId", thread);
     }
 
     /** Adds a service to the module of its class. */
@@ -89,26 +102,42 @@ final class Hooks implements BiConsumer<Class<?>, String> {
     private void load(AgentLoader loader) throws IOException, Refused {
         String given = System.getProperty("taskclock.library.path");
         if (given != null) {
-            Path path = Path.of(given).toAbsolutePath();
-            Path file = (Files.isDirectory(path) ? path : path.getParent()).resolve(LIBRARY);
-            if (!Files.isRegularFile(file))
-                throw new Refused("there is no file " + file + ": put it beside the clock's library");
+            File path = new File(given).getAbsoluteFile();
+            File file = new File(path.isDirectory() ? path : path.getParentFile(), LIBRARY);
+            if (!file.isFile()) throw new Refused("there is no file " + file + ": put it beside the clock's library");
             call("load", file.toString());
             return;
         }
-        // Not by the JDK's createTempDirectory, whose random names cost a start 20 ms; the name need not be secret.
-        Path parent = Path.of(System.getProperty("java.io.tmpdir"));
-        Path directory = Files.createDirectory(
-                parent.resolve("taskclock-agent-" + Long.toHexString(System.nanoTime())), OWNER_ONLY);
-        Path file = directory.resolve(LIBRARY);
+        File directory = privateDirectory();
+        File file = new File(directory, LIBRARY);
         try (InputStream in = loader.getResourceAsStream(LIBRARY)) {
-            Files.copy(in, file);
+            try (FileOutputStream out = new FileOutputStream(file)) {
+                in.transferTo(out);
+            }
             call("load", file.toString());
         } finally {
             // A mapped library needs no name.
-            Files.deleteIfExists(file);
-            Files.deleteIfExists(directory);
+            file.delete();
+            directory.delete();
         }
+    }
+
+    /** As {@code org.taskclock.ExtractedLibrary} makes its own, and for the same reasons. */
+    private static File privateDirectory() throws IOException {
+        String name = "taskclock-agent-" + Long.toHexString(System.nanoTime());
+        File directory = new File(System.getProperty("java.io.tmpdir"), name);
+        if (!directory.mkdir()) Files.createDirectory(directory.toPath()); // fails again, and says why
+        boolean isPrivate = directory.setReadable(false, false)
+                && directory.setWritable(false, false)
+                && directory.setExecutable(false, false)
+                && directory.setReadable(true, true)
+                && directory.setWritable(true, true)
+                && directory.setExecutable(true, true);
+        String[] names = directory.list();
+        if (!isPrivate || names == null || names.length > 0) {
+            throw new IOException(directory + " cannot be closed to other users");
+        }
+        return directory;
     }
 
     /** Calls what {@code TaskClockHooks.apply} knows by this name. */

@@ -35,6 +35,11 @@ final class Json {
         text.append(']');
     }
 
+    void object(String name, Runnable members) {
+        key(name);
+        object(members);
+    }
+
     void object(Runnable members) {
         text.append('{');
         members.run();

@@ -4,21 +4,24 @@ package org.taskclock.agent;
 
 import java.io.IOException;
 import java.lang.instrument.Instrumentation;
-import java.lang.management.ManagementFactory;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BiFunction;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import javax.management.DynamicMBean;
 import javax.management.JMException;
 import javax.management.MBeanServer;
 import javax.management.MBeanServerFactory;
 import javax.management.ObjectName;
+import javax.management.StandardMBean;
 import org.taskclock.ClockStatus;
 import org.taskclock.TaskClock;
 
 /** Registers the bean, and answers for it. */
-public final class Management implements TaskClockMXBean {
+public final class Management implements TaskClockMXBean, Watchdog.Check, Supplier<DynamicMBean> {
     // Open types are made from interfaces with getters; a record whose components are called so has them.
     private record Verdict(String getName, boolean isUsable, String getReason) implements RungVerdict {}
 
@@ -48,87 +51,128 @@ public final class Management implements TaskClockMXBean {
             long getOwnNanos)
             implements Carrier {}
 
+    private record State(String getName, String getState, String getProblem) implements Part {}
+
     private record Site(String getSite, long getYields, List<String> getStack) implements YieldSite {}
+
+    private static final int LOOKS_AFTER_OFFERING = 3;
+    private static final String FACTORY = "java.lang.management.ManagementFactory";
 
     private final Agency agency;
     private final Hooks hooks;
-    private boolean offered;
+    private final Watchdog watchdog;
+    /** Null until the bean is wanted. */
+    private Class<?> beanType;
 
-    Management(Agency agency, Hooks hooks) {
+    /** Makes beans of that type. */
+    private BiFunction<Supplier<DynamicMBean>, Boolean, Object> factory;
+
+    /** What is registered, a TaskClockBean; null while none is to be. */
+    private volatile Object bean;
+
+    private boolean isReadOnly;
+    private boolean isOffered;
+    /** Looks for the platform's beans once, when it is initialized. Null before ours was offered. */
+    private Class<?> finder;
+
+    private int looks;
+
+    Management(Agency agency, Hooks hooks, Watchdog watchdog) {
         this.agency = agency;
         this.hooks = hooks;
+        this.watchdog = watchdog;
     }
 
     /**
-     * Registers the bean: at once in a program that runs; before it starts, when it first asks for the platform's server, as
-     * making that would start the logging that the program may want to set up first.
+     * Registers the bean: at once where the platform's MBean server exists, otherwise when the program first asks for it. Making
+     * the server would start the logging that the program may want to set up first, and takes 0.2 s of CPU time.
      */
-    void install(Instrumentation jvm, boolean running) throws Refused {
-        if (running) {
-            register();
-            return;
-        }
-        hooks.call("setBean", this);
-        if (offered) return;
-        offered = true;
-        offer(jvm);
-        if (!isLoaded(jvm, "java.lang.management.ManagementFactory$PlatformMBeanFinder")) return;
-        // Another agent, or somebody who attached, was first: the platform has looked for its beans and will not look
-        // again.
-        if (isLoaded(jvm, "com.sun.jmx.mbeanserver.JmxMBeanServer")) register();
-        else waitForServer(jvm);
-    }
-
-    private void waitForServer(Instrumentation jvm) throws Refused {
-        hooks.call("setServerAsked", (Runnable) this::registerLater);
-        Rewriting.Change change =
-                Rewriting.atReturn("getPlatformMBeanServer", "()Ljavax/management/MBeanServer;", "serverAsked");
-        Rewriting rewriting = new Rewriting(jvm, ManagementFactory.class, List.of(change));
-        rewriting.apply();
-        rewriting.demand(change);
-    }
-
-    private static boolean isLoaded(Instrumentation jvm, String name) {
-        for (Class<?> type : jvm.getAllLoadedClasses()) if (type.getName().equals(name)) return true;
-        return false;
-    }
-
-    private void registerLater() {
-        hooks.call("setServerAsked", (Object) null);
+    void install(Instrumentation jvm, boolean readOnly) throws Refused {
+        if (bean != null && readOnly == isReadOnly) return;
+        remove();
         try {
-            register();
-        } catch (Refused e) {
-            System.err.println("taskclock: agent: left out: " + e.getMessage());
+            define(jvm);
+            bean = factory.apply(this, readOnly);
+            isReadOnly = readOnly;
+            if (!registerIfServed()) offer(jvm);
+        } catch (ReflectiveOperationException | IOException | RuntimeException | LinkageError e) {
+            bean = null;
+            throw new Refused("the platform's beans of this JVM are not as expected: " + e, e);
         }
     }
 
-    private void register() throws Refused {
+    /** The bean itself, for its first client. */
+    @Override
+    public DynamicMBean get() {
+        return new StandardMBean(this, TaskClockMXBean.class, true);
+    }
+
+    @SuppressWarnings("unchecked") // as the class is declared
+    private void define(Instrumentation jvm) throws ReflectiveOperationException, IOException {
+        if (beanType != null) return;
+        Class<?> neighbour = Class.forName("sun.management.Util", false, null);
+        beanType = Hooks.define(jvm, neighbour, "sun.management.TaskClockBean");
+        factory = (BiFunction<Supplier<DynamicMBean>, Boolean, Object>) Hooks.instance(beanType, "taskclock.bean");
+    }
+
+    /** Returns whether there is a server. */
+    private boolean registerIfServed() throws Refused {
         try {
-            MBeanServer server = ManagementFactory.getPlatformMBeanServer();
-            ObjectName name = new ObjectName(NAME);
-            if (!server.isRegistered(name)) server.registerMBean(this, name);
-        } catch (JMException | RuntimeException | LinkageError e) {
+            Class<?> factory = Class.forName(FACTORY, false, null);
+            // As ManagementFactory itself does while it makes the server and registers the platform's beans.
+            synchronized (factory) {
+                MBeanServer server = (MBeanServer) hooks.call("staticField", factory, "platformMBeanServer");
+                if (server == null) return false;
+                ObjectName name = new ObjectName(NAME);
+                if (bean != null && !server.isRegistered(name)) server.registerMBean(bean, name);
+                return true;
+            }
+        } catch (ClassNotFoundException | JMException | RuntimeException | LinkageError e) {
             throw new Refused("cannot register " + NAME + ": " + e, e);
         }
     }
 
-    private static void offer(Instrumentation jvm) throws Refused {
+    /** Adds it to what the platform registers when it makes its server. */
+    private void offer(Instrumentation jvm) throws ReflectiveOperationException, IOException {
+        hooks.call("setBean", bean);
+        if (isOffered) return;
+        isOffered = true;
+        Class<?> service = Class.forName("sun.management.spi.PlatformMBeanProvider", false, null);
+        Class<?> provider = Hooks.define(jvm, beanType, "sun.management.TaskClockBeans");
+        for (Method method : provider.getMethods())
+            if (Modifier.isAbstract(method.getModifiers()))
+                throw new IllegalStateException("they must know " + method.getName());
+        finder = Class.forName(FACTORY + "$PlatformMBeanFinder", false, null);
+        Hooks.provide(jvm, service, provider);
+        watchdog.watch(this);
+    }
+
+    /**
+     * On the watchdog's thread. Where the platform had looked for its beans before we offered ours, or did so at that moment, it
+     * will not look again; then we look for its server.
+     */
+    @Override
+    public boolean look() {
+        if (bean == null) return false;
         try {
-            Class<?> neighbour = Class.forName("sun.management.Util", false, null);
-            Class<?> service = Class.forName("sun.management.spi.PlatformMBeanProvider", false, null);
-            Class<?> provider = Hooks.define(jvm, neighbour, "sun.management.TaskClockBeans");
-            for (Method method : provider.getMethods())
-                if (Modifier.isAbstract(method.getModifiers()))
-                    throw new IllegalStateException("they must know " + method.getName());
-            Hooks.provide(jvm, service, provider);
-        } catch (ReflectiveOperationException | IOException | RuntimeException | LinkageError e) {
-            throw new Refused("the platform's beans of this JVM are not as known: " + e, e);
+            if (registerIfServed()) return false;
+            looks++;
+            return looks < LOOKS_AFTER_OFFERING || (boolean) hooks.call("isInitialized", finder);
+        } catch (Refused e) {
+            agency.leaveOut(Options.BEAN, e.getMessage());
+            return false;
         }
+    }
+
+    /** As the option has it. */
+    String mode() {
+        return bean == null ? "off" : isReadOnly ? "read" : "on";
     }
 
     void remove() throws Refused {
         hooks.call("setBean", (Object) null);
-        hooks.call("setServerAsked", (Object) null);
+        if (bean == null) return;
+        bean = null;
         // Where the platform has no server yet, asking for it would make one.
         for (MBeanServer server : MBeanServerFactory.findMBeanServer(null)) {
             try {
@@ -201,8 +245,18 @@ public final class Management implements TaskClockMXBean {
     }
 
     @Override
+    public String getVirtualYieldMode() {
+        return agency.yields().virtualMode().toString();
+    }
+
+    @Override
+    public void setVirtualYieldMode(String mode) {
+        asked(() -> agency.choose(Options.VIRTUAL_YIELD, mode));
+    }
+
+    @Override
     public ThreadTime[] getThreads() {
-        return ThreadTable.read();
+        return ThreadTable.read(hooks);
     }
 
     @Override
@@ -267,6 +321,38 @@ public final class Management implements TaskClockMXBean {
                         c.carriedNanos(),
                         c.cpuNanos() - c.carriedNanos()))
                 .toArray(Carrier[]::new);
+    }
+
+    @Override
+    public Part[] getParts() {
+        return agency.health().parts().stream()
+                .map(p -> new State(p.name(), p.state(), p.problem()))
+                .toArray(Part[]::new);
+    }
+
+    @Override
+    public long getMounts() {
+        return agency.health().mounts();
+    }
+
+    @Override
+    public long getStacks() {
+        return agency.health().stacks();
+    }
+
+    @Override
+    public int getFailures() {
+        return agency.health().failures();
+    }
+
+    @Override
+    public String getLastFailure() {
+        return agency.health().lastFailure();
+    }
+
+    @Override
+    public long getMemoryBytes() {
+        return agency.health().memoryBytes();
     }
 
     @Override

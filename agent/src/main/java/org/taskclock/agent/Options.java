@@ -14,26 +14,32 @@ import java.util.TreeMap;
 record Options(boolean detach, Map<String, String> given) {
     static final String TIMES = "threadmxbean";
     static final String YIELD = "yield";
+    /** What a yield of a virtual thread does. */
+    static final String VIRTUAL_YIELD = "virtual-yield";
     /** Accounting for virtual threads. */
     static final String ACCOUNTS = "vthreads";
     /** Whether ThreadMXBean answers for virtual threads too. */
     static final String VIRTUAL = "virtual";
 
-    static final String MANAGEMENT = "mxbean";
+    /** The agent's own MXBean. */
+    static final String BEAN = "bean";
+
     static final String RECORDER = "jfr";
     /** A folder for what was used by the end of the process; none unless one is named. */
     static final String SUMMARY = "summary";
 
     /** In the order in which they are installed. */
-    static final List<String> PARTS = List.of(ACCOUNTS, TIMES, YIELD, MANAGEMENT, RECORDER, SUMMARY);
+    static final List<String> PARTS = List.of(ACCOUNTS, TIMES, YIELD, BEAN, RECORDER, SUMMARY);
 
     private static final List<String> SWITCH = List.of("on", "off");
+    private static final List<String> YIELD_MODES = List.of("pass", "count", "off");
     private static final Map<String, List<String>> VALUES = new TreeMap<>(Map.of(
             TIMES, SWITCH,
-            YIELD, List.of("pass", "count", "off"),
+            YIELD, YIELD_MODES,
+            VIRTUAL_YIELD, YIELD_MODES,
             ACCOUNTS, SWITCH,
             VIRTUAL, List.of("spec", "mxbean"),
-            MANAGEMENT, SWITCH,
+            BEAN, List.of("on", "read", "off"),
             RECORDER, SWITCH,
             SUMMARY, List.of()));
 
@@ -76,6 +82,11 @@ record Options(boolean detach, Map<String, String> given) {
             throw new IllegalArgumentException(
                     "option \"" + option + "\": " + name + " is one of " + String.join(", ", values));
         }
+    }
+
+    /** The yields of virtual threads are counted with the others, but only silenced if that is asked for by name. */
+    String virtualYield() {
+        return get(VIRTUAL_YIELD, get(YIELD, "pass").equals("count") ? "count" : "pass");
     }
 
     /** The value of an option; {@code otherwise} if it was not given. */

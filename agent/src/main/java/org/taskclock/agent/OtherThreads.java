@@ -21,7 +21,7 @@ final class OtherThreads implements LongUnaryOperator, BiConsumer<long[], long[]
             synchronized (clock) {
                 nanos = clock.userNanos();
             }
-            // The kernel gives a thread's id away again once it has ended.
+            // The kernel reuses thread ids.
             return owner.isAlive() ? nanos : -1;
         }
 
@@ -65,7 +65,7 @@ final class OtherThreads implements LongUnaryOperator, BiConsumer<long[], long[]
     private void find() {
         entries.values().removeIf(Entry::isEnded);
         for (Thread thread : threads()) {
-            long id = thread.getId();
+            long id = hooks.threadId(thread);
             if (entries.containsKey(id)) continue;
             int tid = ThreadClock.of(thread).tid();
             if (tid > 0) entries.put(id, new Entry(new WeakReference<>(thread), ThreadClock.ofTid(tid)));

@@ -6,23 +6,31 @@ import java.util.HashMap;
 import java.util.Map;
 import jdk.jfr.Category;
 import jdk.jfr.Description;
+import jdk.jfr.Enabled;
 import jdk.jfr.Event;
+import jdk.jfr.EventType;
 import jdk.jfr.FlightRecorder;
 import jdk.jfr.FlightRecorderListener;
 import jdk.jfr.Label;
 import jdk.jfr.Name;
 import jdk.jfr.Period;
+import jdk.jfr.Recording;
+import jdk.jfr.RecordingState;
 import jdk.jfr.SettingDefinition;
 import jdk.jfr.StackTrace;
 import jdk.jfr.Timespan;
 
-/** Events for Flight Recorder. Nothing is done until it is used, and then only while a recording wants an event. */
+/**
+ * Events for Flight Recorder. Off unless a recording enables them by name, as one event a second for each active thread would
+ * push everything else out of a continuous recording. Nothing is done until the recorder is used.
+ */
 final class Recorder implements FlightRecorderListener {
     /** One thread, one period. */
     @Name("org.taskclock.ThreadCpu")
     @Label("Thread CPU Time")
-    @Description("CPU time that a thread used since the event before, exact; threads that used none are left out")
+    @Description("CPU time of a thread in one period, exact; threads that used none are left out")
     @Category("TaskClock")
+    @Enabled(false)
     @Period("1 s")
     @StackTrace(false)
     static final class ThreadCpu extends Event {
@@ -60,6 +68,7 @@ final class Recorder implements FlightRecorderListener {
     @Label("Yield Site")
     @Description("A place that calls Thread.yield, while the agent counts yields; from a sample of the yields")
     @Category("TaskClock")
+    @Enabled(false)
     @Period("1 s")
     @StackTrace(false)
     static final class YieldSite extends Event {
@@ -72,7 +81,7 @@ final class Recorder implements FlightRecorderListener {
         String callers;
 
         @Label("Yields")
-        @Description("How many came from here since the event before")
+        @Description("How many came from here in one period")
         long yields;
     }
 
@@ -81,6 +90,7 @@ final class Recorder implements FlightRecorderListener {
     @Label("Virtual Thread CPU Time")
     @Description("CPU time that a virtual thread used on all its carriers, when it ends")
     @Category("TaskClock")
+    @Enabled(false)
     @StackTrace(false)
     static final class VirtualThreadCpu extends Event {
         @Label("Thread Name")
@@ -117,10 +127,14 @@ final class Recorder implements FlightRecorderListener {
     private Runnable threadCpu;
 
     private Runnable yieldSites;
-    private Map<Integer, ThreadTable.Row> lastRows = new HashMap<>();
-    private Map<String, Long> lastYields = new HashMap<>();
+    // As of the last period; null before the first one of a recording, so that it covers no more than its period.
+    private Map<Integer, ThreadTable.Row> lastRows;
+    private Map<String, Long> lastYields;
 
-    Recorder(Yields yields, VirtualAccounts accounts) {
+    private final Hooks hooks;
+
+    Recorder(Hooks hooks, Yields yields, VirtualAccounts accounts) {
+        this.hooks = hooks;
         this.yields = yields;
         this.accounts = accounts;
     }
@@ -153,12 +167,29 @@ final class Recorder implements FlightRecorderListener {
         FlightRecorder.addPeriodicEvent(YieldSite.class, yieldSites);
     }
 
-    private void threadCpu() {
+    /** The first period begins with a recording; once none runs, the next one begins anew. */
+    @Override
+    public synchronized void recordingStateChanged(Recording changed) {
+        if (changed.getState() == RecordingState.RUNNING) {
+            if (lastRows == null && EventType.getEventType(ThreadCpu.class).isEnabled()) threadCpu();
+            if (lastYields == null && EventType.getEventType(YieldSite.class).isEnabled()) yieldSites();
+            return;
+        }
+        for (Recording recording : FlightRecorder.getFlightRecorder().getRecordings()) {
+            if (recording.getState() == RecordingState.RUNNING) return;
+        }
+        lastRows = null;
+        lastYields = null;
+    }
+
+    private synchronized void threadCpu() {
         Map<Integer, ThreadTable.Row> rows = new HashMap<>();
-        for (ThreadTable.Row row : ThreadTable.read()) {
+        boolean isFirst = lastRows == null;
+        for (ThreadTable.Row row : ThreadTable.read(hooks)) {
             rows.put(row.getTid(), row);
+            if (isFirst) continue;
             ThreadTable.Row last = lastRows.get(row.getTid());
-            // The kernel gives an id of an ended thread away again.
+            // The kernel reuses thread ids.
             if (last != null && (last.getId() != row.getId() || last.getCpuNanos() > row.getCpuNanos())) last = null;
             long cpu = row.getCpuNanos() - (last == null ? 0 : last.getCpuNanos());
             if (cpu == 0) continue;
@@ -179,17 +210,22 @@ final class Recorder implements FlightRecorderListener {
         VirtualThreadCpu event = new VirtualThreadCpu();
         if (!event.isEnabled()) return;
         event.threadName = thread.getName();
-        event.javaThreadId = thread.getId();
+        event.javaThreadId = hooks.threadId(thread);
         event.cpuTime = cpuNanos;
         event.userTime = userNanos;
         event.systemTime = cpuNanos - userNanos;
         event.commit();
     }
 
-    private void yieldSites() {
+    private synchronized void yieldSites() {
         Map<String, Long> now = new HashMap<>();
+        boolean isFirst = lastYields == null;
         for (YieldCounts.Site site : yields.counts().sites()) {
             String callers = site.callers();
+            if (isFirst) {
+                now.put(callers, site.yields());
+                continue;
+            }
             long since = site.yields() - lastYields.getOrDefault(callers, 0L);
             now.put(callers, site.yields());
             if (since == 0) continue;

@@ -2,7 +2,9 @@
 // Copyright the TaskClock authors
 package org.taskclock.agent;
 
+import java.io.File;
 import java.io.IOException;
+import java.lang.instrument.Instrumentation;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
@@ -29,20 +31,34 @@ public final class Report implements Supplier<String> {
         this.hooks = hooks;
     }
 
-    void install(AgentLoader loader) throws Refused {
+    void install(Instrumentation jvm) throws Refused {
         if (!defined) {
             try {
-                Hooks.define(loader.jvm, Thread.class, "java.lang.TaskClockReport");
+                Hooks.define(jvm, Thread.class, "java.lang.TaskClockReport");
             } catch (IllegalAccessException | IOException | LinkageError e) {
                 throw new Refused("cannot define the report in java.lang: " + e, e);
             }
             defined = true;
         }
-        Refused.unlessNull((String) hooks.call("setReport", this));
+        Refused.unlessNull((String) hooks.call("setReport", this, requestFile()));
     }
 
-    void remove() {
-        if (defined) hooks.call("setReport", (Object) null);
+    void remove() throws Refused {
+        if (defined) Refused.unlessNull((String) hooks.call("setReport", null, requestFile()));
+    }
+
+    /**
+     * The tool that wants the report creates this file, in the JVM's mount namespace, where it exists while it asks. Other tools
+     * ask for the same properties, and are not to wait for a report that they do not want. By the id that the JVM has itself.
+     */
+    private static String requestFile() {
+        try {
+            // ProcessHandle would start threads, and cost 14 ms.
+            return "/tmp/.taskclock_report_"
+                    + new File("/proc/self").getCanonicalFile().getName();
+        } catch (IOException e) {
+            return "/tmp/.taskclock_report_" + ProcessHandle.current().pid();
+        }
     }
 
     @Override
@@ -50,7 +66,7 @@ public final class Report implements Supplier<String> {
         return of(agency, Map.of());
     }
 
-    /** Looks at each virtual thread that lives. {@code elapsedNanos} has no origin; {@code reportNanos} is what CPU time this took. */
+    /** {@code elapsedNanos} has no origin; {@code reportNanos} is what CPU time this took. */
     static String of(Agency agency, Map<String, Summary.Pool> pools) {
         long start = TaskClock.cpuNanos();
         Json json = new Json();
@@ -66,11 +82,30 @@ public final class Report implements Supplier<String> {
         json.list("virtualThreads", agency.accounts().groups(), group -> json.object(() -> group(json, group)));
         json.list("carriers", agency.accounts().carriers(), carrier -> json.object(() -> carrier(json, carrier)));
         yields(json, agency.yields());
+        health(json, agency.health());
         json.member(
                 "overflown",
                 agency.yields().counts().isOverflown() || agency.accounts().isOverflown());
         json.member("reportNanos", TaskClock.cpuNanos() - start);
         return json.end();
+    }
+
+    private static void health(Json json, Health health) {
+        json.object("health", () -> {
+            json.list(
+                    "parts",
+                    health.parts(),
+                    part -> json.object(() -> {
+                        json.member("name", part.name());
+                        json.member("state", part.state());
+                        if (part.problem() != null) json.member("problem", part.problem());
+                    }));
+            json.member("mounts", health.mounts());
+            json.member("stacks", health.stacks());
+            json.member("failures", health.failures());
+            if (health.lastFailure() != null) json.member("lastFailure", health.lastFailure());
+            json.member("memoryBytes", health.memoryBytes());
+        });
     }
 
     private static void pool(Json json, String name, Summary.Pool pool) {

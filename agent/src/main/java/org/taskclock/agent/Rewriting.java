@@ -2,9 +2,11 @@
 // Copyright the TaskClock authors
 package org.taskclock.agent;
 
-import java.lang.instrument.ClassFileTransformer;
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.instrument.ClassDefinition;
 import java.lang.instrument.Instrumentation;
-import java.security.ProtectionDomain;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -19,9 +21,12 @@ import org.objectweb.asm.Opcodes;
 
 /**
  * Changes of methods of one class of the JDK. Only where a method has no native behind it that could be replaced, as each
- * time costs the JVM its compiled code that uses the class.
+ * time costs the JVM its compiled code that uses the class; a JVM that was attached to loses all of its compiled code with the first.
+ *
+ * <p>The class is redefined, not retransformed: so no transformer stays registered, which the JVM would call for each later
+ * class, and other agents' transformers are applied to the result, now and whenever they retransform the class.
  */
-final class Rewriting implements ClassFileTransformer {
+final class Rewriting {
     private static final int API = Opcodes.ASM9;
     private static final String HOOKS = "java/lang/TaskClockHooks";
 
@@ -29,15 +34,16 @@ final class Rewriting implements ClassFileTransformer {
     static final class Change {
         private final String method;
         private final String descriptor;
-        private final Set<String> wanted;
+        /** What must be found in the method, and how often. */
+        private final Map<String, Integer> wanted;
+
         private final BiFunction<Change, MethodVisitor, MethodVisitor> visitor;
-        /** Those of the wanted places that were found. */
-        private final Set<String> found = new HashSet<>();
+        private final Map<String, Integer> found = new HashMap<>();
 
         private Change(
                 String method,
                 String descriptor,
-                Set<String> wanted,
+                Map<String, Integer> wanted,
                 BiFunction<Change, MethodVisitor, MethodVisitor> visitor) {
             this.method = method;
             this.descriptor = descriptor;
@@ -45,8 +51,20 @@ final class Rewriting implements ClassFileTransformer {
             this.visitor = visitor;
         }
 
-        boolean isMade() {
-            return found.containsAll(wanted);
+        private void find(String what) {
+            found.merge(what, 1, Integer::sum);
+        }
+
+        /** Null, or what differs. */
+        private String difference() {
+            Set<String> all = new HashSet<>(wanted.keySet());
+            all.addAll(found.keySet());
+            for (String what : all) {
+                int times = found.getOrDefault(what, 0);
+                int expected = wanted.getOrDefault(what, 0);
+                if (times != expected) return what + " occurs " + times + " times, not " + expected;
+            }
+            return null;
         }
 
         private byte[] applied(byte[] bytes) {
@@ -63,15 +81,13 @@ final class Rewriting implements ClassFileTransformer {
                         }
                     },
                     0);
-            return isMade() ? writer.toByteArray() : bytes;
+            return difference() == null ? writer.toByteArray() : bytes;
         }
     }
 
     private final Instrumentation jvm;
     private final Class<?> type;
     private final List<Change> changes;
-    private Throwable failure;
-    private boolean kept;
 
     Rewriting(Instrumentation jvm, Class<?> type, List<Change> changes) {
         this.jvm = jvm;
@@ -81,52 +97,42 @@ final class Rewriting implements ClassFileTransformer {
 
     /** Makes those changes that can be made; {@link #demand} tells whether it was one. */
     void apply() throws Refused {
-        jvm.addTransformer(this, true);
         try {
-            jvm.retransformClasses(type);
+            byte[] original = original();
+            byte[] changed = original;
+            for (Change change : changes) changed = change.applied(changed);
+            if (changed != original) redefine(changed);
         } catch (Exception | LinkageError e) {
-            failure = e;
-        } finally {
-            if (!kept) jvm.removeTransformer(this);
+            throw new Refused("cannot change " + type.getName() + ": " + e, e);
         }
-        if (failure != null) throw new Refused("cannot change " + type.getName() + ": " + failure, failure);
     }
 
+    /** Refuses if the change could not be made, and names what is different. */
     void demand(Change change) throws Refused {
-        if (!change.isMade()) throw new Refused(type.getName() + "." + change.method + " is not as known");
-    }
-
-    /**
-     * Whether the changes outlive that another agent changes the class after us, as the JVM then begins anew with the class as
-     * it was. Costs each class that is loaded meanwhile a call.
-     */
-    void keep(boolean wanted) {
-        if (wanted == kept) return;
-        if (wanted) jvm.addTransformer(this, true);
-        else jvm.removeTransformer(this);
-        kept = wanted;
+        String difference = change.difference();
+        if (difference != null)
+            throw new Refused(type.getName() + "." + change.method + " is not as expected: " + difference);
     }
 
     /** Makes the class what it was, less what others change in it. */
     void undo() throws Refused {
         try {
-            jvm.retransformClasses(type);
+            redefine(original());
         } catch (Exception | LinkageError e) {
             throw new Refused("cannot change " + type.getName() + " back: " + e, e);
         }
     }
 
-    @Override
-    public byte[] transform(
-            Module module, ClassLoader loader, String name, Class<?> changed, ProtectionDomain domain, byte[] bytes) {
-        if (changed != type) return null;
-        try {
-            byte[] result = bytes;
-            for (Change change : changes) result = change.applied(result);
-            return result == bytes ? null : result;
-        } catch (Throwable e) {
-            failure = e; // the JVM would keep it to itself
-            return null;
+    private void redefine(byte[] bytes) throws Exception {
+        jvm.redefineClasses(new ClassDefinition(type, bytes));
+    }
+
+    /** As the JDK ships it. */
+    private byte[] original() throws IOException {
+        try (InputStream in =
+                type.getModule().getResourceAsStream(type.getName().replace('.', '/') + ".class")) {
+            if (in == null) throw new IOException("this JDK does not give out its class file");
+            return in.readAllBytes();
         }
     }
 
@@ -134,11 +140,11 @@ final class Rewriting implements ClassFileTransformer {
 
     /** In a method without result: returns at once if the hook says so. */
     static Change skip(String method, String hook) {
-        return new Change(method, "()V", Set.of(hook), (change, to) -> new MethodVisitor(API, to) {
+        return new Change(method, "()V", Map.of(hook, 1), (change, to) -> new MethodVisitor(API, to) {
             @Override
             public void visitCode() {
                 super.visitCode();
-                change.found.add(hook);
+                change.find(hook);
                 Label go = new Label();
                 super.visitMethodInsn(Opcodes.INVOKESTATIC, HOOKS, hook, "()Z", false);
                 super.visitJumpInsn(Opcodes.IFEQ, go);
@@ -149,30 +155,25 @@ final class Rewriting implements ClassFileTransformer {
         });
     }
 
-    /** Calls the hook before each return of an object. */
-    static Change atReturn(String method, String descriptor, String hook) {
-        return new Change(method, descriptor, Set.of(hook), (change, to) -> new MethodVisitor(API, to) {
-            @Override
-            public void visitInsn(int opcode) {
-                if (opcode == Opcodes.ARETURN) {
-                    change.found.add(hook);
-                    super.visitMethodInsn(Opcodes.INVOKESTATIC, HOOKS, hook, "()V", false);
-                }
-                super.visitInsn(opcode);
-            }
-        });
+    /** A call in a method, and the hook that is called before it. */
+    record Call(String owner, String name, String descriptor, int times, String hook) {
+        boolean is(String owner, String name, String descriptor) {
+            return owner.equals(this.owner) && name.equals(this.name) && descriptor.equals(this.descriptor);
+        }
     }
 
-    /** In a method of a thread: before each call of a method of a name here, calls its hook with the thread. */
-    static Change before(String method, Map<String, String> hooks) {
-        return new Change(method, "()V", Set.copyOf(hooks.values()), (change, to) -> new MethodVisitor(API, to) {
+    /** In a method of a thread: before each of these calls, calls the hook with the thread. */
+    static Change before(String method, List<Call> calls) {
+        Map<String, Integer> wanted = new HashMap<>();
+        for (Call call : calls) wanted.put(call.name, call.times);
+        return new Change(method, "()V", wanted, (change, to) -> new MethodVisitor(API, to) {
             @Override
             public void visitMethodInsn(int opcode, String owner, String name, String called, boolean i) {
-                String hook = hooks.get(name);
-                if (hook != null) {
-                    change.found.add(hook);
+                for (Call call : calls) {
+                    if (!call.is(owner, name, called)) continue;
+                    change.find(name);
                     super.visitVarInsn(Opcodes.ALOAD, 0);
-                    super.visitMethodInsn(Opcodes.INVOKESTATIC, HOOKS, hook, "(Ljava/lang/Thread;)V", false);
+                    super.visitMethodInsn(Opcodes.INVOKESTATIC, HOOKS, call.hook, "(Ljava/lang/Thread;)V", false);
                 }
                 super.visitMethodInsn(opcode, owner, name, called, i);
             }
@@ -181,11 +182,11 @@ final class Rewriting implements ClassFileTransformer {
 
     /** Calls another static method of the class with the same arguments. */
     static Change redirect(String method, String descriptor, String callee, String instead) {
-        return new Change(method, descriptor, Set.of(callee), (change, to) -> new MethodVisitor(API, to) {
+        return new Change(method, descriptor, Map.of(callee, 1), (change, to) -> new MethodVisitor(API, to) {
             @Override
             public void visitMethodInsn(int opcode, String owner, String name, String called, boolean i) {
                 boolean found = opcode == Opcodes.INVOKESTATIC && name.equals(callee);
-                if (found) change.found.add(callee);
+                if (found) change.find(callee);
                 super.visitMethodInsn(opcode, owner, found ? instead : name, called, i);
             }
         });
@@ -193,11 +194,11 @@ final class Rewriting implements ClassFileTransformer {
 
     /** Asks the hook instead of Thread.isVirtual. */
     static Change askWhetherVirtual(String method, String descriptor, String hook) {
-        return new Change(method, descriptor, Set.of(hook), (change, to) -> new MethodVisitor(API, to) {
+        return new Change(method, descriptor, Map.of(hook, 1), (change, to) -> new MethodVisitor(API, to) {
             @Override
             public void visitMethodInsn(int opcode, String owner, String name, String called, boolean i) {
                 if (owner.equals("java/lang/Thread") && name.equals("isVirtual")) {
-                    change.found.add(hook);
+                    change.find(hook);
                     super.visitMethodInsn(Opcodes.INVOKESTATIC, HOOKS, hook, "(Ljava/lang/Thread;)Z", false);
                 } else {
                     super.visitMethodInsn(opcode, owner, name, called, i);

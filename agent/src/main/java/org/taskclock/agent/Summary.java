@@ -3,9 +3,12 @@
 package org.taskclock.agent;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeMap;
@@ -36,6 +39,9 @@ final class Summary {
 
     private final Agency agency;
     private final Path folder;
+    /** Of its file. In containers every JVM is process 1, so that the id alone would not do. */
+    private final String name = host() + "-" + ProcessHandle.current().pid() + "-" + System.currentTimeMillis();
+
     private final Map<String, Pool> pools = new TreeMap<>();
     private final Thread looking = new Thread(this::look, "taskclock summary");
     private final Thread atEnd = new Thread(this::write, "taskclock summary");
@@ -48,6 +54,15 @@ final class Summary {
     Summary(Agency agency, Path folder) {
         this.agency = agency;
         this.folder = folder;
+    }
+
+    private static String host() {
+        try {
+            String host = Files.readString(Path.of("/proc/sys/kernel/hostname")).trim();
+            return host.replaceAll("[^A-Za-z0-9._]", "_");
+        } catch (IOException e) {
+            return "unknown";
+        }
     }
 
     void start() throws Refused {
@@ -84,10 +99,10 @@ final class Summary {
 
     private synchronized void sample() {
         Map<Integer, Seen> now = new HashMap<>();
-        for (ThreadTable.Row row : ThreadTable.read()) {
+        for (ThreadTable.Row row : ThreadTable.read(agency.hooks())) {
             if (row.getCpuNanos() < 0 || row.getName().equals(ThreadTable.ENDED)) continue;
             Seen before = seen.get(row.getTid());
-            // The kernel gives an id away again.
+            // The kernel reuses thread ids.
             boolean same =
                     before != null && before.cpuNanos <= row.getCpuNanos() && before.userNanos <= row.getUserNanos();
             // The thread main is called so when it has returned, and the same for the kernel.
@@ -112,10 +127,16 @@ final class Summary {
     private synchronized void write() {
         try {
             sample();
-            long pid = ProcessHandle.current().pid();
-            Path part = folder.resolve(pid + ".part");
-            Files.writeString(part, Report.of(agency, pools));
-            Files.move(part, folder.resolve(pid + ".json"), StandardCopyOption.ATOMIC_MOVE);
+            // In the folder's own file system, for the move. A link that somebody put there is not followed.
+            Path part = folder.resolve(name + ".part");
+            Files.deleteIfExists(part);
+            Files.write(
+                    part,
+                    Report.of(agency, pools).getBytes(StandardCharsets.UTF_8),
+                    StandardOpenOption.CREATE_NEW,
+                    StandardOpenOption.WRITE,
+                    LinkOption.NOFOLLOW_LINKS);
+            Files.move(part, folder.resolve(name + ".json"), StandardCopyOption.ATOMIC_MOVE);
         } catch (IOException | RuntimeException | LinkageError e) {
             warn(e);
         }

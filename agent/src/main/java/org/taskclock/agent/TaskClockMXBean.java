@@ -37,11 +37,38 @@ public interface TaskClockMXBean {
     /** Sets whether ThreadMXBean answers from the clock. */
     void setThreadTimes(boolean fromClock);
 
-    /** What Thread.yield does: pass, count, or off. */
+    /** What Thread.yield does on a platform thread: pass, count, or off. */
     String getYieldMode();
 
-    /** Sets what Thread.yield does: pass, count, or off. */
+    /** Sets what Thread.yield does on a platform thread: pass, count, or off. */
     void setYieldMode(String mode);
+
+    /** What Thread.yield does on a virtual thread: pass, count, or off. */
+    String getVirtualYieldMode();
+
+    /**
+     * Sets what Thread.yield does on a virtual thread: pass, count, or off. With off, a virtual thread that yields until another
+     * virtual thread has done something may never leave its carrier, and so may wait forever; Thread.sleep(0) yields too.
+     */
+    void setVirtualYieldMode(String mode);
+
+    /** The parts of the agent, with what is wrong with those that do not do what they were asked to. */
+    Part[] getParts();
+
+    /** How often a virtual thread was mounted while it was accounted for. */
+    long getMounts();
+
+    /** How many stacks of threads that yield were walked: at most two per kernel tick for the whole process. */
+    long getStacks();
+
+    /** How often something failed where nothing may be thrown, since the agent was loaded. */
+    int getFailures();
+
+    /** Where and how something failed last; null if nothing did. */
+    String getLastFailure();
+
+    /** Memory that the agent's records use, native and in the heap, in bytes; an estimate. */
+    long getMemoryBytes();
 
     /** All threads of the process, the JVM's own too. */
     ThreadTime[] getThreads();
@@ -52,7 +79,7 @@ public interface TaskClockMXBean {
     /** From where Thread.yield was called, most yields first: from a sample, in which each stands for those before it. */
     YieldSite[] getYieldSites();
 
-    /** Yields by virtual thread, from the same sample: by name, or # and id where it has none. */
+    /** Yields by name of the virtual thread, with # for numbers, from the same sample; "(unnamed)" for those without a name. */
     Map<String, Long> getVirtualYielders();
 
     /** Whether virtual threads are accounted for. */
@@ -61,7 +88,7 @@ public interface TaskClockMXBean {
     /** Sets whether virtual threads are accounted for, each from its next mount on. */
     void setAccountingVirtualThreads(boolean wanted);
 
-    /** CPU time of virtual threads by name, most first. Looks at each that lives. */
+    /** CPU time of virtual threads by name, most first. A thread counts under the name that it had when it was first mounted. */
     VirtualThreadGroup[] getVirtualThreads();
 
     /** CPU time of the threads that carry virtual ones. */
@@ -72,6 +99,18 @@ public interface TaskClockMXBean {
 
     /** Puts everything back, this bean too. */
     void detach();
+
+    /** One part of the agent. */
+    interface Part {
+        /** As the option that switches it. */
+        String getName();
+
+        /** Its state, by the values of that option. */
+        String getState();
+
+        /** Why it is not in the state that was asked for; null if it is. */
+        String getProblem();
+    }
 
     /** One way to read CPU time. */
     interface RungVerdict {

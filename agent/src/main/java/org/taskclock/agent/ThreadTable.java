@@ -26,7 +26,7 @@ final class ThreadTable {
 
     private ThreadTable() {}
 
-    static Row[] read() {
+    static Row[] read(Hooks hooks) {
         Map<Integer, Thread> threads = new HashMap<>();
         for (Thread thread : OtherThreads.threads()) {
             int tid = ThreadClock.of(thread).tid();
@@ -47,7 +47,7 @@ final class ThreadTable {
             for (int i = 0; i < count; i++) {
                 Thread thread = threads.get(tids[i]);
                 String name = thread == null ? kernelName(tids[i]) : thread.getName();
-                long id = thread == null ? -1 : thread.getId();
+                long id = thread == null ? -1 : hooks.threadId(thread);
                 rows.add(new Row(name, id, tids[i], times[0][i], times[1][i], times[2][i]));
             }
         }

@@ -22,6 +22,8 @@ final class ThreadTimes {
 
     private boolean installed;
     private boolean answersVirtual;
+    /** Null before it was looked at. */
+    private Boolean isText;
 
     ThreadTimes(Hooks hooks, Instrumentation jvm) throws Refused {
         this.hooks = hooks;
@@ -41,7 +43,7 @@ final class ThreadTimes {
         return installed;
     }
 
-    /** {@code virtual}: a virtual thread that we account for has its own times too. */
+    /** {@code virtual}: ThreadMXBean answers for a virtual thread that is accounted for. */
     void install(boolean virtual) throws Refused {
         if (installed) {
             if (virtual == answersVirtual) return;
@@ -53,12 +55,20 @@ final class ThreadTimes {
             String disagreement = disagreement();
             if (disagreement != null)
                 throw new Refused("left as it is, as the clock and the JVM disagree: " + disagreement);
-            change(virtual && VirtualThreads.exist());
+            if (virtual && VirtualThreads.exist()) change(true);
         } catch (Refused e) {
             remove();
             throw e;
         }
         if (virtual && VirtualThreads.exist()) answerVirtual();
+    }
+
+    /**
+     * Corrects the getThreadUserTime of JDK 21 to 24, which answers with the CPU time where the id is the caller's own. Changing
+     * the class costs a JVM that was attached to all of its compiled code, so it is done only before the program starts.
+     */
+    void correct() throws Refused {
+        if (installed && rewriting == null && asksForCpuInstead()) change(false);
     }
 
     void remove() throws Refused {
@@ -68,15 +78,24 @@ final class ThreadTimes {
         others.forget();
         hooks.call("setAnswersVirtual", false);
         answersVirtual = false;
-        if (rewriting != null) rewriting.undo();
+        Rewriting made = rewriting;
         rewriting = null;
+        if (made != null) made.undo();
     }
 
     /**
-     * Whether the JVM reads another thread's user time out of /proc as text, in steps of 10 ms: JDK-8372584 ended that with
-     * JDK 26, and with 25.0.5.
+     * Whether the JVM reads another thread's user time from /proc, as text, in steps of 10 ms. Seen by what it does; where that
+     * cannot be seen, by the JDK: JDK-8372584 ended it with JDK 26, and with 25.0.5.
      */
-    static boolean readsUserTimeAsText() {
+    private boolean readsUserTimeAsText() {
+        if (isText == null) {
+            int seen = (int) hooks.call("userTimeIsText");
+            isText = seen >= 0 ? seen == 1 : isTextInThisJdk();
+        }
+        return isText;
+    }
+
+    static boolean isTextInThisJdk() {
         Runtime.Version version = Runtime.version();
         boolean before25U5 = version.feature() == 25 && version.interim() == 0 && version.update() < 5;
         return version.feature() < 25 || before25U5;
@@ -89,7 +108,6 @@ final class ThreadTimes {
     }
 
     private void change(boolean virtual) throws Refused {
-        if (!virtual && !asksForCpuInstead()) return;
         Rewriting.Change correction =
                 Rewriting.redirect("getThreadUserTime", "([J)[J", "getThreadTotalCpuTime0", "getThreadUserCpuTime0");
         virtualToo = !virtual

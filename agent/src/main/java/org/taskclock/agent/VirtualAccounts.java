@@ -5,23 +5,23 @@ package org.taskclock.agent;
 import java.io.IOException;
 import java.lang.instrument.Instrumentation;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BiConsumer;
+import java.util.function.Function;
 import org.taskclock.ClockId;
-import org.taskclock.CpuTime;
-import org.taskclock.ThreadClock;
 
 /**
- * CPU times of virtual threads. Each has its own account, {@code TaskClockAccount}; what is here are the totals of those that
- * ended, by name, and what the carriers used.
+ * CPU times of virtual threads. Each has its own account, {@code TaskClockAccount}, which also adds to the totals of its name,
+ * {@code TaskClockGroup}.
  */
-final class VirtualAccounts implements BiConsumer<Thread, long[]>, Agency.Step {
-    /** Hears of a virtual thread that ended. */
+final class VirtualAccounts implements Function<Thread, Object>, Agency.Step {
+    /** Is called with a virtual thread that ended. */
     interface Listener {
         void ended(Thread thread, long cpuNanos, long userNanos);
     }
@@ -44,17 +44,13 @@ final class VirtualAccounts implements BiConsumer<Thread, long[]>, Agency.Step {
      */
     record Carrier(long tid, long cpuNanos, long userNanos, long carriedNanos, long carriedUserNanos) {}
 
-    private static final class Total {
-        final LongAdder threads = new LongAdder();
-        final LongAdder cpu = new LongAdder();
-        final LongAdder user = new LongAdder();
-    }
-
-    /** So many names, and what comes after is "other". */
+    /** Names beyond this many are counted together. */
     private static final int MOST = 1_000;
 
     private static final String OTHER = "(other)";
     private static final String UNNAMED = "(unnamed)";
+    /** As {@code TaskClockProbe} has it. */
+    private static final String PROBE = "taskclock-probe";
 
     // Of struct carrier, shared.h of the clock.
     private static final int TID = 0;
@@ -65,17 +61,35 @@ final class VirtualAccounts implements BiConsumer<Thread, long[]>, Agency.Step {
     private static final int LAST_USER = 8;
     private static final int CARRIED_CPU = 9;
     private static final int CARRIED_USER = 10;
-    private static final int FACTS = 11;
+    private static final int INDEX = 11;
+    private static final int FIELDS = 12;
+
+    // Of TaskClockGroup.
+    private static final int GROUP_CPU = 0;
+    private static final int GROUP_USER = 1;
+    private static final int STARTED = 2;
+    private static final int ENDED = 3;
+    private static final int NUMBERS = 4;
+    /** Of its record, and about as much of each group. */
+    private static final long BYTES_A_CARRIER = 144;
+    /** Of a group, as {@code TaskClockGroup} has it. */
+    private static final int MOST_CELLS = 257;
 
     /** In java.lang, what is called at a mount. */
-    private static final List<String> HOOKS =
-            List.of("java.lang.TaskClockAccount", "java.lang.TaskClockCalls", "java.lang.TaskClockCalls$Critical");
+    private static final List<String> HOOKS = List.of(
+            "java.lang.TaskClockGroup",
+            "java.lang.TaskClockAccount",
+            "java.lang.TaskClockCalls",
+            "java.lang.TaskClockCalls$Critical",
+            "java.lang.TaskClockProbe");
 
     private final Instrumentation jvm;
     private final Hooks hooks;
     private final VirtualThreads virtual;
-    private final Map<String, Total> totals = new ConcurrentHashMap<>();
-    private volatile Listener listener;
+    private final Map<String, Object> groups = new ConcurrentHashMap<>();
+    /** By name, as they were returned last. */
+    private final Map<String, Group> lastGroups = new HashMap<>();
+
     private volatile boolean prepared;
 
     VirtualAccounts(Instrumentation jvm, Hooks hooks, VirtualThreads virtual) {
@@ -90,8 +104,13 @@ final class VirtualAccounts implements BiConsumer<Thread, long[]>, Agency.Step {
 
     void install() throws Refused {
         if (isInstalled()) return;
-        virtual.use(VirtualThreads.Use.MOUNTS, this);
         hooks.call("setAccounting", true);
+        try {
+            virtual.use(VirtualThreads.Use.MOUNTS, this);
+        } catch (Refused | RuntimeException | LinkageError e) {
+            hooks.call("setAccounting", false);
+            throw e;
+        }
     }
 
     /** Makes ready for the first mount. */
@@ -113,85 +132,107 @@ final class VirtualAccounts implements BiConsumer<Thread, long[]>, Agency.Step {
 
     void remove() {
         if (!isInstalled()) return;
-        hooks.call("setAccounting", false);
+        // In this order, or a probe that runs at this moment would be taken for a change that is gone.
         virtual.release(VirtualThreads.Use.MOUNTS);
+        hooks.call("setAccounting", false);
     }
 
+    /** {@code wanted}: null for none. */
     void listen(Listener wanted) {
-        listener = wanted;
+        BiConsumer<Thread, long[]> ended =
+                wanted == null ? null : (thread, times) -> wanted.ended(thread, times[GROUP_CPU], times[GROUP_USER]);
+        hooks.call("setEnded", ended);
     }
 
-    // ---- on the last carrier of a thread
+    // ---- on the carrier, when a thread is mounted for the first time
 
     @Override
-    public void accept(Thread thread, long[] cpuAndUser) {
-        Total total = totalOf(nameOf(thread));
-        total.threads.increment();
-        total.cpu.add(cpuAndUser[0]);
-        total.user.add(cpuAndUser[1]);
-        Listener hears = listener;
-        if (hears != null) hears.ended(thread, cpuAndUser[0], cpuAndUser[1]);
-    }
-
-    private static String nameOf(Thread thread) {
+    public Object apply(Thread thread) {
         String name = thread.getName();
-        return name.isEmpty() ? UNNAMED : Names.normalised(name);
-    }
-
-    private Total totalOf(String name) {
-        Total found = totals.get(name);
+        name = name.isEmpty() ? UNNAMED : Names.normalised(name);
+        Object found = groups.get(name);
         if (found != null) return found;
-        return totals.computeIfAbsent(totals.size() < MOST ? name : OTHER, n -> new Total());
+        return groups.computeIfAbsent(groups.size() < MOST ? name : OTHER, n -> hooks.call("newGroup"));
     }
 
     // ---- for those that look
 
     boolean isOverflown() {
-        return totals.containsKey(OTHER);
+        return groups.containsKey(OTHER);
     }
 
-    /** All of them, most CPU time first. Looks at each thread that lives. */
-    List<Group> groups() {
+    /** All of them, most CPU time first. Costs what there are names and carriers, however many threads there are. */
+    synchronized List<Group> groups() {
         if (!prepared) return List.of();
-        Map<String, Group> groups = new HashMap<>();
-        totals.forEach((name, total) ->
-                groups.put(name, new Group(name, 0, total.threads.sum(), total.cpu.sum(), total.user.sum())));
-        for (Thread thread : (Thread[]) hooks.call("virtualThreads")) {
-            long[] times = times(thread);
-            if (times == null) continue;
-            String own = nameOf(thread);
-            String name = groups.containsKey(own) || groups.size() < MOST ? own : OTHER;
-            groups.merge(
-                    name,
-                    new Group(name, 1, 0, times[0], times[1]),
-                    (a, b) -> new Group(
-                            name,
-                            a.live + b.live,
-                            a.ended + b.ended,
-                            a.cpuNanos + b.cpuNanos,
-                            a.userNanos + b.userNanos));
+        IdentityHashMap<Object, long[]> totals = new IdentityHashMap<>();
+        for (Object group : groups.values()) {
+            long[] ofGroup = new long[NUMBERS];
+            hooks.call("addTotals", group, ofGroup);
+            totals.put(group, ofGroup);
         }
-        List<Group> all = new ArrayList<>(groups.values());
+        // In this order, so that a thread that is unmounted meanwhile is not counted twice.
+        long[] fields = fields();
+        for (int at = 0; at < fields.length; at += FIELDS) addRunning(fields, at, totals);
+        List<Group> all = new ArrayList<>();
+        groups.forEach((name, group) -> {
+            long[] now = totals.get(group);
+            if (now == null || now[STARTED] == 0 || name.equals(PROBE)) return;
+            long live = Math.max(0, now[STARTED] - now[ENDED]);
+            // One that is unmounted meanwhile may be left out until the next call, but no total goes back.
+            Group last = lastGroups.getOrDefault(name, new Group(name, 0, 0, 0, 0));
+            long cpu = Math.max(now[GROUP_CPU], last.cpuNanos);
+            long user = Math.min(cpu, Math.max(now[GROUP_USER], last.userNanos));
+            Group sum = new Group(name, live, now[ENDED], cpu, user);
+            lastGroups.put(name, sum);
+            all.add(sum);
+        });
         all.sort(Comparator.comparingLong(Group::cpuNanos).reversed());
         return all;
     }
 
-    /** Cpu and user; null where nobody accounts for it. */
-    private long[] times(Thread thread) {
-        CpuTime now = ThreadClock.of(thread).now();
-        return now.isKnown() ? new long[] {now.cpuNanos(), now.userNanos()} : null;
+    /** What a thread that is mounted has used since its mount. */
+    private void addRunning(long[] fields, int at, IdentityHashMap<Object, long[]> totals) {
+        boolean mounted = (fields[at + TURN] & 1) == 1;
+        long now = mounted
+                ? ClockId.thread((int) fields[at + TID], ClockId.Kind.SCHED).nanos()
+                : -1;
+        Object group = now > fields[at + LAST_CPU] ? hooks.call("lastGroup", (int) fields[at + INDEX]) : null;
+        long[] ofGroup = group == null ? null : totals.get(group);
+        if (ofGroup == null) return;
+        long more = now - fields[at + LAST_CPU];
+        ofGroup[GROUP_CPU] += more;
+        ofGroup[GROUP_USER] += userPart(more, fields, at);
+    }
+
+    /** The carriers' records and the groups' numbers; not the accounts, of which each virtual thread has one of 40 bytes. */
+    long memoryBytes() {
+        long carriers = fields().length / FIELDS;
+        return BYTES_A_CARRIER * (carriers + Math.min(carriers, MOST_CELLS) * groups.size());
+    }
+
+    /** How often a virtual thread was mounted. */
+    long mounts() {
+        long mounts = 0;
+        long[] fields = fields();
+        for (int at = 0; at < fields.length; at += FIELDS) mounts += (fields[at + TURN] + 1) / 2;
+        return mounts;
+    }
+
+    private long[] fields() {
+        if (!prepared) return new long[0];
+        long[] fields = new long[0];
+        int count;
+        while ((count = (int) hooks.call("carriers", (Object) fields)) * FIELDS > fields.length) {
+            fields = new long[(count + 8) * FIELDS];
+        }
+        return Arrays.copyOf(fields, count * FIELDS);
     }
 
     List<Carrier> carriers() {
         List<Carrier> all = new ArrayList<>();
-        if (!prepared) return all;
-        long[] facts = new long[0];
-        int count;
-        while ((count = (int) hooks.call("carriers", (Object) facts)) * FACTS > facts.length) {
-            facts = new long[(count + 8) * FACTS];
-        }
-        for (int i = 0; i < count; i++) {
-            Carrier carrier = carrier(facts, i * FACTS);
+        long[] fields = fields();
+        for (int at = 0; at < fields.length; at += FIELDS) {
+            Carrier carrier = carrier(fields, at);
             // One without either was given back: by the thread that links the calls.
             if (carrier.tid != 0 || carrier.cpuNanos != 0) all.add(carrier);
         }
@@ -199,20 +240,20 @@ final class VirtualAccounts implements BiConsumer<Thread, long[]>, Agency.Step {
     }
 
     /** A record as {@code struct carrier} of the clock's shared.h has it. */
-    private static Carrier carrier(long[] facts, int at) {
-        long tid = facts[at + TID];
-        boolean mounted = (facts[at + TURN] & 1) == 1;
-        long firstCpu = facts[at + FIRST_CPU];
-        long firstUser = facts[at + FIRST_USER];
-        long cpu = facts[at + LAST_CPU];
-        long user = facts[at + LAST_USER];
-        long carried = facts[at + CARRIED_CPU];
-        long carriedUser = facts[at + CARRIED_USER];
+    private static Carrier carrier(long[] fields, int at) {
+        long tid = fields[at + TID];
+        boolean mounted = (fields[at + TURN] & 1) == 1;
+        long firstCpu = fields[at + FIRST_CPU];
+        long firstUser = fields[at + FIRST_USER];
+        long cpu = fields[at + LAST_CPU];
+        long user = fields[at + LAST_USER];
+        long carried = fields[at + CARRIED_CPU];
+        long carriedUser = fields[at + CARRIED_USER];
         long now = tid == 0 ? -1 : ClockId.thread((int) tid, ClockId.Kind.SCHED).nanos();
         if (now > cpu) {
-            // What came since is the mounted thread's, or else the carrier's own, and is split as all before.
+            // What came since is the mounted thread's, or else the carrier's own.
             long more = now - cpu;
-            long moreUser = cpu == 0 ? 0 : (long) ((double) more * user / cpu);
+            long moreUser = userPart(more, fields, at);
             if (mounted) {
                 carried += more;
                 carriedUser += moreUser;
@@ -221,5 +262,11 @@ final class VirtualAccounts implements BiConsumer<Thread, long[]>, Agency.Step {
             user += moreUser;
         }
         return new Carrier(now < 0 ? 0 : tid, cpu - firstCpu, user - firstUser, carried, carriedUser);
+    }
+
+    /** Of CPU time since the last look, split like all before. */
+    private static long userPart(long nanos, long[] fields, int at) {
+        long cpu = fields[at + LAST_CPU];
+        return cpu == 0 ? 0 : (long) ((double) nanos * fields[at + LAST_USER] / cpu);
     }
 }

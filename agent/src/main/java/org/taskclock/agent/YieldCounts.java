@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Collectors;
 
 /**
@@ -41,19 +42,19 @@ final class YieldCounts {
             long systemNanos,
             long voluntary,
             long involuntary) {
-        static Yielder of(String name, long[] facts, int at) {
-            double each = facts[at + 3] == 0 ? 0 : (double) facts[at + 1] / facts[at + 3];
+        static Yielder of(String name, long[] numbers, int at) {
+            double each = numbers[at + 3] == 0 ? 0 : (double) numbers[at + 1] / numbers[at + 3];
             return new Yielder(
                     name,
-                    facts[at],
-                    facts[at + 1],
-                    facts[at + 2],
-                    (long) (facts[at + 4] * each),
-                    (long) (facts[at + 5] * each),
-                    facts[at + 8],
-                    facts[at + 9],
-                    facts[at + 10],
-                    facts[at + 11]);
+                    Math.max(0, numbers[at]),
+                    numbers[at + 1],
+                    numbers[at + 2],
+                    (long) (numbers[at + 4] * each),
+                    (long) (numbers[at + 5] * each),
+                    numbers[at + 8],
+                    numbers[at + 9],
+                    numbers[at + 10],
+                    numbers[at + 11]);
         }
 
         Yielder plus(Yielder other) {
@@ -98,24 +99,30 @@ final class YieldCounts {
         }
     }
 
-    private static final int FACTS = 12;
+    private static final int NUMBERS = 12;
     private static final int DEPTH = 8;
     /** Places, names of virtual threads and of ended ones: so many of each, and what comes after is "other". */
     private static final int MOST = 1_000;
 
+    private static final long BYTES_A_SITE = 1_500;
+    private static final long BYTES_A_NAME = 200;
     private static final String OTHER = "(other)";
+    private static final String UNNAMED = "(unnamed)";
     private static final List<StackTraceElement> OTHER_SITE = List.of();
 
     private final Hooks hooks;
+    /** Held by whoever sweeps or reads. A thread that yields never waits for it. */
+    private final ReentrantLock lock = new ReentrantLock();
     /** Names by number of the record. */
     private final Map<Integer, String> names = new ConcurrentHashMap<>();
 
+    private final LongAdder stacks = new LongAdder();
     private final Map<List<StackTraceElement>, LongAdder> sites = new ConcurrentHashMap<>();
     private final Map<List<StackTraceElement>, LongAdder> virtualSites = new ConcurrentHashMap<>();
     private final Map<String, LongAdder> virtualThreads = new ConcurrentHashMap<>();
     private final Map<String, Yielder> ended = new ConcurrentHashMap<>();
     /** Sweep when so many records are in use. */
-    private int sweepAt = 1_024;
+    private volatile int sweepAt = 1_024;
 
     private volatile boolean overflown;
 
@@ -131,10 +138,16 @@ final class YieldCounts {
             return;
         }
         names.put(record, thread.getName());
-        if (names.size() >= sweepAt) sweep();
+        if (names.size() < sweepAt || !lock.tryLock()) return;
+        try {
+            sweep();
+        } finally {
+            lock.unlock();
+        }
     }
 
     void sampled(Thread thread, long weight) {
+        stacks.increment();
         List<StackTraceElement> frames = StackWalker.getInstance().walk(all -> all.dropWhile(YieldCounts::isOurs)
                 .limit(DEPTH)
                 .map(StackFrame::toStackTraceElement)
@@ -143,7 +156,7 @@ final class YieldCounts {
         if (!isPlatform(thread)) {
             adder(virtualSites, frames, OTHER_SITE).add(weight);
             String name = thread.getName();
-            adder(virtualThreads, name.isEmpty() ? "#" + thread.getId() : name, OTHER)
+            adder(virtualThreads, name.isEmpty() ? UNNAMED : Names.normalised(name), OTHER)
                     .add(weight);
         }
     }
@@ -169,21 +182,42 @@ final class YieldCounts {
 
     // ---- for those that look
 
+    /** Whether there were more threads, names or places than are kept. */
     boolean isOverflown() {
-        return overflown;
+        return overflown
+                || sites.containsKey(OTHER_SITE)
+                || virtualThreads.containsKey(OTHER)
+                || ended.containsKey(OTHER);
     }
 
-    /** Platform threads that yielded or carried virtual ones that did, and what ended ones left, most yields first. */
-    synchronized List<Yielder> yielders() {
-        sweep();
-        List<Yielder> all = new ArrayList<>(ended.values());
-        long[] facts = facts();
-        names.forEach((record, name) -> {
-            if ((record + 1) * FACTS <= facts.length) all.add(Yielder.of(name, facts, record * FACTS));
-        });
-        all.sort(Comparator.comparingLong((Yielder y) -> y.yields + y.virtualYields)
-                .reversed());
-        return all;
+    /** Platform threads that yielded or carried virtual ones that did, and totals of ended ones, most yields first. */
+    List<Yielder> yielders() {
+        lock.lock();
+        try {
+            sweep();
+            List<Yielder> all = new ArrayList<>(ended.values());
+            long[] numbers = numbers();
+            names.forEach((record, name) -> {
+                if ((record + 1) * NUMBERS <= numbers.length) all.add(Yielder.of(name, numbers, record * NUMBERS));
+            });
+            all.sort(Comparator.comparingLong((Yielder y) -> y.yields + y.virtualYields)
+                    .reversed());
+            return all;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** How many stacks were walked. */
+    long stacks() {
+        return stacks.sum();
+    }
+
+    /** Native records in use, and an estimate of the tables. */
+    long memoryBytes() {
+        long tables = (long) (sites.size() + virtualSites.size()) * BYTES_A_SITE
+                + (long) (names.size() + ended.size() + virtualThreads.size()) * BYTES_A_NAME;
+        return numbers().length * 8L + tables;
     }
 
     List<Site> sites() {
@@ -196,30 +230,34 @@ final class YieldCounts {
         return all;
     }
 
-    /** Yields by virtual thread, from the sample. */
+    /** Yields by name of the virtual thread, with numbers as #, from the sample. */
     Map<String, Long> virtualThreads() {
         return virtualThreads.entrySet().stream()
                 .collect(Collectors.toMap(Map.Entry::getKey, e -> e.getValue().sum()));
     }
 
-    private long[] facts() {
-        long[] facts = new long[0];
+    private long[] numbers() {
+        long[] numbers = new long[0];
         int count;
-        while ((count = (int) hooks.call("yielders", (Object) facts)) * FACTS > facts.length) {
-            facts = new long[(count + 16) * FACTS];
+        while ((count = (int) hooks.call("yielders", (Object) numbers)) * NUMBERS > numbers.length) {
+            numbers = new long[(count + 16) * NUMBERS];
         }
-        return facts;
+        return numbers;
     }
 
-    /** Folds the records of ended threads into totals by name. */
-    private synchronized void sweep() {
-        long[] facts = facts();
+    /** Adds the records of ended threads to totals by name. By the holder of the lock only. */
+    private void sweep() {
+        long[] last = new long[NUMBERS];
         for (int record : names.keySet().toArray(new Integer[0])) {
-            if ((record + 1) * FACTS > facts.length || !(boolean) hooks.call("freeYielder", record)) continue;
-            Yielder last =
-                    Yielder.of(names.remove(record), facts, record * FACTS).ended();
-            String name = ended.containsKey(last.name) || ended.size() < MOST ? last.name : OTHER;
-            ended.merge(name, last, Yielder::plus);
+            // First the name: as soon as the record is free, another thread may get it, and put its own name there.
+            String threadName = names.remove(record);
+            if (!(boolean) hooks.call("freeYielder", record, last)) {
+                names.putIfAbsent(record, threadName);
+                continue;
+            }
+            Yielder yielder = Yielder.of(threadName, last, 0).ended();
+            String name = ended.containsKey(yielder.name) || ended.size() < MOST ? yielder.name : OTHER;
+            ended.merge(name, yielder, Yielder::plus);
         }
         sweepAt = Math.max(1_024, 2 * names.size());
     }

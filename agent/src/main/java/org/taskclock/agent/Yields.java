@@ -34,54 +34,71 @@ final class Yields {
 
     private final Hooks hooks;
     private final VirtualThreads virtual;
-    private final YieldCounts counts;
+    /** Null before the first use. */
+    private YieldCounts counts;
+
     private boolean prepared;
     private Mode mode = Mode.PASS;
+    private Mode virtualMode = Mode.PASS;
 
     Yields(Hooks hooks, VirtualThreads virtual) {
         this.hooks = hooks;
         this.virtual = virtual;
-        this.counts = new YieldCounts(hooks);
     }
 
-    Mode mode() {
+    /** Of platform threads. */
+    synchronized Mode mode() {
         return mode;
     }
 
-    YieldCounts counts() {
+    synchronized Mode virtualMode() {
+        return virtualMode;
+    }
+
+    synchronized YieldCounts counts() {
+        if (counts == null) counts = new YieldCounts(hooks);
         return counts;
     }
 
-    void change(Mode wanted) throws Refused {
+    /** What yields of platform threads do. */
+    synchronized void change(Mode wanted) throws Refused {
         if (wanted == mode) return;
-        if (wanted == Mode.PASS) {
-            set(Mode.PASS);
-            virtual.release(VirtualThreads.Use.YIELDS);
-            Refused.unlessNull((String) hooks.call("restoreYield"));
-            return;
-        }
-        prepare();
-        // First, as it may be refused; it does nothing yet.
-        if (VirtualThreads.exist() && !virtual.uses(VirtualThreads.Use.YIELDS))
-            virtual.use(VirtualThreads.Use.YIELDS, () -> {});
+        if (wanted != Mode.PASS) prepare();
         if (mode == Mode.PASS) Refused.unlessNull((String) hooks.call("takeYield"));
-        set(wanted);
+        hooks.call("setYieldMode", wanted.number);
+        mode = wanted;
+        if (wanted == Mode.PASS) Refused.unlessNull((String) hooks.call("restoreYield"));
+    }
+
+    /** What yields of virtual threads do. */
+    synchronized void changeVirtual(Mode wanted) throws Refused {
+        if (wanted == virtualMode) return;
+        if (wanted != Mode.PASS) {
+            prepare();
+            if (!virtual.uses(VirtualThreads.Use.YIELDS)) virtual.use(VirtualThreads.Use.YIELDS, () -> {});
+        }
+        hooks.call("setVirtualYieldMode", wanted.number);
+        virtualMode = wanted;
+        if (wanted == Mode.PASS) virtual.release(VirtualThreads.Use.YIELDS);
     }
 
     private void prepare() throws Refused {
         if (prepared) return;
-        ObjIntConsumer<Thread> firstYields = counts::first;
-        ObjLongConsumer<Thread> yields = counts::sampled;
+        ObjIntConsumer<Thread> firstYields = counts()::first;
+        ObjLongConsumer<Thread> yields = counts()::sampled;
         Refused.unlessNull((String) hooks.call("prepareYield", firstYields, yields));
         prepared = true;
     }
 
-    private void set(Mode wanted) {
-        hooks.call("setYieldMode", wanted.number);
-        mode = wanted;
+    long stacks() {
+        return prepared ? counts().stacks() : 0;
     }
 
-    List<YieldCounts.Yielder> yielders() {
-        return prepared ? counts.yielders() : List.of();
+    long memoryBytes() {
+        return prepared ? counts().memoryBytes() : 0;
+    }
+
+    synchronized List<YieldCounts.Yielder> yielders() {
+        return prepared ? counts().yielders() : List.of();
     }
 }

@@ -76,14 +76,14 @@ class AttachTest {
                 long yields = ownYields(bean);
                 for (int k = 0; k < 100; k++) Thread.yield();
                 assertThat(ownYields(bean)).isEqualTo(yields + 100);
-                assertThat(attach(self, "threadmxbean=off,mxbean=off"))
+                assertThat(attach(self, "threadmxbean=off,bean=off"))
                         .as("what is not named stays")
                         .contains("threadmxbean=off,yield=count");
                 assertThat(isFromTheClock()).isFalse();
                 assertThat(attach(self, "jfr=off")).contains("threadmxbean=off,yield=count");
                 assertThat(ManagementFactory.getPlatformMBeanServer().isRegistered(name))
                         .isFalse();
-                assertThat(attach(self, "threadmxbean=on,mxbean=on")).contains("threadmxbean=on,yield=count");
+                assertThat(attach(self, "threadmxbean=on,bean=on")).contains("threadmxbean=on,yield=count");
                 assertThat(ownYields(bean)).isEqualTo(yields + 100);
 
                 assertThat(attach(self, "detach")).contains("threadmxbean=off,yield=pass");
@@ -140,7 +140,7 @@ class AttachTest {
     }
 
     static final class Rounds {
-        private static final int WARM_UP = 50;
+        private static final int WARM_UP = 300;
         /** The JVM's profiles of methods are there too and grow for a while; one class each round would be twice this. */
         private static final long METASPACE_TOLERANCE = 1_000_000;
         /** Carriers of virtual threads come and go. */

@@ -10,11 +10,16 @@ import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadInfo;
 import java.lang.management.ThreadMXBean;
+import java.lang.reflect.Field;
+import java.lang.reflect.Method;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.BiConsumer;
+import java.util.function.BiFunction;
 import javax.management.JMX;
 import javax.management.MBeanAttributeInfo;
 import javax.management.MBeanServer;
@@ -27,6 +32,7 @@ import javax.management.remote.JMXServiceURL;
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -40,13 +46,16 @@ class ManagementTest {
 
     static final class Bean {
         public static void main(String[] args) throws Exception {
+            TaskClockMXBean bean = Sample.bean();
             MBeanServer server = ManagementFactory.getPlatformMBeanServer();
             ObjectName name = new ObjectName("org.taskclock:type=TaskClock");
             for (MBeanAttributeInfo attribute : server.getMBeanInfo(name).getAttributes()) {
                 assertThat(attribute.getDescriptor().getFieldValue("openType")).isNotNull();
+                if (attribute.getName().equals("LastFailure")) continue; // there was none
                 assertThat(server.getAttribute(name, attribute.getName())).isNotNull();
             }
-            TaskClockMXBean bean = Sample.bean();
+            assertThat(bean.getLastFailure()).isNull();
+            assertThat(bean.getFailures()).isZero();
             assertThat(bean.getVersion()).startsWith(System.getProperty("project.version", "0."));
             assertThat(bean.getRungs()).hasSize(4);
             assertThat(bean.getTickNanos()).isBetween(1_000_000L, 10_000_000L);
@@ -92,9 +101,14 @@ class ManagementTest {
     void shouldReportToToolsThatAttach(@TempDir Path directory) throws Exception {
         Process served =
                 Jvm.with("yield=count").start(directory.resolve("out"), directory.resolve("err"), Served.class);
+        Path request = Path.of("/tmp/.taskclock_report_" + served.pid());
         try {
             awaitReady(directory.resolve("out"));
             VirtualMachine machine = VirtualMachine.attach(Long.toString(served.pid()));
+            assertThat(machine.getAgentProperties())
+                    .as("for tools that do not want the report")
+                    .doesNotContainKey("taskclock.report");
+            Files.createFile(request);
             assertThat(machine.getAgentProperties().getProperty("taskclock.report"))
                     .startsWith("{\"version\":\"")
                     .contains("\"yieldMode\":\"count\",\"platformYields\":", "\"virtualThreads\":[", "\"reportNanos\":")
@@ -109,6 +123,7 @@ class ManagementTest {
                     .containsKey("com.sun.management.jmxremote.localConnectorAddress");
             machine.detach();
         } finally {
+            Files.deleteIfExists(request);
             served.destroyForcibly().waitFor();
         }
     }
@@ -131,7 +146,7 @@ class ManagementTest {
             Thread.sleep(15);
         }
         // The JVM's are in steps of 10 ms, or of whole ticks.
-        assertThat(times).hasSizeGreaterThan(ThreadTimes.readsUserTimeAsText() ? 10 : 1);
+        assertThat(times).hasSizeGreaterThan(ThreadTimes.isTextInThisJdk() ? 10 : 1);
 
         TaskClockMXBean ours =
                 JMX.newMXBeanProxy(connection, new ObjectName(TaskClockMXBean.NAME), TaskClockMXBean.class);
@@ -179,9 +194,75 @@ class ManagementTest {
                     .contains("java.lang.TaskClockHooks")
                     .doesNotContain("com.sun.jmx.mbeanserver.JmxMBeanServer ")
                     .doesNotContain("java.util.logging.LogManager ");
-            assertThat(ManagementFactory.getPlatformMBeanServer()
-                            .isRegistered(new ObjectName("org.taskclock:type=TaskClock")))
-                    .isTrue();
+            assertThat(Sample.bean().isThreadTimes()).isTrue();
+        }
+    }
+
+    @Test
+    void shouldRefuseChangesWhereItIsReadOnly() throws IOException, InterruptedException {
+        Jvm.with("bean=read").run(ReadOnly.class).silently();
+    }
+
+    static final class ReadOnly {
+        public static void main(String[] args) throws Exception {
+            TaskClockMXBean bean = Sample.bean();
+            MBeanServer server = ManagementFactory.getPlatformMBeanServer();
+            ObjectName name = new ObjectName(TaskClockMXBean.NAME);
+            for (MBeanAttributeInfo attribute : server.getMBeanInfo(name).getAttributes()) {
+                assertThat(attribute.isWritable()).as(attribute.getName()).isFalse();
+            }
+            assertThat(server.getMBeanInfo(name).getOperations()).isEmpty();
+            List<ThrowingCallable> changes = List.of(
+                    () -> bean.setEnabled(false),
+                    () -> bean.setYieldMode("off"),
+                    () -> bean.setVirtualYieldMode("off"),
+                    () -> bean.setThreadTimes(false),
+                    bean::detach);
+            for (ThrowingCallable change : changes) {
+                assertThatThrownBy(change).hasStackTraceContaining("the agent was started with bean=read");
+            }
+            assertThat(bean.isEnabled()).isTrue();
+            assertThat(bean.getYieldMode()).isEqualTo("pass");
+            assertThat(bean.isThreadTimes()).isTrue();
+        }
+    }
+
+    /** What the agent may do in the JVM is not for the program: nothing public leads there. */
+    @Test
+    void shouldNotGiveItsRightsToTheProgram() throws IOException, InterruptedException {
+        Jvm.with("yield=count").run(Rights.class).silently();
+    }
+
+    static final class Rights {
+        public static void main(String[] args) throws Exception {
+            Sample.bean();
+            MBeanServer server = ManagementFactory.getPlatformMBeanServer();
+            ObjectName name = new ObjectName(TaskClockMXBean.NAME);
+            assertThat(server.getClassLoaderFor(name)).isNull();
+            assertThat(System.getProperties()).doesNotContainKeys("taskclock.hooks", "taskclock.bean");
+            Object hooks = Class.forName("java.lang.TaskClockHooks");
+            for (Method method : ((Class<?>) hooks).getMethods()) {
+                if (!method.getName().equals("bean")) continue;
+                // Null if the platform had its server before the agent offered the bean.
+                Object bean = method.invoke(null);
+                if (bean != null) assertThat(bean.getClass().getClassLoader()).isNull();
+            }
+            Class<?> agent = Class.forName("org.taskclock.agent.Agent");
+            Class<?> loaderType = Class.forName("org.taskclock.agent.AgentLoader");
+            assertThat(agent.getFields()).isEmpty();
+            assertThat(loaderType.getFields()).isEmpty();
+            // And who gets hold of the loader all the same, by means that are not public, gets nothing more.
+            Field loaded = agent.getDeclaredField("loaded");
+            loaded.setAccessible(true);
+            Object loader = loaded.get(null);
+            assertThatThrownBy(() -> loaderType
+                            .getMethod("connect", BiFunction.class, BiConsumer.class)
+                            .invoke(loader, null, null))
+                    .hasStackTraceContaining("only for the agent itself");
+            assertThatThrownBy(() -> loaderType
+                            .getMethod("accept", Class.class, String.class)
+                            .invoke(loader, Rights.class, "/tmp/any.so"))
+                    .hasStackTraceContaining("is not a class of the agent");
         }
     }
 
@@ -193,32 +274,51 @@ class ManagementTest {
     @SuppressWarnings("ThreadPriorityCheck") // yielding is what is tested
     static final class Events {
         public static void main(String[] args) throws Exception {
-            Path file = Files.createTempFile("events", ".jfr");
-            try (Recording recording = new Recording()) {
-                recording.start();
-                long end = System.nanoTime() + 2_500_000_000L;
-                while (System.nanoTime() - end < 0) Thread.yield();
-                recording.stop();
-                recording.dump(file);
-            }
-            List<RecordedEvent> events = RecordingFile.readAllEvents(file);
-            Files.delete(file);
-            long cpu = 0;
+            yieldFor(1_000_000_000L);
+            // Nothing of ours in a recording that does not name it.
+            assertThat(record(List.of(), 1_500_000_000L)).isEmpty();
+            List<RecordedEvent> events =
+                    record(List.of("org.taskclock.ThreadCpu", "org.taskclock.YieldSite"), 2_500_000_000L);
+            Duration cpu = Duration.ZERO;
             long yields = 0;
             for (RecordedEvent event : events) {
                 if (event.getEventType().getName().equals("org.taskclock.ThreadCpu")
                         && event.getString("threadName").equals("main")) {
                     assertThat(event.getDuration("userTime").plus(event.getDuration("systemTime")))
                             .isEqualTo(event.getDuration("cpuTime"));
-                    cpu = Math.max(cpu, event.getDuration("totalCpuTime").toNanos());
+                    assertThat(event.getDuration("cpuTime"))
+                            .as("the first one covers its period too, not all that came before")
+                            .isLessThan(Duration.ofMillis(1_500));
+                    cpu = cpu.plus(event.getDuration("cpuTime"));
+                    assertThat(event.getDuration("totalCpuTime")).isGreaterThan(cpu);
                 }
                 if (event.getEventType().getName().equals("org.taskclock.YieldSite")) {
-                    assertThat(event.getString("site")).contains("ManagementTest$Events.main");
+                    assertThat(event.getString("site")).contains("ManagementTest$Events.yieldFor");
                     yields += event.getLong("yields");
                 }
             }
-            assertThat(cpu).isGreaterThan(100_000_000L);
-            assertThat(yields).isGreaterThan(100); // each may wait for others
+            assertThat(cpu).isGreaterThan(Duration.ofMillis(100)); // each may wait for others
+            assertThat(yields).isGreaterThan(100);
+        }
+
+        private static List<RecordedEvent> record(List<String> enabled, long nanos) throws Exception {
+            Path file = Files.createTempFile("events", ".jfr");
+            try (Recording recording = new Recording()) {
+                enabled.forEach(recording::enable);
+                recording.start();
+                yieldFor(nanos);
+                recording.stop();
+                recording.dump(file);
+            }
+            List<RecordedEvent> events = RecordingFile.readAllEvents(file);
+            Files.delete(file);
+            events.removeIf(event -> !event.getEventType().getName().startsWith("org.taskclock."));
+            return events;
+        }
+
+        private static void yieldFor(long nanos) {
+            long start = System.nanoTime();
+            while (System.nanoTime() - start < nanos) Thread.yield();
         }
     }
 }

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import javax.management.JMX;
+import javax.management.MBeanServer;
 import javax.management.ObjectName;
 
 /**
@@ -36,11 +37,18 @@ final class Sample {
         if (Runtime.version().feature() >= 21) accounts();
     }
 
+    private static final long BEAN_WITHIN_NANOS = 5_000_000_000L;
+
+    /** Waits for it, as it is registered while the program starts. */
     static TaskClockMXBean bean() throws Exception {
-        return JMX.newMXBeanProxy(
-                ManagementFactory.getPlatformMBeanServer(),
-                new ObjectName(TaskClockMXBean.NAME),
-                TaskClockMXBean.class);
+        MBeanServer server = ManagementFactory.getPlatformMBeanServer();
+        ObjectName name = new ObjectName(TaskClockMXBean.NAME);
+        long end = System.nanoTime() + BEAN_WITHIN_NANOS;
+        while (!server.isRegistered(name)) {
+            check(System.nanoTime() - end < 0, name + " is not registered");
+            Thread.sleep(5);
+        }
+        return JMX.newMXBeanProxy(server, name, TaskClockMXBean.class);
     }
 
     private static void check(boolean holds, String otherwise) {

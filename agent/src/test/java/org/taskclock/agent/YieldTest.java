@@ -78,7 +78,20 @@ class YieldTest {
         } else {
             Jvm.with("yield=count").run(Virtual.class, "count").silently();
             Jvm.with("vthreads=off,yield=count").run(Virtual.class, "count").silently();
-            Jvm.with("yield=off").option(ONE_CARRIER).run(Virtual.class, "off").silently();
+            Jvm.with("yield=off,virtual-yield=off")
+                    .option(ONE_CARRIER)
+                    .run(Virtual.class, "off")
+                    .silently();
+        }
+    }
+
+    /** A virtual thread that waits for another one and only yields would never leave its carrier. */
+    @Test
+    void shouldNotSilenceVirtualThreadsUnlessAsked() throws IOException, InterruptedException {
+        if (Jvm.feature() >= 21) {
+            Jvm.with("yield=off").option(ONE_CARRIER).run(Virtual.class, "pass").silently();
+        } else {
+            assertThat(systemShare(Jvm.with("yield=off"))).isLessThan(0.2);
         }
     }
 
@@ -113,6 +126,11 @@ class YieldTest {
                 assertThat(counted).isZero();
                 // Who does not yield is not interrupted: it runs to its end, but for what else switches threads.
                 assertThat(inTurn[0]).isLessThan(2 * THREADS);
+            } else if (args[0].equals("pass")) {
+                assertThat(bean.getYieldMode()).isEqualTo("off");
+                assertThat(bean.getVirtualYieldMode()).isEqualTo("pass");
+                assertThat(counted).isZero();
+                assertThat(inTurn[0]).isGreaterThan(THREADS * YIELDS / 4);
             } else {
                 assertThat(counted).isEqualTo(THREADS * YIELDS);
                 long sampled = 0;

@@ -124,7 +124,7 @@ final class YieldExperiment extends ExperimentCommand {
         Jvm jvm = new Jvm(plan.home);
         switch (plan.mode) {
             case ACCOUNTED -> jvm.agent("vthreads=on");
-            case SILENCED -> jvm.agent("vthreads=off,yield=off");
+            case SILENCED -> jvm.agent("vthreads=off,yield=off" + (plan.virtual ? ",virtual-yield=off" : ""));
             case FLAG -> jvm.option("-XX:+DontYieldALot");
             case PLAIN -> {}
         }

@@ -45,7 +45,8 @@ class WatchingTest {
         for (String[] row : rows) {
             if (row[2].equals("not installed")) continue;
             assertThat(row[2].isEmpty()).as(row[1]).isEqualTo(row[1].equals("nobody"));
-            if (!row[2].isEmpty()) assertThat(median(row[2])).isPositive();
+            // A watcher may use less than one tick of the kernel, and so read as none.
+            if (!row[2].isEmpty()) assertThat(median(row[2])).isNotNegative();
             // 50 times 0.2 ms each 50 ms are 20 % of a core.
             assertThat(median(row[3])).isBetween(2.0, 200.0);
             assertThat(median(row[5])).isBetween(0.0, median(row[3]));

@@ -5,6 +5,7 @@ package org.taskclock.cli;
 import java.io.IOException;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 @Command(
@@ -12,39 +13,61 @@ import picocli.CommandLine.Parameters;
         mixinStandardHelpOptions = true,
         versionProvider = Main.Version.class,
         description = {
-            "Loads the agent into a JVM that runs, or changes the options of the one that is there.",
-            "From then on the program's ThreadMXBean is answered by the clock."
+            "Attach the agent to a running JVM, or change its options.",
+            "The program's ThreadMXBean then answers from the clock."
         },
         footer = {
             "",
-            "Options of the agent, in one word, with commas between:",
-            "  threadmxbean=on|off   whether ThreadMXBean answers from the clock",
-            "  yield=pass|count|off  what Thread.yield does",
-            "  mxbean=on|off         whether org.taskclock:type=TaskClock is registered",
-            "  jfr=on|off            whether there are events for Flight Recorder",
+            "Agent options, comma-separated (the first value is the default):",
+            "  threadmxbean=on|off           ThreadMXBean answers from the clock",
+            "  vthreads=on|off               CPU time of virtual threads (JDK 21 and later)",
+            "  virtual=spec|mxbean           ThreadMXBean answers for virtual threads too",
+            "  yield=pass|count|off          what Thread.yield does in platform threads",
+            "  virtual-yield=pass|count|off  what it does in virtual threads; with off, a virtual",
+            "                                thread that waits for another by yielding may hang",
+            "  bean=on|read|off              the MXBean org.taskclock:type=TaskClock; read: no changes",
+            "  jfr=on|off                    events for Flight Recorder",
             "",
             "Example: taskclock attach 4711 yield=count",
             "",
-            "Exit codes: 0 done, 1 it failed, 2 wrong usage, 4 no such process, 5 not permitted."
+            "Exit codes: 0 success, 1 failure, 2 usage error, 4 no such process, 5 permission denied."
         })
 final class Attach implements Callable<Integer> {
-    @Parameters(index = "0", paramLabel = "PID", description = "The JVM's process id; jcmd lists them.")
+    @Parameters(index = "0", paramLabel = "PID", description = "Process id of the JVM; jcmd lists them.")
     private long pid;
 
-    @Parameters(index = "1", arity = "0..1", paramLabel = "OPTIONS", defaultValue = "", description = "See below.")
+    @Parameters(
+            index = "1",
+            arity = "0..1",
+            paramLabel = "OPTIONS",
+            defaultValue = "",
+            description = "Agent options, see below.")
     private String options;
+
+    @Option(names = "--dry-run", description = "List what would be changed in the JVM, and change nothing.")
+    private boolean dryRun;
 
     @Override
     public Integer call() throws IOException {
+        return run(pid, options, dryRun);
+    }
+
+    static int run(long pid, String options, boolean dryRun) throws IOException {
         try {
             if (options.trim().equals("detach")) {
                 throw new Target.Failure(Main.USAGE, "attach: to detach, run taskclock detach " + pid);
             }
             Target target = Target.of(pid);
+            if (dryRun) {
+                Main.print(AttachPlan.of(pid, target.feature(), options).text());
+                return Main.OK;
+            }
             Main.print("attaching to " + pid
-                    + "; from JDK 21 on the JVM prints a warning to its standard error, as for every"
-                    + " agent that is loaded so\n");
+                    + "; JDK 21 and later print a warning to the standard error of the program when an agent is"
+                    + " attached dynamically\n");
             return Main.report(target.tell(options));
+        } catch (IllegalArgumentException e) {
+            return Main.complain("attach: " + e.getMessage() + ": see taskclock attach --help", Main.USAGE);
         } catch (Target.Failure e) {
             return Main.complain(e.getMessage(), e.exitCode);
         }

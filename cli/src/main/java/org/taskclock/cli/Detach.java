@@ -12,16 +12,20 @@ import picocli.CommandLine.Parameters;
         mixinStandardHelpOptions = true,
         versionProvider = Main.Version.class,
         description = {
-            "Takes the agent out of a JVM: ThreadMXBean and Thread.yield are the JVM's own again.",
-            "Inert classes and two small libraries stay until the JVM ends."
+            "Detach the agent from a JVM: ThreadMXBean and Thread.yield work as before.",
+            "Unused classes and two small libraries stay until the JVM exits."
         },
-        footer = {"", "Exit codes: 0 done, 1 it failed, 2 wrong usage, 4 no such process, 5 not permitted."})
+        footer = {"", "Exit codes: 0 success, 1 failure, 2 usage error, 4 no such process, 5 permission denied."})
 final class Detach implements Callable<Integer> {
-    @Parameters(index = "0", paramLabel = "PID", description = "The JVM's process id; jcmd lists them.")
+    @Parameters(index = "0", paramLabel = "PID", description = "Process id of the JVM; jcmd lists them.")
     private long pid;
 
     @Override
     public Integer call() throws IOException {
+        return run(pid);
+    }
+
+    static int run(long pid) throws IOException {
         try {
             return Main.report(Target.of(pid).tell("detach"));
         } catch (Target.Failure e) {

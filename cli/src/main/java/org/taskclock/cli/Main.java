@@ -33,6 +33,7 @@ import picocli.CommandLine.Spec;
             Doctor.class,
             Attach.class,
             Detach.class,
+            Status.class,
             Lab.Bench.class,
             Lab.Experiment.class,
             Completion.class
@@ -49,6 +50,7 @@ import picocli.CommandLine.Spec;
             "  taskclock doctor --json | jq .contract  the same for a program",
             "  taskclock attach 4711 yield=count       loads the agent into a JVM",
             "  taskclock detach 4711                   and takes it out again",
+            "  taskclock status 4711                   does the agent in it work?",
             "  taskclock bench                         the published figures, beside yours",
             "  taskclock report quick.json             draws what was measured, as a page of HTML",
             "",
@@ -82,6 +84,7 @@ final class Main implements Callable<Integer> {
     /** Returns the exit code. */
     static int run(String... args) {
         try {
+            if (isPlainAttach(args)) return runPlainAttach(args);
             return commandLine()
                     .setParameterExceptionHandler(Main::misused)
                     .setExecutionExceptionHandler((e, command, parsed) -> failed(e))
@@ -95,6 +98,30 @@ final class Main implements Callable<Integer> {
         } catch (Throwable e) {
             return failed(e);
         }
+    }
+
+    /**
+     * Whether this is {@code attach PID [OPTIONS]} or {@code detach PID}. These run beside a program that notices what they take,
+     * and parsing the command line would be half of it.
+     */
+    private static boolean isPlainAttach(String... args) {
+        boolean isKnown = args.length >= 2 && (args[0].equals("attach") ? args.length <= 3 : isDetach(args));
+        return isKnown && isProcessId(args[1]) && (args.length < 3 || !args[2].startsWith("-"));
+    }
+
+    private static boolean isDetach(String... args) {
+        return args[0].equals("detach") && args.length == 2;
+    }
+
+    private static boolean isProcessId(String text) {
+        if (text.isEmpty() || text.length() > 9) return false;
+        for (int i = 0; i < text.length(); i++) if (text.charAt(i) < '0' || text.charAt(i) > '9') return false;
+        return true;
+    }
+
+    private static int runPlainAttach(String... args) throws IOException {
+        long pid = Long.parseLong(args[1]);
+        return isDetach(args) ? Detach.run(pid) : Attach.run(pid, args.length < 3 ? "" : args[2], false);
     }
 
     @Override

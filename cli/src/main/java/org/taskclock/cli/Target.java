@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.StringReader;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -32,6 +33,9 @@ final class Target {
 
     /** Where the agent says what became of it. */
     private static final String STATE_PROPERTY = "taskclock.agent";
+
+    /** As org.taskclock.agent.Agent has it. */
+    private static final String REPLY = ";reply=";
 
     private static final Pattern YIELD_MODE = Pattern.compile("yield=([a-z]+)");
 
@@ -72,17 +76,24 @@ final class Target {
     /** Loads the agent, or tells the one that is there already; returns what it says of itself. */
     String tell(String options) throws Failure {
         Path theirs = null;
+        Path reply = null;
         try {
             Path ours = AgentJar.find();
             theirs = visible(ours);
             String path = theirs == null ? ours.toString() : "/" + root().relativize(theirs);
-            load(JvmSocket.of(pid).ask(TIMEOUT_MILLIS, "load", "instrument", "false", path + "=" + options));
+            JvmSocket jvm = JvmSocket.of(pid);
+            String name = ".taskclock_reply_" + ProcessHandle.current().pid() + "_" + System.nanoTime();
+            reply = jvm.temporary().resolve(name);
+            String word = path + "=" + options + REPLY + "/tmp/" + name;
+            load(jvm.ask(TIMEOUT_MILLIS, "load", "instrument", "false", word));
+            if (Files.isRegularFile(reply, LinkOption.NOFOLLOW_LINKS)) return Files.readString(reply);
             return properties().getProperty(STATE_PROPERTY, "failed: the agent said nothing");
         } catch (IOException e) {
             throw refused(e);
         } finally {
             // The agent keeps it open.
             if (theirs != null) delete(theirs);
+            if (reply != null) delete(reply);
         }
     }
 
@@ -95,10 +106,21 @@ final class Target {
         }
     }
 
+    /** The JVM's feature version. */
+    int feature() throws Failure {
+        try {
+            return Integer.parseInt(properties().getProperty("java.specification.version", ""));
+        } catch (NumberFormatException e) {
+            throw new Failure(Main.FAILED, "process " + pid + " does not say its version");
+        } catch (IOException e) {
+            throw refused(e);
+        }
+    }
+
     /** What the agent makes of Thread.yield: pass, count or off; null where it is not at work. */
     String yieldMode() throws Failure {
         String state = state();
-        if (state == null || !state.startsWith("version=") || state.contains("detached")) return null;
+        if (state == null || !state.contains("version=") || state.endsWith("detached")) return null;
         Matcher mode = YIELD_MODE.matcher(state);
         return mode.find() ? mode.group(1) : "pass";
     }

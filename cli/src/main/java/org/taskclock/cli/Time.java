@@ -150,7 +150,7 @@ final class Time implements Callable<Integer> {
     }
 
     private void addAgent(ProcessBuilder builder, Path folder) throws IOException {
-        String options = "threadmxbean=off,mxbean=off,jfr=off,yield=count," + (noVirtual ? "vthreads=off," : "")
+        String options = "threadmxbean=off,bean=off,jfr=off,yield=count," + (noVirtual ? "vthreads=off," : "")
                 + "summary=" + folder;
         String agent = "-javaagent:" + AgentJar.find() + "=" + options;
         if (new File(command.get(0)).getName().equals("java")) {

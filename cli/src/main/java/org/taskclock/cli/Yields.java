@@ -29,14 +29,14 @@ import picocli.CommandLine.Parameters;
             "",
             "Examples:",
             "  taskclock yields 4711 --for 10s  who yields?",
-            "  taskclock yields 4711 --off      and what if nobody did? Thread.yield does nothing from now on",
+            "  taskclock yields 4711 --off      silence Thread.yield in platform threads, to see what changes",
             "  taskclock detach 4711            takes that back",
             "",
             "Exit codes: 0 done, 1 it failed, 2 wrong usage, 4 no such process, 5 not permitted."
         })
 final class Yields implements Callable<Integer> {
     /** What this needs, and no more of the agent. */
-    private static final String ALONE = "threadmxbean=off,mxbean=off,jfr=off,yield=";
+    private static final String ALONE = "threadmxbean=off,bean=off,jfr=off,yield=";
 
     @Parameters(index = "0", paramLabel = "PID|NAME", description = "The JVM.")
     private String jvm;
@@ -49,7 +49,10 @@ final class Yields implements Callable<Integer> {
             description = "Default: ${DEFAULT-VALUE}.")
     private Duration duration;
 
-    @Option(names = "--off", description = "Thread.yield does nothing from now on; a program that waits by it spins.")
+    @Option(
+            names = "--off",
+            description =
+                    "Silence Thread.yield in platform threads from now on. A program that waits by yielding will spin.")
     private boolean off;
 
     @Option(
@@ -101,7 +104,7 @@ final class Yields implements Callable<Integer> {
     private static int silence(long pid, Target target) throws Target.Failure, IOException {
         boolean attached = target.yieldMode() != null;
         told(target, attached ? "yield=off" : ALONE + "off");
-        Main.print("Thread.yield does nothing in process " + pid + " from now on; taken back by: taskclock "
+        Main.print("Thread.yield now does nothing in platform threads of process " + pid + "; to undo: taskclock "
                 + (attached ? "attach " + pid + " yield=pass" : "detach " + pid) + "\n");
         return Main.OK;
     }

@@ -6,6 +6,8 @@ import com.google.gson.Gson;
 import com.google.gson.JsonParseException;
 import java.io.IOException;
 import java.io.StringReader;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Properties;
 
@@ -27,6 +29,7 @@ public record AgentReport(
         long platformYieldNanos,
         List<Yielder> yielders,
         List<Site> yieldSites,
+        Health health,
         boolean overflown,
         long reportNanos) {
     /** Where it is among the properties that a JVM hands out to those that attach. */
@@ -51,6 +54,13 @@ public record AgentReport(
     /** A thread that carried virtual threads: what it used in all, and what of that they did. */
     public record Carrier(long tid, long cpuNanos, long userNanos, long carriedNanos, long carriedUserNanos) {}
 
+    /** Whether the agent does what it was asked to do; {@code lastFailure} is null if nothing failed. */
+    public record Health(
+            List<Part> parts, long mounts, long stacks, int failures, String lastFailure, long memoryBytes) {
+        /** One part; {@code problem} is null if it is in the state that was asked for. */
+        public record Part(String name, String state, String problem) {}
+    }
+
     /** A thread that lives and yielded, or virtual threads on it. */
     public record Yielder(int tid, long yields) {}
 
@@ -72,16 +82,35 @@ public record AgentReport(
                 .sum();
     }
 
-    /** Of a JVM that runs; null where the agent is not in it. The JVM makes it up as it is asked. */
+    /** Asks a running JVM. Returns null if there is no agent in it. */
     public static AgentReport ask(JvmSocket jvm, long timeoutMillis) throws IOException {
-        Properties properties = new Properties();
-        try {
-            properties.load(new StringReader(jvm.ask(timeoutMillis, "agentProperties")));
-        } catch (IllegalArgumentException e) {
-            throw new IOException("its properties cannot be read: " + e.getMessage(), e);
-        }
+        Properties properties = askOnce(jvm, timeoutMillis);
+        // Another tool may have deleted the file that we have in common.
+        if (!properties.containsKey(PROPERTY)) properties = askOnce(jvm, timeoutMillis);
         String report = properties.getProperty(PROPERTY, "");
         return report.isEmpty() ? null : parse(report);
+    }
+
+    private static Properties askOnce(JvmSocket jvm, long timeoutMillis) throws IOException {
+        Path request = jvm.reportRequest();
+        try {
+            create(request);
+            Properties properties = new Properties();
+            properties.load(new StringReader(jvm.ask(timeoutMillis, "agentProperties")));
+            return properties;
+        } catch (IllegalArgumentException e) {
+            throw new IOException("its properties cannot be read: " + e.getMessage(), e);
+        } finally {
+            Files.deleteIfExists(request);
+        }
+    }
+
+    private static void create(Path request) {
+        try {
+            Files.createFile(request);
+        } catch (IOException e) {
+            return; // another tool wants it too; or it cannot be had, and then there is no report
+        }
     }
 
     /** Throws where it is not as this version writes it. */
@@ -101,6 +130,8 @@ public record AgentReport(
                 && carriers != null
                 && yieldMode != null
                 && yielders != null
+                && health != null
+                && health.parts != null
                 && yieldSites != null;
     }
 }

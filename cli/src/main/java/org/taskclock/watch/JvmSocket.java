@@ -119,9 +119,19 @@ public final class JvmSocket {
         }
     }
 
+    /** The file that exists while a tool wants the agent's report: the agent looks for it when it is asked for properties. */
+    Path reportRequest() {
+        return temporary().resolve(".taskclock_report_" + innerPid);
+    }
+
+    /** The process's own /tmp, as in a container. */
+    public Path temporary() {
+        Path tmp = Path.of("/proc/" + pid + "/root/tmp");
+        return Files.isDirectory(tmp) ? tmp : Path.of("/tmp");
+    }
+
     private SocketChannel connect() throws IOException {
-        Path root = Path.of("/proc/" + pid + "/root");
-        Path tmp = Files.isDirectory(root.resolve("tmp")) ? root.resolve("tmp") : Path.of("/tmp");
+        Path tmp = temporary();
         Path socket = tmp.resolve(".java_pid" + innerPid);
         refuseWhereItCannotBe();
         if (!Files.exists(socket)) start(tmp.resolve(".attach_pid" + innerPid), socket);

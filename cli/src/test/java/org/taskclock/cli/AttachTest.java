@@ -63,6 +63,52 @@ class AttachTest {
     }
 
     @Test
+    void shouldListWhatItWouldChange() throws IOException, InterruptedException {
+        String pid = startTarget();
+        String plan = done("attach", "--dry-run", pid, "yield=count,bean=read");
+        assertThat(plan)
+                .startsWith("attaching to " + pid + " would change:\n")
+                .contains("four native methods of sun.management.ThreadImpl", "behind Thread.yield", "read-only")
+                .endsWith("Nothing was changed.\n");
+        assertThat(plan.contains("java.lang.VirtualThread"))
+                .isEqualTo(Runtime.version().feature() >= 21);
+        assertThat(done("attach", "--dry-run", pid, "threadmxbean=off,vthreads=off,bean=off,jfr=off"))
+                .doesNotContain("ThreadImpl", "VirtualThread", "MXBean", "event");
+        Child status = Child.run("status", pid);
+        assertThat(status)
+                .isEqualTo(new Child(
+                        Main.FAILED,
+                        "",
+                        "taskclock: process " + pid + " has no agent: run taskclock attach " + pid + "\n"));
+        assertThat(Child.run("attach", "--dry-run", pid, "yield").exitCode()).isEqualTo(Main.USAGE);
+    }
+
+    @Test
+    void shouldTellItsHealth() throws IOException, InterruptedException {
+        String pid = startTarget();
+        done("attach", pid, "yield=count");
+        String vthreads = Runtime.version().feature() >= 21 ? "on" : "off";
+        assertThat(done("status", pid))
+                .startsWith("agent ")
+                .contains(" in process " + pid + "\n", "threadmxbean   on\n", "yield          count\n")
+                .contains("vthreads       " + vthreads + "\n", "failures       0\n");
+        assertThat(done("status", "--json", pid)).contains("{\"name\":\"bean\",\"state\":\"on\"}", "\"failures\":0");
+        done("detach", pid);
+        assertThat(Child.run("status", pid).exitCode()).isEqualTo(Main.FAILED);
+        assertThat(Child.run("status", "999999999").exitCode()).isEqualTo(Main.NO_PROCESS);
+        assertThat(Child.run("status").exitCode()).isEqualTo(Main.USAGE);
+    }
+
+    @Test
+    void shouldShowWhatDoesNotWork() throws IOException, InterruptedException {
+        String pid = startTarget();
+        done("attach", pid, "summary=/nonexistent");
+        Child status = Child.run("status", pid);
+        assertThat(status.exitCode()).isEqualTo(Main.FAILED);
+        assertThat(status.out()).contains("summary        off: /nonexistent is no folder that can be written to");
+    }
+
+    @Test
     void shouldSayWhatIsWrongWithOptions() throws IOException, InterruptedException {
         String pid = startTarget();
         Child wrong = Child.run("attach", pid, "yield=sometimes");

@@ -70,7 +70,7 @@ class YieldsTest {
             public class Agent {
                 public static void agentmain(String options, java.lang.instrument.Instrumentation jvm) {
                     jdk.internal.vm.VMSupport.getAgentProperties().put("taskclock.report", "{}");
-                    System.setProperty("taskclock.agent", "version=0 " + options);
+                    System.setProperty("taskclock.agent", "version=0 " + options.split(";")[0]);
                 }
             }
             """;

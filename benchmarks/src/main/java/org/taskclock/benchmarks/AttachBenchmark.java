@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.benchmarks;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.lang.ProcessBuilder.Redirect;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.taskclock.ProcessClock;
+
+/**
+ * What attaching and detaching the agent costs a program and the tool, beside {@code jcmd PID VM.version}. Each round starts a
+ * program ({@link AttachedProgram}) whose threads keep all processors busy, and lets it warm up. Costs are CPU time of the tool,
+ * CPU time of all threads of the program's JVM but its workers, and the operations of the workers in windows of 50 ms, by wall-clock
+ * time and by their own CPU time. Arguments: {@code --rounds N}, {@code --warm-up SECONDS}, {@code --markdown}. To be run in the
+ * directory benchmarks.
+ */
+public final class AttachBenchmark {
+    private static final int SETTLE_MILLIS = 1_500;
+    private static final double LOW = 0.8;
+    private static final String IDLE = "nothing";
+
+    /** One window of the program. */
+    private record Window(long nanoTime, long operations, long workerNanos) {}
+
+    /**
+     * What one action cost in one round.
+     *
+     * @param worstWall operations in the worst window, as a share of the median window
+     * @param worstCpu the same, operations per CPU time of the workers
+     */
+    private record Cost(double toolMillis, double targetMillis, double worstWall, double worstCpu, double lowWindows) {}
+
+    private final int warmUpSeconds;
+    private final Map<String, List<Cost>> costs = new LinkedHashMap<>();
+
+    private AttachBenchmark(int warmUpSeconds) {
+        this.warmUpSeconds = warmUpSeconds;
+    }
+
+    public static void main(String[] args) throws IOException, InterruptedException {
+        int rounds = 5;
+        int warmUp = 10;
+        boolean markdown = false;
+        for (int i = 0; i < args.length; i++) {
+            switch (args[i]) {
+                case "--rounds" -> rounds = number(args, ++i);
+                case "--warm-up" -> warmUp = number(args, ++i);
+                case "--markdown" -> markdown = true;
+                default -> misused(args[i]);
+            }
+        }
+        AttachBenchmark benchmark = new AttachBenchmark(warmUp);
+        for (int round = 0; round < rounds; round++) benchmark.measureOnce();
+        System.out.print(benchmark.text(markdown));
+    }
+
+    private static int number(String[] args, int at) {
+        if (at >= args.length || !args[at].matches("[1-9][0-9]{0,3}")) misused(String.join(" ", args));
+        return Integer.parseInt(args[at]);
+    }
+
+    private static void misused(String what) {
+        System.err.println(
+                "taskclock: attach benchmark: " + what + ": options are --rounds N, --warm-up SECONDS, --markdown");
+        System.exit(2);
+    }
+
+    private void measureOnce() throws IOException, InterruptedException {
+        String home = System.getProperty("java.home");
+        Process target = new ProcessBuilder(
+                        Path.of(home, "bin", "java").toString(),
+                        "-XX:+EnableDynamicAgentLoading",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        AttachedProgram.class.getName())
+                .redirectError(Redirect.INHERIT)
+                .start();
+        try (Windows windows = new Windows(target)) {
+            TimeUnit.SECONDS.sleep(warmUpSeconds);
+            String pid = Long.toString(target.pid());
+            String jcmd = Path.of(home, "bin", "jcmd").toString();
+            measure(windows, IDLE, List.of());
+            measure(windows, "jcmd VM.version, first", List.of(jcmd, pid, "VM.version"));
+            measure(windows, "jcmd VM.version, again", List.of(jcmd, pid, "VM.version"));
+            measure(windows, "attach", List.of("../taskclock", "attach", pid));
+            measure(windows, "detach", List.of("../taskclock", "detach", pid));
+            measure(windows, "attach, again", List.of("../taskclock", "attach", pid));
+            measure(windows, "detach, again", List.of("../taskclock", "detach", pid));
+        } finally {
+            target.destroyForcibly().waitFor();
+        }
+    }
+
+    private void measure(Windows windows, String action, List<String> command)
+            throws IOException, InterruptedException {
+        long idleStart = System.nanoTime();
+        long idleBefore = windows.servingNanos();
+        TimeUnit.MILLISECONDS.sleep(SETTLE_MILLIS);
+        long start = System.nanoTime();
+        long before = windows.servingNanos();
+        double idleRate = (double) (before - idleBefore) / (start - idleStart);
+        double tool = command.isEmpty() ? 0 : run(command);
+        TimeUnit.MILLISECONDS.sleep(SETTLE_MILLIS);
+        long end = System.nanoTime();
+        double target = (windows.servingNanos() - before - idleRate * (end - start)) / 1e6;
+        List<Window> idle = windows.between(idleStart, start);
+        List<Window> busy = windows.between(start, end);
+        double medianWall = median(idle.stream().mapToDouble(Window::operations).toArray());
+        double medianCpu =
+                median(idle.stream().mapToDouble(AttachBenchmark::rate).toArray());
+        double[] wall = busy.stream()
+                .mapToDouble(w -> w.operations / medianWall)
+                .sorted()
+                .toArray();
+        double[] cpu =
+                busy.stream().mapToDouble(w -> rate(w) / medianCpu).sorted().toArray();
+        long low = Arrays.stream(wall).filter(share -> share < LOW).count();
+        costs.computeIfAbsent(action, a -> new ArrayList<>()).add(new Cost(tool, target, wall[0], cpu[0], low));
+    }
+
+    private static double rate(Window window) {
+        return (double) window.operations / Math.max(1, window.workerNanos);
+    }
+
+    private static double median(double... values) {
+        double[] sorted = values.clone();
+        Arrays.sort(sorted);
+        return sorted[sorted.length / 2];
+    }
+
+    /** Returns the CPU time of the command in ms, as the kernel counts it for ended children: in steps of 10 ms. */
+    private static double run(List<String> command) throws IOException, InterruptedException {
+        double before = childMillis();
+        Process process = new ProcessBuilder(command)
+                .redirectErrorStream(true)
+                .redirectInput(Redirect.from(Path.of("/dev/null").toFile()))
+                .start();
+        String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        if (process.waitFor() != 0) throw new IOException(command + " failed: " + said);
+        return childMillis() - before;
+    }
+
+    private static double childMillis() throws IOException {
+        String stat = Files.readString(Path.of("/proc/self/stat"));
+        String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
+        // cutime and cstime, fields 16 and 17 of proc_pid_stat(5), in hundredths of a second.
+        return 10.0 * (Long.parseLong(fields[13]) + Long.parseLong(fields[14]));
+    }
+
+    /** What the program prints: a line for each window. */
+    private static final class Windows implements AutoCloseable {
+        private final ProcessClock process;
+        private final Path tasks;
+        private final List<String> workers;
+        private final List<Window> all = new ArrayList<>();
+        private final Thread reader;
+
+        Windows(Process program) throws IOException {
+            BufferedReader lines = program.inputReader(StandardCharsets.US_ASCII);
+            process = ProcessClock.of(program.pid());
+            tasks = Path.of("/proc", Long.toString(program.pid()), "task");
+            workers = List.of(lines.readLine().split(" ", -1));
+            reader = new Thread(() -> read(lines), "windows");
+            reader.setDaemon(true);
+            reader.start();
+        }
+
+        private void read(BufferedReader lines) {
+            lines.lines().map(line -> line.split(" ", -1)).forEach(words -> {
+                synchronized (all) {
+                    all.add(new Window(Long.parseLong(words[0]), Long.parseLong(words[1]), Long.parseLong(words[2])));
+                }
+            });
+        }
+
+        List<Window> between(long start, long end) {
+            synchronized (all) {
+                return all.stream()
+                        .filter(w -> w.nanoTime - start > 0 && end - w.nanoTime > 0)
+                        .toList();
+            }
+        }
+
+        /** CPU time of all threads that are no workers, those that have ended included. */
+        long servingNanos() throws IOException {
+            long nanos = process.cpuNanos();
+            for (String tid : workers) {
+                String precise = Files.readString(tasks.resolve(tid).resolve("schedstat"));
+                nanos -= Long.parseLong(precise.substring(0, precise.indexOf(' ')));
+            }
+            return nanos;
+        }
+
+        @Override
+        public void close() {
+            reader.interrupt();
+        }
+    }
+
+    private String text(boolean markdown) {
+        Table table = new Table(
+                "action",
+                "tool, CPU ms",
+                "JVM, CPU ms",
+                "worst window, wall",
+                "worst window, CPU",
+                "windows below 80 %");
+        costs.forEach((action, all) -> table.add(List.of(
+                action,
+                cell(all, "%.0f", Cost::toolMillis),
+                cell(all, "%.0f", Cost::targetMillis),
+                cell(all, "%.2f", Cost::worstWall),
+                cell(all, "%.2f", Cost::worstCpu),
+                cell(all, "%.0f", Cost::lowWindows))));
+        int rounds = costs.get(IDLE).size();
+        return "JDK " + Runtime.version() + ", "
+                + Runtime.getRuntime().availableProcessors()
+                + " processors, a program that keeps them busy; medians of "
+                + rounds + " rounds (min to max).\n\n" + (markdown ? table.markdown() : table.aligned());
+    }
+
+    private interface Part {
+        double of(Cost cost);
+    }
+
+    private static String cell(List<Cost> costs, String format, Part part) {
+        double[] values = costs.stream().mapToDouble(part::of).sorted().toArray();
+        return String.format(
+                Locale.ROOT,
+                format + " (" + format + " to " + format + ")",
+                median(values),
+                values[0],
+                values[values.length - 1]);
+    }
+}
