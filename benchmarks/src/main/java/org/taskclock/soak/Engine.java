@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.soak;
+
+import com.sun.tools.attach.AgentInitializationException;
+import com.sun.tools.attach.AgentLoadException;
+import com.sun.tools.attach.AttachNotSupportedException;
+import com.sun.tools.attach.VirtualMachine;
+import java.io.IOException;
+import java.lang.ProcessBuilder.Redirect;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import javax.management.JMException;
+import javax.management.JMX;
+import javax.management.MBeanServerConnection;
+import javax.management.ObjectName;
+import javax.management.openmbean.CompositeData;
+import javax.management.openmbean.TabularData;
+import javax.management.remote.JMXConnector;
+import javax.management.remote.JMXConnectorFactory;
+import javax.management.remote.JMXServiceURL;
+import org.taskclock.ProcessClock;
+
+/** An engine under load in a JVM of its own, and a connection to its beans. It ends when its standard input does. */
+final class Engine implements AutoCloseable {
+    private static final long READY_WITHIN_SECONDS = 180;
+    private static final long END_WITHIN_SECONDS = 60;
+    private static final ObjectName LOAD = name("org.taskclock.integration:type=Load");
+
+    private final Process process;
+    private final Path log;
+    private final ProcessClock clock;
+    private JMXConnector connector;
+    private MBeanServerConnection beans;
+
+    private Engine(Process process, Path log) {
+        this.process = process;
+        this.log = log;
+        this.clock = ProcessClock.of(process.pid());
+    }
+
+    /** Starts an engine and waits for its first operation. */
+    static Engine start(Path java, List<String> options, List<String> command, Path log)
+            throws IOException, InterruptedException {
+        List<String> all = new ArrayList<>(List.of(java.toString()));
+        all.addAll(options);
+        all.addAll(command);
+        Process process = new ProcessBuilder(all)
+                .redirectErrorStream(true)
+                .redirectOutput(Redirect.to(log.toFile()))
+                .start();
+        Engine engine = new Engine(process, log);
+        try {
+            engine.awaitOperation();
+            return engine;
+        } catch (IOException | InterruptedException | RuntimeException e) {
+            engine.close();
+            throw e;
+        }
+    }
+
+    private void awaitOperation() throws IOException, InterruptedException {
+        for (int i = 0; i < READY_WITHIN_SECONDS; i++) {
+            TimeUnit.SECONDS.sleep(1);
+            if (!process.isAlive()) break;
+            try {
+                if (connector == null) connect();
+                if (operations() > 0) return;
+            } catch (IOException | JMException | AttachNotSupportedException e) {
+                // Not there yet.
+            }
+        }
+        throw new IOException("the engine does not work: see " + log);
+    }
+
+    @SuppressWarnings("BanJNDI") // the address is one that the engine on this machine has just given
+    private void connect() throws IOException, AttachNotSupportedException {
+        VirtualMachine vm = VirtualMachine.attach(String.valueOf(process.pid()));
+        try {
+            connector = JMXConnectorFactory.connect(new JMXServiceURL(vm.startLocalManagementAgent()));
+        } finally {
+            vm.detach();
+        }
+        beans = connector.getMBeanServerConnection();
+    }
+
+    long pid() {
+        return process.pid();
+    }
+
+    boolean isAlive() {
+        return process.isAlive();
+    }
+
+    MBeanServerConnection beans() {
+        return beans;
+    }
+
+    <T> T bean(String name, Class<T> type) {
+        return JMX.newMXBeanProxy(beans, name(name), type);
+    }
+
+    long operations() throws IOException, JMException {
+        return (long) beans.getAttribute(LOAD, "Operations");
+    }
+
+    long errors() throws IOException, JMException {
+        return (long) beans.getAttribute(LOAD, "Errors");
+    }
+
+    String firstError() throws IOException, JMException {
+        return (String) beans.getAttribute(LOAD, "FirstError");
+    }
+
+    /** Returns a digest of the answer to each question. */
+    Map<String, String> answers() throws IOException, JMException {
+        Map<String, String> answers = new TreeMap<>();
+        for (Object row : ((TabularData) beans.getAttribute(LOAD, "Answers")).values()) {
+            CompositeData entry = (CompositeData) row;
+            answers.put((String) entry.get("key"), (String) entry.get("value"));
+        }
+        return answers;
+    }
+
+    /** CPU time of the whole process. */
+    long cpuNanos() {
+        return clock.cpuNanos();
+    }
+
+    /** Loads a Java agent, which must report success. */
+    void loadAgent(Path jar, String options) throws IOException, AttachNotSupportedException {
+        VirtualMachine vm = VirtualMachine.attach(String.valueOf(process.pid()));
+        try {
+            vm.loadAgent(jar.toString(), options);
+        } catch (AgentLoadException | AgentInitializationException e) {
+            throw new IOException(jar.getFileName() + "=" + options + ": " + e, e);
+        } finally {
+            vm.detach();
+        }
+    }
+
+    /** Loads a native agent, which must report success. */
+    void loadLibrary(Path library, String options) throws IOException, AttachNotSupportedException {
+        VirtualMachine vm = VirtualMachine.attach(String.valueOf(process.pid()));
+        try {
+            vm.loadAgentPath(library.toString(), options);
+        } catch (AgentLoadException | AgentInitializationException e) {
+            throw new IOException(library.getFileName() + "=" + options + ": " + e, e);
+        } finally {
+            vm.detach();
+        }
+    }
+
+    /** Returns what the engine's log has to say against the agent or the JVM. */
+    List<String> complaints() throws IOException {
+        try (var lines = Files.lines(log)) {
+            return lines.filter(line -> line.startsWith("taskclock:")
+                            || line.contains("org.taskclock.agent")
+                            || line.contains("java.lang.TaskClock")
+                            || line.contains("ASSERTION FAILED")
+                            || line.contains("OutOfMemoryError")
+                            || line.contains("StackOverflowError")
+                            || line.contains("fatal error"))
+                    .limit(20)
+                    .toList();
+        }
+    }
+
+    /** Ends the engine in order; kills it if it does not, or if this thread is interrupted. */
+    @Override
+    public void close() throws IOException {
+        try {
+            if (connector != null) connector.close();
+        } catch (IOException e) {
+            // The engine is gone already.
+        }
+        process.getOutputStream().close();
+        try {
+            if (!process.waitFor(END_WITHIN_SECONDS, TimeUnit.SECONDS))
+                process.destroyForcibly().waitFor();
+        } catch (InterruptedException e) {
+            process.destroyForcibly();
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Exit code of the ended engine. */
+    int exitCode() {
+        return process.exitValue();
+    }
+
+    static ObjectName name(String name) {
+        try {
+            return new ObjectName(name);
+        } catch (JMException e) {
+            throw new IllegalArgumentException(name, e);
+        }
+    }
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.soak;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.ToDoubleFunction;
+import java.util.stream.Stream;
+import javax.management.JMException;
+import javax.management.ObjectName;
+import javax.management.openmbean.CompositeData;
+import org.apache.commons.math3.stat.descriptive.rank.Median;
+
+/**
+ * What an engine holds at one moment. The heap has a fixed size and is touched when the JVM starts, so that resident memory
+ * grows with native memory only.
+ *
+ * @param threads of the process, the JVM's own included
+ * @param agentBytes what the agent says it uses; 0 while it is detached
+ */
+record Vitals(
+        double seconds,
+        long threads,
+        long descriptors,
+        long residentKb,
+        long metaspaceKb,
+        long classes,
+        long agentBytes) {
+    /**
+     * How a figure changed in the course of a soak.
+     *
+     * @param early median of the third tenth of the samples
+     * @param late median of the last tenth
+     * @param allowed what it may grow by
+     */
+    record Growth(double early, double late, double allowed) {
+        boolean isGood() {
+            return late - early <= allowed;
+        }
+    }
+
+    private static final ObjectName CLASSES = Engine.name("java.lang:type=ClassLoading");
+    private static final ObjectName METASPACE = Engine.name("java.lang:type=MemoryPool,name=Metaspace");
+
+    static Vitals of(Engine engine, double seconds, long agentBytes) throws IOException, JMException {
+        Path process = Path.of("/proc", String.valueOf(engine.pid()));
+        long threads = 0;
+        long resident = 0;
+        for (String line : Files.readAllLines(process.resolve("status"))) {
+            if (line.startsWith("Threads:")) threads = number(line);
+            if (line.startsWith("VmRSS:")) resident = number(line);
+        }
+        CompositeData metaspace = (CompositeData) engine.beans().getAttribute(METASPACE, "Usage");
+        return new Vitals(
+                seconds,
+                threads,
+                count(process.resolve("fd")),
+                resident,
+                (long) metaspace.get("used") / 1024,
+                ((Number) engine.beans().getAttribute(CLASSES, "LoadedClassCount")).longValue(),
+                agentBytes);
+    }
+
+    private static long number(String line) {
+        return Long.parseLong(line.replaceAll("[^0-9]", ""));
+    }
+
+    private static long count(Path directory) throws IOException {
+        try (Stream<Path> entries = Files.list(directory)) {
+            return entries.count();
+        }
+    }
+
+    /** Compares the end of a soak with its third tenth, by which the engine has warmed up. */
+    static Map<String, Growth> growth(List<Vitals> samples) {
+        Map<String, Growth> growth = new LinkedHashMap<>();
+        growth.put("threads", growth(samples, Vitals::threads, 0.02, 4));
+        growth.put("descriptors", growth(samples, Vitals::descriptors, 0.02, 4));
+        growth.put("resident memory, KB", growth(samples, Vitals::residentKb, 0.03, 0));
+        growth.put("metaspace, KB", growth(samples, Vitals::metaspaceKb, 0.03, 0));
+        growth.put("loaded classes", growth(samples, Vitals::classes, 0.03, 0));
+        growth.put("memory of the agent, bytes", growth(samples, Vitals::agentBytes, 0.05, 65_536));
+        return growth;
+    }
+
+    private static Growth growth(List<Vitals> samples, ToDoubleFunction<Vitals> figure, double share, double amount) {
+        int tenth = Math.max(1, samples.size() / 10);
+        double early = median(
+                samples.subList(Math.min(2 * tenth, samples.size() - 1), Math.min(3 * tenth, samples.size())), figure);
+        double late = median(samples.subList(samples.size() - tenth, samples.size()), figure);
+        return new Growth(early, late, early * share + amount);
+    }
+
+    private static double median(List<Vitals> samples, ToDoubleFunction<Vitals> figure) {
+        return new Median().evaluate(samples.stream().mapToDouble(figure).toArray());
+    }
+}

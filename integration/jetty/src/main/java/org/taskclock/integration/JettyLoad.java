@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.integration;
+
+import java.util.concurrent.Executors;
+import org.eclipse.jetty.io.Content;
+import org.eclipse.jetty.server.Handler;
+import org.eclipse.jetty.server.Request;
+import org.eclipse.jetty.server.Response;
+import org.eclipse.jetty.server.Server;
+import org.eclipse.jetty.server.ServerConnector;
+import org.eclipse.jetty.util.Callback;
+import org.eclipse.jetty.util.thread.QueuedThreadPool;
+
+/** Jetty with its handlers on virtual threads. */
+public final class JettyLoad {
+    private static final int CLIENTS = 32;
+
+    private JettyLoad() {}
+
+    public static void main(String[] args) throws Exception {
+        QueuedThreadPool threads = new QueuedThreadPool();
+        threads.setVirtualThreadsExecutor(Executors.newThreadPerTaskExecutor(
+                Thread.ofVirtual().name("request").factory()));
+        Server server = new Server(threads);
+        ServerConnector connector = new ServerConnector(server);
+        connector.setHost("127.0.0.1");
+        server.addConnector(connector);
+        server.setHandler(new Handler.Abstract() {
+            @Override
+            public boolean handle(Request request, Response response, Callback callback) {
+                String path = Request.getPathInContext(request);
+                Content.Sink.write(response, true, answer(path), callback);
+                return true;
+            }
+        });
+        server.start();
+        HttpClients.start(
+                Load.register(), connector.getLocalPort(), CLIENTS, "/primes/1000", "/block", "/json", "/primes/5000");
+        Load.awaitEnd();
+    }
+
+    private static String answer(String path) {
+        if (path.startsWith("/primes/")) {
+            return String.valueOf(Work.primes(Integer.parseInt(path.substring("/primes/".length()))));
+        }
+        if (path.equals("/json")) return Work.json(100);
+        Work.block();
+        return Thread.currentThread().isVirtual() ? "virtual" : "platform";
+    }
+}

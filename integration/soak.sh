@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the TaskClock authors
+#
+# soak.sh ENGINE [-j JAVA_HOME] [-o DIRECTORY] [-- OPTION...]
+#
+# Soaks the agent in a real engine: kafka, jetty, trino or spring. Builds what is missing, runs the engine under load without
+# and with the agent, and writes ENGINE.json and ENGINE.md.
+#
+#   -j JAVA_HOME  the JDK of the engine (default: the newest under /usr/lib/jvm); trino needs 24 or later, the others 21
+#   -o DIRECTORY  results and logs (default: integration/results/DATE)
+#   OPTION        of the soak itself: --minutes, --groups, --window, ...: see "soak.sh jetty -- --help"
+#
+# With its defaults a soak takes 37 minutes. Exit codes: 0 no failure, 1 a failure, 2 usage error.
+set -euo pipefail
+here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
+root=${here%/*}
+
+die() {
+  echo "soak.sh: $1" >&2
+  exit 2
+}
+usage() {
+  sed -n '5,/^set/{s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"
+  exit 0
+}
+
+engine=
+home=
+out=$here/results/$(date +%F)
+options=()
+while (($#)); do
+  case $1 in
+    -h | --help) usage ;;
+    -j) home=${2:?"-j: its value is missing"} && shift 2 ;;
+    -o) out=${2:?"-o: its value is missing"} && shift 2 ;;
+    --) shift && options=("$@") && break ;;
+    -*) die "$1: no such option: see soak.sh --help" ;;
+    *) [[ ! $engine ]] || die "$1: one engine at a time" && engine=$1 && shift ;;
+  esac
+done
+
+# The heap has a fixed size and is touched at once: what grows is native memory.
+jvm=(-Xms768m -Xmx768m)
+arguments=()
+case $engine in
+  jetty) main=JettyLoad ;;
+  spring) main=SpringLoad ;;
+  kafka)
+    main=KafkaLoad
+    data=$(mktemp -d)
+    trap 'rm -rf "$data"' EXIT
+    arguments=("$data" 19092)
+    ;;
+  trino)
+    main=TrinoLoad
+    jvm=(-Xms3g -Xmx3g --add-modules jdk.incubator.vector --sun-misc-unsafe-memory-access=allow)
+    # A query takes a tenth of a second.
+    options=(--window 10 --groups 10 "${options[@]}")
+    ;;
+  '') die 'which engine? kafka, jetty, trino or spring' ;;
+  *) die "$engine: no such engine: there are kafka, jetty, trino and spring" ;;
+esac
+jvm+=(-XX:+AlwaysPreTouch --enable-native-access=ALL-UNNAMED)
+
+if [[ ! $home ]]; then
+  for release in $(grep -l '^JAVA_VERSION="2[1-9]' /usr/lib/jvm/*/release | sort -V); do home=${release%/release}; done
+fi
+[[ -x $home/bin/java ]] || die "no JDK ${home:-21 or later found}: name one by -j"
+
+build() {
+  mvn -B -q -DskipTests -f "$1/pom.xml" "${@:2}" >&2 || die 'the build failed'
+}
+[[ -f $root/benchmarks/target/benchmarks.jar ]] || build "$root" package
+[[ -d $here/$engine/target/lib ]] || build "$here" package
+
+"$home/bin/java" --enable-native-access=ALL-UNNAMED -cp "$root/benchmarks/target/benchmarks.jar" \
+  org.taskclock.soak.EngineSoak --name "$engine" --java "$home/bin/java" --agent "$root/agent/target/taskclock-agent.jar" \
+  --out "$out" "${options[@]}" \
+  -- "${jvm[@]}" -cp "$here/$engine/target/classes:$here/$engine/target/lib/*" \
+  "org.taskclock.integration.$main" "${arguments[@]}"
