@@ -95,6 +95,12 @@ final class TaskClockAccount implements Runnable {
         addresses[index] = record;
     }
 
+    /** Whether the carrier with this index has ever mounted a thread with an account. */
+    static boolean hasMounted(int index) {
+        long[] all = addresses;
+        return index < all.length && all[index] != 0;
+    }
+
     /** The group of the thread that the carrier with this index mounted last; null if there was none. */
     static TaskClockGroup lastGroup(int index) {
         TaskClockGroup[] groups = lastGroups;

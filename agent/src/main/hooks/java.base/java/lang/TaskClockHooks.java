@@ -141,6 +141,8 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
             case "addTotals":
                 ((TaskClockGroup) with[0]).addTo((long[]) with[1]);
                 return null;
+            case "hasMounted":
+                return TaskClockAccount.hasMounted((int) with[0]);
             case "lastGroup":
                 return TaskClockAccount.lastGroup((int) with[0]);
             case "probe":

@@ -218,6 +218,7 @@ final class VirtualAccounts implements Function<Thread, Object>, Agency.Step {
         return mounts;
     }
 
+    /** The records of all carriers, one after the other. */
     private long[] fields() {
         if (!prepared) return new long[0];
         long[] fields = new long[0];
@@ -225,17 +226,20 @@ final class VirtualAccounts implements Function<Thread, Object>, Agency.Step {
         while ((count = (int) hooks.call("carriers", (Object) fields)) * FIELDS > fields.length) {
             fields = new long[(count + 8) * FIELDS];
         }
-        return Arrays.copyOf(fields, count * FIELDS);
+        int length = 0;
+        for (int at = 0; at < count * FIELDS; at += FIELDS) {
+            // The thread that links the calls has a record for a moment, but never mounts an account.
+            if (!(boolean) hooks.call("hasMounted", (int) fields[at + INDEX])) continue;
+            System.arraycopy(fields, at, fields, length, FIELDS);
+            length += FIELDS;
+        }
+        return Arrays.copyOf(fields, length);
     }
 
     List<Carrier> carriers() {
         List<Carrier> all = new ArrayList<>();
         long[] fields = fields();
-        for (int at = 0; at < fields.length; at += FIELDS) {
-            Carrier carrier = carrier(fields, at);
-            // One without either was given back: by the thread that links the calls.
-            if (carrier.tid != 0 || carrier.cpuNanos != 0) all.add(carrier);
-        }
+        for (int at = 0; at < fields.length; at += FIELDS) all.add(carrier(fields, at));
         return all;
     }
 

@@ -9,8 +9,10 @@ import com.sun.tools.attach.VirtualMachine;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryPoolMXBean;
+import java.lang.reflect.Method;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Properties;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import javax.management.ObjectName;
@@ -102,6 +104,35 @@ class AttachTest {
             for (TaskClockMXBean.Yielder yielder : bean.getYielders())
                 if (yielder.getName().equals("main")) return yielder.getYields();
             return 0;
+        }
+    }
+
+    /** The management agent stores its address in the properties of tools that it took before it started its connector. */
+    @Test
+    void shouldKeepWhatTheJvmTellsTools() throws IOException, InterruptedException {
+        attachable()
+                .option("--add-exports=java.base/jdk.internal.vm=ALL-UNNAMED")
+                .run(Told.class)
+                .silently();
+    }
+
+    static final class Told {
+        public static void main(String[] args) throws Exception {
+            Method current = Class.forName("jdk.internal.vm.VMSupport").getMethod("getAgentProperties");
+            Properties before = (Properties) current.invoke(null);
+            VirtualMachine self = self();
+            attach(self, null);
+            Properties after = (Properties) current.invoke(null);
+            assertThat(after).as("the agent offers its report").isNotSameAs(before);
+            before.put("late", "1");
+            after.put("later", "2");
+            assertThat(after.get("late")).isEqualTo("1");
+            assertThat(before.get("later")).isEqualTo("2");
+            assertThat(self.getAgentProperties()).containsEntry("late", "1").containsEntry("later", "2");
+            // As the management agent does, and the tools that use it.
+            String address = self.startLocalManagementAgent();
+            assertThat(self.startLocalManagementAgent()).isEqualTo(address).startsWith("service:jmx:rmi:");
+            self.detach();
         }
     }
 

@@ -19,8 +19,10 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
@@ -384,6 +386,33 @@ class VirtualThreadsTest {
         assertThat(carriers).isPositive();
         assertThat(virtual + own).isCloseTo(carriers, within(carriers / 100));
         return virtual;
+    }
+
+    /** The thread that warms up the calls of mounts mounts nobody, and is no carrier. */
+    @Test
+    void shouldListOnlyCarriers() throws IOException, InterruptedException {
+        runOrSay(OnlyCarriers.class, "");
+    }
+
+    static final class OnlyCarriers {
+        private static final long WATCHED_NANOS = 2_000_000_000L;
+
+        public static void main(String[] args) throws Exception {
+            TaskClockMXBean bean = Sample.bean();
+            bean.getCarriers(); // makes the open types, so that nothing of what follows is missed
+            VirtualThread.start("first", () -> burn(1_000_000)).join();
+            Set<Long> tids = new HashSet<>();
+            long end = System.nanoTime() + WATCHED_NANOS;
+            while (System.nanoTime() - end < 0) {
+                for (TaskClockMXBean.Carrier carrier : bean.getCarriers()) tids.add(carrier.getTid());
+            }
+            List<String> names = new ArrayList<>();
+            for (long tid : tids) {
+                Path comm = Path.of("/proc/self/task/" + tid + "/comm");
+                names.add(Files.exists(comm) ? Files.readString(comm).strip() : tid + " has ended");
+            }
+            assertThat(names).isNotEmpty().allMatch(name -> name.startsWith("ForkJoinPool"));
+        }
     }
 
     // ---- threads of every kind

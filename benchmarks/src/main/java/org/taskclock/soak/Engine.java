@@ -82,7 +82,9 @@ final class Engine implements AutoCloseable {
     private void connect() throws IOException, AttachNotSupportedException {
         VirtualMachine vm = VirtualMachine.attach(String.valueOf(process.pid()));
         try {
-            connector = JMXConnectorFactory.connect(new JMXServiceURL(vm.startLocalManagementAgent()));
+            String address = vm.startLocalManagementAgent();
+            if (address == null) throw new IllegalStateException("the engine has lost the address of its connector");
+            connector = JMXConnectorFactory.connect(new JMXServiceURL(address));
         } finally {
             vm.detach();
         }

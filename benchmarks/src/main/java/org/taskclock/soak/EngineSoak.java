@@ -95,7 +95,10 @@ public final class EngineSoak implements Callable<Integer> {
     private String options;
 
     public static void main(String[] args) {
-        System.exit(new CommandLine(new EngineSoak()).setStopAtPositional(true).execute(args));
+        System.exit(new CommandLine(new EngineSoak())
+                .setStopAtPositional(true)
+                .setOverwrittenOptionsAllowed(true)
+                .execute(args));
     }
 
     @Override
