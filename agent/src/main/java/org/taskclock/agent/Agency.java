@@ -388,9 +388,13 @@ public final class Agency implements BiFunction<String, Boolean, String>, BiCons
         parts.add(part(Options.RECORDER, recorder == null ? "off" : "on"));
         parts.add(part(Options.SUMMARY, summary == null ? "off" : "on"));
         Object[] failed = (Object[]) hooks.call("health");
-        String last = failed[2] == null ? null : failed[1] + ": " + ((Class<?>) failed[2]).getName();
+        int failures = (int) failed[0] + watchdog.failures();
+        String last = null;
+        if (failed[2] != null) last = failed[1] + ": " + ((Class<?>) failed[2]).getName();
+        else if (watchdog.lastFailure() != null)
+            last = "watchdog: " + watchdog.lastFailure().getName();
         long memory = yields.memoryBytes() + accounts.memoryBytes();
-        return new Health(parts, accounts.mounts(), yields.stacks(), (int) failed[0], last, memory);
+        return new Health(parts, accounts.mounts(), yields.stacks(), failures, last, memory);
     }
 
     private Health.Part part(String name, String state) {

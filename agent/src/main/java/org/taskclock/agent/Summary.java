@@ -10,7 +10,9 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 
 /**
@@ -47,8 +49,9 @@ final class Summary {
     private final Thread atEnd = new Thread(this::write, "taskclock summary");
 
     /** By the kernel's id. */
-    private Map<Integer, Seen> seen = new HashMap<>();
+    private final Map<Integer, Seen> seen = new HashMap<>();
 
+    private volatile boolean isStopped;
     private boolean warned;
 
     Summary(Agency agency, Path folder) {
@@ -74,6 +77,7 @@ final class Summary {
     }
 
     void stop() {
+        isStopped = true;
         looking.interrupt();
         try {
             Runtime.getRuntime().removeShutdownHook(atEnd);
@@ -84,23 +88,28 @@ final class Summary {
 
     private void look() {
         try {
-            while (true) {
-                Thread.sleep(PERIOD_MILLIS);
-                // Other hooks may go on for long, and the last word counts.
-                if (atEnd.getState() == Thread.State.NEW) sample();
-                else write();
+            while (!isStopped) {
+                try {
+                    Thread.sleep(PERIOD_MILLIS);
+                    // Other hooks may go on for long, and the last word counts.
+                    if (atEnd.getState() == Thread.State.NEW) sample();
+                    else write();
+                } catch (InterruptedException | OutOfMemoryError e) {
+                    // Stopped, or the program interrupts all threads; the next sample has what this one misses.
+                }
             }
-        } catch (InterruptedException e) {
-            return; // stopped
         } catch (RuntimeException | LinkageError e) {
             warn(e);
         }
     }
 
+    /** Takes part of the threads only if the heap is full; the next sample has the rest. */
     private synchronized void sample() {
-        Map<Integer, Seen> now = new HashMap<>();
-        for (ThreadTable.Row row : ThreadTable.read(agency.hooks())) {
+        ThreadTable.Row[] rows = ThreadTable.read(agency.hooks());
+        Set<Integer> alive = new HashSet<>();
+        for (ThreadTable.Row row : rows) {
             if (row.getCpuNanos() < 0 || row.getName().equals(ThreadTable.ENDED)) continue;
+            alive.add(row.getTid());
             Seen before = seen.get(row.getTid());
             // The kernel reuses thread ids.
             boolean same =
@@ -109,14 +118,15 @@ final class Summary {
             boolean ending = same && row.getName().equals("DestroyJavaVM");
             String name = ending ? before.pool : nameOf(row);
             Pool pool = pools.computeIfAbsent(name, n -> new Pool());
+            // From here on nothing fails, or time would be counted twice.
+            seen.put(row.getTid(), new Seen(name, row.getCpuNanos(), row.getUserNanos()));
             if (pool.example == null) pool.example = row.getName();
             pool.java |= row.getId() >= 0;
             if (!same || !before.pool.equals(name)) pool.threads++;
             pool.cpuNanos += row.getCpuNanos() - (same ? before.cpuNanos : 0);
             pool.userNanos += row.getUserNanos() - (same ? before.userNanos : 0);
-            now.put(row.getTid(), new Seen(name, row.getCpuNanos(), row.getUserNanos()));
         }
-        seen = now;
+        seen.keySet().retainAll(alive);
     }
 
     private String nameOf(ThreadTable.Row row) {
@@ -137,7 +147,7 @@ final class Summary {
                     StandardOpenOption.WRITE,
                     LinkOption.NOFOLLOW_LINKS);
             Files.move(part, folder.resolve(name + ".json"), StandardCopyOption.ATOMIC_MOVE);
-        } catch (IOException | RuntimeException | LinkageError e) {
+        } catch (IOException | RuntimeException | LinkageError | OutOfMemoryError e) {
             warn(e);
         }
     }

@@ -78,9 +78,12 @@ final class ThreadTimes {
         others.forget();
         hooks.call("setAnswersVirtual", false);
         answersVirtual = false;
+        // The questions whether a thread is virtual stay, with the JVM's answers: each redefinition leaves a class
+        // behind.
         Rewriting made = rewriting;
+        if (made == null || !asksForCpuInstead()) return;
         rewriting = null;
-        if (made != null) made.undo();
+        made.undo();
     }
 
     /**
@@ -108,6 +111,7 @@ final class ThreadTimes {
     }
 
     private void change(boolean virtual) throws Refused {
+        if (rewriting != null) return; // since an earlier time
         Rewriting.Change correction =
                 Rewriting.redirect("getThreadUserTime", "([J)[J", "getThreadTotalCpuTime0", "getThreadUserCpuTime0");
         virtualToo = !virtual

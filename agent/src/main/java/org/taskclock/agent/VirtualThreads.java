@@ -129,8 +129,10 @@ final class VirtualThreads implements Runnable, Watchdog.Check {
         for (Map.Entry<Use, Agency.Step> use : List.copyOf(used.entrySet())) {
             try {
                 make(use.getKey(), use.getValue());
-            } catch (Refused | RuntimeException | LinkageError e) {
+            } catch (Refused e) {
                 giveUp(use.getKey(), e.getMessage());
+            } catch (RuntimeException | LinkageError | VirtualMachineError e) {
+                giveUp(use.getKey(), e.toString());
             }
         }
         watch();

@@ -18,10 +18,23 @@ final class Watchdog implements Runnable {
 
     private static final long PERIOD_MILLIS = 1_000;
 
+    /** A task that fails this often is given up. */
+    private static final int ATTEMPTS = 3;
+
+    /** Made early, because the heap may be full later. */
+    private final Runnable checking = this::runChecks;
+
     private final List<Runnable> tasks = new ArrayList<>();
     private final List<Check> checks = new ArrayList<>();
     /** Null while there is nothing to do. */
     private Thread thread;
+
+    /** A task that failed and is tried again after the next checks; null if there is none. */
+    private Runnable again;
+
+    private int failures;
+    private Class<? extends Throwable> lastFailure;
+    private int attempts;
 
     /** Runs the task soon, on the watchdog's thread. */
     synchronized void submit(Runnable task) {
@@ -49,9 +62,7 @@ final class Watchdog implements Runnable {
     @Override
     public void run() {
         try {
-            for (Runnable task = next(); task != null; task = next()) task.run();
-        } catch (InterruptedException e) {
-            return; // by the program, which may interrupt any thread: what is installed stays so
+            while (runNext()) {}
         } finally {
             synchronized (this) {
                 if (thread == Thread.currentThread()) thread = null; // the next task starts another one
@@ -59,18 +70,53 @@ final class Watchdog implements Runnable {
         }
     }
 
+    /** Returns false when there is nothing left to do. */
+    private boolean runNext() {
+        Runnable task = null;
+        try {
+            task = next();
+            if (task == null) return false;
+            task.run();
+            if (task != checking) attempts = 0;
+        } catch (InterruptedException e) {
+            // The program may interrupt any thread. There is still something to look at.
+        } catch (RuntimeException | Error e) {
+            // The heap may be full, for example. The program has nothing to do with it, and the next look may succeed.
+            failed(task, e);
+        }
+        return true;
+    }
+
+    private synchronized void failed(Runnable task, Throwable e) {
+        failures++;
+        lastFailure = e.getClass();
+        if (task == null || task == checking) return;
+        if (++attempts < ATTEMPTS) again = task;
+        else attempts = 0;
+    }
+
+    /** How often something failed. */
+    synchronized int failures() {
+        return failures;
+    }
+
+    /** Null if nothing failed. */
+    synchronized Class<? extends Throwable> lastFailure() {
+        return lastFailure;
+    }
+
     /** Waits for the next thing to do. Null if there will be none, and the thread is to end. */
     private synchronized Runnable next() throws InterruptedException {
         long end = System.nanoTime() + PERIOD_MILLIS * 1_000_000;
         for (long left = PERIOD_MILLIS; left > 0; left = (end - System.nanoTime()) / 1_000_000) {
             if (!tasks.isEmpty()) return tasks.remove(0);
-            if (checks.isEmpty()) {
+            if (checks.isEmpty() && again == null) {
                 thread = null;
                 return null;
             }
             wait(left);
         }
-        return this::runChecks;
+        return checking;
     }
 
     private void runChecks() {
@@ -83,6 +129,10 @@ final class Watchdog implements Runnable {
             synchronized (this) {
                 checks.remove(check);
             }
+        }
+        synchronized (this) {
+            if (again != null) tasks.add(again);
+            again = null;
         }
     }
 }

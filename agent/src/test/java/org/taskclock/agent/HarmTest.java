@@ -5,9 +5,11 @@ package org.taskclock.agent;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
 import java.lang.instrument.ClassDefinition;
 import java.lang.instrument.Instrumentation;
+import java.lang.management.ClassLoadingMXBean;
 import java.lang.management.ManagementFactory;
 import java.lang.reflect.Method;
 import java.nio.file.Files;
@@ -121,6 +123,150 @@ class HarmTest {
     }
 
     // ---- many carriers at one instant
+
+    /** The agent's threads survive, also when the program interrupts them, and the JVM prints nothing. */
+    @Test
+    void shouldSurviveAFullHeapAndAFullStack(@TempDir Path summaries) throws IOException, InterruptedException {
+        Jvm.with("yield=count,summary=" + summaries)
+                .option("-Xmx64m", "-XX:+UseSerialGC")
+                .run(Full.class)
+                .silently();
+        assertThat(summaries).isDirectoryContaining("glob:**.json");
+    }
+
+    static final class Full {
+        private static final long FULL_MILLIS = 3_500;
+        private static final int DEEP = 100;
+
+        private static byte[] code;
+        private static int loaded;
+
+        /** What is loaded again and again, by a class loader each time. */
+        static final class Loaded {}
+
+        private static final class Loader extends ClassLoader {
+            private Loader() {
+                super(null);
+            }
+
+            private void load() {
+                defineClass(null, code, 0, code.length);
+                loaded++;
+            }
+        }
+
+        public static void main(String[] args) throws Exception {
+            try (InputStream in = Full.class.getResourceAsStream("HarmTest$Full$Loaded.class")) {
+                code = in.readAllBytes();
+            }
+            boolean virtual = Runtime.version().feature() >= 21;
+            if (virtual) VirtualThread.start("first", () -> {}).join();
+            Sample.bean();
+            for (int i = 0; i < DEEP; i++) {
+                Thread thread = new Thread(null, Full::tryToDescend, "deep", 300_000 + i * 64L);
+                thread.start();
+                thread.join();
+            }
+            check(loaded > DEEP, "loaded at the end of the stack: " + loaded);
+            for (Thread thread : Thread.getAllStackTraces().keySet()) {
+                if (thread != Thread.currentThread()) thread.interrupt();
+            }
+            fill();
+            if (virtual) check(isAlive("taskclock-watchdog"), "the watchdog has ended");
+            check(isAlive("taskclock summary"), "the summary has ended");
+        }
+
+        private static void tryToDescend() {
+            try {
+                descend(new int[1]);
+            } catch (StackOverflowError e) {
+                // as it should
+            }
+        }
+
+        @SuppressWarnings("InfiniteRecursion") // until the stack is full
+        private static void descend(int[] deepest) {
+            int depth = ++deepest[0];
+            try {
+                descend(deepest);
+            } catch (StackOverflowError e) {
+                if (deepest[0] - depth < 1_500 && (deepest[0] - depth) % 7 == 0) tryToLoad();
+                throw e;
+            }
+        }
+
+        private static void tryToLoad() {
+            try {
+                new Loader().load();
+            } catch (StackOverflowError | LinkageError e) {
+                // the stack does not suffice
+            }
+        }
+
+        /** Leaves no room, then little room, for longer than the agent's threads sleep. */
+        private static void fill() {
+            List<byte[]> all = new ArrayList<>();
+            long end = System.nanoTime() + FULL_MILLIS * 1_000_000;
+            while (System.nanoTime() - end < 0) {
+                int size = 1 << 20;
+                while (size > 8) {
+                    try {
+                        all.add(new byte[size]);
+                    } catch (OutOfMemoryError e) {
+                        size /= 2;
+                    }
+                }
+                for (int i = 0; i < 20; i++) {
+                    try {
+                        all.remove(all.size() - 1);
+                        new Loader().load();
+                    } catch (OutOfMemoryError | LinkageError e) {
+                        // the heap does not suffice
+                    }
+                }
+            }
+            all.clear();
+        }
+
+        private static boolean isAlive(String name) {
+            return Thread.getAllStackTraces().keySet().stream()
+                    .anyMatch(thread -> thread.getName().equals(name));
+        }
+
+        private static void check(boolean holds, String otherwise) {
+            if (!holds) throw new AssertionError(otherwise);
+        }
+    }
+
+    /** Each redefinition of a class leaves memory behind, and counts as a loaded class. */
+    @Test
+    void shouldNotRedefineClassesAgainAndAgain() throws IOException, InterruptedException {
+        Jvm.with(Jvm.feature() < 21 ? "" : "virtual=mxbean").run(Switched.class).silently();
+    }
+
+    static final class Switched {
+        private static final int TIMES = 30;
+        /** JDK 21 to 24 correct getThreadUserTime, which is taken back each time. */
+        private static final boolean IS_CORRECTED =
+                Runtime.version().feature() >= 21 && Runtime.version().feature() < 25;
+
+        public static void main(String[] args) throws Exception {
+            TaskClockMXBean bean = Sample.bean();
+            change(bean);
+            ClassLoadingMXBean classes = ManagementFactory.getClassLoadingMXBean();
+            long before = classes.getTotalLoadedClassCount();
+            for (int i = 0; i < TIMES; i++) change(bean);
+            assertThat(classes.getTotalLoadedClassCount() - before)
+                    .isLessThan(IS_CORRECTED ? 4 * TIMES + TIMES : TIMES / 2);
+        }
+
+        private static void change(TaskClockMXBean bean) {
+            bean.setEnabled(false);
+            bean.setEnabled(true);
+            bean.setThreadTimes(false);
+            bean.setThreadTimes(true);
+        }
+    }
 
     @Test
     void shouldKeepCarriersApart() throws IOException, InterruptedException {

@@ -24,8 +24,8 @@ class YieldTest {
     }
 
     static final class Counted {
-        private static final int OFTEN = 300_000;
-        private static final int SELDOM = 100_000;
+        private static final int OFTEN = 1_500_000;
+        private static final int SELDOM = 500_000;
 
         public static void main(String[] args) throws Exception {
             Thread often = new Thread(Counted::often, "often-1");

@@ -156,7 +156,9 @@ public final class EngineSoak implements Callable<Integer> {
         long operations;
         long mounts;
         String withSummary = options + ",summary=" + work;
-        Engine engine = Engine.start(java, withAgent(withSummary), command, log);
+        List<String> jvmOptions = new ArrayList<>(withAgent(withSummary));
+        jvmOptions.add("-Dsoak.paced=true"); // for an engine whose threads would otherwise grow with its throughput
+        Engine engine = Engine.start(java, jvmOptions, command, log);
         try (engine) {
             Disturber disturber =
                     new Disturber(engine, machine.feature(), agent, withSummary, work, recordingSeconds * 1000L);

@@ -17,7 +17,7 @@ import org.apache.commons.math3.stat.descriptive.rank.Median;
 
 /**
  * What an engine holds at one moment. The heap has a fixed size and is touched when the JVM starts, so that resident memory
- * grows with native memory only.
+ * grows with native memory only; files that the engine maps are left out.
  *
  * @param threads of the process, the JVM's own included
  * @param agentBytes what the agent says it uses; 0 while it is detached
@@ -52,7 +52,7 @@ record Vitals(
         long resident = 0;
         for (String line : Files.readAllLines(process.resolve("status"))) {
             if (line.startsWith("Threads:")) threads = number(line);
-            if (line.startsWith("VmRSS:")) resident = number(line);
+            if (line.startsWith("RssAnon:")) resident = number(line);
         }
         CompositeData metaspace = (CompositeData) engine.beans().getAttribute(METASPACE, "Usage");
         return new Vitals(
@@ -80,7 +80,7 @@ record Vitals(
         Map<String, Growth> growth = new LinkedHashMap<>();
         growth.put("threads", growth(samples, Vitals::threads, 0.02, 4));
         growth.put("descriptors", growth(samples, Vitals::descriptors, 0.02, 4));
-        growth.put("resident memory, KB", growth(samples, Vitals::residentKb, 0.03, 0));
+        growth.put("resident memory without files, KB", growth(samples, Vitals::residentKb, 0.03, 0));
         growth.put("metaspace, KB", growth(samples, Vitals::metaspaceKb, 0.03, 0));
         growth.put("loaded classes", growth(samples, Vitals::classes, 0.03, 0));
         growth.put("memory of the agent, bytes", growth(samples, Vitals::agentBytes, 0.05, 65_536));

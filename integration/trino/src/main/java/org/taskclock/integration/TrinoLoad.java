@@ -14,6 +14,11 @@ import java.util.Map;
 public final class TrinoLoad {
     private static final int CLIENTS = 2;
 
+    /** Trino keeps a thread for a minute after each query, so without pauses the number of threads follows the throughput. */
+    private static final boolean IS_PACED = Boolean.getBoolean("soak.paced");
+
+    private static final long PAUSE_MILLIS = 500;
+
     private static final List<String> QUERIES = List.of("""
             SELECT returnflag, linestatus, sum(quantity), sum(extendedprice * (1 - discount)), count(*)
             FROM lineitem WHERE shipdate <= DATE '1998-09-02' GROUP BY 1, 2 ORDER BY 1, 2""", """
@@ -57,6 +62,9 @@ public final class TrinoLoad {
                         .toList()
                         .toString();
                 load.answer("query " + (query + 1), answer);
+                if (IS_PACED) Thread.sleep(PAUSE_MILLIS);
+            } catch (InterruptedException e) {
+                return;
             } catch (RuntimeException e) {
                 load.fail(e);
             }
