@@ -9,7 +9,7 @@
 #
 #   -j JAVA_HOME  the JDK of the engine (default: the newest under /usr/lib/jvm); trino needs 24 or later, the others 21
 #   -o DIRECTORY  results and logs (default: integration/results/DATE)
-#   OPTION        of the soak itself: --minutes, --groups, --window, ...: see "soak.sh jetty -- --help"
+#   OPTION        passed to the soak: --minutes, --groups, --window, ...; list them with "soak.sh jetty -- --help"
 #
 # With its defaults a soak takes 37 minutes. Exit codes: 0 no failure, 1 a failure, 2 usage error.
 set -euo pipefail
@@ -32,8 +32,11 @@ options=()
 while (($#)); do
   case $1 in
     -h | --help) usage ;;
-    -j) home=${2:?"-j: its value is missing"} && shift 2 ;;
-    -o) out=${2:?"-o: its value is missing"} && shift 2 ;;
+    -j | -o)
+      [[ ${2-} ]] || die "$1: its value is missing: see soak.sh --help"
+      if [[ $1 == -j ]]; then home=$2; else out=$2; fi
+      shift 2
+      ;;
     --) shift && options=("$@") && break ;;
     -*) die "$1: no such option: see soak.sh --help" ;;
     *) [[ ! $engine ]] || die "$1: one engine at a time" && engine=$1 && shift ;;
@@ -69,10 +72,12 @@ fi
 [[ -x $home/bin/java ]] || die "no JDK ${home:-21 or later found}: name one by -j"
 
 build() {
-  mvn -B -q -DskipTests -f "$1/pom.xml" "${@:2}" >&2 || die 'the build failed'
+  mvn -B -q -DskipTests -f "$1/pom.xml" "${@:2}" >&2 && return
+  echo 'soak.sh: the build failed' >&2
+  exit 1
 }
-[[ -f $root/benchmarks/target/benchmarks.jar ]] || build "$root" package
-[[ -d $here/$engine/target/lib ]] || build "$here" package
+[[ -f $root/benchmarks/target/benchmarks.jar && -f $root/agent/target/taskclock-agent.jar ]] || build "$root" package
+[[ -d $here/$engine/target/lib ]] || build "$here" package -pl "load,$engine"
 
 "$home/bin/java" --enable-native-access=ALL-UNNAMED -cp "$root/benchmarks/target/benchmarks.jar" \
   org.taskclock.soak.EngineSoak --name "$engine" --java "$home/bin/java" --agent "$root/agent/target/taskclock-agent.jar" \

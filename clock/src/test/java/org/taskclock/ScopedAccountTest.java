@@ -18,6 +18,7 @@ class ScopedAccountTest {
             import java.util.concurrent.Executors;
             import org.taskclock.CpuAccount;
             import org.taskclock.CpuUsage;
+            import org.taskclock.TaskClock;
 
             public class Main {
                 static final ScopedValue<CpuAccount> ACCOUNT = ScopedValue.newInstance();
@@ -47,7 +48,9 @@ class ScopedAccountTest {
 
                 static Long scan() {
                     long end = System.nanoTime() + 50_000_000;
-                    while (System.nanoTime() < end) Thread.onSpinWait();
+                    long cpu = TaskClock.cpuNanos(); // -1 on a virtual thread
+                    while (System.nanoTime() < end || cpu >= 0 && TaskClock.cpuNanos() - cpu < 20_000_000)
+                        Thread.onSpinWait();
                     return end;
                 }
             }

@@ -70,16 +70,20 @@ final class TaskClockAccount implements Runnable {
         if (index <= 0) return; // it was mounted when nobody looked
         long newCpu = TaskClockCalls.unmount();
         long newUser = UNSAFE.getLong(addresses[index] + USER);
-        group.add(index, TaskClockGroup.CPU, newCpu - cpu);
-        group.add(index, TaskClockGroup.USER, newUser - user);
+        long moreCpu = newCpu - cpu;
+        long moreUser = newUser - user;
         cpu = newCpu;
         user = newUser;
         UNSAFE.putIntRelease(this, CARRIER, -index);
+        // Last, as this may fail: it allocates for a carrier that is new to the group.
+        group.add(index, TaskClockGroup.CPU, moreCpu);
+        group.add(index, TaskClockGroup.USER, moreUser);
     }
 
     /** On the last carrier, after the last unmount. */
     void end() {
-        if (carrier < 0) group.add(-carrier, TaskClockGroup.ENDED, 1);
+        // While nothing is accounted for, a thread ends on a carrier that is not the last one it was counted on.
+        if (carrier < 0) group.add(TaskClockHooks.accounting ? -carrier : TaskClockGroup.SHARED, TaskClockGroup.ENDED, 1);
     }
 
     private static synchronized void addCarrier(int index, long record) {
@@ -93,6 +97,11 @@ final class TaskClockAccount implements Runnable {
             addresses = longer;
         }
         addresses[index] = record;
+    }
+
+    /** How often the carrier with this index has mounted and unmounted. */
+    static long turn(int index) {
+        return UNSAFE.getLongAcquire(null, addresses[index] + TURN);
     }
 
     /** Whether the carrier with this index has ever mounted a thread with an account. */

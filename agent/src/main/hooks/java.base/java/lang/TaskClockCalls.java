@@ -71,11 +71,20 @@ final class TaskClockCalls implements Runnable {
         thread.start();
     }
 
+    /** Also if the program interrupts all threads. */
+    private static void sleep() {
+        try {
+            Thread.sleep(PATIENCE_MILLIS);
+        } catch (InterruptedException e) {
+            return; // a little early then
+        }
+    }
+
     /** All that a mount needs is linked before it is used there, as nothing may wait there. */
     @Override
     public void run() {
         try {
-            Thread.sleep(PATIENCE_MILLIS);
+            sleep();
             for (int i = 0; i < WARM_UP_CALLS; i++) {
                 Critical.mount(0, 0);
                 Critical.unmount();

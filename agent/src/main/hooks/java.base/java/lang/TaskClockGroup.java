@@ -18,7 +18,7 @@ final class TaskClockGroup {
     static final int NUMBERS = 4;
 
     /** Carriers from this index on share numbers, or many carriers with many names would need much memory. */
-    private static final int SHARED = 256;
+    static final int SHARED = 256;
 
     /** Longs per carrier: two cache lines, so that no two carriers share one. */
     private static final int SPACING = 16;

@@ -47,7 +47,7 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
     /** Runs when the first virtual thread is made; null: nobody waits for that. */
     private static volatile Runnable firstMade;
     /** Whether virtual threads are accounted for from their next mount on. */
-    private static boolean accounting;
+    static boolean accounting;
     /** The group of a virtual thread that is mounted for the first time. */
     private static volatile Function<Thread, Object> groups;
     /** Is called with a virtual thread that ends, and its cpu and user time, on its last carrier; null: nobody wants that. */
@@ -141,6 +141,8 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
             case "addTotals":
                 ((TaskClockGroup) with[0]).addTo((long[]) with[1]);
                 return null;
+            case "turn":
+                return TaskClockAccount.turn((int) with[0]);
             case "hasMounted":
                 return TaskClockAccount.hasMounted((int) with[0]);
             case "lastGroup":

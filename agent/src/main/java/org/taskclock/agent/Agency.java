@@ -62,6 +62,9 @@ public final class Agency implements BiFunction<String, Boolean, String>, BiCons
 
     private boolean isInstalled;
 
+    /** Whether all was put back, so that tools take the agent for absent. */
+    private boolean isDetached;
+
     /** What the kill switch took away and gives back; null while it is not thrown. */
     private Options before;
 
@@ -89,7 +92,7 @@ public final class Agency implements BiFunction<String, Boolean, String>, BiCons
             if (yields == null) start();
             if (options.detach()) {
                 detach();
-                return state() + "; detached";
+                return state();
             }
             install(options);
             return state();
@@ -131,6 +134,7 @@ public final class Agency implements BiFunction<String, Boolean, String>, BiCons
         }
         told = all;
         isInstalled = true;
+        isDetached = false;
         if (running) installRest();
         else watchdog.submit(this);
     }
@@ -276,6 +280,7 @@ public final class Agency implements BiFunction<String, Boolean, String>, BiCons
         summary = null;
         told = Options.NONE;
         isInstalled = false;
+        isDetached = true;
         before = null;
         leftOut.clear();
         runAll(steps);
@@ -417,6 +422,7 @@ public final class Agency implements BiFunction<String, Boolean, String>, BiCons
         if (!isEnabled()) state.append(",enabled=off");
         leftOut.forEach((part, reason) ->
                 state.append("; left out: ").append(part).append(": ").append(reason));
+        if (isDetached) state.append("; detached");
         return state.toString();
     }
 }

@@ -98,6 +98,9 @@ public final class Management implements TaskClockMXBean, Watchdog.Check, Suppli
         } catch (ReflectiveOperationException | IOException | RuntimeException | LinkageError e) {
             bean = null;
             throw new Refused("the platform's beans of this JVM are not as expected: " + e, e);
+        } catch (VirtualMachineError e) {
+            bean = null; // so that another attempt begins anew
+            throw e;
         }
     }
 
@@ -124,7 +127,10 @@ public final class Management implements TaskClockMXBean, Watchdog.Check, Suppli
                 MBeanServer server = (MBeanServer) hooks.call("staticField", factory, "platformMBeanServer");
                 if (server == null) return false;
                 ObjectName name = new ObjectName(NAME);
-                if (bean != null && !server.isRegistered(name)) server.registerMBean(bean, name);
+                Object ours = bean;
+                if (ours != null && !server.isRegistered(name)) server.registerMBean(ours, name);
+                // It may have been removed meanwhile.
+                if (ours != null && bean != ours) server.unregisterMBean(name);
                 return true;
             }
         } catch (ClassNotFoundException | JMException | RuntimeException | LinkageError e) {
@@ -135,8 +141,13 @@ public final class Management implements TaskClockMXBean, Watchdog.Check, Suppli
     /** Adds it to what the platform registers when it makes its server. */
     private void offer(Instrumentation jvm) throws ReflectiveOperationException, IOException {
         hooks.call("setBean", bean);
-        if (isOffered) return;
+        if (!isOffered) provide(jvm);
         isOffered = true;
+        looks = 0;
+        watchdog.watch(this);
+    }
+
+    private void provide(Instrumentation jvm) throws ReflectiveOperationException, IOException {
         Class<?> service = Class.forName("sun.management.spi.PlatformMBeanProvider", false, null);
         Class<?> provider = Hooks.define(jvm, beanType, "sun.management.TaskClockBeans");
         for (Method method : provider.getMethods())
@@ -144,7 +155,6 @@ public final class Management implements TaskClockMXBean, Watchdog.Check, Suppli
                 throw new IllegalStateException("they must know " + method.getName());
         finder = Class.forName(FACTORY + "$PlatformMBeanFinder", false, null);
         Hooks.provide(jvm, service, provider);
-        watchdog.watch(this);
     }
 
     /**
@@ -256,7 +266,8 @@ public final class Management implements TaskClockMXBean, Watchdog.Check, Suppli
 
     @Override
     public ThreadTime[] getThreads() {
-        return ThreadTable.read(hooks);
+        ThreadTime[] threads = ThreadTable.read(hooks);
+        return threads == null ? new ThreadTime[0] : threads;
     }
 
     @Override

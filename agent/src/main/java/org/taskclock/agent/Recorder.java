@@ -185,7 +185,9 @@ final class Recorder implements FlightRecorderListener {
     private synchronized void threadCpu() {
         Map<Integer, ThreadTable.Row> rows = new HashMap<>();
         boolean isFirst = lastRows == null;
-        for (ThreadTable.Row row : ThreadTable.read(hooks)) {
+        ThreadTable.Row[] all = ThreadTable.read(hooks);
+        if (all == null) return; // the next period covers this one too
+        for (ThreadTable.Row row : all) {
             rows.put(row.getTid(), row);
             if (isFirst) continue;
             ThreadTable.Row last = lastRows.get(row.getTid());

@@ -106,10 +106,11 @@ final class Summary {
     /** Takes part of the threads only if the heap is full; the next sample has the rest. */
     private synchronized void sample() {
         ThreadTable.Row[] rows = ThreadTable.read(agency.hooks());
+        if (rows == null) return; // the next sample has what this one misses
         Set<Integer> alive = new HashSet<>();
         for (ThreadTable.Row row : rows) {
-            if (row.getCpuNanos() < 0 || row.getName().equals(ThreadTable.ENDED)) continue;
             alive.add(row.getTid());
+            if (row.getCpuNanos() < 0 || row.getName().equals(ThreadTable.ENDED)) continue;
             Seen before = seen.get(row.getTid());
             // The kernel reuses thread ids.
             boolean same =

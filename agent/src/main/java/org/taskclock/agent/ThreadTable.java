@@ -26,6 +26,7 @@ final class ThreadTable {
 
     private ThreadTable() {}
 
+    /** Returns null if the kernel does not list the threads now, for example because all file descriptors are in use. */
     static Row[] read(Hooks hooks) {
         Map<Integer, Thread> threads = new HashMap<>();
         for (Thread thread : OtherThreads.threads()) {
@@ -44,6 +45,7 @@ final class ThreadTable {
                 times = new long[3][capacity];
                 count = SNAPSHOT.read(tids, times[0], times[1], times[2]);
             } while (count > capacity);
+            if (count < 0) return null;
             for (int i = 0; i < count; i++) {
                 Thread thread = threads.get(tids[i]);
                 String name = thread == null ? kernelName(tids[i]) : thread.getName();

@@ -18,7 +18,9 @@ final class ThreadTimes {
     /** Null where no method is changed. */
     private Rewriting rewriting;
 
-    private List<Rewriting.Change> virtualToo;
+    private List<Rewriting.Change> virtualToo = List.of();
+    /** Whether {@link #correct} found something to correct, which is corrected again after the kill switch. */
+    private boolean isCorrected;
 
     private boolean installed;
     private boolean answersVirtual;
@@ -56,6 +58,7 @@ final class ThreadTimes {
             if (disagreement != null)
                 throw new Refused("left as it is, as the clock and the JVM disagree: " + disagreement);
             if (virtual && VirtualThreads.exist()) change(true);
+            else if (isCorrected) change(false);
         } catch (Refused e) {
             remove();
             throw e;
@@ -68,7 +71,9 @@ final class ThreadTimes {
      * the class costs a JVM that was attached to all of its compiled code, so it is done only before the program starts.
      */
     void correct() throws Refused {
-        if (installed && rewriting == null && asksForCpuInstead()) change(false);
+        if (!installed || rewriting != null || !asksForCpuInstead()) return;
+        change(false);
+        isCorrected = true;
     }
 
     void remove() throws Refused {
@@ -123,8 +128,9 @@ final class ThreadTimes {
                         Rewriting.askWhetherVirtual("getThreadUserTime", "([J)[J", "isUnknown"));
         List<Rewriting.Change> changes = new ArrayList<>(virtualToo);
         if (asksForCpuInstead()) changes.add(correction);
-        rewriting = new Rewriting(jvm, threadImpl, changes);
-        rewriting.apply();
+        Rewriting made = new Rewriting(jvm, threadImpl, changes);
+        made.apply();
+        rewriting = made;
         if (asksForCpuInstead()) rewriting.demand(correction);
     }
 

@@ -198,7 +198,8 @@ final class VirtualAccounts implements Function<Thread, Object>, Agency.Step {
                 : -1;
         Object group = now > fields[at + LAST_CPU] ? hooks.call("lastGroup", (int) fields[at + INDEX]) : null;
         long[] ofGroup = group == null ? null : totals.get(group);
-        if (ofGroup == null) return;
+        // What was read is of one mount only if the carrier is in it still.
+        if (ofGroup == null || (long) hooks.call("turn", (int) fields[at + INDEX]) != fields[at + TURN]) return;
         long more = now - fields[at + LAST_CPU];
         ofGroup[GROUP_CPU] += more;
         ofGroup[GROUP_USER] += userPart(more, fields, at);

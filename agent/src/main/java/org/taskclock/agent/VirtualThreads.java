@@ -109,7 +109,12 @@ final class VirtualThreads implements Runnable, Watchdog.Check {
         Thread maker = new Thread(null, this::makeAll, "taskclock-virtual-threads", 0, false);
         maker.setDaemon(true);
         maker.setContextClassLoader(null);
-        maker.start();
+        try {
+            maker.start();
+        } catch (OutOfMemoryError e) {
+            watchdog.watch(this); // which makes the change a second later
+            return;
+        }
         boolean interrupted = false;
         long end = System.nanoTime() + PATIENCE_MILLIS * 1_000_000;
         while (maker.isAlive() && System.nanoTime() < end) {
@@ -181,7 +186,8 @@ final class VirtualThreads implements Runnable, Watchdog.Check {
     // ---- whether the change is still there
 
     private void watch() {
-        if (!isWatched && !used.isEmpty()) watchdog.watch(this);
+        if (isWatched || used.isEmpty()) return;
+        watchdog.watch(this);
         isWatched = true;
     }
 
@@ -211,9 +217,9 @@ final class VirtualThreads implements Runnable, Watchdog.Check {
             if (isAccounted != null) judge(isAccounted, seen, before);
             return true;
         } catch (Refused | RuntimeException | LinkageError e) {
-            System.err.println("taskclock: agent: cannot check " + TYPE + ": " + e.getMessage());
             synchronized (this) {
                 isWatched = false;
+                for (Use use : List.copyOf(used.keySet())) giveUp(use, "cannot check " + TYPE + ": " + e.getMessage());
             }
             return false;
         }

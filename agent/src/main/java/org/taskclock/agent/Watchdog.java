@@ -29,8 +29,8 @@ final class Watchdog implements Runnable {
     /** Null while there is nothing to do. */
     private Thread thread;
 
-    /** A task that failed and is tried again after the next checks; null if there is none. */
-    private Runnable again;
+    /** Tasks that failed and are tried again after the next checks. */
+    private final List<Runnable> again = new ArrayList<>(ATTEMPTS);
 
     private int failures;
     private Class<? extends Throwable> lastFailure;
@@ -53,10 +53,16 @@ final class Watchdog implements Runnable {
             notifyAll();
             return;
         }
-        thread = new Thread(null, this, "taskclock-watchdog", 0, false);
-        thread.setDaemon(true);
-        thread.setContextClassLoader(null);
-        thread.start();
+        try {
+            Thread started = new Thread(null, this, "taskclock-watchdog", 0, false);
+            started.setDaemon(true);
+            started.setContextClassLoader(null);
+            started.start();
+            thread = started;
+        } catch (OutOfMemoryError e) {
+            // No memory, or too many threads. The next task tries again.
+            note(e);
+        }
     }
 
     @Override
@@ -88,11 +94,15 @@ final class Watchdog implements Runnable {
     }
 
     private synchronized void failed(Runnable task, Throwable e) {
+        note(e);
+        if (task == null || task == checking) return;
+        if (++attempts < ATTEMPTS) again.add(task);
+        else attempts = 0;
+    }
+
+    private synchronized void note(Throwable e) {
         failures++;
         lastFailure = e.getClass();
-        if (task == null || task == checking) return;
-        if (++attempts < ATTEMPTS) again = task;
-        else attempts = 0;
     }
 
     /** How often something failed. */
@@ -110,7 +120,7 @@ final class Watchdog implements Runnable {
         long end = System.nanoTime() + PERIOD_MILLIS * 1_000_000;
         for (long left = PERIOD_MILLIS; left > 0; left = (end - System.nanoTime()) / 1_000_000) {
             if (!tasks.isEmpty()) return tasks.remove(0);
-            if (checks.isEmpty() && again == null) {
+            if (checks.isEmpty() && again.isEmpty()) {
                 thread = null;
                 return null;
             }
@@ -125,14 +135,19 @@ final class Watchdog implements Runnable {
             all = List.copyOf(checks);
         }
         for (Check check : all) {
-            if (check.look()) continue;
+            try {
+                if (check.look()) continue;
+            } catch (RuntimeException | Error e) {
+                note(e); // the other checks are looked at all the same
+                continue;
+            }
             synchronized (this) {
                 checks.remove(check);
             }
         }
         synchronized (this) {
-            if (again != null) tasks.add(again);
-            again = null;
+            tasks.addAll(again);
+            again.clear();
         }
     }
 }

@@ -101,6 +101,7 @@ class HarmTest {
             assertThat(System.getProperty("taskclock.agent")).contains("vthreads=off", "left out: vthreads");
             assertThat(bean.getParts())
                     .filteredOn(part -> part.getName().equals("vthreads"))
+                    .hasSize(1)
                     .allMatch(part ->
                             part.getState().equals("off") && part.getProblem().contains("another agent"));
         }

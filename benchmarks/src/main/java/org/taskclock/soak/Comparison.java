@@ -95,7 +95,9 @@ final class Comparison {
         operations += engine.operations();
         cpu += engine.cpuNanos();
         nanos += System.nanoTime();
-        if (operations <= 0) throw new IOException("no operation in a window of " + windowMillis + " ms");
+        if (operations <= 0 || cpu <= 0) throw new IOException("no operation in a window of " + windowMillis + " ms");
+        if (agent.isEnabled() != on) throw new IOException("the agent was switched by somebody else");
+        if (on) engine.checkAgent();
         return new Window(operations * 1e9 / nanos, (double) cpu / operations);
     }
 }

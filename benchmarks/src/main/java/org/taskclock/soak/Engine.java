@@ -8,6 +8,7 @@ import com.sun.tools.attach.AttachNotSupportedException;
 import com.sun.tools.attach.VirtualMachine;
 import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -129,6 +130,16 @@ final class Engine implements AutoCloseable {
         return answers;
     }
 
+    /** Fails if a feature of the agent is missing, or if something failed in it. */
+    void checkAgent() throws IOException {
+        AgentMXBean agent = bean(AgentMXBean.NAME, AgentMXBean.class);
+        for (AgentMXBean.Part part : agent.getParts()) {
+            if (part.getProblem() != null)
+                throw new IOException("the agent's " + part.getName() + ": " + part.getProblem());
+        }
+        if (agent.getFailures() > 0) throw new IOException("the agent failed: " + agent.getLastFailure());
+    }
+
     /** CPU time of the whole process. */
     long cpuNanos() {
         return clock.cpuNanos();
@@ -160,14 +171,17 @@ final class Engine implements AutoCloseable {
 
     /** Returns what the engine's log has to say against the agent or the JVM. */
     List<String> complaints() throws IOException {
-        try (var lines = Files.lines(log)) {
+        try (var lines = Files.lines(log, StandardCharsets.ISO_8859_1)) {
             return lines.filter(line -> line.startsWith("taskclock:")
                             || line.contains("org.taskclock.agent")
                             || line.contains("java.lang.TaskClock")
                             || line.contains("ASSERTION FAILED")
                             || line.contains("OutOfMemoryError")
                             || line.contains("StackOverflowError")
-                            || line.contains("fatal error"))
+                            || line.contains("fatal error")
+                            // Kafka's tools go on after these.
+                            || line.contains("Exiting before consuming")
+                            || line.startsWith("org.apache.kafka.common.errors."))
                     .limit(20)
                     .toList();
         }

@@ -7,6 +7,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -26,15 +28,18 @@ import picocli.CommandLine.Parameters;
         sortOptions = false,
         description = {
             "Soak the agent in an engine under load.",
-            "First the engine runs without the agent, for its answers. Then it runs with all features of the agent, while "
+            "First, the engine runs without the agent to record its answers. Then it runs with all features of the agent, while "
                     + "the soak attaches and detaches copies, changes modes, takes thread and heap dumps, records with "
                     + "JFR and async-profiler, and reads the bean. Last, the agent is switched on and off in an "
                     + "undisturbed run, to compare throughput."
         },
         exitCodeListHeading = "%nExit codes:%n",
-        exitCodeList = {"0:no failure", "1:a failure, in the result", "2:usage error"})
+        exitCodeList = {"0:success", "1:failure (see the result)", "2:usage error"})
 public final class EngineSoak implements Callable<Integer> {
     private static final int SAMPLE_SECONDS = 5;
+
+    /** A heap dump stops an engine for less. */
+    private static final double LONGEST_PAUSE_SECONDS = 60;
 
     /** A shorter run does not warm up, so its growth is not judged. */
     private static final double LONG_MINUTES = 10;
@@ -54,19 +59,20 @@ public final class EngineSoak implements Callable<Integer> {
     @Option(
             names = "--reference-seconds",
             defaultValue = "60",
-            description = "Run without the agent (default: ${DEFAULT-VALUE}).")
+            description = "Length of the run without the agent, in seconds (default: ${DEFAULT-VALUE}).")
     private int referenceSeconds;
 
     @Option(
             names = "--minutes",
             defaultValue = "30",
-            description = "Disturbed run; 0 for none (default: ${DEFAULT-VALUE}).")
+            description =
+                    "Length of the disturbed run, in minutes; 0 skips it. Growth is judged in runs of 10 minutes or more (default: ${DEFAULT-VALUE}).")
     private double minutes;
 
     @Option(
             names = "--recording-seconds",
             defaultValue = "8",
-            description = "How long JFR and async-profiler record (default: ${DEFAULT-VALUE}).")
+            description = "Length of each JFR and async-profiler recording, in seconds (default: ${DEFAULT-VALUE}).")
     private int recordingSeconds;
 
     @Option(
@@ -75,7 +81,10 @@ public final class EngineSoak implements Callable<Integer> {
             description = "Groups of four windows to compare; 0 for none (default: ${DEFAULT-VALUE}).")
     private int groups;
 
-    @Option(names = "--window", defaultValue = "2", description = "Seconds of a window (default: ${DEFAULT-VALUE}).")
+    @Option(
+            names = "--window",
+            defaultValue = "2",
+            description = "Length of a window, in seconds (default: ${DEFAULT-VALUE}).")
     private double window;
 
     @Option(
@@ -90,7 +99,7 @@ public final class EngineSoak implements Callable<Integer> {
             description = "JVM options, main class and arguments of the engine.")
     private List<String> command;
 
-    private final List<String> failures = new ArrayList<>();
+    private final List<String> failures = Collections.synchronizedList(new ArrayList<>());
     private SoakResult.Machine machine;
     private String options;
 
@@ -102,13 +111,17 @@ public final class EngineSoak implements Callable<Integer> {
     }
 
     @Override
-    public Integer call() throws IOException, InterruptedException, JMException {
+    public Integer call() throws IOException, InterruptedException {
         Files.createDirectories(out);
+        // So that no earlier result is taken for this one's.
+        Files.deleteIfExists(out.resolve(name + ".json"));
+        Files.deleteIfExists(out.resolve(name + ".md"));
         machine = SoakResult.Machine.of(java);
         options = Disturber.allFeatures(machine.feature());
-        Map<String, String> expected = reference();
-        SoakResult.Disturbed disturbed = minutes > 0 ? disturb(expected) : null;
-        Comparison.Result comparison = groups > 0 ? compare(expected) : null;
+        Map<String, String> recorded = orFailure(this::reference);
+        Map<String, String> expected = recorded == null ? Map.of() : recorded;
+        SoakResult.Disturbed disturbed = minutes > 0 ? orFailure(() -> disturb(expected)) : null;
+        Comparison.Result comparison = groups > 0 ? orFailure(() -> compare(expected)) : null;
         SoakResult result = new SoakResult(name, machine, expected, disturbed, comparison, failures);
         Files.writeString(
                 out.resolve(name + ".json"),
@@ -122,6 +135,18 @@ public final class EngineSoak implements Callable<Integer> {
         Files.writeString(out.resolve(name + ".md"), text);
         System.out.print(text);
         return failures.isEmpty() ? 0 : 1;
+    }
+
+    /** Returns what the part of the soak found; null if it failed, which is then in the result. */
+    private <T> T orFailure(Callable<T> part) throws InterruptedException {
+        try {
+            return part.call();
+        } catch (InterruptedException e) {
+            throw e;
+        } catch (Exception e) {
+            fail(e.toString());
+            return null;
+        }
     }
 
     private void fail(String what) {
@@ -182,9 +207,11 @@ public final class EngineSoak implements Callable<Integer> {
             operations = engine.operations();
             mounts = engine.bean(AgentMXBean.NAME, AgentMXBean.class).getMounts();
         }
-        if (engine.exitCode() != 0) fail("the engine's exit code is " + engine.exitCode());
-        for (String complaint : engine.complaints()) fail("in " + log.getFileName() + ": " + complaint);
+        checkEnd(engine, log);
         checkSummary(work);
+        delete(work);
+        double pause = Vitals.longestPause(samples);
+        if (samples.isEmpty() || pause > LONGEST_PAUSE_SECONDS) fail("no operation for " + Math.round(pause) + " s");
         Map<String, Vitals.Growth> growth = Vitals.growth(samples);
         growth.forEach((what, change) -> {
             if (minutes >= LONG_MINUTES && !change.isGood())
@@ -196,17 +223,26 @@ public final class EngineSoak implements Callable<Integer> {
         return new SoakResult.Disturbed(minutes, operations, mounts, actions, growth, samples);
     }
 
+    private static void delete(Path directory) throws IOException {
+        try (Stream<Path> files = Files.walk(directory)) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) Files.delete(file);
+        }
+    }
+
     private void sample(Engine engine, long start, long end, List<Vitals> samples) {
         AgentMXBean agentBean = engine.bean(AgentMXBean.NAME, AgentMXBean.class);
+        int failed = 0;
         while (System.nanoTime() - end < 0 && engine.isAlive()) {
             try {
                 TimeUnit.SECONDS.sleep(SAMPLE_SECONDS);
                 // While it is detached there is no bean to read.
                 boolean attached = engine.beans().isRegistered(Engine.name(AgentMXBean.NAME));
                 long agentBytes = attached ? readAll(engine, agentBean) : 0;
+                failed = 0;
                 samples.add(Vitals.of(engine, (System.nanoTime() - start) / 1e9, agentBytes));
             } catch (IOException | JMException | RuntimeException e) {
-                if (!isDetached(engine)) fail("reading beans: " + e);
+                // It may have been detached when it was read, and attached again since.
+                if (++failed > 1 && !isDetached(engine)) fail("reading beans: " + e);
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
                 return;
@@ -248,12 +284,21 @@ public final class EngineSoak implements Callable<Integer> {
     private Comparison.Result compare(Map<String, String> expected)
             throws IOException, InterruptedException, JMException {
         Path log = out.resolve(name + "-compared.log");
-        try (Engine engine = Engine.start(java, withAgent(options), command, log)) {
+        Comparison.Result result;
+        Engine engine = Engine.start(java, withAgent(options), command, log);
+        try (engine) {
             TimeUnit.SECONDS.sleep(warmUp);
-            Comparison.Result result = new Comparison(engine, (long) (window * 1000)).run(groups);
+            engine.checkAgent();
+            result = new Comparison(engine, (long) (window * 1000)).run(groups);
             checkErrors(engine);
             compareAnswers(expected, engine.answers());
-            return result;
         }
+        checkEnd(engine, log);
+        return result;
+    }
+
+    private void checkEnd(Engine engine, Path log) throws IOException {
+        if (engine.exitCode() != 0) fail("the engine's exit code is " + engine.exitCode());
+        for (String complaint : engine.complaints()) fail("in " + log.getFileName() + ": " + complaint);
     }
 }

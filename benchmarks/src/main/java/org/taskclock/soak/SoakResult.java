@@ -86,7 +86,7 @@ record SoakResult(
     private void addDisturbed(StringBuilder text) {
         add(
                 text,
-                "%nDisturbed run: %.0f minutes, %,d operations, %d different answers as without the agent, %,d mounts of virtual threads.%n%n",
+                "%nDisturbed run: %.0f minutes, %,d operations, %d questions answered, %,d mounts of virtual threads.%n%n",
                 disturbed.minutes,
                 disturbed.operations,
                 answers.size(),

@@ -19,11 +19,13 @@ import org.apache.commons.math3.stat.descriptive.rank.Median;
  * What an engine holds at one moment. The heap has a fixed size and is touched when the JVM starts, so that resident memory
  * grows with native memory only; files that the engine maps are left out.
  *
+ * @param operations of the engine so far
  * @param threads of the process, the JVM's own included
  * @param agentBytes what the agent says it uses; 0 while it is detached
  */
 record Vitals(
         double seconds,
+        long operations,
         long threads,
         long descriptors,
         long residentKb,
@@ -57,12 +59,25 @@ record Vitals(
         CompositeData metaspace = (CompositeData) engine.beans().getAttribute(METASPACE, "Usage");
         return new Vitals(
                 seconds,
+                engine.operations(),
                 threads,
                 count(process.resolve("fd")),
                 resident,
                 (long) metaspace.get("used") / 1024,
                 ((Number) engine.beans().getAttribute(CLASSES, "LoadedClassCount")).longValue(),
                 agentBytes);
+    }
+
+    /** Returns the longest time in seconds without an operation. */
+    static double longestPause(List<Vitals> samples) {
+        double longest = 0;
+        Vitals last = null;
+        for (Vitals sample : samples) {
+            double since = last == null ? 0 : sample.seconds - last.seconds;
+            longest = Math.max(longest, since);
+            if (last == null || sample.operations > last.operations) last = sample;
+        }
+        return longest;
     }
 
     private static long number(String line) {
@@ -78,6 +93,7 @@ record Vitals(
     /** Compares the end of a soak with its third tenth, by which the engine has warmed up. */
     static Map<String, Growth> growth(List<Vitals> samples) {
         Map<String, Growth> growth = new LinkedHashMap<>();
+        if (samples.isEmpty()) return growth;
         growth.put("threads", growth(samples, Vitals::threads, 0.02, 4));
         growth.put("descriptors", growth(samples, Vitals::descriptors, 0.02, 4));
         growth.put("resident memory without files, KB", growth(samples, Vitals::residentKb, 0.03, 0));

@@ -135,9 +135,19 @@ class EngineSoakTest {
         assertThat(growth(n -> n / 4).isGood()).isFalse();
     }
 
+    @Test
+    void shouldSeeThatAnEngineHangs() {
+        List<Vitals> samples = IntStream.range(0, 100)
+                .mapToObj(n -> new Vitals(5 * n, n < 30 ? n : Math.max(29, n - 40), 1, 1, 1, 1, 1, 1))
+                .toList();
+        // From the last new operation, in sample 29, to the next one, in sample 70.
+        assertThat(Vitals.longestPause(samples)).isEqualTo(5.0 * (70 - 29));
+        assertThat(Vitals.longestPause(samples.subList(0, 30))).isEqualTo(5);
+    }
+
     private static Vitals.Growth growth(IntToLongFunction threads) {
         List<Vitals> samples = IntStream.range(0, 100)
-                .mapToObj(n -> new Vitals(n, threads.applyAsLong(n), 1, 1, 1, 1, 1))
+                .mapToObj(n -> new Vitals(n, n, threads.applyAsLong(n), 1, 1, 1, 1, 1))
                 .toList();
         return Vitals.growth(samples).get("threads");
     }

@@ -101,7 +101,7 @@ public record AgentReport(
         } catch (IllegalArgumentException e) {
             throw new IOException("its properties cannot be read: " + e.getMessage(), e);
         } finally {
-            Files.deleteIfExists(request);
+            delete(request);
         }
     }
 
@@ -110,6 +110,14 @@ public record AgentReport(
             Files.createFile(request);
         } catch (IOException e) {
             return; // another tool wants it too; or it cannot be had, and then there is no report
+        }
+    }
+
+    private static void delete(Path request) {
+        try {
+            Files.deleteIfExists(request);
+        } catch (IOException e) {
+            return; // another user's tool wants it too, or left it there
         }
     }
 
