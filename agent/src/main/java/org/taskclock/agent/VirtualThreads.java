@@ -112,7 +112,7 @@ final class VirtualThreads implements Runnable, Watchdog.Check {
         try {
             maker.start();
         } catch (OutOfMemoryError e) {
-            watchdog.watch(this); // which makes the change a second later
+            makeSoon();
             return;
         }
         boolean interrupted = false;
@@ -125,6 +125,12 @@ final class VirtualThreads implements Runnable, Watchdog.Check {
             }
         }
         if (interrupted) Thread.currentThread().interrupt();
+    }
+
+    /** The watchdog makes the change within a second. */
+    private synchronized void makeSoon() {
+        looksWhileWaiting = 0;
+        watch();
     }
 
     private synchronized void makeAll() {

@@ -95,7 +95,8 @@ class AttachTest {
                 for (int k = 0; k < 100; k++) Thread.yield();
                 attach(self, "");
                 assertThat(ownYields(bean)).as("yields while detached").isEqualTo(yields + 100);
-                attach(self, "detach");
+                bean.detach();
+                assertThat(System.getProperty("taskclock.agent")).endsWith("; detached");
             }
             self.detach();
         }
