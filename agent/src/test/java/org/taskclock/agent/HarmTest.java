@@ -4,6 +4,7 @@ package org.taskclock.agent;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.FileInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -24,6 +25,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.jar.Attributes;
 import java.util.jar.JarOutputStream;
 import java.util.jar.Manifest;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -266,6 +269,43 @@ class HarmTest {
             bean.setEnabled(true);
             bean.setThreadTimes(false);
             bean.setThreadTimes(true);
+        }
+    }
+
+    /** While the kernel cannot list the threads, as all file descriptors are in use, the summary waits. */
+    @Test
+    void shouldNotCountTwiceAfterAFailedListing(@TempDir Path summaries) throws IOException, InterruptedException {
+        Jvm.with("summary=" + summaries)
+                .behind(List.of("sh", "-c", "ulimit -n 200 && exec \"$0\" \"$@\""))
+                .run(Exhausted.class)
+                .silently();
+        try (Stream<Path> files = Files.list(summaries)) {
+            String json = Files.readString(files.findFirst().orElseThrow());
+            List<Long> cpus = new ArrayList<>();
+            Matcher matcher = Pattern.compile("\"cpuNanos\":(\\d+)").matcher(json);
+            while (matcher.find()) cpus.add(Long.parseLong(matcher.group(1)));
+            // The process first, then its pools, of which no two hold the same time.
+            long pools = cpus.stream().skip(1).mapToLong(cpu -> cpu).sum();
+            assertThat(pools).isBetween(Exhausted.BURNT_NANOS, cpus.get(0) + Exhausted.BURNT_NANOS / 2);
+        }
+    }
+
+    static final class Exhausted {
+        private static final long BURNT_NANOS = 1_500_000_000L;
+        private static final com.sun.management.ThreadMXBean CPU =
+                (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
+
+        public static void main(String[] args) throws Exception {
+            Sample.bean();
+            while (CPU.getCurrentThreadCpuTime() < BURNT_NANOS) Thread.onSpinWait();
+            Thread.sleep(1_500); // so that a sample has it
+            List<InputStream> all = new ArrayList<>();
+            try {
+                while (true) all.add(new FileInputStream("/dev/null"));
+            } catch (IOException e) {
+                Thread.sleep(2_500);
+            }
+            for (InputStream each : all) each.close();
         }
     }
 
