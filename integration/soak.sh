@@ -4,14 +4,15 @@
 #
 # soak.sh ENGINE [-j JAVA_HOME] [-o DIRECTORY] [-- OPTION...]
 #
-# Soaks the agent in a real engine: kafka, jetty, trino or spring. Builds what is missing, runs the engine under load without
-# and with the agent, and writes ENGINE.json and ENGINE.md.
+# Runs a soak test of the agent in a real engine: kafka, jetty, trino, or spring. Builds missing files, runs the engine
+# under load without and with the agent, and writes ENGINE.json and ENGINE.md.
 #
-#   -j JAVA_HOME  the JDK of the engine (default: the newest under /usr/lib/jvm); trino needs 24 or later, the others 21
+#   -j JAVA_HOME  the JDK to run the engine on (default: the newest under /usr/lib/jvm); trino needs JDK 24 or later,
+#                 the others 21
 #   -o DIRECTORY  results and logs (default: integration/results/DATE)
-#   OPTION        passed to the soak: --minutes, --groups, --window, ...; list them with "soak.sh jetty -- --help"
+#   OPTION        an option of the soak test: --minutes, --groups, --window, ...; "soak.sh jetty -- --help" lists them
 #
-# With its defaults a soak takes 37 minutes. Exit codes: 0 no failure, 1 a failure, 2 usage error.
+# With default options, a soak test takes 37 minutes. Exit codes: 0 success, 1 failure, 2 usage error.
 set -euo pipefail
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 root=${here%/*}
@@ -33,17 +34,17 @@ while (($#)); do
   case $1 in
     -h | --help) usage ;;
     -j | -o)
-      [[ ${2-} ]] || die "$1: its value is missing: see soak.sh --help"
+      [[ ${2-} ]] || die "$1: missing value: see soak.sh --help"
       if [[ $1 == -j ]]; then home=$2; else out=$2; fi
       shift 2
       ;;
     --) shift && options=("$@") && break ;;
-    -*) die "$1: no such option: see soak.sh --help" ;;
-    *) [[ ! $engine ]] || die "$1: one engine at a time" && engine=$1 && shift ;;
+    -*) die "$1: unknown option: see soak.sh --help" ;;
+    *) [[ ! $engine ]] || die "$1: more than one engine given" && engine=$1 && shift ;;
   esac
 done
 
-# The heap has a fixed size and is touched at once: what grows is native memory.
+# The heap has a fixed size and is touched at startup, so any growth is native memory.
 jvm=(-Xms768m -Xmx768m)
 arguments=()
 case $engine in
@@ -58,18 +59,18 @@ case $engine in
   trino)
     main=TrinoLoad
     jvm=(-Xms3g -Xmx3g --add-modules jdk.incubator.vector --sun-misc-unsafe-memory-access=allow)
-    # A query takes a tenth of a second.
+    # A query takes about a tenth of a second.
     options=(--window 10 --groups 10 "${options[@]}")
     ;;
-  '') die 'which engine? kafka, jetty, trino or spring' ;;
-  *) die "$engine: no such engine: there are kafka, jetty, trino and spring" ;;
+  '') die 'no engine given: use kafka, jetty, trino, or spring' ;;
+  *) die "$engine: unknown engine: use kafka, jetty, trino, or spring" ;;
 esac
 jvm+=(-XX:+AlwaysPreTouch --enable-native-access=ALL-UNNAMED)
 
 if [[ ! $home ]]; then
   for release in $(grep -l '^JAVA_VERSION="2[1-9]' /usr/lib/jvm/*/release | sort -V); do home=${release%/release}; done
 fi
-[[ -x $home/bin/java ]] || die "no JDK ${home:-21 or later found}: name one by -j"
+[[ -x $home/bin/java ]] || die "no JDK ${home:-21 or later found}: choose one with -j"
 
 build() {
   mvn -B -q -DskipTests -f "$1/pom.xml" "${@:2}" >&2 && return

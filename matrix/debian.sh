@@ -2,19 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the TaskClock authors
 #
-# Sourced by the other scripts: what they share, and packages of newer Debian suites, fetched and unpacked into the
-# cache by an apt that has its own lists there. Nothing is installed. Where they come from: /etc/apt of this machine.
+# Common functions, sourced by the other scripts. Downloads packages of newer Debian suites from the repository in this
+# machine's /etc/apt, with separate apt lists, and unpacks them into the cache. Installs nothing.
 
 cache=${MATRIX_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/taskclock-matrix}
 suites=(sid trixie-backports trixie bookworm)
 
-# Wrong usage, or something is missing: WHAT: WHY: REMEDY.
+# Exits because of a usage error or a missing prerequisite. Message: WHAT: WHY: REMEDY.
 die() {
   echo "${0##*/}: $1" >&2
   exit 2
 }
 
-# need COMMAND PACKAGE...: in pairs; what is missing is named at once.
+# need [COMMAND PACKAGE]...: exits with a list of all missing packages.
 need() {
   local missing=()
   while (($#)); do
@@ -37,7 +37,7 @@ apt_own() {
     -o APT::Architectures=amd64 -o APT::Sandbox::User=root -o Acquire::Languages=none "$@"
 }
 
-# Makes the lists, once a day: the suites named above of the Debian repository that this machine uses.
+# Updates the package lists of the suites above, once a day, from the Debian repository that this machine uses.
 apt_update() {
   apt=$cache/apt
   mkdir -p "$apt"/{state/lists/partial,cache/archives/partial,debs}
@@ -45,25 +45,25 @@ apt_update() {
   need apt-get apt dpkg-deb dpkg
   local uri key=/usr/share/keyrings/debian-archive-keyring.gpg suite
   uri=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | grep -m 1 '/debian/*$') ||
-    die 'apt: /etc/apt names no Debian repository: run this on Debian, or put kernels and JDKs where --help says'
-  [[ -r $key ]] || die 'apt: no keys of Debian: apt-get install debian-archive-keyring'
+    die 'apt: no Debian repository in /etc/apt: run this on Debian, or provide kernels and JDKs as described in --help'
+  [[ -r $key ]] || die 'apt: the Debian keyring is missing: apt-get install debian-archive-keyring'
   for suite in "${suites[@]}"; do echo "deb [signed-by=$key] $uri $suite main"; done >"$apt/sources.list"
   : >>"$apt/status"
-  echo "${0##*/}: reading the lists of ${suites[*]}" >&2
-  apt_own apt-get update || die "apt: the lists of ${suites[*]} cannot be read: see above"
+  echo "${0##*/}: updating the package lists of ${suites[*]}" >&2
+  apt_own apt-get update || die "apt: cannot update the package lists of ${suites[*]}: see above"
   touch "$apt/updated"
 }
 
-# fetch FOLDER PACKAGE...: unpacks packages, without what they depend on, into FOLDER.
+# fetch DIRECTORY PACKAGE...: downloads packages without their dependencies and unpacks them into DIRECTORY.
 fetch() {
-  local folder=$1 package deb
+  local directory=$1 package deb
   shift
-  mkdir -p "$folder"
+  mkdir -p "$directory"
   for package; do
     (cd "$apt/debs" && apt_own apt-get download "$package") || return 1
-    # Newest first; the name of a file has colons escaped.
+    # Newest first. Colons in file names are escaped, so match by prefix.
     deb=$(ls -t "$apt/debs/$package"_*.deb | head -n 1)
-    dpkg-deb -x "$deb" "$folder" || return 1
+    dpkg-deb -x "$deb" "$directory" || return 1
     echo "${0##*/}: ${deb##*/}" >&2
     rm -f "$deb"
   done

@@ -4,11 +4,12 @@
 #
 # jdks.sh [--newest] VERSION...
 #
-# Makes for each JDK (17, 21, 25, ...) an image of the few modules that doctor, the agent and the tests need, in the cache, as
-# jre/VERSION; and two C libraries for them: libc/host, this machine's glibc, and libc/new, that of Debian sid. A JDK
-# that is installed here is taken from here, others are Debian sid's, most of which need the newer glibc. An image that
-# is there is kept; with --newest all are made again, from Debian sid's newest builds only. Up to a minute for each JDK; needs apt of Debian, gcc and patchelf.
-# MATRIX_CACHE is the cache, ~/.cache/taskclock-matrix unless told.
+# Creates an image of each JDK (17, 21, 25, ...) in the cache, as jre/VERSION, with the few modules that doctor, the
+# agent, and the tests need; and two C libraries for them: libc/host, this machine's glibc, and libc/new, the one of
+# Debian sid. Uses an installed JDK if there is one, otherwise that of Debian sid, which usually needs the newer glibc.
+# Keeps existing images; --newest creates all of them again, from Debian sid's newest builds only. Takes up to a minute
+# for each JDK. Needs Debian's apt, gcc, and patchelf. MATRIX_CACHE is the cache directory (default:
+# ~/.cache/taskclock-matrix).
 set -euo pipefail
 . "$(dirname -- "${BASH_SOURCE[0]}")/debian.sh"
 
@@ -27,7 +28,7 @@ host_libc() {
   mkdir -p "$cache/libc/host"
   for library in "${libraries[@]}"; do
     file=$(gcc -print-file-name="$library")
-    [[ $file == /* ]] || die "$library: gcc does not find it: apt-get install libc6-dev libstdc++6 zlib1g"
+    [[ $file == /* ]] || die "$library: not found by gcc: apt-get install libc6-dev libstdc++6 zlib1g"
     cp -L "$file" "$cache/libc/host/"
   done
 }
@@ -37,18 +38,19 @@ new_libc() {
   [[ ! -e $cache/libc/new ]] || return 0
   apt_update
   rm -rf "$unpacked"
-  fetch "$unpacked" libc6 libgcc-s1 libstdc++6 zlib1g || die "glibc: Debian's ${suites[0]} cannot be fetched: see above"
+  fetch "$unpacked" libc6 libgcc-s1 libstdc++6 zlib1g ||
+    die "glibc: cannot download it from Debian's ${suites[0]}: see above"
   mkdir "$unpacked/all"
   for library in "${libraries[@]}"; do
     file=$(find "$unpacked" -name "$library" ! -path '*/all/*' | head -n 1)
-    [[ $file ]] || die "$library: not in the packages of Debian's ${suites[0]}: the list in ${0##*/} is to be mended"
+    [[ $file ]] || die "$library: not in the packages of Debian's ${suites[0]}: correct the list in ${0##*/}"
     cp -L "$file" "$unpacked/all/"
   done
   mv "$unpacked/all" "$cache/libc/new"
   rm -rf "$unpacked"
 }
 
-# installed VERSION: the JDK of this version that is installed here, if any.
+# installed VERSION: prints the home of the installed JDK of this version, if there is one.
 installed() {
   local home
   for home in "${JAVA_HOME:-/nonexistent}" /usr/lib/jvm/* ~/.jdks/* ~/.sdkman/candidates/java/*; do
@@ -59,15 +61,15 @@ installed() {
   done
 }
 
-# fetched VERSION: unpacks Debian's.
+# fetched VERSION: downloads Debian's JDK and prints its home.
 fetched() {
   local unpacked=$cache/unpacked-jdk home link target
   apt_update
   rm -rf "$unpacked"
   fetch "$unpacked" "openjdk-$1-jre-headless" "openjdk-$1-jdk-headless" >&2 ||
-    die "JDK $1: Debian's ${suites[0]} does not have it: install one under /usr/lib/jvm, or leave it out by -j"
+    die "JDK $1: not in Debian's ${suites[0]}: install it under /usr/lib/jvm, or select other JDKs with -j"
   home=$unpacked/usr/lib/jvm/java-$1-openjdk-amd64
-  # What the package has under /etc is read at the start.
+  # The JVM reads the configuration that the package has under /etc at startup.
   find "$home" -type l -lname '/etc/*' | while read -r link; do
     target=$unpacked$(readlink "$link")
     rm "$link"
@@ -76,7 +78,7 @@ fetched() {
   echo "$home"
 }
 
-# uses_new_libc PROGRAM...: has them run here with the newer glibc.
+# uses_new_libc PROGRAM...: patches programs to run on this machine with the newer glibc.
 uses_new_libc() {
   local folder=$cache/libc/new
   patchelf --set-interpreter "$folder/$loader" --force-rpath --set-rpath "\$ORIGIN/../lib:$folder" "$@"
@@ -94,7 +96,7 @@ image() {
   "$home/bin/jlink" --add-modules $modules --strip-java-debug-attributes --no-header-files --no-man-pages \
     --output "$jre.part" ||
     die "JDK $1: jlink failed: see above"
-  # The class data archive saves a second or more at each start under emulation.
+  # Under emulation, the class data archive saves a second or more of each startup.
   if ! "$jre.part/$java" -version >/dev/null 2>&1; then
     java=bin/java-here
     cp "$jre.part/bin/java" "$jre.part/$java"
@@ -104,11 +106,11 @@ image() {
   rm -f "$jre.part/bin/java-here"
   mv "$jre.part" "$jre"
   rm -rf "$cache/unpacked-jdk"
-  echo "${0##*/}: made jre/$1 from ${home#"$cache/"}" >&2
+  echo "${0##*/}: created jre/$1 from ${home#"$cache/"}" >&2
 }
 
 need gcc gcc patchelf patchelf
-for version; do [[ $version =~ ^[0-9]+$ ]] || die "$version: no version of a JDK: say 25"; done
+for version; do [[ $version =~ ^[0-9]+$ ]] || die "$version: not a JDK version: use a number such as 25"; done
 host_libc
 new_libc
 for version; do image "$version"; done

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
 
-// What Java calls, all of it in java.lang.TaskClockHooks, and what we call there.
+// The natives of java.lang.TaskClockHooks, and the calls of its Java methods.
 
 #include "agent.h"
 
 #define HOOKS "java/lang/TaskClockHooks"
 
-// In libc, or in older ones in libdl, which the JVM has loaded.
+// In libc, or with older versions in libdl, which the JVM has loaded.
 extern void *dlopen(const char *path, int flags) __attribute__((weak));
 extern void *dlsym(void *library, const char *name) __attribute__((weak));
 enum { LAZY = 1, IF_LOADED = 4 };  // RTLD_LAZY, RTLD_NOLOAD
@@ -15,7 +15,8 @@ enum { LAZY = 1, IF_LOADED = 4 };  // RTLD_LAZY, RTLD_NOLOAD
 const struct functions *clock_functions;
 
 static jclass hooks, thread_class;
-static jmethodID user_nanos, users_nanos, first_yield, yielded, first_made, current_thread;
+static jmethodID read_user_time_method, read_user_times_method, on_first_yield, on_yield_sample;
+static jmethodID on_first_virtual_thread, current_thread;
 static jfieldID thread_id, java_thread;
 
 void *symbol_in(const char *library, const char *name) {
@@ -24,39 +25,39 @@ void *symbol_in(const char *library, const char *name) {
     return loaded ? dlsym(loaded, name) : 0;
 }
 
-int replace(JNIEnv *env, jclass in, const char *name, const char *signature, void *function) {
+int replace_native(JNIEnv *env, jclass class, const char *name, const char *signature, void *function) {
     JNINativeMethod method = {(char *)name, (char *)signature, function};
-    int done = (*env)->RegisterNatives(env, in, &method, 1) == 0;
+    int replaced = (*env)->RegisterNatives(env, class, &method, 1) == 0;
     (*env)->ExceptionClear(env);
-    return done;
+    return replaced;
 }
 
-// The hooks throw nothing, but the stack may be too short to call them.
-jlong ask_user(JNIEnv *env, jlong id) {
-    jlong nanos = (*env)->CallStaticLongMethod(env, hooks, user_nanos, id);
+// The hooks throw nothing, but the call itself can fail if the stack is too short.
+jlong read_user_time(JNIEnv *env, jlong id) {
+    jlong nanos = (*env)->CallStaticLongMethod(env, hooks, read_user_time_method, id);
     if (!(*env)->ExceptionCheck(env)) return nanos;
     (*env)->ExceptionClear(env);
-    return NOT_OURS;
+    return USE_STOCK;
 }
 
-int ask_users(JNIEnv *env, jlongArray ids, jlongArray into) {
-    jboolean answered = (*env)->CallStaticBooleanMethod(env, hooks, users_nanos, ids, into);
+int read_user_times(JNIEnv *env, jlongArray ids, jlongArray into) {
+    jboolean answered = (*env)->CallStaticBooleanMethod(env, hooks, read_user_times_method, ids, into);
     if (!(*env)->ExceptionCheck(env)) return answered;
     (*env)->ExceptionClear(env);
     return 0;
 }
 
-void tell_first_yield(JNIEnv *env, jint record) {
-    (*env)->CallStaticVoidMethod(env, hooks, first_yield, record);
+void report_first_yield(JNIEnv *env, jint record) {
+    (*env)->CallStaticVoidMethod(env, hooks, on_first_yield, record);
     (*env)->ExceptionClear(env);
 }
 
-void tell_yield(JNIEnv *env, jlong weight) {
-    (*env)->CallStaticVoidMethod(env, hooks, yielded, weight);
+void report_yield_sample(JNIEnv *env, jlong weight) {
+    (*env)->CallStaticVoidMethod(env, hooks, on_yield_sample, weight);
     (*env)->ExceptionClear(env);
 }
 
-// From the fields, as getId can be overridden. Only a virtual thread has no JavaThread of its own.
+// Reads the fields because getId can be overridden. Only a virtual thread has no JavaThread of its own.
 jlong current_thread_id(JNIEnv *env, int *is_virtual) {
     jobject current = (*env)->CallStaticObjectMethod(env, thread_class, current_thread);
     if ((*env)->ExceptionCheck(env)) (*env)->ExceptionClear(env), current = 0;
@@ -66,7 +67,7 @@ jlong current_thread_id(JNIEnv *env, int *is_virtual) {
     return id;
 }
 
-static jstring text(JNIEnv *env, const char *characters) {
+static jstring string_or_null(JNIEnv *env, const char *characters) {
     return characters ? (*env)->NewStringUTF(env, characters) : 0;
 }
 
@@ -77,24 +78,24 @@ static jboolean findClock(JNIEnv *env, jclass c) {
     return clock_functions != 0;
 }
 
-static jint selectRung(JNIEnv *env, jclass c, jint rung) {
+static jint selectBackend(JNIEnv *env, jclass c, jint backend) {
     (void)env, (void)c;
-    return clock_functions->selectRung(rung);
+    return clock_functions->selectBackend(backend);
 }
 
 static jstring prepareTimes(JNIEnv *env, jclass c) {
     (void)c;
-    return text(env, times_prepare());
+    return string_or_null(env, times_prepare());
 }
 
 static jstring takeTimes(JNIEnv *env, jclass c, jclass thread_impl, jboolean others) {
     (void)c;
-    return text(env, times_take(env, thread_impl, others));
+    return string_or_null(env, times_take(env, thread_impl, others));
 }
 
 static jstring restoreTimes(JNIEnv *env, jclass c, jclass thread_impl) {
     (void)c;
-    return text(env, times_restore(env, thread_impl));
+    return string_or_null(env, times_restore(env, thread_impl));
 }
 
 static jlong cpuNanos(JNIEnv *env, jclass c, jclass thread_impl) {
@@ -124,17 +125,17 @@ static jint userTimeIsText(JNIEnv *env, jclass c) {
 
 static jstring prepareYield(JNIEnv *env, jclass c) {
     (void)c;
-    return text(env, yield_prepare(env));
+    return string_or_null(env, yield_prepare(env));
 }
 
 static jstring takeYield(JNIEnv *env, jclass c) {
     (void)c;
-    return text(env, yield_take(env));
+    return string_or_null(env, yield_take(env));
 }
 
 static jstring restoreYield(JNIEnv *env, jclass c) {
     (void)c;
-    return text(env, yield_restore(env));
+    return string_or_null(env, yield_restore(env));
 }
 
 static void setYieldMode(JNIEnv *env, jclass c, jint mode) {
@@ -189,28 +190,29 @@ static void stopCarrying(JNIEnv *env, jclass c) {
     clock_functions->stopCarrying();
 }
 
-// What java.lang.VirtualThread calls when it is initialized.
-#define BIND "registerNatives"
-typedef void binder(JNIEnv *env, jclass type);
-static binder *stock_binder;
+// java.lang.VirtualThread calls this native when it is initialized.
+#define REGISTER "registerNatives"
+typedef void registrar(JNIEnv *env, jclass type);
+static registrar *stock_registrar;
 
-static void bindAndTell(JNIEnv *env, jclass type) {
-    replace(env, type, BIND, "()V", (void *)stock_binder);
-    stock_binder(env, type);
+static void register_and_notify(JNIEnv *env, jclass type) {
+    replace_native(env, type, REGISTER, "()V", (void *)stock_registrar);
+    stock_registrar(env, type);
     if ((*env)->ExceptionCheck(env)) return;
-    (*env)->CallStaticVoidMethod(env, hooks, first_made);
+    (*env)->CallStaticVoidMethod(env, hooks, on_first_virtual_thread);
     (*env)->ExceptionClear(env);
 }
 
-static jboolean awaitNatives(JNIEnv *env, jclass c, jclass type, jboolean wanted) {
+static jboolean awaitNatives(JNIEnv *env, jclass c, jclass type, jboolean on) {
     (void)c;
-    stock_binder = (binder *)symbol_in("libjava.so", "Java_java_lang_VirtualThread_" BIND);
-    return stock_binder && replace(env, type, BIND, "()V", wanted ? (void *)bindAndTell : (void *)stock_binder);
+    stock_registrar = (registrar *)symbol_in("libjava.so", "Java_java_lang_VirtualThread_" REGISTER);
+    registrar *function = on ? register_and_notify : stock_registrar;
+    return stock_registrar && replace_native(env, type, REGISTER, "()V", (void *)function);
 }
 
-static void setAnswersVirtual(JNIEnv *env, jclass c, jboolean wanted) {
+static void setAnswersVirtual(JNIEnv *env, jclass c, jboolean on) {
     (void)env, (void)c;
-    times_answer_virtual(wanted);
+    times_answer_virtual(on);
 }
 
 static jint carriers(JNIEnv *env, jclass c, jlongArray into) {
@@ -224,7 +226,7 @@ static jint carriers(JNIEnv *env, jclass c, jlongArray into) {
 
 static const JNINativeMethod natives[] = {
     {"findClock", "()Z", (void *)findClock},
-    {"selectRung", "(I)I", (void *)selectRung},
+    {"selectBackend", "(I)I", (void *)selectBackend},
     {"prepareTimes", "()Ljava/lang/String;", (void *)prepareTimes},
     {"takeTimes", "(Ljava/lang/Class;Z)Ljava/lang/String;", (void *)takeTimes},
     {"restoreTimes", "(Ljava/lang/Class;)Ljava/lang/String;", (void *)restoreTimes},
@@ -259,11 +261,11 @@ __attribute__((visibility("default"))) jint JNI_OnLoad(JavaVM *vm, void *reserve
     if (!found || !thread) return JNI_ERR;
     hooks = (*env)->NewGlobalRef(env, found);
     thread_class = (*env)->NewGlobalRef(env, thread);
-    user_nanos = (*env)->GetStaticMethodID(env, found, "userNanos", "(J)J");
-    users_nanos = (*env)->GetStaticMethodID(env, found, "usersNanos", "([J[J)Z");
-    first_yield = (*env)->GetStaticMethodID(env, found, "firstYield", "(I)V");
-    yielded = (*env)->GetStaticMethodID(env, found, "yielded", "(J)V");
-    first_made = (*env)->GetStaticMethodID(env, found, "firstMade", "()V");
+    read_user_time_method = (*env)->GetStaticMethodID(env, found, "readUserTime", "(J)J");
+    read_user_times_method = (*env)->GetStaticMethodID(env, found, "readUserTimes", "([J[J)Z");
+    on_first_yield = (*env)->GetStaticMethodID(env, found, "onFirstYield", "(I)V");
+    on_yield_sample = (*env)->GetStaticMethodID(env, found, "onYieldSample", "(J)V");
+    on_first_virtual_thread = (*env)->GetStaticMethodID(env, found, "onFirstVirtualThread", "()V");
     current_thread = (*env)->GetStaticMethodID(env, thread, "currentThread", "()Ljava/lang/Thread;");
     thread_id = (*env)->GetFieldID(env, thread, "tid", "J");
     java_thread = (*env)->GetFieldID(env, thread, "eetop", "J");

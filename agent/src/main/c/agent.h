@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
 
-// The agent's native half: what stands in place of natives of the JDK. It reads no clock itself, but calls the clock's
-// functions, whose table Java hands over. No libc, as the clock.
+// The agent's native half: the functions that replace natives of the JDK. It reads no clock itself but calls the
+// clock's functions, whose table it finds through the page that copies of the clock share. Like the clock, it uses no
+// libc.
 //
-//   agent.c   what Java calls, and what we call in Java
+//   agent.c   the natives that Java calls, and the Java methods that they call
 //   times.c   the natives behind ThreadMXBean's CPU times
 //   yield.c   the native behind Thread.yield
 
@@ -17,22 +18,22 @@
 
 // agent.c
 extern const struct functions *clock_functions;
-void *symbol_in(const char *library, const char *name);  // of a library that is loaded; null if there is none
-int replace(JNIEnv *env, jclass in, const char *name, const char *signature, void *function);  // true if it was
-jlong ask_user(JNIEnv *env, jlong id);                                     // NOT_OURS: the JVM is to answer
-int ask_users(JNIEnv *env, jlongArray ids, jlongArray into);               // true if it was answered
-void tell_first_yield(JNIEnv *env, jint record);
-void tell_yield(JNIEnv *env, jlong weight);
-jlong current_thread_id(JNIEnv *env, int *is_virtual);  // Java's id, of a virtual thread its own
+void *symbol_in(const char *library, const char *name);  // null if it is not in the library, or that is not loaded
+int replace_native(JNIEnv *env, jclass class, const char *name, const char *signature, void *function);  // true: done
+jlong read_user_time(JNIEnv *env, jlong id);                        // USE_STOCK: call the JVM's own native
+int read_user_times(JNIEnv *env, jlongArray ids, jlongArray into);  // false: call the JVM's own native
+void report_first_yield(JNIEnv *env, jint record);
+void report_yield_sample(JNIEnv *env, jlong weight);
+jlong current_thread_id(JNIEnv *env, int *is_virtual);  // Java's id; for a virtual thread its own, not its carrier's
 
-#define NOT_OURS INT64_MIN
+#define USE_STOCK INT64_MIN
 
-// times.c
-const char *times_prepare(void);  // null, or what is missing
+// times.c. A message is null if all went well.
+const char *times_prepare(void);
 const char *times_take(JNIEnv *env, jclass thread_impl, int others);
 const char *times_restore(JNIEnv *env, jclass thread_impl);
-void times_answer_virtual(int wanted);  // for virtual threads, where one calls
-jlong times_now(JNIEnv *env, jclass thread_impl, const char *native);  // what the native says of the caller; -1 if it fails
+void times_answer_virtual(int on);  // whether virtual threads get their own CPU time
+jlong times_now(JNIEnv *env, jclass thread_impl, const char *native);  // calls the native; -1 if it fails
 jlong times_stock_cpu(JNIEnv *env, jlong id);
 jlong times_stock_user(JNIEnv *env, jlong id);
 int times_user_is_text(JNIEnv *env);
@@ -43,8 +44,8 @@ const char *yield_take(JNIEnv *env);
 const char *yield_restore(JNIEnv *env);
 void yield_set_mode(int mode);
 void yield_count_virtual(JNIEnv *env);
-int32_t yield_records(int64_t *into, int32_t records);  // how many there are
-int yield_free(int32_t record, int64_t *into);  // true if it was: its thread has ended, and this was its record
-enum { YIELD_FIELDS = 12 };  // longs of a record
+int32_t yield_records(int64_t *into, int32_t capacity);  // returns the number of records
+int yield_free(int32_t record, int64_t *into);           // true: its thread has ended; copies the record and frees it
+enum { YIELD_FIELDS = 12 };                              // longs of a record
 
 #endif

@@ -1,41 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
 
-// The natives behind ThreadMXBean's CPU times, sun.management.ThreadImpl's. Thread id 0 is the caller, as the JDK has it;
-// the JDK asks so also where a program gives the caller's own id, but not where that is one of many.
+// The natives of sun.management.ThreadImpl behind ThreadMXBean's CPU times. Thread id 0 means the caller, as in the
+// JDK. The JDK also passes 0 if a program passes the caller's own id, but not if that is one of many ids.
 
 #include "agent.h"
 
-typedef jlong time_of(JNIEnv *, jclass, jlong);
-typedef void times_of(JNIEnv *, jclass, jlongArray, jlongArray);
+typedef jlong time_native(JNIEnv *, jclass, jlong);
+typedef void times_native(JNIEnv *, jclass, jlongArray, jlongArray);
 
 #define STOCK "Java_sun_management_ThreadImpl_"
 
-static time_of *stock_cpu, *stock_user;
-static times_of *stock_cpus, *stock_users;
+static time_native *stock_cpu, *stock_user;
+static times_native *stock_cpus, *stock_users;
 static int answers_for_others;
 
 static int answers_virtual;
 
-// Of the thread that calls; of the virtual one, where the JDK lets one come here.
-static jlong own(int what, int64_t (*read)(void)) {
+// Returns the caller's time. For a virtual thread it is its own, if the JDK lets a virtual thread get here.
+static jlong own_nanos(int what, int64_t (*read)(void)) {
     jlong nanos = READ(answers_virtual) ? clock_functions->virtualNanos(what) : -1;
     return nanos >= 0 ? nanos : read();
 }
 
-void times_answer_virtual(int wanted) { WRITE(answers_virtual, wanted); }
+void times_answer_virtual(int on) { WRITE(answers_virtual, on); }
 
 static jlong cpu(JNIEnv *env, jclass c, jlong id) {
-    return id == 0 ? own(VIRTUAL_CPU, clock_functions->cpuNanos) : stock_cpu(env, c, id);
+    return id == 0 ? own_nanos(VIRTUAL_CPU, clock_functions->cpuNanos) : stock_cpu(env, c, id);
 }
 
 static jlong user(JNIEnv *env, jclass c, jlong id) {
-    if (id == 0) return own(VIRTUAL_USER, clock_functions->userNanos);
-    jlong nanos = answers_for_others ? ask_user(env, id) : NOT_OURS;
-    return nanos == NOT_OURS ? stock_user(env, c, id) : nanos;
+    if (id == 0) return own_nanos(VIRTUAL_USER, clock_functions->userNanos);
+    jlong nanos = answers_for_others ? read_user_time(env, id) : USE_STOCK;
+    return nanos == USE_STOCK ? stock_user(env, c, id) : nanos;
 }
 
-// Fills in the caller's own time wherever its id is among the ids. For a virtual thread the JVM has said -1 there.
+// Stores the caller's own time at every place of its id. For a virtual thread, the JVM has stored -1 there.
 static void answer_own(JNIEnv *env, jlongArray ids, jlongArray into, int what, int64_t (*read)(void)) {
     enum { CHUNK = 64 };
     if ((*env)->ExceptionCheck(env)) return;
@@ -62,11 +62,12 @@ static void cpus(JNIEnv *env, jclass c, jlongArray ids, jlongArray into) {
 }
 
 static void users(JNIEnv *env, jclass c, jlongArray ids, jlongArray into) {
-    if (!answers_for_others || !ask_users(env, ids, into)) stock_users(env, c, ids, into);
+    if (!answers_for_others || !read_user_times(env, ids, into)) stock_users(env, c, ids, into);
     answer_own(env, ids, into, VIRTUAL_USER, clock_functions->userNanos);
 }
 
-// How many read system calls the calling thread has made, itself included; -1 where the kernel does not count them.
+// Returns the number of read system calls that the calling thread has made, including those of this function, or -1 if
+// the kernel does not count them.
 static int64_t read_calls(void) {
     static const char key[] = "syscr: ";
     char text[512];
@@ -85,8 +86,9 @@ static int64_t read_calls(void) {
     return -1;
 }
 
-// Whether the JVM reads another thread's user time from /proc, as text: it then makes read system calls, and clock_gettime
-// otherwise. 1 or 0; -1 where this cannot be seen. JDK-8372584 changed it in JDK 26, and vendors in updates of older ones.
+// Returns whether the JVM reads another thread's user time from /proc as text: 1 or 0, or -1 if this is unknown. If so,
+// it makes read system calls, otherwise clock_gettime. JDK-8372584 changed this in JDK 26, and vendors changed it in
+// updates of older JDKs.
 int times_user_is_text(JNIEnv *env) {
     int is_virtual;
     jlong id = current_thread_id(env, &is_virtual);
@@ -99,28 +101,30 @@ int times_user_is_text(JNIEnv *env) {
 }
 
 const char *times_prepare(void) {
-    stock_cpu = (time_of *)symbol_in("libmanagement.so", STOCK "getThreadTotalCpuTime0");
-    stock_user = (time_of *)symbol_in("libmanagement.so", STOCK "getThreadUserCpuTime0");
-    stock_cpus = (times_of *)symbol_in("libmanagement.so", STOCK "getThreadTotalCpuTime1");
-    stock_users = (times_of *)symbol_in("libmanagement.so", STOCK "getThreadUserCpuTime1");
-    return stock_cpu && stock_user && stock_cpus && stock_users ? 0 : "libmanagement has other natives than known";
+    stock_cpu = (time_native *)symbol_in("libmanagement.so", STOCK "getThreadTotalCpuTime0");
+    stock_user = (time_native *)symbol_in("libmanagement.so", STOCK "getThreadUserCpuTime0");
+    stock_cpus = (times_native *)symbol_in("libmanagement.so", STOCK "getThreadTotalCpuTime1");
+    stock_users = (times_native *)symbol_in("libmanagement.so", STOCK "getThreadUserCpuTime1");
+    int found = stock_cpu && stock_user && stock_cpus && stock_users;
+    return found ? 0 : "libmanagement does not have the expected natives";
 }
 
-static const char *put(JNIEnv *env, jclass in, time_of *c, time_of *u, times_of *cs, times_of *us) {
-    int done = replace(env, in, "getThreadTotalCpuTime0", "(J)J", (void *)c) &
-               replace(env, in, "getThreadUserCpuTime0", "(J)J", (void *)u) &
-               replace(env, in, "getThreadTotalCpuTime1", "([J[J)V", (void *)cs) &
-               replace(env, in, "getThreadUserCpuTime1", "([J[J)V", (void *)us);
-    return done ? 0 : "sun.management.ThreadImpl has other natives than known";
+static const char *replace_all(JNIEnv *env, jclass class, time_native *c, time_native *u, times_native *cs,
+                               times_native *us) {
+    int done = replace_native(env, class, "getThreadTotalCpuTime0", "(J)J", (void *)c) &
+               replace_native(env, class, "getThreadUserCpuTime0", "(J)J", (void *)u) &
+               replace_native(env, class, "getThreadTotalCpuTime1", "([J[J)V", (void *)cs) &
+               replace_native(env, class, "getThreadUserCpuTime1", "([J[J)V", (void *)us);
+    return done ? 0 : "sun.management.ThreadImpl does not have the expected natives";
 }
 
 const char *times_restore(JNIEnv *env, jclass thread_impl) {
-    return put(env, thread_impl, stock_cpu, stock_user, stock_cpus, stock_users);
+    return replace_all(env, thread_impl, stock_cpu, stock_user, stock_cpus, stock_users);
 }
 
 const char *times_take(JNIEnv *env, jclass thread_impl, int others) {
     answers_for_others = others;
-    const char *failure = put(env, thread_impl, cpu, user, cpus, users);
+    const char *failure = replace_all(env, thread_impl, cpu, user, cpus, users);
     if (failure) times_restore(env, thread_impl);
     return failure;
 }

@@ -1,46 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
 
-// The native behind Thread.yield for platform threads, and the counts of all that yield. A virtual thread yields in Java
-// and is counted with its carrier.
+// The native behind Thread.yield for platform threads, and the counts of all threads that yield. A virtual thread
+// yields in Java and is counted with its carrier.
 
 #include "agent.h"
 
 #include <linux/mman.h>
 
-enum { PASS, COUNT, OFF };  // as TaskClockHooks.yieldMode
+enum { PASS, COUNT, OFF };  // as in YieldControl.Mode
 
-// One thread's counts. Only the thread itself writes them. The order is that of YieldRecords in Java.
+// One thread's counts. Only the thread itself writes them. YieldCounts.java reads them in this order.
 struct yielder {
     int64_t tid;             // 0: free; ENDED: another thread has the id now
     int64_t yields;          // of the platform thread itself
     int64_t virtual_yields;  // of virtual threads on it
-    int64_t timed;           // how many of its own yields were measured,
-    int64_t timed_nanos;     // what CPU time those took,
-    int64_t switched;        // and at how many of them the thread was switched out
-    int64_t sampled;         // what yields and virtual_yields were together at the last sample
+    int64_t timed;           // own yields that were measured
+    int64_t timed_nanos;     // CPU time of the measured yields
+    int64_t switched;        // measured yields at which the thread was switched out
+    int64_t sampled;         // yields + virtual_yields at the last sample
     int64_t interval;        // yields between samples
-    // What the thread used between its first yield and the last sample.
+    // The thread's resource usage between its first yield and the last sample.
     int64_t user, system, voluntary, involuntary;
 };
 
 _Static_assert(sizeof(struct yielder) == YIELD_FIELDS * sizeof(int64_t), "YIELD_FIELDS");
 
-enum { RECORDS = 65536, TIMED = 1024, ENDED = -1 };
-enum { MOST_INTERVAL = 1 << 20, STACKS_A_TICK = 2 };
-static const int64_t SHORT_TIME = 20000000, LONG_TIME = 80000000;  // ns between two samples on a thread
+enum { MAX_RECORDS = 65536, TIMING_INTERVAL = 1024, ENDED = -1 };
+enum { MAX_INTERVAL = 1 << 20, STACKS_PER_TICK = 2 };
+static const int64_t MIN_SPACING = 20000000, MAX_SPACING = 80000000;  // ns between two samples on a thread
 
-typedef void stock(JNIEnv *, jclass);
+typedef void yield_native(JNIEnv *, jclass);
 
-static stock *stock_yield;
+static yield_native *stock_yield;
 static jclass thread_class;
 static const char *native_name;
 static int mode;
-static struct yielder *records;  // RECORDS of them
+static struct yielder *records;  // MAX_RECORDS of them
 static int32_t used;             // records that were ever in use
-static struct yielder overflow;  // of threads that find no record free: several write it, and some counts get lost
+static struct yielder overflow;  // for threads that find no free record: they share it, and some counts get lost
 
-// struct rusage, less the fields that nobody here reads.
+// struct rusage, without names for the fields that are not read here.
 struct usage {
     int64_t user_seconds, user_micros, system_seconds, system_micros, others[12], voluntary, involuntary;
 };
@@ -54,7 +54,7 @@ static struct usage usage_now(void) {
 
 static int64_t nanos(int64_t seconds, int64_t micros) { return seconds * NANOS_PER_SECOND + micros * 1000; }
 
-// What a thread needs that nobody else reads.
+// State of the calling thread that no other thread reads.
 static __thread struct {
     struct yielder *record;
     int64_t next_sample, sampled_at;
@@ -64,7 +64,7 @@ static __thread struct {
 
 static int64_t cpu_nanos(void) { return clock_functions->clockNanos((int32_t)OWN_SCHED); }
 
-// The kernel reuses thread ids: a record with ours is of a thread that has ended.
+// The kernel reuses thread ids: a record with our own tid was left by a thread that has ended.
 static void end_records_of(int64_t tid) {
     int32_t n = __atomic_load_n(&used, __ATOMIC_ACQUIRE);
     for (int32_t i = 0; i < n; i++) {
@@ -76,12 +76,13 @@ static void end_records_of(int64_t tid) {
 
 static struct yielder *free_record(int64_t tid) {
     end_records_of(tid);
-    for (int32_t i = 0; i < RECORDS; i++) {
-        int64_t nobody = 0;
+    for (int32_t i = 0; i < MAX_RECORDS; i++) {
+        int64_t free = 0;
         if (records[i].tid != 0) continue;
-        if (!__atomic_compare_exchange_n(&records[i].tid, &nobody, tid, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) continue;
+        if (!__atomic_compare_exchange_n(&records[i].tid, &free, tid, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) continue;
         int32_t n = __atomic_load_n(&used, __ATOMIC_RELAXED);
-        while (n <= i && !__atomic_compare_exchange_n(&used, &n, i + 1, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) continue;
+        while (n <= i && !__atomic_compare_exchange_n(&used, &n, i + 1, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+            continue;
         return &records[i];
     }
     return 0;
@@ -93,7 +94,7 @@ static struct yielder *own_record(JNIEnv *env) {
     self.record = record ? record : &overflow;
     self.first = usage_now();
     self.in_hook = 1;
-    tell_first_yield(env, record ? (jint)(record - records) : -1);
+    report_first_yield(env, record ? (jint)(record - records) : -1);
     self.in_hook = 0;
     return self.record;
 }
@@ -102,28 +103,29 @@ static void set(int64_t *to, int64_t n) { __atomic_store_n(to, n, __ATOMIC_RELAX
 
 static void add(int64_t *to, int64_t n) { set(to, *to + n); }
 
-// However many threads yield, so many stacks are walked for all of them together between two ticks of the kernel.
+// Limits the stack walks of all threads together to STACKS_PER_TICK between two ticks of the kernel.
 static int may_walk(int64_t tick) {
     static int64_t last_tick;
     static int32_t walked;
     int64_t last = __atomic_load_n(&last_tick, __ATOMIC_RELAXED);
     if (last != tick && __atomic_compare_exchange_n(&last_tick, &last, tick, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         __atomic_store_n(&walked, 0, __ATOMIC_RELAXED);
-    if (__atomic_load_n(&walked, __ATOMIC_RELAXED) >= STACKS_A_TICK) return 0;
-    return __atomic_fetch_add(&walked, 1, __ATOMIC_RELAXED) < STACKS_A_TICK;
+    if (__atomic_load_n(&walked, __ATOMIC_RELAXED) >= STACKS_PER_TICK) return 0;
+    return __atomic_fetch_add(&walked, 1, __ATOMIC_RELAXED) < STACKS_PER_TICK;
 }
 
-// Not at even steps: a program that yields here and there in turn would show one place only.
+// Returns at which yield to take the next sample. The steps are uneven: with even ones, a program that yields at
+// alternating places would show one place only.
 static int64_t next_after(int64_t yields, int64_t interval) {
     uint64_t mixed = (uint64_t)yields * 0x9e3779b97f4a7c15u >> 32;
     return yields + 1 + interval / 2 + (int64_t)(mixed % (uint64_t)interval);
 }
 
-// A stack is walked for some yields only: some twenty a second for each thread, however often it yields.
+// Takes a sample, with a stack walk: about twenty a second for each thread, no matter how often it yields.
 static void sample(JNIEnv *env, struct yielder *record, int64_t yields) {
     int64_t now = clock_functions->tickStamp(), since = now - self.sampled_at;
-    if (since < SHORT_TIME && record->interval < MOST_INTERVAL) record->interval *= 2;
-    if (since > LONG_TIME && record->interval > 1) record->interval /= 2;
+    if (since < MIN_SPACING && record->interval < MAX_INTERVAL) record->interval *= 2;
+    if (since > MAX_SPACING && record->interval > 1) record->interval /= 2;
     if (record->interval < 1) record->interval = 1;
     if (!may_walk(now)) {
         // The next sample stands for these yields as well.
@@ -140,7 +142,7 @@ static void sample(JNIEnv *env, struct yielder *record, int64_t yields) {
     set(&record->involuntary, u.involuntary - first->involuntary);
     self.next_sample = next_after(yields, record->interval);
     self.in_hook = 1;
-    tell_yield(env, weight);
+    report_yield_sample(env, weight);
     self.in_hook = 0;
 }
 
@@ -159,7 +161,7 @@ static void yield(JNIEnv *env, jclass c) {
     }
     struct yielder *record = own_record(env);
     count(env, record, &record->yields);
-    if (record->yields % TIMED != 1) {
+    if (record->yields % TIMING_INTERVAL != 1) {
         stock_yield(env, c);
         return;
     }
@@ -185,42 +187,43 @@ int32_t yield_records(int64_t *into, int32_t capacity) {
 }
 
 int yield_free(int32_t i, int64_t *into) {
-    if (i < 0 || i >= RECORDS) return 0;
+    if (i < 0 || i >= MAX_RECORDS) return 0;
     int64_t tid = __atomic_load_n(&records[i].tid, __ATOMIC_ACQUIRE);
     if (tid == 0 || (tid != ENDED && !thread_is_gone((int32_t)tid))) return 0;
-    // Only now, as the thread may have yielded until just before.
+    // Not earlier, because the thread may have yielded until just before it ended.
     for (int k = 0; k < YIELD_FIELDS; k++) into[k] = __atomic_load_n((int64_t *)&records[i] + k, __ATOMIC_RELAXED);
     for (int k = 1; k < YIELD_FIELDS; k++) set((int64_t *)&records[i] + k, 0);
     __atomic_store_n(&records[i].tid, 0, __ATOMIC_RELEASE);
     return 1;
 }
 
-void yield_set_mode(int wanted) { __atomic_store_n(&mode, wanted, __ATOMIC_RELAXED); }
+void yield_set_mode(int new_mode) { __atomic_store_n(&mode, new_mode, __ATOMIC_RELAXED); }
 
-// JDK 17 has it as Thread.yield, later ones as Thread.yield0; behind both is the JVM's own function.
+// The native is Thread.yield in JDK 17 and Thread.yield0 in later JDKs. Both call the JVM's own JVM_Yield.
 const char *yield_prepare(JNIEnv *env) {
-    stock_yield = (stock *)symbol_in("libjvm.so", "JVM_Yield");
+    stock_yield = (yield_native *)symbol_in("libjvm.so", "JVM_Yield");
     if (!stock_yield) return "libjvm has no JVM_Yield";
     jclass found = (*env)->FindClass(env, "java/lang/Thread");
-    if (!found) return "there is no java.lang.Thread";
+    if (!found) return "class java.lang.Thread not found";
     native_name = "yield0";
     if (!(*env)->GetStaticMethodID(env, found, native_name, "()V")) {
         (*env)->ExceptionClear(env);
         native_name = "yield";
     }
-    long memory = SYSCALL(__NR_mmap, 0, RECORDS * sizeof *records, PROT_READ | PROT_WRITE,
+    long memory = SYSCALL(__NR_mmap, 0, MAX_RECORDS * sizeof *records, PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory < 0 && memory > -4096) return "there is no memory for the counts";
+    if (memory < 0 && memory > -4096) return "no memory for the yield counts";
     records = (struct yielder *)memory;
     thread_class = (*env)->NewGlobalRef(env, found);
     return 0;
 }
 
-static const char *put(JNIEnv *env, stock *function) {
+static const char *set_native(JNIEnv *env, yield_native *function) {
     if (!thread_class) return "Thread.yield was not prepared";
-    return replace(env, thread_class, native_name, "()V", (void *)function) ? 0 : "Thread.yield is not native as known";
+    int done = replace_native(env, thread_class, native_name, "()V", (void *)function);
+    return done ? 0 : "Thread.yield is not the expected native";
 }
 
-const char *yield_take(JNIEnv *env) { return put(env, yield); }
+const char *yield_take(JNIEnv *env) { return set_native(env, yield); }
 
-const char *yield_restore(JNIEnv *env) { return put(env, stock_yield); }
+const char *yield_restore(JNIEnv *env) { return set_native(env, stock_yield); }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
 
-// The two parts of a reading that makes no system call: the time-stamp counter, and the call that gets there.
+// The two parts of a reading without a system call: reading the time-stamp counter, and calling native code.
 
 #include <jni.h>
 #include <stdint.h>
 #include <x86intrin.h>
 
-// Reads the counter in a loop without calls. Returns the sum.
-JNIEXPORT jlong JNICALL Java_org_taskclock_benchmarks_Counter_read(JNIEnv *env, jclass c, jint times) {
+// Reads the counter in a loop. Returns the sum.
+JNIEXPORT jlong JNICALL Java_org_taskclock_benchmarks_TimeStampCounter_read(JNIEnv *env, jclass c, jint times) {
     (void)env, (void)c;
     uint64_t sum = 0;
     for (jint i = 0; i < times; i++) sum += __rdtsc();
@@ -20,5 +20,5 @@ JNIEXPORT jlong JNICALL Java_org_taskclock_benchmarks_EmptyCall_call(JNIEnv *env
     return 0;
 }
 
-// The same without the arguments of JNI, for FFM.
+// The same for FFM, without the arguments of JNI.
 JNIEXPORT int64_t empty_call(void) { return 0; }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
 
-// The system calls that a snapshot of all threads cannot do without, and nothing else; and what the JVM has no words for:
-// which processor a thread runs on, and one thread's turn after another's.
+// The minimal system calls for a snapshot of all threads; and functions that Java lacks, to pin threads to processors
+// and to pass tokens between threads.
 
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -15,9 +15,10 @@
 #include <time.h>
 #include <unistd.h>
 
-// Lists this process's threads without looking at the list, then reads each of the clocks, whose ids were made before.
-// Returns how many could be read, -1 if the threads cannot be listed.
-JNIEXPORT jint JNICALL Java_org_taskclock_benchmarks_Floor_snapshot(JNIEnv *env, jclass c, jobject ids, jint count) {
+// Lists this process's threads, ignores the list, and reads the given clocks. Returns how many could be read, or -1 if
+// listing failed.
+JNIEXPORT jint JNICALL Java_org_taskclock_benchmarks_SnapshotFloor_snapshot(JNIEnv *env, jclass c, jobject ids,
+                                                                            jint count) {
     (void)c;
     char names[32768];
     const int32_t *id = (*env)->GetDirectBufferAddress(env, ids);
@@ -34,12 +35,13 @@ JNIEXPORT jint JNICALL Java_org_taskclock_benchmarks_Floor_snapshot(JNIEnv *env,
     return known;
 }
 
-// Keeps the calling thread on one of the processors that the process may use, counted from the last. Returns which, -1 if
-// there are fewer.
-JNIEXPORT jint JNICALL Java_org_taskclock_benchmarks_Scheduling_pin(JNIEnv *env, jclass c, jint fromLast) {
+// Pins the calling thread to one of the processors that the process may use, counted from the last. Returns the
+// processor, or -1 if there are not enough.
+JNIEXPORT jint JNICALL Java_org_taskclock_benchmarks_NativeScheduling_pin(JNIEnv *env, jclass c, jint fromLast) {
     (void)env, (void)c;
     cpu_set_t usable, one;
-    if (sched_getaffinity(getpid(), sizeof usable, &usable) != 0) return -1;  // the first thread's: nobody pins that
+    // The affinity of the first thread, which is never pinned.
+    if (sched_getaffinity(getpid(), sizeof usable, &usable) != 0) return -1;
     for (int cpu = CPU_SETSIZE - 1; cpu >= 0; cpu--) {
         if (!CPU_ISSET(cpu, &usable) || fromLast-- > 0) continue;
         CPU_ZERO(&one);
@@ -49,23 +51,23 @@ JNIEXPORT jint JNICALL Java_org_taskclock_benchmarks_Scheduling_pin(JNIEnv *env,
     return -1;
 }
 
-JNIEXPORT jint JNICALL Java_org_taskclock_benchmarks_Scheduling_newToken(JNIEnv *env, jclass c) {
+JNIEXPORT jint JNICALL Java_org_taskclock_benchmarks_NativeScheduling_newToken(JNIEnv *env, jclass c) {
     (void)env, (void)c;
     return eventfd(0, EFD_CLOEXEC);
 }
 
-JNIEXPORT jboolean JNICALL Java_org_taskclock_benchmarks_Scheduling_give(JNIEnv *env, jclass c, jint token) {
+JNIEXPORT jboolean JNICALL Java_org_taskclock_benchmarks_NativeScheduling_give(JNIEnv *env, jclass c, jint token) {
     (void)env, (void)c;
     return eventfd_write(token, 1) == 0;
 }
 
-JNIEXPORT jboolean JNICALL Java_org_taskclock_benchmarks_Scheduling_take(JNIEnv *env, jclass c, jint token) {
+JNIEXPORT jboolean JNICALL Java_org_taskclock_benchmarks_NativeScheduling_take(JNIEnv *env, jclass c, jint token) {
     (void)env, (void)c;
     eventfd_t count;
     return eventfd_read(token, &count) == 0;
 }
 
-JNIEXPORT jlong JNICALL Java_org_taskclock_benchmarks_Scheduling_switches(JNIEnv *env, jclass c) {
+JNIEXPORT jlong JNICALL Java_org_taskclock_benchmarks_NativeScheduling_switches(JNIEnv *env, jclass c) {
     (void)env, (void)c;
     struct rusage usage;
     return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nvcsw + usage.ru_nivcsw : -1;

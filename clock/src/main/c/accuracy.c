@@ -1,43 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
 
-// How long a base may be used. A hypervisor that takes the processor away, and where the kernel accounts for them
-// interrupts, let the counter run on while the thread's clock stands, and no marker tells. The clock is ahead by what was
-// taken since the base, and right again with the next one. So if a share s of the time is taken, a thread that reads all
-// through a base's life L is ahead by s * L / 2 on average. L is chosen so that this stays within the budget, and s is
-// learned from each base that outlives its use: the next one tells by how much it was ahead.
+// Chooses how long a base may be used. When a hypervisor takes the processor away, or an interrupt does and the kernel
+// accounts for it separately, the counter advances while the thread's clock does not, and no marker shows it. The clock
+// is then ahead by the time taken since the base, until the next base corrects it. If a share s of the time is taken, a
+// thread that reads throughout a base's life L is ahead by s * L / 2 on average. L is chosen to keep this within the
+// budget. s is learned from each base that is still valid when it is replaced: the difference to the next base shows
+// how far it was ahead.
 
 #include "taskclock.h"
 
 static const uint64_t LONGEST_LIFE = 10000000;  // ns
-static const uint64_t SHORTEST_LIFE = 20000;    // ns: below, asking each time costs little more
+static const uint64_t SHORTEST_LIFE = 20000;    // ns; below this, asking the kernel each time costs little more
 static const int64_t DEFAULT_BUDGET = 100;      // ns
 
-// What is assumed before anything is seen, as if it had been seen for so long: a life of 2 ms at the default budget where
-// something may take time away, of 10 ms on bare metal.
-static const uint64_t ASSUMED_OVER = 200000000;  // ns
-static const int64_t ASSUMED_AHEAD = 20000;      // ns
-static const int64_t ASSUMED_AHEAD_ON_METAL = 4000;
-static const uint64_t MEMORY = 1000000000;  // ns; what is older counts half, and so on: the start of a JVM is no rule for later
+// The initial estimate, weighted as if it had been observed for this long. At the default budget the life is then 2 ms
+// if time may be taken, and 10 ms on bare metal.
+static const uint64_t ASSUMED_NANOS = 200000000;
+static const int64_t ASSUMED_AHEAD = 20000;  // ns
+static const int64_t ASSUMED_AHEAD_BARE_METAL = 4000;  // ns
+// After each period the weight of older observations is halved, because the start of a JVM is not representative.
+static const uint64_t DECAY_PERIOD = 1000000000;  // ns
 
-// A residual beyond both, and twice in a row the same share of the base's age, is no disturbance: the rate is wrong.
-static const int64_t LARGE = 5000;  // ns
-enum { LARGE_SHARE = 128 };         // of the base's age
-enum { ALIKE = 4 };                 // two shares that differ by less than one part in so many
+// A residual is how far a base was ahead when the next one was taken. A residual above both limits, which is the same
+// share of the base's age twice in a row, is not a disturbance: the rate is wrong.
+static const int64_t LARGE_RESIDUAL = 5000;  // ns
+enum { LARGE_RESIDUAL_DIVISOR = 128 };       // the limit is this fraction of the base's age
+enum { SIMILARITY_DIVISOR = 4 };             // two shares are the same if they differ by less than this fraction
 
-static int64_t budget;  // of the mean error, ns
+static int64_t budget;  // bound on the mean error, ns
 
-static int judging;  // whoever has set it may use what follows
-static uint64_t over;
-static int64_t ahead;
-static uint64_t large_nanos;  // 0 where the last residual was not large
-static int64_t large_by;
-static uint64_t observed;  // without what was assumed, and never halved
+static int accuracy_lock;  // guards the variables below
+static uint64_t sampled_nanos;
+static int64_t sampled_ahead;
+static uint64_t large_residual_age;  // 0 if the last residual was not large
+static int64_t large_residual;
+static uint64_t observed;  // excludes the initial estimate and is never halved
 static int64_t observed_ahead;
 static uint64_t life_nanos;
 
-// In /proc/stat's line of all processors: user nice system idle iowait irq softirq steal.
-static int time_is_taken(void) {
+// Reads the first line of /proc/stat, for all processors: user nice system idle iowait irq softirq steal.
+static int has_stolen_time(void) {
     enum { IRQ = 5, STEAL = 7 };
     char text[256];
     long length = read_file("/proc/stat", text, sizeof text - 1);
@@ -49,20 +52,20 @@ static int time_is_taken(void) {
     return taken;
 }
 
-static void choose_life(void) {
-    // Differences cancel out where nothing is taken, so their sum may be negative.
-    uint64_t taken = (uint64_t)(ahead < 0 ? -ahead : ahead) + 1;
-    uint64_t nanos = 2 * (uint64_t)budget * over / taken;
+static void update_life(void) {
+    // If no time is taken, the residuals cancel out, so their sum may be negative.
+    uint64_t taken = (uint64_t)(sampled_ahead < 0 ? -sampled_ahead : sampled_ahead) + 1;
+    uint64_t nanos = 2 * (uint64_t)budget * sampled_nanos / taken;
     if (nanos > LONGEST_LIFE) nanos = LONGEST_LIFE;
     if (nanos < SHORTEST_LIFE) nanos = 0;
     uint64_t change = nanos > life_nanos ? nanos - life_nanos : life_nanos - nanos;
-    // Each reading loads what is written here, so not for nothing.
+    // Every reading loads this variable, so small changes are not worth a write.
     if (change <= life_nanos / 8) return;
     WRITE(life_nanos, nanos);
     accuracy_rate_changed();
 }
 
-// Whether a base that outlived its use can make those to come live longer.
+// Returns whether observing another base can lengthen the life of later ones.
 int life_can_grow(void) { return READ(life_nanos) < LONGEST_LIFE; }
 
 void accuracy_rate_changed(void) {
@@ -72,52 +75,52 @@ void accuracy_rate_changed(void) {
 
 void accuracy_init(void) {
     budget = DEFAULT_BUDGET;
-    over = ASSUMED_OVER;
-    ahead = runs_under_hypervisor() || time_is_taken() ? ASSUMED_AHEAD : ASSUMED_AHEAD_ON_METAL;
-    choose_life();
+    sampled_nanos = ASSUMED_NANOS;
+    sampled_ahead = runs_under_hypervisor() || has_stolen_time() ? ASSUMED_AHEAD : ASSUMED_AHEAD_BARE_METAL;
+    update_life();
 }
 
 void set_accuracy(int64_t nanos) {
-    while (__atomic_exchange_n(&judging, 1, __ATOMIC_ACQUIRE)) {}  // held for some instructions
-    // More than the longest life would be no bound.
+    while (__atomic_exchange_n(&accuracy_lock, 1, __ATOMIC_ACQUIRE)) {}  // held for a few instructions only
+    // A budget beyond the longest life would be no bound.
     WRITE(budget, nanos < (int64_t)LONGEST_LIFE ? nanos : (int64_t)LONGEST_LIFE);
-    choose_life();
-    __atomic_store_n(&judging, 0, __ATOMIC_RELEASE);
+    update_life();
+    __atomic_store_n(&accuracy_lock, 0, __ATOMIC_RELEASE);
 }
 
-static uint64_t size_of(int64_t by) { return (uint64_t)(by < 0 ? -by : by); }
+static uint64_t magnitude(int64_t value) { return (uint64_t)(value < 0 ? -value : value); }
 
-static int rate_is_wrong(uint64_t nanos, int64_t by) {
-    int large = size_of(by) > (uint64_t)LARGE && size_of(by) > nanos / LARGE_SHARE;
+static int rate_is_wrong(uint64_t nanos, int64_t residual) {
+    int large = magnitude(residual) > (uint64_t)LARGE_RESIDUAL && magnitude(residual) > nanos / LARGE_RESIDUAL_DIVISOR;
     int wrong = 0;
-    if (large && large_nanos) {
-        __int128 share = (__int128)by * (int64_t)large_nanos, before = (__int128)large_by * (int64_t)nanos;
-        __int128 apart = share > before ? share - before : before - share;
-        wrong = apart < (before < 0 ? -before : before) / ALIKE;
+    if (large && large_residual_age) {
+        __int128 share = (__int128)residual * (int64_t)large_residual_age;
+        __int128 before = (__int128)large_residual * (int64_t)nanos;
+        __int128 difference = share > before ? share - before : before - share;
+        wrong = difference < (before < 0 ? -before : before) / SIMILARITY_DIVISOR;
     }
-    large_nanos = large && !wrong ? nanos + 1 : 0;
-    large_by = by;
+    large_residual_age = large && !wrong ? nanos + 1 : 0;
+    large_residual = residual;
     return wrong;
 }
 
-// The kernel says that a thread used so many nanoseconds since a base, which itself would have said so many more.
-void judge_base(uint64_t nanos, int64_t by) {
-    if (__atomic_exchange_n(&judging, 1, __ATOMIC_ACQUIRE)) return;  // another thread's tells as much
-    int is_wrong = rate_is_wrong(nanos, by);
-    // Readings were ahead by no more than a life, as they did not use the base for longer. Beyond it nothing else is known,
-    // so a long age says what short ones would have.
-    int64_t most = (int64_t)(life_nanos ? life_nanos : SHORTEST_LIFE);
-    int64_t counted = by > most ? most : by < -most ? -most : by;
-    if (over >= MEMORY) over /= 2, ahead /= 2;
-    if (nanos > MEMORY) nanos = MEMORY;
-    over += nanos;
-    ahead += counted;
+// Records how far a base was ahead when the next one was taken, nanos of CPU time later.
+void record_residual(uint64_t nanos, int64_t residual) {
+    if (__atomic_exchange_n(&accuracy_lock, 1, __ATOMIC_ACQUIRE)) return;  // the other thread's residual will do
+    int is_wrong = rate_is_wrong(nanos, residual);
+    // No reading was ahead by more than a life, because none used the base for longer. So residuals are limited to it.
+    int64_t limit = (int64_t)(life_nanos ? life_nanos : SHORTEST_LIFE);
+    int64_t counted = residual > limit ? limit : residual < -limit ? -limit : residual;
+    if (sampled_nanos >= DECAY_PERIOD) sampled_nanos /= 2, sampled_ahead /= 2;
+    if (nanos > DECAY_PERIOD) nanos = DECAY_PERIOD;
+    sampled_nanos += nanos;
+    sampled_ahead += counted;
     WRITE(observed, observed + nanos);
     WRITE(observed_ahead, observed_ahead + counted);
-    choose_life();
-    __atomic_store_n(&judging, 0, __ATOMIC_RELEASE);
-    // Nothing that takes time away makes the kernel count more than the counter does.
-    if (is_wrong) by < 0 ? calibration_reset() : calibration_doubt();
+    update_life();
+    __atomic_store_n(&accuracy_lock, 0, __ATOMIC_RELEASE);
+    // Stolen time never makes the kernel count more than the counter does.
+    if (is_wrong) residual < 0 ? calibration_reset() : calibration_verify();
 }
 
 void accuracy_report(struct clock_report *into) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
 
-// Everything that differs between processors. A port adds its own block here and nothing elsewhere.
+// All architecture-specific code. A port adds a block here and changes nothing else.
 
 #ifndef TASKCLOCK_ARCH_H
 #define TASKCLOCK_ARCH_H
@@ -10,7 +10,7 @@
 
 #define VDSO_CLOCK_GETTIME "__vdso_clock_gettime"
 #define COUNTER_CLOCKSOURCE "tsc"
-#define RSEQ_SIGNATURE 0x53053053  // of glibc's registration; ours is the same
+#define RSEQ_SIGNATURE 0x53053053  // the one that glibc registers; we use the same
 
 static inline long system_call(long number, long a, long b, long c, long d, long e, long f) {
     register long r10 __asm__("r10") = d;
@@ -24,7 +24,8 @@ static inline long system_call(long number, long a, long b, long c, long d, long
     return result;
 }
 
-// clone(2) onto a stack of its own, where run(argument) must not return. Registers survive in the child, so these two do.
+// Calls clone(2) with a new stack and runs run(argument), which must not return, in the child. The child inherits the
+// registers, so r12 and r13 carry both values.
 static inline long clone_onto(void *stack_top, long flags, void (*run)(void *), void *argument) {
     register long r10 __asm__("r10") = 0;
     register long r8 __asm__("r8") = 0;
@@ -46,7 +47,8 @@ static inline long clone_onto(void *stack_top, long flags, void (*run)(void *), 
     return result;
 }
 
-// The time-stamp counter. Not ordered with what stands around it, but with interrupts, and that is what is needed.
+// Reads the time-stamp counter. rdtsc is not ordered with surrounding instructions, but it is ordered with interrupts,
+// which is all that we need.
 static inline uint64_t counter(void) {
     uint32_t low, high;
     __asm__ volatile("rdtsc" : "=a"(low), "=d"(high)::"memory");
@@ -59,7 +61,8 @@ static inline void cpuid(uint32_t leaf, uint32_t *a, uint32_t *c, uint32_t *d) {
     __asm__("cpuid" : "+a"(*a), "=b"(b), "+c"(*c), "=d"(*d));
 }
 
-// Whether the processor promises that the counter runs at one rate and never stops: bit 8 of edx in leaf 0x80000007.
+// Returns whether the processor guarantees that the counter has a constant rate and never stops (leaf 0x80000007, edx
+// bit 8).
 static inline int counter_is_invariant(void) {
     uint32_t a, c, d;
     cpuid(0x80000000, &a, &c, &d);
@@ -68,14 +71,14 @@ static inline int counter_is_invariant(void) {
     return d >> 8 & 1;
 }
 
-// Whether a hypervisor says that it is one: bit 31 of ecx in leaf 1.
+// Returns whether a hypervisor announces itself (leaf 1, ecx bit 31).
 static inline int runs_under_hypervisor(void) {
     uint32_t a, c, d;
     cpuid(1, &a, &c, &d);
     return c >> 31 & 1;
 }
 
-// prctl(PR_SET_TSC) makes reading the counter a SIGSEGV for a thread and those that it starts.
+// prctl(PR_SET_TSC) can make reading the counter raise SIGSEGV in a thread and in the threads that it starts.
 static inline int counter_is_forbidden(void) {
     enum { GET_TSC = 25, TSC_SIGSEGV = 2 };  // PR_GET_TSC, PR_TSC_SIGSEGV
     int32_t mode = 0;
@@ -83,7 +86,7 @@ static inline int counter_is_forbidden(void) {
 }
 
 #else
-#error "TaskClock's native half has not been ported to this processor"
+#error "TaskClock's native library has not been ported to this processor"
 #endif
 
 #endif

@@ -1,35 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
 
-// The counter's rate, by CLOCK_MONOTONIC_RAW, which keeps step with the scheduler's clock. It is measured over some
-// milliseconds twice, which must agree; then over ever longer times up to a second, and each second of use anew. So a
-// counter that changes its rate, stands still or jumps is noticed: a machine that slept, was moved to another, or restored.
+// Measures the counter's rate against CLOCK_MONOTONIC_RAW, which runs at the same rate as the scheduler's clock. It is
+// measured twice over some milliseconds, and both results must agree; then over increasing intervals up to a second;
+// and then again in each second of use. This detects a counter that changes its rate, stops, or jumps, because the
+// machine was suspended, migrated, or restored.
 
 #include "taskclock.h"
 
 enum { TRIES = 4 };
-static const int64_t FIRST_INTERVAL = 4000000;              // ns: of 4 ms 50 ns of error are 125 ns in 10 ms
+static const int64_t FIRST_INTERVAL = 4000000;  // ns; 50 ns of error in 4 ms amount to 125 ns in 10 ms
 static const int64_t LONGEST_INTERVAL = NANOS_PER_SECOND;
-enum { AGREEMENT = 2048 };  // first intervals differ by less than one part in so many
-enum { RATE_GRAIN = 1024 };  // more than a known rate is ever off
+enum { AGREEMENT_DIVISOR = 2048 };       // the first two rates may differ by this fraction
+enum { RATE_TOLERANCE_DIVISOR = 1024 };  // a known rate that is off by more than this fraction is wrong
 
-// A moment in both times.
+// One point in time on both clocks.
 struct moment {
     uint64_t counter;
     int64_t raw;
 };
 
-static int calibrating;  // whoever has set it may use what follows
+static int calibration_lock;  // guards the variables below
 static struct moment origin, middle;
 static uint64_t first_rate;  // from origin to middle; 0 until then
 static int64_t interval;     // from origin to the next calibration, ns
 
-static uint64_t calibrated_at;  // counter
-static uint64_t due_counts;     // from then until the next one; 0 while no rate is known
+static uint64_t calibrated_at;   // counter value
+static uint64_t due_counts;      // counts from calibrated_at to the next calibration; 0 while no rate is known
 static int64_t calibrated_over;  // ns
 static int64_t resets;
 
-// The quickest of some tries, as something may come between the reads.
+// Returns the fastest of several attempts, because the reads may be interrupted.
 static struct moment moment_now(void) {
     struct moment best = {0, 0};
     uint64_t least = UINT64_MAX;
@@ -45,9 +46,9 @@ static struct moment moment_now(void) {
     return best;
 }
 
-static int differ(uint64_t a, uint64_t b, uint64_t grain) { return (a > b ? a - b : b - a) > b / grain; }
+static int differs(uint64_t a, uint64_t b, uint64_t grain) { return (a > b ? a - b : b - a) > b / grain; }
 
-// Nanoseconds per count, of 2^32; 0 if that cannot be a rate.
+// Returns nanoseconds per count in units of 2^-32; 0 if the clocks did not both advance.
 static uint64_t rate_since(struct moment then, struct moment now) {
     if (now.counter <= then.counter || now.raw <= then.raw) return 0;
     uint64_t nanos = (uint64_t)(now.raw - then.raw), counts = now.counter - then.counter;
@@ -55,7 +56,7 @@ static uint64_t rate_since(struct moment then, struct moment now) {
     return counts ? (nanos << 32) / counts : 0;
 }
 
-static void begin_at(struct moment now) {
+static void restart_at(struct moment now) {
     origin = now;
     first_rate = 0;
     interval = FIRST_INTERVAL;
@@ -64,7 +65,7 @@ static void begin_at(struct moment now) {
     __atomic_store_n(&process.nanos_per_count, 0, __ATOMIC_RELEASE);
 }
 
-static void know(uint64_t rate, struct moment now) {
+static void set_rate(uint64_t rate, struct moment now) {
     WRITE(calibrated_over, now.raw - origin.raw);
     interval = 2 * (now.raw - origin.raw);
     if (interval > LONGEST_INTERVAL) {
@@ -79,62 +80,63 @@ static void know(uint64_t rate, struct moment now) {
 
 static void reset_at(struct moment now) {
     WRITE(resets, resets + 1);
-    begin_at(now);
+    restart_at(now);
 }
 
 static void measure_rate(struct moment now) {
     uint64_t rate = rate_since(origin, now), known = READ(process.nanos_per_count);
     if (known) {
-        if (rate && !differ(rate, known, RATE_GRAIN)) return know(rate, now);
+        if (rate && !differs(rate, known, RATE_TOLERANCE_DIVISOR)) return set_rate(rate, now);
         reset_at(now);
     } else if (!rate) {
-        begin_at(now);
+        restart_at(now);
     } else if (!first_rate) {
         first_rate = rate;
         middle = now;
         interval = 2 * (now.raw - origin.raw);
-    } else if (differ(rate_since(middle, now), first_rate, AGREEMENT)) {
-        begin_at(now);
+    } else if (differs(rate_since(middle, now), first_rate, AGREEMENT_DIVISOR)) {
+        restart_at(now);
     } else {
-        know(rate, now);
+        set_rate(rate, now);
     }
 }
 
 int calibration_is_due(uint64_t counts) {
     uint64_t due = READ(due_counts);
-    // Unsigned: a counter that was set back is due as well.
+    // Unsigned, so calibration is also due after the counter was set back.
     return !due || counts - READ(calibrated_at) >= due;
 }
 
-// Any thread may do this, and none waits for it.
+// Any thread may do this; none waits for it.
 void calibrate(void) {
-    if (__atomic_exchange_n(&calibrating, 1, __ATOMIC_ACQUIRE)) return;
+    if (__atomic_exchange_n(&calibration_lock, 1, __ATOMIC_ACQUIRE)) return;
     uint64_t counts = counter();
     WRITE(calibrated_at, counts);
-    // Where the counter was set back, or stands, there is nothing to wait for.
+    // If the counter was set back or has stopped, there is no point in waiting.
     if (raw_clock_nanos() - origin.raw >= interval || counts <= origin.counter) measure_rate(moment_now());
-    __atomic_store_n(&calibrating, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&calibration_lock, 0, __ATOMIC_RELEASE);
 }
 
 void calibration_reset(void) {
     if (counter_is_forbidden()) return;
-    if (__atomic_exchange_n(&calibrating, 1, __ATOMIC_ACQUIRE)) return;
+    if (__atomic_exchange_n(&calibration_lock, 1, __ATOMIC_ACQUIRE)) return;
     reset_at(moment_now());
-    __atomic_store_n(&calibrating, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&calibration_lock, 0, __ATOMIC_RELEASE);
 }
 
-// What the kernel says contradicts the rate, or time was taken away: what the raw clock says since the origin decides, if that
-// is long enough ago.
-void calibration_doubt(void) {
-    if (__atomic_exchange_n(&calibrating, 1, __ATOMIC_ACQUIRE)) return;
+// The kernel's time contradicts the rate: either the rate is wrong or time was taken. Decides with the raw clock, if
+// the origin is long enough ago.
+void calibration_verify(void) {
+    if (__atomic_exchange_n(&calibration_lock, 1, __ATOMIC_ACQUIRE)) return;
     struct moment now = moment_now();
     uint64_t known = READ(process.nanos_per_count), rate = rate_since(origin, now);
-    if (known && now.raw - origin.raw > 4 * FIRST_INTERVAL && (!rate || differ(rate, known, RATE_GRAIN))) reset_at(now);
-    __atomic_store_n(&calibrating, 0, __ATOMIC_RELEASE);
+    int is_wrong = !rate || differs(rate, known, RATE_TOLERANCE_DIVISOR);
+    if (known && now.raw - origin.raw > 4 * FIRST_INTERVAL && is_wrong) reset_at(now);
+    __atomic_store_n(&calibration_lock, 0, __ATOMIC_RELEASE);
 }
 
 void calibration_init(void) {
-    if (!counter_is_forbidden()) begin_at(moment_now());
+    if (!counter_is_forbidden()) restart_at(moment_now());
 }
 
 void calibration_report(struct clock_report *into) {

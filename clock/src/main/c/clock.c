@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
 
-// The table of functions that all copies of the library share, and the choice of how cpu is read.
+// The function table that all copies of the library share, and the selection of the backend.
 
 #include "cpu.h"
 
@@ -13,7 +13,8 @@ struct process_state process;
 
 static int is_initialized;
 
-// Once: a copy of the library stays mapped, and may be loaded again while others use its functions. Callers take turns.
+// Runs once: a copy of the library stays mapped and may be loaded again while others use its functions. Callers hold a
+// lock.
 void clock_init(void) {
     if (is_initialized) return;
     is_initialized = 1;
@@ -24,7 +25,7 @@ void clock_init(void) {
     calibration_init();
 }
 
-// Until the rate is known a rung that needs it is of no use.
+// A backend that reads the counter is useless until the rate is known.
 static int await_rate(void) {
     enum { TRIES = 500 };
     for (int i = 0; i < TRIES && !READ(process.nanos_per_count); i++) {
@@ -35,29 +36,29 @@ static int await_rate(void) {
     return READ(process.nanos_per_count) != 0;
 }
 
-// Tries a rung and changes to it if it is usable. Takes some tens of milliseconds the first time.
-static int32_t select_rung(int32_t wanted) {
-    enum { NOT_TRIED = 0, TRIED = 1 };
-    static int32_t tried[RUNG_RSEQ_OWN + 1];  // TRIED + what came of it
-    if (wanted == RUNG_SYSCALL) {
-        WRITE(process.rung, wanted);
+// Tests a backend and switches to it if it is usable. Takes some tens of milliseconds the first time.
+static int32_t select_backend(int32_t backend) {
+    enum { NOT_TESTED = 0, TESTED = 1 };
+    static int32_t results[BACKEND_RSEQ_OWN + 1];  // TESTED + the PROBE_ result
+    if (backend == BACKEND_SYSCALL) {
+        WRITE(process.backend, backend);
         return PROBE_USABLE;
     }
-    static int32_t tried_after;                // how many restores
-    if (READ(tried_after) != READ(process.restores)) {
-        for (int i = 0; i <= RUNG_RSEQ_OWN; i++) WRITE(tried[i], NOT_TRIED);
-        WRITE(tried_after, READ(process.restores));
+    static int32_t restores_seen;
+    if (READ(restores_seen) != READ(process.restores)) {
+        for (int i = 0; i <= BACKEND_RSEQ_OWN; i++) WRITE(results[i], NOT_TESTED);
+        WRITE(restores_seen, READ(process.restores));
     }
-    int32_t known = READ(tried[wanted]), refusal = known - TRIED;
-    // A child made by fork has no marker.
-    if (known == NOT_TRIED || (!refusal && !READ(process.not_marker))) {
-        refusal = rseq_prepare(wanted);
-        if (!refusal) refusal = probe_markers(wanted);
+    int32_t known = READ(results[backend]), refusal = known - TESTED;
+    // A forked child has no marker.
+    if (known == NOT_TESTED || (!refusal && !READ(process.inverted_marker))) {
+        refusal = rseq_prepare(backend);
+        if (!refusal) refusal = probe_markers(backend);
         if (!refusal && !await_rate()) refusal = PROBE_NO_RATE;
-        if (!refusal) time_kernel();
-        WRITE(tried[wanted], TRIED + refusal);
+        if (!refusal) time_kernel_read();
+        WRITE(results[backend], TESTED + refusal);
     }
-    if (!refusal) __atomic_store_n(&process.rung, wanted, __ATOMIC_RELEASE);
+    if (!refusal) __atomic_store_n(&process.backend, backend, __ATOMIC_RELEASE);
     return refusal;
 }
 
@@ -81,7 +82,7 @@ const struct functions own_functions = {
     .nowUserNanos = now_user_nanos,
     .clockNanos = clock_nanos,
     .tickStamp = coarse_nanos,
-    .selectRung = select_rung,
+    .selectBackend = select_backend,
     .setAccuracy = set_accuracy,
     .report = report,
     .machineChanged = machine_changed,

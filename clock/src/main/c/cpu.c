@@ -1,59 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
 
-// Asks the kernel for the calling thread's cpu, and takes a base where one will be of use.
+// Asks the kernel for the calling thread's CPU time and takes a base if it will be useful.
 
 #include "cpu.h"
 
 __thread struct thread_clock self;
 
-// Where the marker of a thread goes that has no area. It is never set, so each read asks the kernel.
+// The marker address of a thread without an area. It is never set, so each reading asks the kernel.
 static volatile uint64_t no_marker;
 
-// Where in between the two counter reads the kernel read its clock is not known: a base is off by half of that at most.
-static const uint64_t MOST_APART = 2000;  // ns
-// Counts between the two at best. What takes twice as long was disturbed, which only matters beyond MOST_APART: where the
-// caches are cold nothing is quick. Where nothing is as quick any more, as on a processor that was slowed down, it is
-// forgotten bit by bit.
-static uint64_t quickest = UINT64_MAX;
+// The kernel reads its clock at an unknown point between two counter reads, so a base is off by at most half their
+// span.
+static const uint64_t MAX_READ_SPAN = 2000;  // ns
+// The smallest span seen, in counts. A read that takes twice as long was disturbed, which matters
+// only beyond MAX_READ_SPAN, because every read is slow while caches are cold. The value slowly grows while no read is
+// that fast any more, for instance on a processor that was slowed down.
+static uint64_t min_read_counts = UINT64_MAX;
 
-// Before the first base: otherwise a disturbance would be mistaken for what a system call takes.
-void time_kernel(void) {
+// Called before the first base; otherwise a disturbance would be mistaken for the cost of a system call.
+void time_kernel_read(void) {
     enum { TIMES = 16 };
     for (int i = 0; i < TIMES; i++) {
         uint64_t before = counter();
         clock_nanos(OWN_SCHED);
         uint64_t took = counter() - before;
-        if (took < READ(quickest)) WRITE(quickest, took);
+        if (took < READ(min_read_counts)) WRITE(min_read_counts, took);
     }
 }
 
-enum { UNUSED_BASES = 4, ASKS_A_BASE = 32 };
+enum { MAX_UNUSED_BASES = 4, READS_PER_BASE = 32 };
 
-// The first base after a switch is used for this part of a life.
-enum { FIRST_LIFE = 8 };
+// The first base after a switch lives for this fraction of a full life.
+enum { FIRST_LIFE_DIVISOR = 8 };
 
-enum { ASKS_A_CALIBRATION = 256 };
+enum { READS_PER_CALIBRATION = 256 };
 enum { STALLED_READINGS = 64 };
 
-// What was known of the machine may be wrong now.
+// Discards what is known about the machine, because it may have changed.
 void machine_changed(void) {
-    WRITE(process.rung, RUNG_SYSCALL);
+    WRITE(process.backend, BACKEND_SYSCALL);
     WRITE(process.restores, process.restores + 1);
     calibration_reset();
 }
 
-// The thread's clock began anew, and so do we: a checkpoint was restored, or this is a child made by fork, whose process
-// began anew as well.
-static void restart(struct thread_clock *t) {
+// Resets our state after the kernel's clock of this thread restarted from zero: a checkpoint was restored, or this is a
+// forked child.
+static void reset_clock(struct thread_clock *t) {
     struct carrier *c = t->carrier;
-    if (c) carrier_restarted(c, (int64_t)t->cpu, (int64_t)t->user);
+    if (c) rebase_carrier(c, (int64_t)t->cpu, (int64_t)t->user);
     *t = (struct thread_clock){
         .marker = t->marker, .carrier = c, .is_asking = t->is_asking, .is_splitting = t->is_splitting};
-    if (present_rung() != RUNG_SYSCALL) machine_changed();
+    if (current_backend() != BACKEND_SYSCALL) machine_changed();
 }
 
-static uint64_t never_less(struct thread_clock *t, uint64_t cpu) {
+static uint64_t monotonic_cpu(struct thread_clock *t, uint64_t cpu) {
     if (cpu < READ(t->last_cpu)) return t->last_cpu;
     WRITE(t->last_cpu, cpu);
     return cpu;
@@ -63,96 +64,96 @@ static uint64_t kernel_cpu(struct thread_clock *t) {
     uint64_t before = READ(t->kernel_cpu);
     int64_t cpu = clock_nanos(OWN_SCHED);
     if (cpu < 0) return UNKNOWN;
-    if ((uint64_t)cpu < before) restart(t);
-    // A handler may have asked meanwhile.
+    if ((uint64_t)cpu < before) reset_clock(t);
+    // A signal handler may have read a later value in the meantime.
     if ((uint64_t)cpu > READ(t->kernel_cpu)) WRITE(t->kernel_cpu, (uint64_t)cpu);
     return (uint64_t)cpu;
 }
 
-// Whether a base is worth a marker and two readings of the counter. A thread that is always switched out before it can use
-// one takes no more of them, but for two in a row now and then, by which it notices that this has changed.
-static int wants_base(struct thread_clock *t) {
-    int rung = present_rung();
-    if (rung == RUNG_SYSCALL) return 0;
+// Returns whether a base is worth a marker and two counter reads. A thread that is always switched out before it can
+// use a base stops taking them, except for two in a row now and then, with which it detects that this has changed.
+static int should_take_base(struct thread_clock *t) {
+    int backend = current_backend();
+    if (backend == BACKEND_SYSCALL) return 0;
     if (!t->marker) {
-        volatile uint64_t *place = rseq_marker_place(rung);
-        t->marker = place ? place : &no_marker;
+        volatile uint64_t *address = rseq_marker_address(backend);
+        t->marker = address ? address : &no_marker;
     }
     if (t->marker == &no_marker) return 0;
     if (t->life) {
-        int was_used = t->last_cpu != t->unused_from;
-        int was_too_slow = *t->marker == process_marker();
-        if (was_used || (was_too_slow && life_can_grow())) t->unused_bases = 0;
-        else if (t->unused_bases < UNUSED_BASES) t->unused_bases++;
+        int was_used = t->last_cpu != t->cpu_at_base;
+        int has_expired = *t->marker == process_marker();  // its life is over, but there was no switch
+        if (was_used || (has_expired && life_can_grow())) t->unused_bases = 0;
+        else if (t->unused_bases < MAX_UNUSED_BASES) t->unused_bases++;
     }
-    if (++t->asks % ASKS_A_BASE <= 1) return 1;
-    return t->unused_bases < UNUSED_BASES && READ(process.life);
+    if (++t->kernel_reads % READS_PER_BASE <= 1) return 1;
+    return t->unused_bases < MAX_UNUSED_BASES && READ(process.life);
 }
 
-// What the old base would have said of now, if it outlived its use, tells how far it can be trusted.
-static void judge(const struct thread_clock *t, uint64_t old_counter, uint64_t old_cpu) {
+// Compares the new base with what the old one would give now, to learn how far a base can be trusted.
+static void compare_bases(const struct thread_clock *t, uint64_t old_counter, uint64_t old_cpu) {
     uint64_t used = t->base_cpu - old_cpu;
-    uint64_t said = (uint64_t)(((unsigned __int128)(t->base_counter - old_counter) * t->rate) >> 32);
-    judge_base(used, (int64_t)(said - used));
+    uint64_t predicted = (uint64_t)(((unsigned __int128)(t->base_counter - old_counter) * t->rate) >> 32);
+    record_residual(used, (int64_t)(predicted - used));
 }
 
 static uint64_t take_base(struct thread_clock *t) {
     uint64_t marker = process_marker(), rate = READ(process.nanos_per_count);
-    uint64_t old_counter = t->base_counter, old_cpu = t->base_cpu, last_asked = t->kernel_cpu;
-    int outlived = t->life && *t->marker == marker;
-    // Not by a rough one, nor by another rate.
-    int can_judge = outlived && !t->base_is_rough && t->rate == rate;
+    uint64_t old_counter = t->base_counter, old_cpu = t->base_cpu, last_kernel_cpu = t->kernel_cpu;
+    int was_valid = t->life && *t->marker == marker;
+    // A rough base or another rate would not be comparable.
+    int can_compare = was_valid && !t->base_is_rough && t->rate == rate;
     WRITE(t->life, 0);
-    // The marker first, so that a switch at any moment after is seen.
+    // The marker is set first, so that a switch at any later point is detected.
     *t->marker = marker;
     uint64_t before = counter();
     uint64_t cpu = kernel_cpu(t);
     uint64_t took = counter() - before;
     if (cpu == UNKNOWN) return UNKNOWN;
-    if (calibration_is_due(before) || t->asks % ASKS_A_CALIBRATION == 0) calibrate();
-    uint64_t least = READ(quickest);
-    if (took < least) WRITE(quickest, least = took);
+    if (calibration_is_due(before) || t->kernel_reads % READS_PER_CALIBRATION == 0) calibrate();
+    uint64_t least = READ(min_read_counts);
+    if (took < least) WRITE(min_read_counts, least = took);
     int rough = took > 2 * least;
-    if (rough) WRITE(quickest, least + least / 64);
-    if (!rate || cpu < last_asked || (rough && ((took * rate) >> 32) > MOST_APART)) {
+    if (rough) WRITE(min_read_counts, least + least / 64);
+    if (!rate || cpu < last_kernel_cpu || (rough && ((took * rate) >> 32) > MAX_READ_SPAN)) {
         *t->marker = 0;
-        return never_less(t, cpu);
+        return monotonic_cpu(t, cpu);
     }
     WRITE(t->base_counter, before + took / 2);
     WRITE(t->base_cpu, cpu);
     WRITE(t->rate, rate);
     t->base_is_rough = (uint8_t)rough;
-    if (can_judge && !rough && *t->marker == marker) judge(t, old_counter, old_cpu);
+    if (can_compare && !rough && *t->marker == marker) compare_bases(t, old_counter, old_cpu);
     uint64_t life = READ(process.life);
-    // Threads that others preempt would never outlive a base, and nothing would be learned from them.
-    if (!outlived) life /= FIRST_LIFE;
-    // That may have shown that the rate is wrong.
+    // Short, because a thread that is often preempted would otherwise never have two valid bases to compare.
+    if (!was_valid) life /= FIRST_LIFE_DIVISOR;
+    // The comparison may have shown that the rate is wrong.
     if (READ(process.nanos_per_count)) WRITE(t->life, life ? life : 1);
-    uint64_t now = never_less(t, cpu + ((took / 2 * rate) >> 32));
-    t->unused_from = t->last_cpu;
+    uint64_t now = monotonic_cpu(t, cpu + ((took / 2 * rate) >> 32));
+    t->cpu_at_base = t->last_cpu;
     return now;
 }
 
 __attribute__((noinline)) uint64_t ask_kernel(struct thread_clock *t) {
-    // A signal's handler that reads while the thread it interrupted is here leaves the base alone.
+    // A signal handler that interrupts this block leaves the base alone.
     if (!t->is_asking) {
         t->is_asking = 1;
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
-        int wanted = wants_base(t);
-        if (!wanted) WRITE(t->life, 0);
-        uint64_t cpu = wanted ? take_base(t) : 0;
+        int takes_base = should_take_base(t);
+        if (!takes_base) WRITE(t->life, 0);
+        uint64_t cpu = takes_base ? take_base(t) : 0;
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
         t->is_asking = 0;
-        if (wanted) return cpu;
+        if (takes_base) return cpu;
     }
     uint64_t cpu = kernel_cpu(t);
-    return cpu == UNKNOWN ? UNKNOWN : never_less(t, cpu);
+    return cpu == UNKNOWN ? UNKNOWN : monotonic_cpu(t, cpu);
 }
 
-// The base said less than was answered before: it was ahead, and the clock stands until the thread has caught up. Where it
-// says the same over and over, the counter stands.
-__attribute__((noinline)) uint64_t does_not_grow(struct thread_clock *t, uint64_t cpu) {
-    if (cpu != t->stalled_at) t->stalled_readings = 0;
-    t->stalled_at = cpu;
+// Handles a base that gives no more than the last value returned. The last base was ahead, so the clock pauses until
+// the thread has caught up. If the base gives the same value again and again, the counter has stopped.
+__attribute__((noinline)) uint64_t handle_stall(struct thread_clock *t, uint64_t cpu) {
+    if (cpu != t->stalled_cpu) t->stalled_readings = 0;
+    t->stalled_cpu = cpu;
     return ++t->stalled_readings % STALLED_READINGS ? READ(t->last_cpu) : ask_kernel(t);
 }

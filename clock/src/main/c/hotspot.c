@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
 
-// From HotSpot's JavaThread to the kernel's thread id, without stopping the JVM. libjvm exports tables that describe its
-// fields to serviceability tools (vmStructs.hpp); they name where a JavaThread keeps its OSThread, and that its id.
+// Finds the kernel's thread id of a HotSpot JavaThread without stopping the JVM. libjvm exports tables that describe
+// its fields to serviceability tools (vmStructs.hpp). They give the offset of the OSThread in a JavaThread, and of the
+// id in an OSThread.
 
 #include "taskclock.h"
 
-// Present when libjvm was loaded for all to see, as the java launcher does; null otherwise.
+// Null unless libjvm was loaded with global visibility, as the java launcher does.
 extern const char *gHotSpotVMStructs __attribute__((weak));
 extern const uint64_t gHotSpotVMStructEntryArrayStride __attribute__((weak));
 extern const uint64_t gHotSpotVMStructEntryTypeNameOffset __attribute__((weak));
@@ -14,7 +15,7 @@ extern const uint64_t gHotSpotVMStructEntryFieldNameOffset __attribute__((weak))
 extern const uint64_t gHotSpotVMStructEntryOffsetOffset __attribute__((weak));
 
 static uint64_t osthread_offset, thread_id_offset;
-static int described;
+static int offsets_known;
 
 int hotspot_init(void) {
     if (!&gHotSpotVMStructs || !&gHotSpotVMStructEntryArrayStride || !&gHotSpotVMStructEntryTypeNameOffset ||
@@ -26,29 +27,32 @@ int hotspot_init(void) {
         const char *field = *(const char *const *)(entry + gHotSpotVMStructEntryFieldNameOffset);
         if (!type || !field) break;
         uint64_t offset = *(const uint64_t *)(entry + gHotSpotVMStructEntryOffsetOffset);
-        // JDK 21 and older describe the field in JavaThread, later ones in Thread, its base class.
-        if (same(field, "_osthread") && (same(type, "JavaThread") || same(type, "Thread"))) {
+        // JDK 21 and earlier describe the field in JavaThread, later JDKs in its base class Thread.
+        if (strings_equal(field, "_osthread") && (strings_equal(type, "JavaThread") || strings_equal(type, "Thread"))) {
             osthread_offset = offset;
             osthread_found = 1;
         }
-        if (same(field, "_thread_id") && same(type, "OSThread")) {
+        if (strings_equal(field, "_thread_id") && strings_equal(type, "OSThread")) {
             thread_id_offset = offset;
             thread_id_found = 1;
         }
     }
-    return described = osthread_found && thread_id_found;
+    return offsets_known = osthread_found && thread_id_found;
 }
 
-// A JavaThread may be freed while we look at it.
-static int read_memory(uint64_t address, void *into, uint64_t length) { return copy_memory(address, into, length) == 0; }
+// Safe if the JavaThread is freed concurrently.
+static int read_memory(uint64_t address, void *into, uint64_t length) {
+    return copy_memory(address, into, length) == 0;
+}
 
-// The caller reads java_thread out of the Thread object before and after: only if it is the same is the answer true.
+// The caller must read java_thread from the Thread object before and after; the result is valid only if both are the
+// same.
 int32_t hotspot_tid(uint64_t java_thread) {
     uint64_t osthread;
     int32_t tid;
-    if (!described || !java_thread) return -1;
+    if (!offsets_known || !java_thread) return -1;
     if (!read_memory(java_thread + osthread_offset, &osthread, sizeof osthread) || !osthread) return -1;
     if (!read_memory(osthread + thread_id_offset, &tid, sizeof tid) || tid <= 0) return -1;
-    // Signal 0 is not sent; it only asks whether this process has such a thread.
+    // Signal 0 only checks whether this process has such a thread.
     return SYSCALL(__NR_tgkill, SYSCALL(__NR_getpid), tid, 0) == 0 ? tid : -1;
 }

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
 
-// What Java calls. No function is bound by its name, so the Java half may be relocated to any package: Library says
-// which class it is in a system property while it loads us, and the rest is registered on classes that Java hands over.
+// The functions that Java calls. None is bound by its name, so the Java code may be relocated to any package: while
+// Library loads us, a system property holds its class name. The other functions are registered on classes that Java
+// passes in.
 
 #include "taskclock.h"
 
 #include <jni.h>
 
-#define HANDOVER "taskclock.loading"
+#define LOADING_CLASS_PROPERTY "taskclock.loading"
 
-enum { CHUNK = 256 };
+enum { CHUNK = 256 };  // clocks per array region
 
 static const struct functions *clock_functions;
 static struct sharing sharing;
@@ -19,7 +20,7 @@ static jfieldID eetop;
 
 extern const char *gnu_get_libc_version(void) __attribute__((weak));
 
-// ---- org.taskclock.JniBinding: on JDK 22 and later only until FFM is ready
+// ---- org.taskclock.JniBinding; JDK 22 and later use it only until FFM is ready
 
 static jlong jniCpuNanos(JNIEnv *env, jclass c) {
     (void)env, (void)c;
@@ -56,9 +57,9 @@ static jlong jniTickStamp(JNIEnv *env, jclass c) {
     return clock_functions->tickStamp();
 }
 
-static jlong jniVirtualNanos(JNIEnv *env, jclass c, jint what) {
+static jlong jniVirtualNanos(JNIEnv *env, jclass c, jint value) {
     (void)env, (void)c;
-    return clock_functions->virtualNanos(what);
+    return clock_functions->virtualNanos(value);
 }
 
 static const JNINativeMethod native_methods[] = {
@@ -82,21 +83,22 @@ static void bind(JNIEnv *env, jclass c, jclass natives) {
 
 static const struct {
     const char *name;
-    size_t place;
+    size_t offset;
 } addresses[] = {
 #define ADDRESS(function) {#function, offsetof(struct functions, function)}
     ADDRESS(cpuNanos),     ADDRESS(userNanos),  ADDRESS(systemNanos), ADDRESS(nowCpuNanos),
     ADDRESS(nowUserNanos), ADDRESS(clockNanos), ADDRESS(tickStamp),   ADDRESS(virtualNanos),
 };
 
-// For a binding without JNI: where a function is that is in use in this process; 0 if there is none of that name.
+// For a binding without JNI: the address of the active function with this name; 0 if there is none.
 static jlong address(JNIEnv *env, jclass c, jstring name) {
     (void)c;
     const char *characters = (*env)->GetStringUTFChars(env, name, 0);
     if (!characters) return 0;
     jlong found = 0;
     for (size_t i = 0; i < sizeof addresses / sizeof *addresses; i++)
-        if (same(characters, addresses[i].name)) found = *(const jlong *)((const char *)clock_functions + addresses[i].place);
+        if (strings_equal(characters, addresses[i].name))
+            found = *(const jlong *)((const char *)clock_functions + addresses[i].offset);
     (*env)->ReleaseStringUTFChars(env, name, characters);
     return found;
 }
@@ -133,7 +135,7 @@ static jint shareError(JNIEnv *env, jclass c) {
 
 static jstring shareStep(JNIEnv *env, jclass c) {
     (void)c;
-    return sharing.step ? (*env)->NewStringUTF(env, sharing.step) : 0;
+    return sharing.failed_call ? (*env)->NewStringUTF(env, sharing.failed_call) : 0;
 }
 
 static jboolean knowsJavaThreads(JNIEnv *env, jclass c) {
@@ -141,9 +143,9 @@ static jboolean knowsJavaThreads(JNIEnv *env, jclass c) {
     return has_vm_structs != 0;
 }
 
-static jint selectRung(JNIEnv *env, jclass c, jint rung) {
+static jint selectBackend(JNIEnv *env, jclass c, jint backend) {
     (void)env, (void)c;
-    return clock_functions->selectRung(rung);
+    return clock_functions->selectBackend(backend);
 }
 
 static void setAccuracy(JNIEnv *env, jclass c, jlong nanos) {
@@ -157,11 +159,11 @@ static struct clock_report report(void) {
     return found;
 }
 
-// One native for each part of the report.
-#define REPORT(name, part)                        \
+// One native method for each field of the report.
+#define REPORT(name, field)                       \
     static jlong name(JNIEnv *env, jclass c) {    \
         (void)env, (void)c;                       \
-        return report().part;                     \
+        return report().field;                    \
     }
 REPORT(counterHertz, counter_hertz)
 REPORT(calibratedOverNanos, calibrated_over_nanos)
@@ -203,7 +205,7 @@ static jint tid(JNIEnv *env, jclass c, jobject thread) {
 static jint tids(JNIEnv *env, jclass c, jintArray into) {
     (void)c;
     jint capacity = (*env)->GetArrayLength(env, into);
-    // Critical access would hold the garbage collector off for as long as /proc takes: a plain copy does not.
+    // Not critical access, which would block the garbage collector while /proc is read.
     jint *copy = (*env)->GetIntArrayElements(env, into, 0);
     if (!copy) return -1;
     jint count = list_threads(copy, capacity);
@@ -249,7 +251,7 @@ static const JNINativeMethod library_methods[] = {
     {"shareError", "()I", (void *)shareError},
     {"shareStep", "()Ljava/lang/String;", (void *)shareStep},
     {"knowsJavaThreads", "()Z", (void *)knowsJavaThreads},
-    {"selectRung", "(I)I", (void *)selectRung},
+    {"selectBackend", "(I)I", (void *)selectBackend},
     {"setAccuracy", "(J)V", (void *)setAccuracy},
     {"counterHertz", "()J", (void *)counterHertz},
     {"calibratedOverNanos", "()J", (void *)calibratedOverNanos},
@@ -270,13 +272,13 @@ static const JNINativeMethod library_methods[] = {
     {"rawNanos", "(II)J", (void *)rawNanos},
 };
 
-// The class that is loading us, by the name it left in the system properties; resolved by its own class loader.
+// Returns the class that is loading us. Its name is in a system property, and its own class loader resolves it.
 static jclass loading_class(JNIEnv *env) {
     jclass system = (*env)->FindClass(env, "java/lang/System");
     if (!system) return 0;
     const char *signature = "(Ljava/lang/String;)Ljava/lang/String;";
     jmethodID get = (*env)->GetStaticMethodID(env, system, "getProperty", signature);
-    jstring key = get ? (*env)->NewStringUTF(env, HANDOVER) : 0;
+    jstring key = get ? (*env)->NewStringUTF(env, LOADING_CLASS_PROPERTY) : 0;
     jstring name = key ? (*env)->CallStaticObjectMethod(env, system, get, key) : 0;
     if ((*env)->ExceptionCheck(env) || !name) return 0;
     const char *characters = (*env)->GetStringUTFChars(env, name, 0);
@@ -300,6 +302,6 @@ __attribute__((visibility("default"))) jint JNI_OnLoad(JavaVM *vm, void *reserve
     has_vm_structs = hotspot_init();
     jclass thread = (*env)->FindClass(env, "java/lang/Thread");
     eetop = thread ? (*env)->GetFieldID(env, thread, "eetop", "J") : 0;
-    (*env)->ExceptionClear(env);  // another JVM: its threads have no tid for us
+    (*env)->ExceptionClear(env);  // another JVM, in which we cannot find tids
     return JNI_VERSION_1_8;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
 
-// What is asked of the kernel.
+// System calls.
 
 #include "taskclock.h"
 
@@ -9,10 +9,11 @@
 #include <linux/mman.h>
 #include <linux/time_types.h>
 
-// What linux/resource.h declares, less the fields that nobody here reads.
+// struct rusage of linux/resource.h, with the unused fields combined.
 enum { THREAD_ONLY = 1 };  // RUSAGE_THREAD
 struct usage {
-    int64_t user_seconds, user_micros, system_seconds, system_micros, others[12], gave_way, was_preempted;
+    int64_t user_seconds, user_micros, system_seconds, system_micros, others[12];
+    int64_t voluntary_switches, involuntary_switches;
 };
 
 int64_t clock_nanos(int32_t id) {
@@ -38,7 +39,7 @@ long rusage_of_thread(int64_t *user, int64_t *system) {
 
 int64_t switches_of_thread(void) {
     struct usage u;
-    return SYSCALL(__NR_getrusage, THREAD_ONLY, &u) == 0 ? u.gave_way + u.was_preempted : -1;
+    return SYSCALL(__NR_getrusage, THREAD_ONLY, &u) == 0 ? u.voluntary_switches + u.involuntary_switches : -1;
 }
 
 int kernel_refusal(void) {
@@ -63,7 +64,7 @@ void *map_pages(long length) {
     return failed(memory) ? 0 : (void *)memory;
 }
 
-struct entry {  // struct linux_dirent64 of getdents64(2)
+struct directory_entry {  // struct linux_dirent64 of getdents64(2)
     uint64_t inode;
     int64_t offset;
     uint16_t length;
@@ -71,8 +72,8 @@ struct entry {  // struct linux_dirent64 of getdents64(2)
     char name[];
 };
 
-// Ids of all threads of this process, oldest first, as /proc lists them. Returns how many there are, which may be more
-// than were stored, or -errno.
+// Lists the ids of all threads of this process, oldest first, in the order of /proc. Returns how many there are, which
+// may be more than fit, or -errno.
 int32_t list_threads(int32_t *tids, int32_t capacity) {
     char buffer[8192] __attribute__((aligned(8)));
     long fd = SYSCALL(__NR_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -81,7 +82,7 @@ int32_t list_threads(int32_t *tids, int32_t capacity) {
     long length;
     while ((length = SYSCALL(__NR_getdents64, fd, buffer, sizeof buffer)) > 0) {
         for (long at = 0; at < length;) {
-            const struct entry *e = (const struct entry *)(buffer + at);
+            const struct directory_entry *e = (const struct directory_entry *)(buffer + at);
             at += e->length;
             if (e->name[0] < '0' || e->name[0] > '9') continue;
             int32_t tid = 0;
@@ -94,9 +95,9 @@ int32_t list_threads(int32_t *tids, int32_t capacity) {
     return length < 0 ? (int32_t)length : count;
 }
 
-// How long `count` system calls take that read clock `id`, each in a function of its own: the floor under every reader
-// that asks the kernel. A loop of inlined system calls would lie: where the kernel guards its returns (AMD's Safe RET),
-// the first return after a system call costs as much as half the call, and no reader gets by without one.
+// Measures `count` system calls that read clock `id`, each in a function call: the lower bound for every reader that
+// asks the kernel. A loop of inlined system calls would be misleading: if the kernel protects its returns (AMD's Safe
+// RET), the first return after a system call costs half as much as the call itself, and every reader needs one.
 int64_t raw_nanos(int32_t id, int32_t count) {
     struct __kernel_timespec start, end;
     int64_t (*volatile read)(int32_t) = clock_nanos;

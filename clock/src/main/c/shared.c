@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
 
-// One state per process. The first copy of the library maps a page that holds its table of functions under a name that
-// /proc/self/maps shows; a later copy finds the page there and uses that table, so that all copies read and steer the
-// same per-thread state. The code stays mapped when the first copy's class loader goes (-z nodelete).
+// One state per process. The first copy of the library maps a page with its function table under a name that appears in
+// /proc/self/maps. Later copies find the page and use that table, so all copies share the same per-thread state. The
+// code stays mapped after the first copy's class loader is collected (-z nodelete).
 //
-// Anything may have that name, and what the table points to is called. So it counts only if it is what publish_page leaves,
-// its functions are in executable memory of one file, and that file is a copy of this library.
+// Any mapping can have that name, and we call the functions in the table. So a page is accepted only if it is mapped as
+// publish_page maps it, its functions are in executable memory of one file, and that file is a copy of this library.
 
 #include "shared.h"
 
@@ -20,12 +20,13 @@
 
 #define MAPPED_NAME "/memfd:" TASKCLOCK_ABI_NAME " (deleted)"
 
-// By it a copy tells a file of ours from others.
-const char library_identity[] __attribute__((visibility("hidden"))) = "taskclock library, table of functions " TASKCLOCK_ABI_NAME;
+// Identifies a file as a copy of this library.
+const char library_identity[] __attribute__((visibility("hidden"))) =
+    "taskclock library, table of functions " TASKCLOCK_ABI_NAME;
 
 struct mapping {
     uint64_t start, end, offset, inode;
-    const char *permissions, *device, *path;  // in the line
+    const char *permissions, *device, *path;  // point into the line
 };
 
 struct lines {
@@ -40,7 +41,8 @@ static int open_maps(struct lines *in) {
     return in->fd >= 0;
 }
 
-// The next line without its newline, or null at the end. What does not fit the buffer is dropped: ours does.
+// Returns the next line without its newline, or null at the end. Lines longer than the buffer are dropped; ours is
+// shorter.
 static char *next_line(struct lines *in) {
     for (;;) {
         for (int i = in->next; i < in->length; i++) {
@@ -70,7 +72,7 @@ static uint64_t number(char **text, uint64_t base) {
     }
 }
 
-// A field ends at a blank, which is made its end.
+// A field ends at a space, which is replaced by 0.
 static const char *field(char **text) {
     while (**text == ' ') (*text)++;
     const char *start = *text;
@@ -79,7 +81,7 @@ static const char *field(char **text) {
     return start;
 }
 
-// START-END PERMISSIONS OFFSET DEVICE INODE      PATH (proc_pid_maps(5)); a path may hold blanks.
+// START-END PERMISSIONS OFFSET DEVICE INODE      PATH (proc_pid_maps(5)); a path may contain spaces.
 static int next_mapping(struct lines *in, struct mapping *m) {
     char *text = next_line(in);
     if (!text) return 0;
@@ -97,7 +99,7 @@ static int next_mapping(struct lines *in, struct mapping *m) {
     return 1;
 }
 
-// The mapping that holds an address; its text is good until the next line is read.
+// Finds the mapping that contains an address. Its strings are valid until the next line is read.
 static int find_mapping(struct lines *in, const void *address, struct mapping *m) {
     if (!open_maps(in)) return 0;
     int found = 0;
@@ -113,20 +115,22 @@ static int is_identity(const char *text, const struct mapping *m) {
     return 0;
 }
 
-// Whether the table in such a page is that of a copy of this library.
-static int is_ours(const struct functions *page) {
+// Returns whether the table in this page belongs to a copy of this library.
+static int is_taskclock_page(const struct functions *page) {
     struct functions table;
-    // What is behind the page may have been cut off.
+    // The file behind the page may have been truncated.
     if (copy_memory((uint64_t)page, &table, sizeof table) == -EFAULT) return 0;
     if (page->magic != TASKCLOCK_MAGIC || page->abi != TASKCLOCK_ABI) return 0;
     if (page->size < sizeof *page || page->size > PAGE) return 0;
     struct lines in;
     struct mapping constants, code;
-    if (!find_mapping(&in, page->identity, &constants) || constants.permissions[0] != 'r' || !constants.inode) return 0;
+    if (!find_mapping(&in, page->identity, &constants)) return 0;
+    if (constants.permissions[0] != 'r' || !constants.inode) return 0;
     if (!is_identity(page->identity, &constants)) return 0;
     if (!find_mapping(&in, (const void *)page->cpuNanos, &code)) return 0;
-    if (!same(code.permissions, "r-xp") || code.inode != constants.inode) return 0;
-    const uint64_t *pointer = (const uint64_t *)&page->cpuNanos, *end = (const uint64_t *)((const char *)page + page->size);
+    if (!strings_equal(code.permissions, "r-xp") || code.inode != constants.inode) return 0;
+    const uint64_t *pointer = (const uint64_t *)&page->cpuNanos;
+    const uint64_t *end = (const uint64_t *)((const char *)page + page->size);
     for (; pointer < end; pointer++)
         if (*pointer < code.start || *pointer >= code.end) return 0;
     return 1;
@@ -138,39 +142,41 @@ const struct functions *find_shared_functions(struct sharing *sharing) {
     const struct functions *found = 0;
     if (!open_maps(&in)) return 0;
     while (!found && next_mapping(&in, &m)) {
-        if (!same(m.path, MAPPED_NAME)) continue;
+        if (!strings_equal(m.path, MAPPED_NAME)) continue;
         const struct functions *page = (const struct functions *)m.start;
-        if (same(m.permissions, "r--p") && m.offset == 0 && m.end - m.start == PAGE && is_ours(page)) found = page;
+        int is_one_page = m.offset == 0 && m.end - m.start == PAGE;
+        if (strings_equal(m.permissions, "r--p") && is_one_page && is_taskclock_page(page)) found = page;
         else sharing->foreign_pages++;
     }
     SYSCALL(__NR_close, in.fd);
     return found;
 }
 
-// Kernels that know the flag may demand it, those before 6.3 do not know it.
+// Kernels since 6.3 may require the flag; older ones reject it.
 static long create_file(void) {
     long fd = SYSCALL(__NR_memfd_create, TASKCLOCK_ABI_NAME, MFD_CLOEXEC | MFD_NOEXEC_SEAL);
     return fd == -EINVAL ? SYSCALL(__NR_memfd_create, TASKCLOCK_ABI_NAME, MFD_CLOEXEC) : fd;
 }
 
-static const struct functions *fail(const struct functions *own, struct sharing *sharing, const char *step, long error) {
-    sharing->step = step;
+static const struct functions *fail(const struct functions *own, struct sharing *sharing, const char *call,
+                                    long error) {
+    sharing->failed_call = call;
     sharing->error = (int)-error;
     return own;
 }
 
-// Private, so that a forked child has its own; read-only once written.
+// The mapping is private, so that a forked child has its own, and becomes read-only once it is written.
 static const struct functions *publish_page(const struct functions *own, struct sharing *sharing) {
     long fd = create_file();
     if (fd < 0) return fail(own, sharing, "memfd_create", fd);
     long result = SYSCALL(__NR_ftruncate, fd, PAGE);
-    const char *step = "ftruncate";
+    const char *call = "ftruncate";
     if (result == 0) {
-        step = "mmap";
+        call = "mmap";
         result = SYSCALL(__NR_mmap, 0, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
     }
     SYSCALL(__NR_close, fd);
-    if (failed(result)) return fail(own, sharing, step, result);
+    if (failed(result)) return fail(own, sharing, call, result);
     *(struct functions *)result = *own;
     long protection = SYSCALL(__NR_mprotect, result, PAGE, PROT_READ);
     if (protection == 0) return (const struct functions *)result;
@@ -178,8 +184,8 @@ static const struct functions *publish_page(const struct functions *own, struct 
     return fail(own, sharing, "mprotect", protection);
 }
 
-// Two copies that come at the same moment would not see each other. So they take turns: Library holds a lock for it that
-// is the same for all of them.
+// Callers must hold a lock, because two copies loaded at the same time would not see each other. Library holds one that
+// all copies share.
 const struct functions *shared_functions(const struct functions *own, struct sharing *sharing) {
     const struct functions *found = find_shared_functions(sharing);
     return found ? found : publish_page(own, sharing);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
 
-// What copies of the library in one process share, the agent's library included, and how all of it calls the kernel.
+// The interface between copies of the library in one process, including the agent's library, and system call macros.
 
 #ifndef TASKCLOCK_SHARED_H
 #define TASKCLOCK_SHARED_H
@@ -18,18 +18,18 @@
 
 enum { PAGE = 4096 };
 
-// What threads share and any of them may write at any time. Plain loads and stores on every processor.
+// Access to variables that any thread may write at any time. Plain loads and stores on every processor.
 #define READ(variable) __atomic_load_n(&(variable), __ATOMIC_RELAXED)
 #define WRITE(variable, value) __atomic_store_n(&(variable), value, __ATOMIC_RELAXED)
 
-// Errors come back as -errno, as the kernel gives them. A list shorter than six arguments is padded with zeros.
+// Returns errors as -errno, as the kernel does. Missing arguments are padded with zeros, up to six.
 #define SYSCALL_PICK(n, a, b, c, d, e, f, ...) \
     system_call(n, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 #define SYSCALL(...) SYSCALL_PICK(__VA_ARGS__, 0, 0, 0, 0, 0, 0)
 
 static inline int failed(long result) { return result < 0 && result > -PAGE; }
 
-// By the kernel, which answers EFAULT where we would crash. 0 or -errno.
+// Copies through the kernel, which returns EFAULT where a plain load would crash. Returns 0 or -errno.
 static inline long copy_memory(uint64_t address, void *into, uint64_t length) {
     struct iovec to = {into, length}, from = {(void *)address, length};
     long copied = SYSCALL(__NR_process_vm_readv, SYSCALL(__NR_getpid), &to, 1, &from, 1, 0);
@@ -40,43 +40,45 @@ static inline int thread_is_gone(int32_t tid) {
     return SYSCALL(__NR_tgkill, SYSCALL(__NR_getpid), tid, 0) == -ESRCH;
 }
 
-static inline int same(const char *a, const char *b) {
+static inline int strings_equal(const char *a, const char *b) {
     while (*a && *a == *b) a++, b++;
     return *a == *b;
 }
 
-// Ids of the calling thread's CPU clocks: bits [31:3] are NOT the thread id (0: the caller), bit 2 says thread, bits
-// [1:0] what is counted. The kernel answers them without looking the thread up (kernel/time/posix-cpu-timers.c).
+// Ids of the calling thread's CPU clocks: bits [31:3] are NOT the thread id (0: the caller), bit 2 marks a thread
+// clock, bits [1:0] select what is counted. For id 0 the kernel needs no thread lookup
+// (kernel/time/posix-cpu-timers.c).
 enum { OWN_PROF = ~0u << 3 | 4 | 0, OWN_VIRT = ~0u << 3 | 4 | 1, OWN_SCHED = ~0u << 3 | 4 | 2 };
 
-// ---- what copies of the library share
+// ---- shared between copies of the library
 
-// A thread that carries virtual ones. Whoever has its address may read it at any time: it is never given back, but may
-// become another thread's. What a virtual thread used is the carrier's time less an offset, for as long as turn is odd and
-// stays the same.
+// The record of a thread that carries virtual threads. Any thread may read it at any time: it is never freed, but may
+// be reused by another carrier. The CPU time of the mounted virtual thread is the carrier's time minus an offset, as
+// long as sequence is odd and does not change.
 struct carrier {
     int64_t tid;
-    int64_t turn;                     // grows by one with each mount and unmount: odd while a thread is mounted
-    int64_t cpu_offset, user_offset;  // carrier's time less the mounted thread's
-    int64_t user;                     // of the thread that was unmounted last
-    int64_t first_cpu, first_user;    // the carrier's time when it first carried,
-    int64_t last_cpu, last_user;      // and at the last mount or unmount
-    int64_t carried_cpu, carried_user;  // what virtual threads used on it
-    int64_t index;                      // of this record, from 1; it stays when another thread gets the record
+    int64_t sequence;                   // incremented at each mount and unmount: odd while a thread is mounted
+    int64_t cpu_offset, user_offset;    // the carrier's time minus the mounted thread's
+    int64_t user;                       // user time of the thread that was unmounted last
+    int64_t first_cpu, first_user;      // the carrier's time at its first mount
+    int64_t last_cpu, last_user;        // the carrier's time at the last mount or unmount
+    int64_t carried_cpu, carried_user;  // the time that virtual threads used on it
+    int64_t index;                      // of this record, from 1; kept when another thread reuses the record
     int64_t padding[4];
 };
-enum { CARRIER_FIELDS = 12 };                                                      // of these 64-bit words
-enum { VIRTUAL_CPU, VIRTUAL_USER, VIRTUAL_SYSTEM, VIRTUAL_NOW, VIRTUAL_LAST_USER };  // what virtualNanos is asked for
+enum { CARRIER_FIELDS = 12 };  // without the padding
+// Arguments of virtualNanos. VIRTUAL_NOW_CPU takes a reading, and VIRTUAL_NOW_USER returns its user part.
+enum { VIRTUAL_CPU, VIRTUAL_USER, VIRTUAL_SYSTEM, VIRTUAL_NOW_CPU, VIRTUAL_NOW_USER };
 
-// What status() reports; -1 each where it is not known.
+// The figures that status() reports; -1 if unknown.
 struct clock_report {
     int64_t counter_hertz, calibrated_over_nanos, calibration_resets;
     int64_t budget_nanos, life_nanos, observed_nanos, ahead_nanos;
-    int64_t restores;  // from a checkpoint, after which the rung is to be chosen anew
+    int64_t restores;  // from a checkpoint; after each, the backend must be selected again
 };
 
-// The functions that read, as one table. The first copy of the library in a process publishes its table; later copies,
-// in other class loaders or other packages, call through it. A field is never removed or moved while ABI is the same.
+// The table of clock functions. The first copy of the library in a process publishes its table; later copies, in other
+// class loaders or packages, call through it. Fields must not be removed or moved within one ABI number.
 enum { TASKCLOCK_ABI = 2 };
 #define TASKCLOCK_ABI_NAME "taskclock-abi2"
 #define TASKCLOCK_MAGIC 0x6b636f6c636b7361u
@@ -84,7 +86,7 @@ struct functions {
     uint64_t magic;
     uint32_t abi;
     uint32_t size;
-    const char *identity;  // in the library's own file: see shared.c
+    const char *identity;  // in the library's own file; see shared.c
     int64_t (*cpuNanos)(void);
     int64_t (*userNanos)(void);
     int64_t (*systemNanos)(void);
@@ -92,48 +94,48 @@ struct functions {
     int64_t (*nowUserNanos)(void);
     int64_t (*clockNanos)(int32_t id);
     int64_t (*tickStamp)(void);
-    int32_t (*selectRung)(int32_t rung);
+    int32_t (*selectBackend)(int32_t backend);
     void (*setAccuracy)(int64_t budget_nanos);
     void (*report)(struct clock_report *into);
     void (*machineChanged)(void);
-    int64_t (*virtualNanos)(int32_t what);
+    int64_t (*virtualNanos)(int32_t value);
     int64_t (*mount)(int64_t cpu, int64_t user);
     int64_t (*unmount)(void);
     void (*stopCarrying)(void);
     int32_t (*carriers)(int64_t *into, int32_t capacity);
 };
 
-// How cpu is read. The numbers are those of org.taskclock.Rung; 0 is right before anything is known.
-enum { RUNG_SYSCALL, RUNG_RSEQ, RUNG_RSEQ_OWN };
+// How CPU time is read. The numbers are those of org.taskclock.Backend. 0 is the state before selection.
+enum { BACKEND_SYSCALL, BACKEND_RSEQ, BACKEND_RSEQ_OWN };
 
-// What selectRung answers: why the rung is not usable, or that it is. Rungs.java has the words.
+// Results of selectBackend: usable, or the reason why not. Backends.java has the messages.
 enum {
     PROBE_USABLE,
-    PROBE_COUNTER,            // the time-stamp counter is not steady
-    PROBE_COUNTER_FORBIDDEN,  // this process may not read it
-    PROBE_LIBC_DOES_NOT,      // libc has registered no area
-    PROBE_LIBC_DOES,          // libc has, so we cannot
-    PROBE_NOT_REGISTERED,     // the kernel refuses, or does not know this thread's area
-    PROBE_NO_CHILD,           // there is no process to try it in
-    PROBE_CANNOT_PIN,
-    PROBE_CHILD_DIED,         // the kernel ended it for the marker
-    PROBE_KEPT_BLOCKED,       // blocking does not remove the marker
-    PROBE_KEPT_PREEMPTED,     // nor does being preempted
-    PROBE_NOT_PREEMPTED,      // which did not happen
-    PROBE_LOST,               // every system call removes it
-    PROBE_NO_RATE,            // the counter's rate does not settle
-    PROBE_MEMORY
+    PROBE_COUNTER_UNRELIABLE,    // the time-stamp counter may stop or change its rate
+    PROBE_COUNTER_FORBIDDEN,     // this process may not read the counter
+    PROBE_LIBC_UNREGISTERED,     // libc has not registered an area
+    PROBE_LIBC_REGISTERED,       // libc has registered an area, so we cannot
+    PROBE_REGISTRATION_REFUSED,  // the kernel refuses to register an area
+    PROBE_NO_CHILD,              // no child process can be started
+    PROBE_CANNOT_PIN,            // sched_setaffinity fails
+    PROBE_CHILD_DIED,            // the kernel killed the child because of the marker
+    PROBE_KEPT_BY_BLOCKING,      // blocking does not remove the marker
+    PROBE_KEPT_BY_PREEMPTION,    // preemption does not remove the marker
+    PROBE_NOT_PREEMPTED,         // the child was never preempted
+    PROBE_CLEARED_BY_SYSCALLS,   // every system call removes the marker
+    PROBE_NO_RATE,               // the counter's rate does not settle
+    PROBE_OUT_OF_MEMORY
 };
 
 // ---- shared.c
 
-// What came of looking for the page of an earlier copy, and of publishing ours.
+// The result of looking for the page of an earlier copy and of publishing ours.
 struct sharing {
-    int error;          // errno with which no page can be had; 0 if there is one
-    const char *step;   // that failed, or null
-    int foreign_pages;  // that have the name and are not ours
+    int error;                // errno of the failure to create a page; 0 if there is one
+    const char *failed_call;  // the system call that failed; null if none did
+    int foreign_pages;        // pages with our name that are not ours
 };
-const struct functions *find_shared_functions(struct sharing *sharing);  // of an earlier copy in this process, or null
+const struct functions *find_shared_functions(struct sharing *sharing);  // an earlier copy's table, or null
 const struct functions *shared_functions(const struct functions *own, struct sharing *sharing);
 
 #endif

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
 
-// A registry of per-thread records. Nothing tells us when a thread ends, so a new thread looks for a record whose thread is
-// gone before it makes the registry larger.
+// A registry of per-thread records. We are not notified when a thread ends, so a new thread looks for the record of an
+// ended thread before it enlarges the registry.
 
 #include "taskclock.h"
 
 #include <linux/mman.h>
 
-enum { OWNERS_TO_ASK = 16 };
+enum { OWNERS_TO_CHECK = 16 };
 
 struct slot_page {
     struct slot_page *older;
@@ -20,33 +20,34 @@ static int32_t *slot_at(struct slot_page *page, int32_t size, int32_t i) {
     return (int32_t *)((char *)(page + 1) + (long)size * i);
 }
 
-static int take(int32_t *slot, int32_t owner, int32_t tid) {
+static int try_take(int32_t *slot, int32_t owner, int32_t tid) {
     return __atomic_compare_exchange_n(slot, &owner, tid, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
-// The newest page may have slots that nobody had yet. Of the others a few are asked each time, in turn: so a new thread
-// costs the same however many there are. One from each page, as pages may be full of threads that stay; so where half of
-// all slots are free, hardly a thread misses them and makes the registry larger.
+// The newest page may have unused slots. In the other pages only a few slots are checked each time, in rotation, so the
+// cost of a new thread does not depend on the number of threads. One slot is checked per page, because some pages may
+// be full of long-lived threads. If half of all slots are free, a thread rarely misses them and enlarges the registry.
 static int32_t *free_slot(struct slots *slots, struct slot_page *newest, int32_t size, int32_t tid) {
     int32_t in_page = slots_in_page(size);
     for (int32_t i = 0; newest && i < in_page; i++) {
         int32_t *slot = slot_at(newest, size, i);
-        if (READ(*slot) == 0 && take(slot, 0, tid)) return slot;
+        if (READ(*slot) == 0 && try_take(slot, 0, tid)) return slot;
     }
-    struct slot_page *page = __atomic_load_n(&slots->asked_last, __ATOMIC_ACQUIRE);
+    struct slot_page *page = __atomic_load_n(&slots->last_checked, __ATOMIC_ACQUIRE);
     int32_t *found = 0;
-    for (int32_t i = 0; newest && !found && i < OWNERS_TO_ASK; i++) {
+    for (int32_t i = 0; newest && !found && i < OWNERS_TO_CHECK; i++) {
         page = page && READ(page->older) ? READ(page->older) : newest;
         int32_t *slot = slot_at(page, size, (int32_t)((uint32_t)(tid + i) % (uint32_t)in_page));
         int32_t owner = READ(*slot);
-        // A slot with our own id was left by an earlier thread: we have none yet.
-        if ((owner == 0 || owner == tid || thread_is_gone(owner)) && take(slot, owner, tid)) found = slot;
+        // A slot with our own tid was left by an earlier thread, because we have none yet.
+        if ((owner == 0 || owner == tid || thread_is_gone(owner)) && try_take(slot, owner, tid)) found = slot;
     }
-    __atomic_store_n(&slots->asked_last, page, __ATOMIC_RELEASE);
+    __atomic_store_n(&slots->last_checked, page, __ATOMIC_RELEASE);
     return found;
 }
 
-// Adds a page only if nobody else has since we looked: threads that start at one moment share one.
+// Adds a page only if no other thread has added one since the search, so that threads that start at the same time share
+// one.
 void *claim_slot(struct slots *slots, int32_t size, int32_t tid) {
     for (;;) {
         struct slot_page *newest = __atomic_load_n(&slots->newest, __ATOMIC_ACQUIRE);
@@ -57,12 +58,13 @@ void *claim_slot(struct slots *slots, int32_t size, int32_t tid) {
         slot = slot_at(page, size, 0);
         WRITE(*slot, tid);
         WRITE(page->older, newest);
-        if (__atomic_compare_exchange_n(&slots->newest, &newest, page, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) return slot;
+        if (__atomic_compare_exchange_n(&slots->newest, &newest, page, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+            return slot;
         SYSCALL(__NR_munmap, page, PAGE);
     }
 }
 
-void leave_slot(void *slot) { __atomic_store_n((int32_t *)slot, 0, __ATOMIC_RELEASE); }
+void release_slot(void *slot) { __atomic_store_n((int32_t *)slot, 0, __ATOMIC_RELEASE); }
 
 void *next_slot(struct slots *slots, int32_t size, void *slot) {
     struct slot_page *page = (struct slot_page *)((uintptr_t)slot & ~(uintptr_t)(PAGE - 1));

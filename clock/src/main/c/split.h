@@ -6,7 +6,7 @@
 
 #include "cpu.h"
 
-int measure(struct thread_clock *t);
+int measure_split(struct thread_clock *t);
 void split(struct thread_clock *t, uint64_t cpu);
 int read_clock(struct thread_clock *t);
 

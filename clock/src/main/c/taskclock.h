@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
 
-// The native half of TaskClock. It uses raw system calls and no libc, so one library serves glibc and musl alike.
+// The native library of TaskClock. It uses raw system calls and no libc, so the same library works with glibc and musl.
 //
 //   kernel.c       system calls: CPU clocks, getrusage, files, lists of threads
 //   vdso.c         clocks that need no system call
 //   calibration.c  the rate of the time-stamp counter
 //   accuracy.c     how long the counter may be trusted before the kernel is asked again
-//   cpu.h, cpu.c   the calling thread's cpu; cpu_now() in cpu.h decides whether the kernel is asked
-//   split.c        user and system, so that they add up to cpu
-//   carriers.c     virtual threads on the threads that carry them
+//   cpu.h, cpu.c   the calling thread's CPU time; cpu_now() in cpu.h decides whether to ask the kernel
+//   split.c        user and system time that add up to the CPU time
+//   carriers.c     virtual threads on their carriers
 //   slots.c        per-thread records that outlive their threads
-//   rseq.c         markers by which a thread notices that it was switched out
-//   probe.c        whether this kernel removes them
-//   clock.c        the table of functions, and the choice of how cpu is read
-//   shared.h, .c   lets all copies of this library in one process use the first one's functions and state
-//   hotspot.c      from a java.lang.Thread to its kernel thread id
-//   jni.c          what Java calls
+//   rseq.c         markers with which a thread detects that it was switched out
+//   probe.c        tests whether this kernel removes the markers
+//   clock.c        the function table and the selection of the backend
+//   shared.h, .c   shares the first copy's functions and state with all copies in the process
+//   hotspot.c      finds the kernel thread id of a java.lang.Thread
+//   jni.c          the functions that Java calls
 
 #ifndef TASKCLOCK_H
 #define TASKCLOCK_H
@@ -27,10 +27,10 @@
 
 int64_t clock_nanos(int32_t id);  // -1 if it cannot be read
 int64_t clock_resolution(int32_t id);
-int kernel_refusal(void);                               // the errno with which it refuses what the clock needs; 0 if it does not
+int kernel_refusal(void);  // errno of a system call that the clock needs; 0 if all work
 long rusage_of_thread(int64_t *user, int64_t *system);  // 0 or -errno
-int64_t switches_of_thread(void);                       // how often it was switched out, by itself or not; -1 if unknown
-long read_file(const char *path, char *text, long length);  // bytes read, 0 if none
+int64_t switches_of_thread(void);                       // voluntary and involuntary context switches; -1 if unknown
+long read_file(const char *path, char *text, long length);  // returns the bytes read; 0 on failure
 int32_t own_tid(void);
 void *map_pages(long length);  // null if there is no memory
 int32_t list_threads(int32_t *tids, int32_t capacity);
@@ -44,65 +44,65 @@ int64_t raw_clock_nanos(void);  // CLOCK_MONOTONIC_RAW
 
 // ---- slots.c
 
-// A slot begins with the kernel id of the thread that has it, and outlives the thread: the kernel, or another thread, may
-// look at it until nobody can any more. Slots are in pages that are never given back, and are reused once no thread has the
-// id any more.
+// A slot starts with the kernel id of its thread and outlives the thread, because the kernel or another thread may
+// still access it. Slots are in pages that are never freed. A slot is reused once no thread has its id.
 struct slots {
-    struct slot_page *newest, *asked_last;
+    struct slot_page *newest, *last_checked;
 };
 enum { SLOT_ALIGNMENT = 64 };
-// Zeros, or what the thread before left; null if there is no memory. All slots of one registry have one size.
+// Returns zeros or the contents left by the previous thread; null if out of memory. All slots of a registry have the
+// same size.
 void *claim_slot(struct slots *slots, int32_t size, int32_t tid);
-void leave_slot(void *slot);
-void *next_slot(struct slots *slots, int32_t size, void *slot);  // the first for null, null after the last
+void release_slot(void *slot);
+void *next_slot(struct slots *slots, int32_t size, void *slot);  // null: returns the first; null after the last
 
 // ---- the state of the process
 
-// What readings load and hardly anything writes. A child made by fork finds zeros, so it asks the kernel each time and
-// shares no area with its parent (MADV_WIPEONFORK).
+// Loaded by every reading and rarely written. A forked child finds zeros (MADV_WIPEONFORK), so it asks the kernel each
+// time and shares no area with its parent.
 struct process_state {
-    uint64_t not_marker;       // the complement of what is left in a marker's place; 0 before there is one
-    int32_t rung;              // in use
+    uint64_t inverted_marker;  // the bitwise complement of the marker; 0 before there is one
+    int32_t backend;           // in use
     int32_t restores;          // from a checkpoint
-    uint64_t nanos_per_count;  // of 2^32; 0 until it is known
-    uint64_t life;             // counts for which a base may be used; 0: ask each time
-    // Written as threads come and go, so apart.
-    struct slots areas __attribute__((aligned(128)));  // of our own
+    uint64_t nanos_per_count;  // in units of 2^-32; 0 until it is known
+    uint64_t life;             // counts for which a base may be used; 0: ask the kernel each time
+    // On cache lines of their own, because they are written as threads start and end.
+    struct slots areas __attribute__((aligned(128)));  // rseq areas that we registered
     struct slots carriers;
-    int64_t carrier_count;  // records that ever had a carrier
+    int64_t carrier_count;  // records that were ever used
 } __attribute__((aligned(PAGE)));
 extern struct process_state process __attribute__((visibility("hidden")));
 
-// What is in no place before there is a marker, nor in a child made by fork: the kernel leaves a 0 there.
-static inline uint64_t process_marker(void) { return ~READ(process.not_marker); }
+// Before there is a marker, and in a forked child, this is all ones, which no area contains: the kernel writes 0.
+static inline uint64_t process_marker(void) { return ~READ(process.inverted_marker); }
 
 // ---- cpu.c
 
 void machine_changed(void);
-void time_kernel(void);
+void time_kernel_read(void);
 
 // ---- calibration.c
 
 void calibration_init(void);
-int calibration_is_due(uint64_t counts);  // by the counter alone
+int calibration_is_due(uint64_t counts);  // decides by the counter alone
 void calibrate(void);
 void calibration_reset(void);
-void calibration_doubt(void);
+void calibration_verify(void);
 void calibration_report(struct clock_report *into);
 
 // ---- accuracy.c
 
 void accuracy_init(void);
 void set_accuracy(int64_t budget_nanos);
-void judge_base(uint64_t nanos, int64_t ahead);
+void record_residual(uint64_t nanos, int64_t residual);
 void accuracy_report(struct clock_report *into);
 void accuracy_rate_changed(void);
 int life_can_grow(void);
 
 // ---- carriers.c
 
-void carrier_restarted(struct carrier *c, int64_t cpu, int64_t user);
-int64_t virtual_nanos(int32_t what);
+void rebase_carrier(struct carrier *c, int64_t cpu, int64_t user);
+int64_t virtual_nanos(int32_t value);
 int64_t mount(int64_t cpu, int64_t user);
 int64_t unmount(void);
 void stop_carrying(void);
@@ -111,7 +111,7 @@ int32_t carriers(int64_t *into, int32_t capacity);
 // ---- split.c
 
 void split_init(void);
-int user_time_is_precise(void);  // user and system are measured rather than sampled at ticks
+int user_time_is_precise(void);  // user and system time are measured rather than sampled at ticks
 int64_t user_nanos(void);
 int64_t system_nanos(void);
 int64_t now_cpu_nanos(void);
@@ -119,14 +119,14 @@ int64_t now_user_nanos(void);
 
 // ---- rseq.c
 
-int rseq_prepare(int rung);                     // a refusal, or PROBE_USABLE
-volatile uint64_t *rseq_marker_place(int rung);  // of the calling thread; null if it has no area
-uint32_t rseq_area_length(int rung);
-volatile uint64_t *rseq_register(void *memory, uint32_t length, int rung);  // null if the kernel refuses
+int rseq_prepare(int backend);                        // returns a PROBE_ result
+volatile uint64_t *rseq_marker_address(int backend);  // for the calling thread; null if it has no area
+uint32_t rseq_area_length(int backend);
+volatile uint64_t *rseq_register(void *memory, uint32_t length, int backend);  // null if the kernel refuses
 
 // ---- probe.c
 
-int probe_markers(int rung);  // a refusal, or PROBE_USABLE; takes some tens of ms
+int probe_markers(int backend);  // returns a PROBE_ result; takes some tens of ms
 
 // ---- clock.c
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
 
-// CLOCK_MONOTONIC_COARSE changes at each tick and costs a few nanoseconds when it is read through the vDSO, the code
-// that the kernel maps into every process (vdso(7)). Without a vDSO the system call gives the same answer.
+// CLOCK_MONOTONIC_COARSE changes at each tick and costs a few nanoseconds when read through the vDSO, the code that the
+// kernel maps into every process (vdso(7)). Without a vDSO the system call returns the same values.
 
 #include "taskclock.h"
 
@@ -13,7 +13,7 @@
 enum { MONOTONIC_RAW = 4, MONOTONIC_COARSE = 6 };  // CLOCK_MONOTONIC_RAW, CLOCK_MONOTONIC_COARSE
 enum { GNU_HASH = 0x6ffffef5 };                    // DT_GNU_HASH
 
-// glibc (2.16) and musl both have it; a process without it just has no vDSO for us.
+// glibc (2.16 and later) and musl have it. Without it we do not use the vDSO.
 extern unsigned long getauxval(unsigned long type) __attribute__((weak));
 
 static int (*vdso_clock_gettime)(int32_t, struct __kernel_timespec *);
@@ -24,7 +24,7 @@ struct image {
     const uint32_t *gnu_hash;
 };
 
-// Tables of an object are found by its program headers; addresses in it are relative to where it was linked for.
+// Finds the tables of an ELF object by its program headers. Addresses in it are relative to its link address.
 static int open_image(const char *base, struct image *image, const char **bias) {
     const Elf64_Ehdr *header = (const Elf64_Ehdr *)base;
     const Elf64_Phdr *segment = (const Elf64_Phdr *)(base + header->e_phoff);
@@ -44,7 +44,7 @@ static int open_image(const char *base, struct image *image, const char **bias) 
     return image->names && image->symbols && image->gnu_hash;
 }
 
-// The chains of the hash table end where the lowest bit is set; every defined symbol is in one of them.
+// Every defined symbol is in a chain of the hash table. The lowest bit marks the end of a chain.
 static const Elf64_Sym *find_symbol(const struct image *image, const char *name) {
     uint32_t buckets = image->gnu_hash[0], first = image->gnu_hash[1], bloom_words = image->gnu_hash[2];
     const uint32_t *bucket = image->gnu_hash + 4 + 2 * bloom_words;
@@ -53,7 +53,7 @@ static const Elf64_Sym *find_symbol(const struct image *image, const char *name)
         uint32_t i = bucket[b];
         if (i < first) continue;
         do
-            if (same(image->names + image->symbols[i].st_name, name)) return &image->symbols[i];
+            if (strings_equal(image->names + image->symbols[i].st_name, name)) return &image->symbols[i];
         while (!(chain[i++ - first] & 1));
     }
     return 0;

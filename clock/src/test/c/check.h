@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
 
-// What the checks in C have in common.
+// Shared by the checks in C.
 
 #ifndef TASKCLOCK_CHECK_H
 #define TASKCLOCK_CHECK_H
@@ -21,8 +21,8 @@
         }                                                                            \
     while (0)
 
-// The calling thread's CPU time as the C library tells it.
-static inline int64_t reference(void) {
+// Returns the calling thread's CPU time according to the C library.
+static inline int64_t reference_cpu_nanos(void) {
     struct timespec t;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return t.tv_sec * 1000000000LL + t.tv_nsec;

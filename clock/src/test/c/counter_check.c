@@ -1,33 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
 
-// What no marker tells: a counter that runs on while the thread does not, changes its rate, stands still, or jumps. The
-// counter is replaced by one that does so. check-counter rseq|rseq-own
+// Usage: check-counter rseq|rseq-own
+//
+// Checks counter faults that no marker reveals: the counter keeps running while the thread does not, changes its rate,
+// stops, or jumps. A simulated counter replaces the real one.
 
 #include "taskclock.h"
 
-static uint64_t steered_counter(void);
+static uint64_t simulated_counter(void);
 
-#define counter steered_counter
+#define counter simulated_counter
 #include "kernel.c"
-#include "rungs.h"
+#include "backends.h"
 #undef counter
 
-static const int64_t TOLERANCE = 1000000;  // ns behind; ahead it may be by what the host takes away while a base lives
-enum { PATIENT = 20000 };
+// How far a reading may be behind, in ns. It may be ahead by the time that the host steals during the life of a base.
+static const int64_t TOLERANCE = 1000000;
+enum { MAX_ATTEMPTS = 20000 };
 
 // ---- the counter
 
-static uint64_t then, so_far;         // so_far counts had been by then
-static uint64_t speed = 1ull << 32;  // of 2^32
+static uint64_t real_start, simulated_start;  // real and simulated counter when the speed last changed
+static uint64_t speed = 1ull << 32;           // in units of 2^-32
 
-static uint64_t steered_counter(void) {
-    return so_far + (uint64_t)(((unsigned __int128)(counter() - then) * speed) >> 32);
+static uint64_t simulated_counter(void) {
+    return simulated_start + (uint64_t)(((unsigned __int128)(counter() - real_start) * speed) >> 32);
 }
 
-static void steer(uint64_t new_speed, uint64_t jump) {
-    so_far = steered_counter() + jump;
-    then = counter();
+static void change_counter(uint64_t new_speed, uint64_t jump) {
+    simulated_start = simulated_counter() + jump;
+    real_start = counter();
     speed = new_speed;
 }
 
@@ -35,31 +38,31 @@ static void steer(uint64_t new_speed, uint64_t jump) {
 
 static int64_t last_cpu_read;
 
-// How far off; it never goes back.
+// Reads cpu, checks that it does not decrease, and returns its error.
 static int64_t read_error(void) {
-    int64_t before = reference(), cpu = own_functions.cpuNanos(), after = reference();
+    int64_t before = reference_cpu_nanos(), cpu = own_functions.cpuNanos(), after = reference_cpu_nanos();
     CHECK(cpu >= last_cpu_read);
     last_cpu_read = cpu;
     return cpu > after ? cpu - after : cpu < before ? cpu - before : 0;
 }
 
-static int is_near(int64_t error) { return error < (int64_t)LONGEST_LIFE + TOLERANCE && error > -TOLERANCE; }
+static int is_close(int64_t error) { return error < (int64_t)LONGEST_LIFE + TOLERANCE && error > -TOLERANCE; }
 
 static void spin(int64_t nanos) {
-    int64_t end = reference() + nanos;
-    while (reference() < end) {}
+    int64_t end = reference_cpu_nanos() + nanos;
+    while (reference_cpu_nanos() < end) {}
 }
 
-static struct clock_report reported(void) {
+static struct clock_report read_report(void) {
     struct clock_report now;
     own_functions.report(&now);
     return now;
 }
 
-// Until the rate is known; all readings are right meanwhile.
-static void calibrate_anew(void) {
-    for (int i = 0; i < PATIENT && !process.nanos_per_count; i++) {
-        CHECK(is_near(read_error()));
+// Reads until the rate is known again. All readings must be correct in the meantime.
+static void recalibrate(void) {
+    for (int i = 0; i < MAX_ATTEMPTS && !process.nanos_per_count; i++) {
+        CHECK(is_close(read_error()));
         spin(100000);
     }
     CHECK(process.nanos_per_count);
@@ -67,144 +70,145 @@ static void calibrate_anew(void) {
 
 // ---- the checks
 
-// 1 in 20: more than the shortest life allows for. Not the same each time, which would be a wrong rate.
-static void take_too_much(void) {
-    for (int i = 0; i < 100000; i++) judge_base(1000000, i % 2 ? 100000 : 0);
+// Steals 5 % of the time: more than the shortest life allows. The share varies, because a constant one would mean a
+// wrong rate.
+static void steal_too_much_time(void) {
+    for (int i = 0; i < 100000; i++) record_residual(1000000, i % 2 ? 100000 : 0);
 }
 
-static void check_life(void) {
+static void check_base_lifetime(void) {
     accuracy_init();
     set_accuracy(100);
     uint64_t first = life_nanos;
     CHECK(first >= 1000000 && first <= LONGEST_LIFE);
-    // 1 part in 1,000 is taken: a mean of 100 ns at half of 200 us.
-    for (int i = 0; i < 100000; i++) judge_base(1000000, 1000);
+    // If 0.1 % of the time is stolen, a life of 200 us gives a mean error of 100 ns.
+    for (int i = 0; i < 100000; i++) record_residual(1000000, 1000);
     CHECK(life_nanos > 150000 && life_nanos < 250000);
     set_accuracy(1000);
     CHECK(life_nanos > 1500000 && life_nanos < 2500000);
     set_accuracy(100);
-    take_too_much();
+    steal_too_much_time();
     CHECK(life_nanos == 0 && process.life == 0);
-    for (int i = 0; i < 200000; i++) judge_base(1000000, i % 2 ? 300 : -300);
+    for (int i = 0; i < 200000; i++) record_residual(1000000, i % 2 ? 300 : -300);
     CHECK(life_nanos > 5000000 && life_nanos <= LONGEST_LIFE);
-    // Once is enough for a shorter life.
+    // A single bad base is enough to shorten the life.
     accuracy_init();
-    judge_base(1000000, 50000);
+    record_residual(1000000, 50000);
     CHECK(life_nanos < first / 2);
     accuracy_init();
 }
 
-// Where a life would be too short the kernel is asked each time, and bases are judged all the same.
-static void check_asks_each_time(void) {
+// If the life would be too short, each reading asks the kernel, and bases are still judged.
+static void check_kernel_only(void) {
     accuracy_init();
-    take_too_much();
+    steal_too_much_time();
     CHECK(process.life == 0);
     uint64_t seen = observed;
-    for (int i = 0; i < 10000; i++) CHECK(is_near(read_error()));
+    for (int i = 0; i < 10000; i++) CHECK(is_close(read_error()));
     CHECK(observed > seen);
     accuracy_init();
 }
 
-// A host takes the processor away for a while and nobody says so.
+// The host takes the processor away for a while without reporting it.
 static void check_stolen_time(void) {
     uint64_t stolen = 150000;
-    for (int i = 0; i < PATIENT; i++) {
+    for (int i = 0; i < MAX_ATTEMPTS; i++) {
         accuracy_init();
         accuracy_rate_changed();
         int64_t life = (int64_t)life_nanos, error = 0;
         uint64_t seen = observed;
         read_error();
-        steer(speed, (stolen << 32) / process.nanos_per_count);
-        // Ahead by what was taken, until the base is no longer used.
-        for (int64_t end = reference() + 2 * life; reference() < end;) {
+        change_counter(speed, (stolen << 32) / process.nanos_per_count);
+        // Readings are ahead by the stolen time until the base expires.
+        for (int64_t end = reference_cpu_nanos() + 2 * life; reference_cpu_nanos() < end;) {
             error = read_error();
             CHECK(error <= (int64_t)stolen + 100000);
         }
         spin(1000000);
-        if (observed == seen || life_nanos >= (uint64_t)life) continue;  // it was switched out just now
+        if (observed == seen || life_nanos >= (uint64_t)life) continue;  // the thread was switched out: try again
         CHECK(error < (int64_t)stolen / 2 && life_nanos < (uint64_t)life / 2);
         return;
     }
-    CHECK(!"never noticed");
+    CHECK(!"the stolen time was never noticed");
 }
 
-// Wrong for as long as two bases live, at most, and then right.
+// After a rate change, readings are wrong for at most the life of two bases.
 static void check_rate_change(uint64_t new_speed) {
-    int64_t resets = reported().calibration_resets;
-    double expected = (double)reported().counter_hertz * (double)new_speed / (double)speed;
-    steer(new_speed, 0);
+    int64_t resets = read_report().calibration_resets;
+    double expected = (double)read_report().counter_hertz * (double)new_speed / (double)speed;
+    change_counter(new_speed, 0);
     int readings = 0;
-    while (reported().calibration_resets == resets) {
+    while (read_report().calibration_resets == resets) {
         CHECK(read_error() < (int64_t)LONGEST_LIFE);
-        CHECK(++readings < PATIENT * 100);
+        CHECK(++readings < MAX_ATTEMPTS * 100);
     }
     CHECK(process.nanos_per_count == 0);
-    spin(2 * LONGEST_LIFE);  // what a base was ahead by is caught up with
-    calibrate_anew();
-    double hertz = (double)reported().counter_hertz;
+    spin(2 * LONGEST_LIFE);  // until the kernel's clock catches up with the last base
+    recalibrate();
+    double hertz = (double)read_report().counter_hertz;
     CHECK(hertz > 0.99 * expected && hertz < 1.01 * expected);
-    for (int i = 0; i < 1000; i++) CHECK(is_near(read_error()));
+    for (int i = 0; i < 1000; i++) CHECK(is_close(read_error()));
 }
 
-// It stands, for as long as it likes, and goes on.
-static void check_stands_still(void) {
-    int64_t resets = reported().calibration_resets;
+// The counter stops for a while and then continues.
+static void check_stopped_counter(void) {
+    int64_t resets = read_report().calibration_resets;
     uint64_t before = speed;
-    steer(0, 0);
-    for (int i = 0; i < PATIENT && process.nanos_per_count; i++) read_error();
-    CHECK(!process.nanos_per_count && reported().calibration_resets > resets);
+    change_counter(0, 0);
+    for (int i = 0; i < MAX_ATTEMPTS && process.nanos_per_count; i++) read_error();
+    CHECK(!process.nanos_per_count && read_report().calibration_resets > resets);
     for (int i = 0; i < 100; i++) {
         spin(200000);
-        CHECK(is_near(read_error()) && !process.nanos_per_count);
+        CHECK(is_close(read_error()) && !process.nanos_per_count);
     }
-    steer(before, 0);
-    calibrate_anew();
-    for (int i = 0; i < 1000; i++) CHECK(is_near(read_error()));
+    change_counter(before, 0);
+    recalibrate();
+    for (int i = 0; i < 1000; i++) CHECK(is_close(read_error()));
 }
 
-// The machine slept: the counter was set to another value.
+// The counter jumps, as after the machine was suspended.
 static void check_jump(uint64_t by) {
     read_error();
-    int64_t resets = reported().calibration_resets;
-    steer(speed, by);
-    for (int i = 0; i < 1000; i++) CHECK(is_near(read_error()));
-    for (int i = 0; i < PATIENT && reported().calibration_resets == resets; i++) {
+    int64_t resets = read_report().calibration_resets;
+    change_counter(speed, by);
+    for (int i = 0; i < 1000; i++) CHECK(is_close(read_error()));
+    for (int i = 0; i < MAX_ATTEMPTS && read_report().calibration_resets == resets; i++) {
         spin(100000);
-        CHECK(is_near(read_error()));
+        CHECK(is_close(read_error()));
     }
-    CHECK(reported().calibration_resets > resets);
-    calibrate_anew();
+    CHECK(read_report().calibration_resets > resets);
+    recalibrate();
 }
 
-// A rate that was measured while the counter changed it is not taken.
+// A rate that was measured while the counter changed its speed is rejected.
 static void check_first_rate(void) {
-    double expected = (double)reported().counter_hertz;
+    double expected = (double)read_report().counter_hertz;
     uint64_t before = speed;
     for (int i = 0; i < 10; i++) {
-        steer(before * 3 / 2, 0);
+        change_counter(before * 3 / 2, 0);
         calibration_reset();
         while (!first_rate) calibrate();
-        steer(before, 0);
-        calibrate_anew();
-        double hertz = (double)reported().counter_hertz;
+        change_counter(before, 0);
+        recalibrate();
+        double hertz = (double)read_report().counter_hertz;
         CHECK(hertz > 0.99 * expected && hertz < 1.01 * expected);
     }
 }
 
-// Each second of use it is measured again, however seldom the kernel is asked: what is too little to be seen at once does
-// not stay.
+// The rate is measured again in each second of use, even if the kernel is rarely asked. So a change that is too small
+// to be noticed at once is corrected.
 static void check_drift(void) {
     static const int64_t TWO_INTERVALS = 3 * NANOS_PER_SECOND;
-    int64_t before = reported().counter_hertz;
+    int64_t before = read_report().counter_hertz;
     set_accuracy(1000000);
-    steer(speed + speed / 4000, 0);
+    change_counter(speed + speed / 4000, 0);
     int64_t start = raw_clock_nanos(), after = before;
-    // For the first interval is the old rate's and the new one's.
+    // Two intervals, because the first one mixes the old rate and the new one.
     while (after < before + before / 5000) {
-        self.asks = 1;  // long before the time at which it is measured for the number of asks
-        CHECK(is_near(read_error()));
+        self.kernel_reads = 1;  // prevents a calibration triggered by the number of kernel reads
+        CHECK(is_close(read_error()));
         CHECK(raw_clock_nanos() - start < 2 * TWO_INTERVALS);
-        after = reported().counter_hertz;
+        after = read_report().counter_hertz;
     }
     CHECK(raw_clock_nanos() - start < TWO_INTERVALS);
     CHECK(after < before + before / 3000);
@@ -212,22 +216,22 @@ static void check_drift(void) {
 }
 
 int main(int count, char **arguments) {
-    int rung_here = named_rung(count, arguments);
-    then = counter();
-    so_far = 1ull << 40;
+    int tested_backend = parse_backend(count, arguments);
+    real_start = counter();
+    simulated_start = 1ull << 40;
     clock_init();
-    int32_t refusal = own_functions.selectRung(rung_here);
-    if (refusal) {
-        printf("check-counter %s: NOT RUN, because %s\n", arguments[1], reason(refusal));
+    int32_t probe_result = own_functions.selectBackend(tested_backend);
+    if (probe_result) {
+        printf("check-counter %s: NOT RUN because %s\n", arguments[1], probe_failure_text(probe_result));
         return 0;
     }
-    CHECK(reported().counter_hertz > 0 && reported().budget_nanos == 100);
-    check_life();
-    check_asks_each_time();
+    CHECK(read_report().counter_hertz > 0 && read_report().budget_nanos == 100);
+    check_base_lifetime();
+    check_kernel_only();
     check_stolen_time();
     check_rate_change(speed * 3 / 2);
     check_rate_change(speed * 2 / 3);
-    check_stands_still();
+    check_stopped_counter();
     check_jump((uint64_t)-(1ll << 39));
     check_jump(1ull << 43);
     check_first_rate();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
 
-// Runs the native half without a JVM. It plays the part of the JVM's function table, calls JNI_OnLoad, and then the
-// functions that were registered. Linked with the sources it runs under sanitizers (SANITIZED); otherwise it opens the
-// packaged library, under whatever C library it was itself compiled for.
+// Tests the native library without a JVM: provides a fake JNI function table, and calls JNI_OnLoad and the functions
+// that the library registers. With SANITIZED it is linked with the sources and runs under sanitizers. Otherwise it
+// opens the packaged library, on the C library that it was compiled for.
 
 #include <dlfcn.h>
 #include <jni.h>
@@ -12,7 +12,7 @@
 
 #include "check.h"
 
-// ---- a JVM's table, as far as the library asks for it
+// ---- a fake JNI function table, with the functions that the library calls
 
 struct array {
     jsize length;
@@ -122,44 +122,44 @@ static jint get_env(JavaVM *vm, void **into, jint version) {
 static struct JNIInvokeInterface_ vm_table = {.GetEnv = get_env};
 static JavaVM vm = &vm_table;
 
-static void *method(const char *name) {
+static void *native_method(const char *name) {
     for (int i = 0; i < method_count; i++)
         if (!strcmp(methods[i].name, name)) return methods[i].function;
-    fprintf(stderr, "the library registered no %s\n", name);
+    fprintf(stderr, "the library did not register %s\n", name);
     exit(1);
 }
 
-#define CALL(type, name, ...) ((type)method(name))(&env, 0, ##__VA_ARGS__)
+#define CALL(type, name, ...) ((type)native_method(name))(&env, 0, ##__VA_ARGS__)
 typedef jlong (*long_function)(JNIEnv *, jclass);
 typedef jlong (*long_of_id)(JNIEnv *, jclass, jint);
-typedef void (*fill)(JNIEnv *, jclass, struct array *);
+typedef void (*fill_longs)(JNIEnv *, jclass, struct array *);
 typedef jint (*fill_ids)(JNIEnv *, jclass, struct array *);
 
 // ---- the checks
 
 static volatile unsigned sink;
 
-// On the rung that is best here, if there is one: selected twice, as two copies do.
-static void check_rungs(void) {
+// Selects the best backend that works here, if there is one: twice, as two copies of the library would.
+static void check_backends(void) {
     typedef jint (*int_of_int)(JNIEnv *, jclass, jint);
-    for (jint rung = 1; rung <= 2; rung++) {
-        jint refusal = CALL(int_of_int, "selectRung", rung);
-        CHECK(refusal >= 0 && CALL(int_of_int, "selectRung", rung) == refusal);
-        if (!refusal) CHECK(CALL(long_function, "counterHertz") > 0);
-        if (!refusal) return;
+    for (jint backend = 1; backend <= 2; backend++) {
+        jint probe_result = CALL(int_of_int, "selectBackend", backend);
+        CHECK(probe_result >= 0 && CALL(int_of_int, "selectBackend", backend) == probe_result);
+        if (!probe_result) CHECK(CALL(long_function, "counterHertz") > 0);
+        if (!probe_result) return;
     }
 }
 
-static void *read_for_a_while(void *unused) {
+static void *read_repeatedly(void *unused) {
     (void)unused;
     jlong last_user = 0, last_system = 0, last_cpu = 0;
-    while (reference() < 200000000) {
+    while (reference_cpu_nanos() < 200000000) {
         for (unsigned i = 0; i < 10000; i++) sink += i;
-        int64_t before = reference();
+        int64_t before = reference_cpu_nanos();
         jlong cpu = CALL(long_function, "nowCpuNanos");
         jlong user = CALL(long_function, "nowUserNanos");
-        // Ahead by no more than a base lives.
-        CHECK(cpu >= before - 1000 && cpu <= reference() + 10000000);
+        // A reading is ahead by at most the life of a base.
+        CHECK(cpu >= before - 1000 && cpu <= reference_cpu_nanos() + 10000000);
         CHECK(user >= last_user && cpu - user >= last_system && cpu >= last_cpu);
         last_user = user, last_system = cpu - user, last_cpu = cpu;
         CHECK(CALL(long_function, "userNanos") >= user);
@@ -171,19 +171,20 @@ static void *read_for_a_while(void *unused) {
 
 static void check_threads(void) {
     pthread_t threads[4];
-    for (int i = 0; i < 4; i++) CHECK(pthread_create(&threads[i], 0, read_for_a_while, 0) == 0);
+    for (int i = 0; i < 4; i++) CHECK(pthread_create(&threads[i], 0, read_repeatedly, 0) == 0);
     for (int i = 0; i < 4; i++) CHECK(pthread_join(threads[i], 0) == 0);
 }
 
 static void *read_once(void *unused) {
-    int64_t before = reference();
+    int64_t before = reference_cpu_nanos();
     jlong cpu = CALL(long_function, "nowCpuNanos"), user = CALL(long_function, "nowUserNanos");
-    // Nothing of a thread before it, and no more than a base lives ahead; the kernel itself may still say 0.
-    CHECK(cpu >= 0 && cpu >= before - 2000 && user >= 0 && user <= cpu && cpu <= reference() + 10000000);
+    // The clock must not include an earlier thread's time, and is ahead by at most the life of a base. The kernel may
+    // still report 0.
+    CHECK(cpu >= 0 && cpu >= before - 2000 && user >= 0 && user <= cpu && cpu <= reference_cpu_nanos() + 10000000);
     return unused;
 }
 
-// Each thread has state of its own, which starts empty and goes with it.
+// Each thread has its own state, which starts empty and is freed when the thread ends.
 static void check_short_threads(void) {
     for (int i = 0; i < 1000; i++) {
         pthread_t thread;
@@ -192,19 +193,20 @@ static void check_short_threads(void) {
     }
 }
 
-static void check_lists(void) {
+static void check_thread_lists(void) {
     static struct array ids, nanos;
     ids.length = nanos.length = 1024;
     jint count = CALL(fill_ids, "tids", &ids);
     CHECK(count == 1 && ids.ints[0] == getpid() && ids.released == 1);
     ids.length = 0;
-    CHECK(CALL(fill_ids, "tids", &ids) == 1);  // more than it holds
+    CHECK(CALL(fill_ids, "tids", &ids) == 1);  // more than fit into the array
 
     ids.length = 1000;
     for (int i = 0; i < 1000; i++) ids.ints[i] = (jint)(~0u << 3 | 4 | 2);
     ids.ints[999] = (jint)(~0x7fffffu << 3 | 4 | 2);  // no such thread
     nanos.length = 1000;
-    ((void (*)(JNIEnv *, jclass, struct array *, struct array *, jint))method("clocks"))(&env, 0, &ids, &nanos, 1000);
+    typedef void (*read_clocks)(JNIEnv *, jclass, struct array *, struct array *, jint);
+    CALL(read_clocks, "clocks", &ids, &nanos, 1000);
     for (int i = 1; i < 999; i++) CHECK(nanos.longs[i] >= nanos.longs[i - 1] && nanos.longs[i - 1] > 0);
     CHECK(nanos.longs[999] == -1);
 }
@@ -217,19 +219,19 @@ static const char *const names[] = {"cpuNanos",   "userNanos", "systemNanos", "n
                                     "clockNanos", "tickStamp", "virtualNanos"};
 enum { NAMES = sizeof names / sizeof *names };
 
-static void find_functions(jlong *into) {
+static void look_up_functions(jlong *into) {
     for (int i = 0; i < NAMES; i++) CHECK((into[i] = CALL(long_of_string, "address", (jstring)names[i])));
     CHECK(CALL(long_of_string, "address", (jstring) "cpu") == 0);
 }
 
-static void check_facts(void) {
+static void check_status(void) {
     static struct array rusage = {.length = 2};
     CHECK(CALL(int_function, "kernelRefusal") == 0);
     jlong tick = CALL(long_function, "readTickNanos");
-    CHECK(tick > 0 && tick <= 10000000);  // of 100 Hz or faster
+    CHECK(tick > 0 && tick <= 10000000);  // at least 100 Hz
     CHECK(CALL(int_function, "shareError") == 0 && CALL(int_function, "foreignPages") == 0);
     CHECK(!CALL(bool_function, "knowsJavaThreads") && !CALL(bool_function, "hasCarriers"));  // no HotSpot, no agent
-    CALL(fill, "rusage", &rusage);
+    CALL(fill_longs, "rusage", &rusage);
     CHECK(rusage.longs[0] + rusage.longs[1] > 0);
     CHECK(CALL(long_function, "budgetNanos") == 100 && CALL(long_function, "lifeNanos") > 0);
     CHECK(CALL(long_function, "calibrationResets") >= 0 && CALL(long_function, "restores") == 0);
@@ -238,15 +240,15 @@ static void check_facts(void) {
     CHECK(CALL(long_of_id, "clockNanos", (jint)(~0u << 3 | 4 | 3)) == -1);
 }
 
-// Without HotSpot's tables no thread has an id, whatever eetop holds.
+// Without HotSpot's tables no thread id is known, whatever eetop contains.
 static void check_no_hotspot(void) {
     eetop_value = 1;
-    CHECK(((jint(*)(JNIEnv *, jclass, jobject))method("tid"))(&env, 0, 0) == -1 && eetop_reads == 2);
+    CHECK(((jint(*)(JNIEnv *, jclass, jobject))native_method("tid"))(&env, 0, 0) == -1 && eetop_reads == 2);
 }
 
 typedef jint (*load_function)(JavaVM *, void *);
 
-// The first copy is the file that is given, the second a copy of it; linked in, the same code plays both.
+// Opens the first or second copy of the library: the files given as arguments. With SANITIZED the linked code is both.
 static load_function open_library(int count, char **arguments, int copy) {
 #ifdef SANITIZED
     (void)count, (void)arguments, (void)copy;
@@ -267,22 +269,22 @@ static load_function open_library(int count, char **arguments, int copy) {
 static void load(load_function on_load, jlong *functions) {
     method_count = 0;
     CHECK(on_load(&vm, 0) == JNI_VERSION_1_8);
-    ((void (*)(JNIEnv *, jclass, jclass))method("bind"))(&env, 0, 0);
-    find_functions(functions);
+    ((void (*)(JNIEnv *, jclass, jclass))native_method("bind"))(&env, 0, 0);
+    look_up_functions(functions);
 }
 
 int main(int count, char **arguments) {
     jlong first[NAMES], second[NAMES];
     load(open_library(count, arguments, 0), first);
     CHECK(CALL(bool_function, "isFirstCopy"));
-    check_lists();
-    check_facts();
+    check_thread_lists();
+    check_status();
     check_no_hotspot();
     check_threads();
     check_short_threads();
     load(open_library(count, arguments, 1), second);
-    CHECK(!memcmp(first, second, sizeof first));  // it reads through the first copy's functions
-    check_rungs();
+    CHECK(!memcmp(first, second, sizeof first));  // the second copy uses the functions of the first
+    check_backends();
     check_threads();
     check_short_threads();
     puts("native check: passed");

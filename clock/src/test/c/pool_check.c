@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
 
-// A registry of slots stays as large as the number of threads that live at once needs it, however they come and go. No area is
-// registered here, so the kernel does not matter.
+// Checks that the size of a slot registry depends only on the number of concurrent threads, not on how many threads
+// start and end. It registers no rseq area, so the kernel version does not matter.
 
 #include "taskclock.h"
 
 #include "check.h"
 
-static void *watched_map(long length);
+static void *intercepted_map(long length);
 
-#define map_pages watched_map
+#define map_pages intercepted_map
 #include "slots.c"
 #undef map_pages
 
-enum { GONE_TID = 1 << 22 };  // more than the kernel ever gives
-enum { SIZE = 64, SLOTS_IN_PAGE = PAGE / SIZE - 1, STAYING_PAGES = 8, COMING = 200000, WAVES = 20, WAVE = 40 * SLOTS_IN_PAGE };
+enum { DEAD_TID = 1 << 22 };  // larger than any id that the kernel assigns
+enum { SIZE = 64, SLOTS_IN_PAGE = PAGE / SIZE - 1, FULL_PAGES = 8, SHORT_THREADS = 200000 };
+enum { WAVES = 20, WAVE_THREADS = 40 * SLOTS_IN_PAGE };
 
 static void (*before_mapping)(void);
 
-static void *watched_map(long length) {
+static void *intercepted_map(long length) {
     void (*call)(void) = before_mapping;
     before_mapping = 0;
     if (call) call();
@@ -28,83 +29,84 @@ static void *watched_map(long length) {
 
 static struct slots slots;
 
-static int32_t *own_slot(int32_t tid) { return claim_slot(&slots, SIZE, tid); }
+static int32_t *claim(int32_t tid) { return claim_slot(&slots, SIZE, tid); }
 
-static int pages(void) {
+static int page_count(void) {
     int count = 0;
     for (struct slot_page *page = slots.newest; page; page = page->older) count++;
     return count;
 }
 
-// The newest page belongs to threads that stay: they have the id of one that lives.
-static void stay(void) {
+// Assigns all slots of the newest page to a live thread: this one.
+static void fill_newest_page(void) {
     for (int i = 0; i < SLOTS_IN_PAGE; i++) *slot_at(slots.newest, SIZE, i) = own_tid();
 }
 
 static int32_t *second_slot;
 
-static void come_second(void) { second_slot = own_slot(GONE_TID + 1); }
+static void claim_second_slot(void) { second_slot = claim(DEAD_TID + 1); }
 
-// Two threads miss at the same moment, and the second maps a page while the first is about to: that page serves both.
-static void check_one_page(void) {
-    CHECK(own_slot(GONE_TID) == slot_at(slots.newest, SIZE, 0) && pages() == 1);
-    stay();
-    before_mapping = come_second;
-    int32_t *first_slot = own_slot(GONE_TID);
+// Two threads find no free slot at the same time. The second maps a page just before the first does. Both use that
+// page.
+static void check_concurrent_growth(void) {
+    CHECK(claim(DEAD_TID) == slot_at(slots.newest, SIZE, 0) && page_count() == 1);
+    fill_newest_page();
+    before_mapping = claim_second_slot;
+    int32_t *first_slot = claim(DEAD_TID);
     CHECK(second_slot && first_slot && first_slot != second_slot);
-    CHECK(*first_slot == GONE_TID && *second_slot == GONE_TID + 1);
-    CHECK(pages() == 2);
+    CHECK(*first_slot == DEAD_TID && *second_slot == DEAD_TID + 1);
+    CHECK(page_count() == 2);
     CHECK(first_slot >= slot_at(slots.newest, SIZE, 0) && first_slot <= slot_at(slots.newest, SIZE, SLOTS_IN_PAGE - 1));
 }
 
-// A slot that was left, as the kernel refused it, is taken again in a page of any age.
-static void check_left(void) {
-    stay();
+// A slot that was released, because the kernel rejected it, is reused even if its page is not the newest.
+static void check_released_slots(void) {
+    fill_newest_page();
     for (int i = 0; i < SLOTS_IN_PAGE; i++) *slot_at(slots.newest->older, SIZE, i) = 0;
-    int before = pages();
-    CHECK(own_slot(GONE_TID) && pages() == before);
+    int before = page_count();
+    CHECK(claim(DEAD_TID) && page_count() == before);
 }
 
-// Pages full of threads that stay, and one short thread after another.
-static void check_coming_and_going(void) {
-    for (int i = 0; i < STAYING_PAGES; i++) {
-        CHECK(own_slot(GONE_TID));
+// Short threads run one after another while other pages are full of live threads.
+static void check_short_threads(void) {
+    for (int i = 0; i < FULL_PAGES; i++) {
+        CHECK(claim(DEAD_TID));
         for (struct slot_page *page = slots.newest; page; page = page->older)
             for (int k = 0; k < SLOTS_IN_PAGE; k++) *slot_at(page, SIZE, k) = own_tid();
     }
-    int staying = pages();
-    for (int i = 0; i < COMING; i++) CHECK(own_slot(GONE_TID + i));
-    printf("check-pool: %d pages for %d that are full and %d threads after each other\n", pages(), staying, COMING);
-    CHECK(pages() <= 2 * staying);
+    int full_pages = page_count();
+    for (int i = 0; i < SHORT_THREADS; i++) CHECK(claim(DEAD_TID + i));
+    printf("check-pool: %d pages, of them %d full, for %d short threads\n", page_count(), full_pages, SHORT_THREADS);
+    CHECK(page_count() <= 2 * full_pages);
 }
 
-// Many come, stay together, and end together, again and again.
+// Many threads start, live at the same time, and end, several times.
 static void check_waves(void) {
-    static int32_t *wave_slots[WAVE];
+    static int32_t *wave_slots[WAVE_THREADS];
     slots = (struct slots){0, 0};
     for (int wave = 0; wave < WAVES; wave++) {
-        for (int i = 0; i < WAVE; i++) {
-            wave_slots[i] = own_slot(GONE_TID + 1 + i);
-            CHECK(wave_slots[i] && *wave_slots[i] == GONE_TID + 1 + i);
+        for (int i = 0; i < WAVE_THREADS; i++) {
+            wave_slots[i] = claim(DEAD_TID + 1 + i);
+            CHECK(wave_slots[i] && *wave_slots[i] == DEAD_TID + 1 + i);
             *wave_slots[i] = own_tid();
         }
-        for (int i = 0; i < WAVE; i++) *wave_slots[i] = GONE_TID;
+        for (int i = 0; i < WAVE_THREADS; i++) *wave_slots[i] = DEAD_TID;
     }
-    printf("check-pool: %d pages for %d waves of %d threads\n", pages(), WAVES, WAVE);
-    CHECK(pages() <= 2 * (WAVE / SLOTS_IN_PAGE));
+    printf("check-pool: %d pages for %d waves of %d threads\n", page_count(), WAVES, WAVE_THREADS);
+    CHECK(page_count() <= 2 * (WAVE_THREADS / SLOTS_IN_PAGE));
 }
 
-// All slots of all pages are listed, each once.
+// Each slot of each page is listed exactly once.
 static void check_listing(void) {
     int listed = 0, taken = 0;
     for (int32_t *slot = 0; (slot = next_slot(&slots, SIZE, slot)); listed++) taken += *slot != 0;
-    CHECK(listed == pages() * SLOTS_IN_PAGE && taken >= WAVE);
+    CHECK(listed == page_count() * SLOTS_IN_PAGE && taken >= WAVE_THREADS);
 }
 
 int main(void) {
-    check_one_page();
-    check_left();
-    check_coming_and_going();
+    check_concurrent_growth();
+    check_released_slots();
+    check_short_threads();
     check_waves();
     check_listing();
     puts("check-pool: passed");

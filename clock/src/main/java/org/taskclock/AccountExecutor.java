@@ -12,7 +12,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** An executor whose tasks run inside sections of an account. */
+/** An executor that runs each task in a section of an account. */
 final class AccountExecutor implements ExecutorService {
     private final CpuAccount account;
     private final ExecutorService executor;
@@ -45,27 +45,27 @@ final class AccountExecutor implements ExecutorService {
 
     @Override
     public <T> List<Future<T>> invokeAll(Collection<? extends Callable<T>> tasks) throws InterruptedException {
-        return executor.invokeAll(wrapped(tasks));
+        return executor.invokeAll(wrapAll(tasks));
     }
 
     @Override
     public <T> List<Future<T>> invokeAll(Collection<? extends Callable<T>> tasks, long timeout, TimeUnit unit)
             throws InterruptedException {
-        return executor.invokeAll(wrapped(tasks), timeout, unit);
+        return executor.invokeAll(wrapAll(tasks), timeout, unit);
     }
 
     @Override
     public <T> T invokeAny(Collection<? extends Callable<T>> tasks) throws InterruptedException, ExecutionException {
-        return executor.invokeAny(wrapped(tasks));
+        return executor.invokeAny(wrapAll(tasks));
     }
 
     @Override
     public <T> T invokeAny(Collection<? extends Callable<T>> tasks, long timeout, TimeUnit unit)
             throws InterruptedException, ExecutionException, TimeoutException {
-        return executor.invokeAny(wrapped(tasks), timeout, unit);
+        return executor.invokeAny(wrapAll(tasks), timeout, unit);
     }
 
-    private <T> List<Callable<T>> wrapped(Collection<? extends Callable<T>> tasks) {
+    private <T> List<Callable<T>> wrapAll(Collection<? extends Callable<T>> tasks) {
         List<Callable<T>> wrapped = new ArrayList<>(tasks.size());
         for (Callable<T> task : tasks) wrapped.add(account.wrap(task));
         return wrapped;

@@ -2,18 +2,18 @@
 // Copyright the TaskClock authors
 package org.taskclock;
 
-/** What {@code -Dtaskclock.accuracy} asks for: how far a reading may be ahead on average. */
+/** The value of {@code -Dtaskclock.accuracy}: how far a reading may be ahead on average. */
 final class AccuracyBudget {
     static final String PROPERTY = "taskclock.accuracy";
 
-    /** The kernel is to be asked at each reading. */
+    /** Every reading asks the kernel. */
     static final long EXACT = 0;
 
-    private static final long MOST = 10_000_000;
+    private static final long MAX_NANOS = 10_000_000;
 
     private AccuracyBudget() {}
 
-    /** Of the property, which is there. */
+    /** Returns the budget in nanoseconds. The property must be set. */
     static long nanos() {
         return parse(System.getProperty(PROPERTY));
     }
@@ -24,12 +24,12 @@ final class AccuracyBudget {
         if (unit != 0) {
             try {
                 long nanos = Math.multiplyExact(Long.parseLong(text.substring(0, text.length() - 2)), unit);
-                if (nanos > 0 && nanos <= MOST) return nanos;
+                if (nanos > 0 && nanos <= MAX_NANOS) return nanos;
             } catch (NumberFormatException | ArithmeticException e) {
-                // Said below.
+                // Reported below.
             }
         }
         throw new IllegalArgumentException("-D" + PROPERTY + "=" + text
-                + ": not an accuracy: use a time from 1ns to 10ms, such as 100ns or 1us, or exact");
+                + ": invalid accuracy: use a time from 1ns to 10ms, such as 100ns or 1us, or exact");
     }
 }

@@ -7,11 +7,11 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 
 /**
- * Has the rung chosen anew after a checkpoint was restored, on JDKs that say so (CRaC, package jdk.crac). Elsewhere readings
- * notice it, and go on by system calls until someone asks for the status.
+ * Selects the backend again after a checkpoint is restored, on JDKs that report it (CRaC, package jdk.crac). On other
+ * JDKs readings detect the restore and use system calls until the status is requested.
  */
 final class CheckpointListener implements InvocationHandler {
-    /** The JDK refers to it weakly. */
+    /** Keeps the listener reachable: the JDK holds it weakly. */
     @SuppressWarnings("unused")
     private static Object registered;
 
@@ -28,7 +28,7 @@ final class CheckpointListener implements InvocationHandler {
             context.getMethod("register", resource).invoke(global, listener);
             registered = listener;
         } catch (ReflectiveOperationException | LinkageError | RuntimeException e) {
-            // Not such a JDK.
+            // This JDK has no CRaC.
         }
     }
 
@@ -37,9 +37,9 @@ final class CheckpointListener implements InvocationHandler {
         return switch (method.getName()) {
             case "hashCode" -> System.identityHashCode(proxy);
             case "equals" -> proxy == arguments[0];
-            case "toString" -> "TaskClock's checkpoint listener";
+            case "toString" -> "TaskClock checkpoint listener";
             case "afterRestore" -> {
-                Rungs.decideAfterRestore();
+                Backends.selectAfterRestore();
                 yield null;
             }
             default -> null;

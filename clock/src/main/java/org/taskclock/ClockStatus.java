@@ -5,22 +5,23 @@ package org.taskclock;
 import java.util.List;
 
 /**
- * What the clock found on this machine. A snapshot; only calibration and accuracy change while the JVM runs, and the rung if
- * the process is restored from a checkpoint.
+ * A snapshot of how the clock works on this machine. Only calibration and accuracy change while the JVM runs, and the
+ * backend if the process is restored from a checkpoint.
  *
- * @param rung the rung in use
- * @param rungs every rung with its verdict, best first
- * @param binding how Java reaches the native library: {@code FFM} (JDK 22 and later), {@code JNI}, or {@code none}
- * @param tickNanos the kernel's tick, the grain of user and system time; -1 if unknown
- * @param accounting how the kernel tells user from system time
- * @param state whether this copy of the library shares its state with others in the process, in words
- * @param libc the C library and its version, in words
- * @param calibration the rate of the counter, on a rung that reads time from it; null on the others
- * @param accuracy how long the counter is trusted, on such a rung; null on the others
+ * @param backend the backend in use
+ * @param backends every backend with its verdict, best first
+ * @param binding how Java calls the native library: {@code FFM} (JDK 22 and later), {@code JNI}, or {@code none}
+ * @param tickNanos the length of the kernel's tick in nanoseconds, the resolution of user and system time; -1 if
+ *     unknown
+ * @param accounting how the kernel splits user and system time
+ * @param state a description of whether this copy of the library shares its state with other copies in the process
+ * @param libc the name and version of the C library
+ * @param calibration the rate of the time-stamp counter, if the backend reads it; otherwise null
+ * @param accuracy how long the counter is trusted, if the backend reads it; otherwise null
  */
 public record ClockStatus(
-        Rung rung,
-        List<Verdict> rungs,
+        Backend backend,
+        List<Verdict> backends,
         String binding,
         long tickNanos,
         Accounting accounting,
@@ -30,44 +31,45 @@ public record ClockStatus(
         Accuracy accuracy) {
 
     /**
-     * What was found out about one rung.
+     * The test result for one backend.
      *
-     * @param rung the rung
+     * @param backend the backend
      * @param usable whether it can be used here
-     * @param reason why, or why not, and what would help
+     * @param reason how it works; or why it cannot be used, with the remedy if there is one
      */
-    public record Verdict(Rung rung, boolean usable, String reason) {}
+    public record Verdict(Backend backend, boolean usable, String reason) {}
 
     /**
-     * How fast the time-stamp counter runs, by CLOCK_MONOTONIC_RAW. It is known some 10 ms after the library was loaded, and
-     * measured again in each second in which the clock is read.
+     * The rate of the time-stamp counter, measured against CLOCK_MONOTONIC_RAW. It is known about 10 ms after the
+     * library is loaded, and is measured again in every second in which the clock is read.
      *
-     * @param counterHertz counts in a second; -1 while it is not known, and the kernel is asked at each reading
-     * @param overNanos the time that it was measured over, in nanoseconds; -1 while it is not known
-     * @param resets how often it was found to be wrong and measured from scratch: the machine slept, or was moved
+     * @param counterHertz counts per second; -1 while the rate is unknown, and every reading then asks the kernel
+     * @param overNanos the length of the measurement in nanoseconds; -1 while the rate is unknown
+     * @param resets how often the rate was found wrong and measured from scratch: the machine was suspended or migrated
      */
     public record Calibration(long counterHertz, long overNanos, long resets) {}
 
     /**
-     * How long the counter is trusted before the kernel is asked again, though the thread was not switched out. Time that a
-     * hypervisor or interrupts take meanwhile is time by which the clock is ahead, until the kernel is asked.
+     * How long the counter is trusted before the kernel is asked again, even if the thread was not switched out. Until
+     * then the clock is ahead by the time that the hypervisor or interrupts took.
      *
-     * @param budgetNanos bound for how far a reading is ahead on average, in nanoseconds ({@code -Dtaskclock.accuracy})
-     * @param lifeNanos the longest time between two questions that keeps to it, in nanoseconds, at most 10 ms; 0 where too much is
-     *     taken for that, and the kernel is asked at each reading
-     * @param observedNanos the CPU time over which it was seen how much is taken, in nanoseconds
-     * @param aheadNanos the sum of what was taken in that time, in nanoseconds, each time at most the life; may be
-     *     slightly negative where nothing was
+     * @param budgetNanos the bound on how far a reading is ahead on average, in nanoseconds
+     *     ({@code -Dtaskclock.accuracy})
+     * @param lifeNanos the longest time between two queries to the kernel that meets the budget, in nanoseconds, at
+     *     most 10 ms; 0 if so much time is taken that every reading asks the kernel
+     * @param observedNanos the CPU time, in nanoseconds, over which the taken time was observed
+     * @param aheadNanos the sum of the time taken in that period, in nanoseconds, each part limited to the life; may be
+     *     slightly negative if none was taken
      */
     public record Accuracy(long budgetNanos, long lifeNanos, long observedNanos, long aheadNanos) {}
 
-    /** How the kernel tells user from system time. */
+    /** How the kernel splits user and system time (kernel/sched/cputime.c). */
     public enum Accounting {
-        /** By looking at each tick what the CPU is doing: nearly every distribution. */
+        /** It samples at each tick what the CPU is doing. The default in nearly every distribution. */
         TICK,
-        /** By measuring at each entry to and exit from the kernel: where {@code nohz_full=} names CPUs. */
+        /** It measures each entry to and exit from the kernel. Used if {@code nohz_full=} names CPUs. */
         PRECISE,
-        /** Not known, as the native library is not in use. */
+        /** Unknown, because the native library is not in use. */
         UNKNOWN
     }
 }

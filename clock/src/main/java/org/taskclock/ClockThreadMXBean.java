@@ -8,7 +8,7 @@ import java.lang.management.ThreadInfo;
 import java.lang.reflect.Method;
 import javax.management.ObjectName;
 
-/** The platform's bean, with the calling thread's times from the clock. All else is passed on as it is. */
+/** The platform's bean with the calling thread's times read from the clock. Everything else is delegated unchanged. */
 final class ClockThreadMXBean implements ThreadMXBean {
     private static final ClockThreadMXBean INSTANCE =
             ManagementFactory.getThreadMXBean() instanceof ThreadMXBean platform
@@ -28,8 +28,8 @@ final class ClockThreadMXBean implements ThreadMXBean {
         return INSTANCE;
     }
 
-    /** Whether the clock answers: not where timing is off, nor on a virtual thread, where the JDK's way differs. */
-    private boolean asksClock() {
+    /** Returns false if timing is disabled, and on a virtual thread, for which the JDK has its own rules. */
+    private boolean usesClock() {
         return TaskClock.isNative()
                 && platform.isThreadCpuTimeEnabled()
                 && !ThreadType.isVirtual(Thread.currentThread());
@@ -41,35 +41,35 @@ final class ClockThreadMXBean implements ThreadMXBean {
 
     @Override
     public long getCurrentThreadCpuTime() {
-        return asksClock() ? TaskClock.cpuNanos() : platform.getCurrentThreadCpuTime();
+        return usesClock() ? TaskClock.cpuNanos() : platform.getCurrentThreadCpuTime();
     }
 
     @Override
     public long getCurrentThreadUserTime() {
-        return asksClock() ? TaskClock.userNanos() : platform.getCurrentThreadUserTime();
+        return usesClock() ? TaskClock.userNanos() : platform.getCurrentThreadUserTime();
     }
 
     @Override
     public long getThreadCpuTime(long id) {
-        return isCaller(id) && asksClock() ? TaskClock.cpuNanos() : platform.getThreadCpuTime(id);
+        return isCaller(id) && usesClock() ? TaskClock.cpuNanos() : platform.getThreadCpuTime(id);
     }
 
     @Override
     public long getThreadUserTime(long id) {
-        return isCaller(id) && asksClock() ? TaskClock.userNanos() : platform.getThreadUserTime(id);
+        return isCaller(id) && usesClock() ? TaskClock.userNanos() : platform.getThreadUserTime(id);
     }
 
     @Override
     public long[] getThreadCpuTime(long[] ids) {
         long[] times = platform.getThreadCpuTime(ids);
-        if (asksClock()) for (int i = 0; i < ids.length; i++) if (isCaller(ids[i])) times[i] = TaskClock.cpuNanos();
+        if (usesClock()) for (int i = 0; i < ids.length; i++) if (isCaller(ids[i])) times[i] = TaskClock.cpuNanos();
         return times;
     }
 
     @Override
     public long[] getThreadUserTime(long[] ids) {
         long[] times = platform.getThreadUserTime(ids);
-        if (asksClock()) for (int i = 0; i < ids.length; i++) if (isCaller(ids[i])) times[i] = TaskClock.userNanos();
+        if (usesClock()) for (int i = 0; i < ids.length; i++) if (isCaller(ids[i])) times[i] = TaskClock.userNanos();
         return times;
     }
 
@@ -198,7 +198,7 @@ final class ClockThreadMXBean implements ThreadMXBean {
         return platform.isSynchronizerUsageSupported();
     }
 
-    /** Overrides a method that the JDK got between two releases of 17, so the compiler must not ask for it. */
+    /** Overrides a method that an update of JDK 17 added, so {@code @Override} would not compile on every build. */
     @SuppressWarnings("MissingOverride")
     public long getTotalThreadAllocatedBytes() {
         try {

@@ -13,45 +13,47 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * The CPU time of one query, task or request over all threads that work for it.
+ * The CPU time of one query, task, or request across all threads that work on it.
  *
  * <pre>{@code
  * CpuAccount account = new CpuAccount();
- * try (var section = account.enter()) {   // on each thread that works for it
+ * try (var section = account.enter()) {   // on each thread that works on it
  *     work();
  * }
- * account.cpuNanos();                     // from any thread, at any time: sections still running included
+ * account.cpuNanos();                     // on any thread, at any time; includes open sections
  * }</pre>
  *
- * <p><b>Threads.</b> Every method may be called by any number of threads at once; a section is closed by the thread that
- * entered it. Entering and closing are two readings of {@link TaskClock#cpuNanos()} and little else: no lock, nothing
- * shared between threads, and nothing allocated but when a thread enters an account for the first time. Reading an account
- * takes a lock among its readers, and asks for the clock of each thread that has a section open.
+ * <p><b>Threads.</b> All methods are thread-safe. A section must be closed on the thread that entered it. Entering and
+ * closing cost one reading of {@link TaskClock#cpuNanos()} each and little more: they take no lock, share nothing
+ * between threads, and allocate only when a thread first enters an account. Reading an account takes a lock that only
+ * readers share, and reads the clock of each thread that has an open section.
  *
- * <p><b>What is counted.</b> The CPU time of a thread, user and system together, while it has a section of the account open.
- * Sections of other accounts may be open on the same thread, inside or overlapping: the time counts for each of
- * them. Sections of the same account inside each other count once. User and system are not told apart: the kernel
- * samples them by ticks of 1 to 10 ms, which says little about shorter sections, and would cost twice as much.
+ * <p><b>What is counted.</b> The CPU time of a thread, user and system together, while the thread has a section of the
+ * account open. Sections of other accounts may be open on the same thread, nested or overlapping; the time counts for
+ * each of them. Nested sections of the same account count once. User and system time are not separated: the kernel
+ * samples them at ticks of 1 to 10 ms, which is too coarse for shorter sections, and reading them would cost twice as
+ * much.
  *
- * <p><b>What cannot be counted</b> is never taken for 0, but reported by {@link #now()}: sections on a thread whose clock reads -1,
- * such as a virtual thread that nobody accounts for, and sections that are not closed, or not where they were entered.
+ * <p><b>What cannot be counted</b> is never treated as 0; {@link #now()} reports it. This includes sections on a thread
+ * whose clock reads -1, such as a virtual thread without the agent, and sections that are not closed or are closed on
+ * another thread.
  *
- * <p><b>Memory.</b> An account needs no end: threads refer to it weakly, and what threads that have ended used is folded into
- * one number. {@link #done()} ends it all the same, for what was left open.
+ * <p><b>Memory.</b> An account need not be ended: threads hold it weakly, and the usage of ended threads is folded into
+ * one number. {@link #done()} ends it explicitly, including sections still open.
  */
 public final class CpuAccount {
-    /** How many accounts a thread can take turns in without asking the accounts' maps. */
-    private static final int RECENT = 16;
+    /** How many accounts a thread can alternate between without a lookup in their maps. */
+    private static final int CACHE_SLOTS = 16;
 
-    private static final int FIRST_SWEEP = 64;
+    private static final int MIN_SWEEP_THRESHOLD = 64;
 
-    /** By account, the sections that this thread was in last. No class of ours, as that would hold our class loader. */
-    private static final ThreadLocal<WeakReference<?>[]> SECTIONS =
-            ThreadLocal.withInitial(() -> new WeakReference<?>[RECENT]);
+    /** The sections that this thread used last, by account. Not a class of ours, which would hold our class loader. */
+    private static final ThreadLocal<WeakReference<?>[]> CACHE =
+            ThreadLocal.withInitial(() -> new WeakReference<?>[CACHE_SLOTS]);
 
     private static final AtomicInteger ACCOUNTS = new AtomicInteger();
 
-    private final int slot = ACCOUNTS.getAndIncrement() & (RECENT - 1);
+    private final int cacheSlot = ACCOUNTS.getAndIncrement() & (CACHE_SLOTS - 1);
     private final boolean countsBytes;
     private final ConcurrentHashMap<Thread, OuterSection> sections = new ConcurrentHashMap<>();
     private final LongAdder uncounted = new LongAdder();
@@ -60,17 +62,17 @@ public final class CpuAccount {
     private volatile CpuLimit limit;
     private volatile boolean isDone;
     private volatile boolean bytesUnknown;
-    private volatile int sweepAt = FIRST_SWEEP;
+    private volatile int sweepThreshold = MIN_SWEEP_THRESHOLD;
 
-    /** Among readers; guards what follows. */
+    /** Taken by readers; guards the fields below. */
     private final ReentrantLock lock = new ReentrantLock();
 
     private long foldedNanos;
     private long foldedBytes;
     private long unclosed;
-    private CpuUsage last;
+    private CpuUsage finalUsage;
 
-    /** Makes an account of CPU time. */
+    /** Creates an account that counts CPU time. */
     public CpuAccount() {
         this(false);
     }
@@ -80,8 +82,9 @@ public final class CpuAccount {
     }
 
     /**
-     * Makes an account that counts allocated bytes, too, as com.sun.management.ThreadMXBean tells them: two more readings, to
-     * enter and to close.
+     * Creates an account that also counts allocated bytes, as com.sun.management.ThreadMXBean reports them. Entering
+     * and closing a section then cost one more reading each. Virtual threads have no allocation count; see
+     * {@link CpuUsage}.
      *
      * @return the account
      */
@@ -90,15 +93,16 @@ public final class CpuAccount {
     }
 
     /**
-     * From now on the calling thread works for this account.
+     * Starts to count the calling thread's CPU time for this account. On a virtual thread this works only if the agent
+     * tracks the thread; otherwise the section is reported as not counted.
      *
-     * @return what to close when it no longer does, on this thread; never null
+     * @return the section to close, on this thread, when the work is done; never null
      */
     public CpuSection enter() {
         Thread thread = Thread.currentThread();
         boolean isVirtual = ThreadType.isVirtual(thread);
         if (!isVirtual && !isDone) {
-            WeakReference<?> recent = SECTIONS.get()[slot];
+            WeakReference<?> recent = CACHE.get()[cacheSlot];
             if (recent != null && recent.get() instanceof OuterSection section && section.account == this) {
                 return section.enter();
             }
@@ -118,46 +122,46 @@ public final class CpuAccount {
                 return uncounted();
             }
         }
-        // There may be many virtual threads, each of which enters few times.
-        if (!isVirtual) SECTIONS.get()[slot] = section.weakly;
+        // There may be many virtual threads, and each enters only a few times.
+        if (!isVirtual) CACHE.get()[cacheSlot] = section.weakReference;
         return section.enter();
     }
 
     /**
-     * The CPU time that all sections have used, user and system together, by now.
+     * Returns the CPU time of all sections so far, user and system together, including open sections.
      *
-     * @return nanoseconds; never less than before; without what {@link #now()} reports as not counted
+     * @return nanoseconds; never less than before; excludes what {@link #now()} reports as not counted
      */
     public long cpuNanos() {
         lock.lock();
         try {
-            return isDone ? last.cpuNanos() : sumNanos();
+            return isDone ? finalUsage.cpuNanos() : sumNanos();
         } finally {
             lock.unlock();
         }
     }
 
     /**
-     * All that is known by now.
+     * Returns the usage so far, and what could not be counted.
      *
-     * @return a reading
+     * @return the reading
      */
     public CpuUsage now() {
         lock.lock();
         try {
-            return isDone ? usage(last.cpuNanos(), last.allocatedBytes()) : usage();
+            return isDone ? usage(finalUsage.cpuNanos(), finalUsage.allocatedBytes()) : usage();
         } finally {
             lock.unlock();
         }
     }
 
     /**
-     * Ends the account, also for threads that still are in a section of it: those are reported as not closed, and what they
-     * use from now on is not counted. Sections entered later are reported as not counted. So call it when the tasks have
-     * returned: a latch that a task counts down, or a stage that follows a {@code CompletableFuture}, comes before the end of the
-     * section that it is in.
+     * Ends the account. Sections that are still open are reported as not closed, and their further CPU time is not
+     * counted. Sections entered later are reported as not counted. So call this after the tasks have returned. A latch
+     * that a task counts down, or a stage that depends on its {@code CompletableFuture}, runs before the section of
+     * that task is closed.
      *
-     * @return the last reading; the same numbers if it was done before
+     * @return the final reading; the same figures if the account was ended before
      */
     public CpuUsage done() {
         lock.lock();
@@ -167,7 +171,7 @@ public final class CpuAccount {
             for (OuterSection section : sections.values()) {
                 if (section.isOpen()) unclosed++;
             }
-            last = usage;
+            finalUsage = usage;
             isDone = true;
             sections.clear();
             return now();
@@ -177,63 +181,64 @@ public final class CpuAccount {
     }
 
     /**
-     * Sets a limit, in place of an earlier one. When it is found to be reached, the callback is called, once, on the thread
-     * that found it: one that closes a section, or calls {@link #check()}. Nobody else looks: while all sections are open,
-     * it takes somebody who calls {@link #check()} now and then.
+     * Sets a limit and replaces any earlier one. The callback runs once, on the thread that detects that the limit is
+     * reached: one that closes a section or calls {@link #check()}. No other thread checks the limit, so while all
+     * sections stay open, call {@link #check()} from time to time.
      *
      * @param cpuNanos the limit, in nanoseconds
-     * @param callback what to do; {@link #isOverLimit()} is true by then
+     * @param callback the action to run; {@link #isOverLimit()} is true by then
      * @throws IllegalArgumentException if the limit is negative
      */
     public void limit(long cpuNanos, Runnable callback) {
-        if (cpuNanos < 0) throw new IllegalArgumentException("limit of " + cpuNanos + " ns");
+        if (cpuNanos < 0) throw new IllegalArgumentException("negative limit: " + cpuNanos + " ns");
         if (callback == null) throw new NullPointerException("callback");
         limit = new CpuLimit(cpuNanos, callback);
     }
 
     /**
-     * Tells whether the limit was found to be reached: no more than a look at a variable, for the loops of those who work.
+     * Returns whether the limit is known to be reached. Only reads a variable, so it is cheap enough for inner loops.
      *
-     * @return false if it was not, or there is none
+     * @return false if the limit is not known to be reached, or if there is none
      */
     public boolean isOverLimit() {
-        CpuLimit now = limit;
-        return now != null && now.isReached();
+        CpuLimit current = limit;
+        return current != null && current.isReached();
     }
 
     /**
-     * Looks whether the limit is reached, sections still running included. If so for the first time, calls the callback.
+     * Checks whether the limit is reached, including open sections. Runs the callback if it is reached for the first
+     * time.
      *
-     * @return true if it is reached, now or before
+     * @return true if the limit is or was reached
      */
     public boolean check() {
-        CpuLimit now = limit;
-        if (now == null) return false;
-        if (!now.isReached()) look(now);
-        return now.isReached();
+        CpuLimit current = limit;
+        if (current == null) return false;
+        if (!current.isReached()) check(current);
+        return current.isReached();
     }
 
-    /** Looks whether a limit is reached. */
-    void look(CpuLimit now) {
-        boolean isReached;
+    /** Checks a limit and runs its callback if it has just been reached. */
+    void check(CpuLimit current) {
+        boolean isNewlyReached;
         lock.lock();
         try {
-            long before = now.reported();
-            long total = isDone ? last.cpuNanos() : sumNanos();
-            isReached = now.isReachedNow(before, total, sections.size());
+            long reported = current.reported();
+            long total = isDone ? finalUsage.cpuNanos() : sumNanos();
+            isNewlyReached = current.update(reported, total, sections.size());
         } finally {
             lock.unlock();
         }
-        if (isReached) now.call();
+        if (isNewlyReached) current.runCallback();
     }
 
     /**
-     * A task that is counted when it runs.
+     * Wraps a task so that it runs in a section of this account.
      *
      * @param task the task
-     * @return one that does the same inside a section of this account
+     * @return the wrapped task
      */
-    @SuppressWarnings("try") // to be open is all that the section is for
+    @SuppressWarnings("try") // the section only needs to be open
     public Runnable wrap(Runnable task) {
         if (task == null) throw new NullPointerException("task");
         return () -> {
@@ -244,11 +249,11 @@ public final class CpuAccount {
     }
 
     /**
-     * A task that is counted when it runs.
+     * Wraps a task so that it runs in a section of this account.
      *
-     * @param <T> its result
+     * @param <T> the type of its result
      * @param task the task
-     * @return one that does the same inside a section of this account
+     * @return the wrapped task
      */
     @SuppressWarnings("try")
     public <T> Callable<T> wrap(Callable<T> task) {
@@ -261,21 +266,22 @@ public final class CpuAccount {
     }
 
     /**
-     * An executor whose tasks are counted; {@code CompletableFuture} takes it, too. Many accounts can each wrap the same pool; to shut down one is to shut down the
-     * pool.
+     * Wraps an executor so that its tasks run in sections of this account. {@code CompletableFuture} accepts the
+     * result, too. Several accounts can wrap the same pool; shutting down a wrapper shuts down the pool.
      *
-     * @param executor the executor that runs them
-     * @return one for the tasks of this account
+     * @param executor the executor that runs the tasks
+     * @return an executor for tasks of this account
      */
     public ExecutorService wrap(ExecutorService executor) {
         return new AccountExecutor(this, executor);
     }
 
     /**
-     * Makes threads that work for this account all their lives: for executors and scopes that start a thread for each task.
+     * Wraps a thread factory so that its threads work for this account all their lives. Use it with executors and
+     * scopes that start a thread for each task.
      *
-     * @param factory makes the threads
-     * @return one for the threads of this account
+     * @param factory the factory that creates the threads
+     * @return a factory for threads of this account
      */
     public ThreadFactory wrap(ThreadFactory factory) {
         if (factory == null) throw new NullPointerException("factory");
@@ -331,7 +337,7 @@ public final class CpuAccount {
         return sum;
     }
 
-    /** Keeps of threads that have ended what they used. */
+    /** Adds the usage of ended threads to the folded totals and drops their sections. */
     private void fold() {
         Iterator<OuterSection> all = sections.values().iterator();
         while (all.hasNext()) {
@@ -344,12 +350,12 @@ public final class CpuAccount {
         }
     }
 
-    /** Folds when there are twice as many threads as the last time. */
+    /** Folds once there are twice as many threads as after the last fold. */
     private void sweep() {
-        if (sections.size() < sweepAt || !lock.tryLock()) return;
+        if (sections.size() < sweepThreshold || !lock.tryLock()) return;
         try {
             fold();
-            sweepAt = Math.max(FIRST_SWEEP, 2 * sections.size());
+            sweepThreshold = Math.max(MIN_SWEEP_THRESHOLD, 2 * sections.size());
         } finally {
             lock.unlock();
         }

@@ -6,49 +6,49 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A limit of an account, and when its sections should look whether it is reached: adding up all threads at each close would
- * be dear. Each keeps to itself what it has used, up to its share of half of what is left; once the sum of what they
- * did report is the other half, somebody looks. So sections that are closed cannot get past the limit unseen.
+ * A limit of an account. Summing all threads at each close would be too slow. So each thread may withhold its usage up
+ * to its share of half of what is left. Once the reported usage amounts to the other half, a thread checks the limit.
+ * Closed sections therefore cannot exceed the limit unnoticed.
  */
 final class CpuLimit {
-    /** Near the limit shares get no smaller: a section may exceed it by so much of it. */
-    private static final int FINEST = 1000;
+    /** The smallest allowance is this fraction of the limit. A thread may exceed the limit by that much. */
+    private static final int MIN_ALLOWANCE_DIVISOR = 1000;
 
     private final long nanos;
     private final Runnable callback;
     private final AtomicBoolean isReached = new AtomicBoolean();
     private final AtomicLong reported = new AtomicLong();
-    private volatile long lookAt;
+    private volatile long checkThreshold;
     private volatile long allowance;
 
     CpuLimit(long nanos, Runnable callback) {
         this.nanos = nanos;
         this.callback = callback;
-        this.lookAt = nanos / 2;
+        this.checkThreshold = nanos / 2;
     }
 
-    /** What a section may keep to itself. */
+    /** Returns how much usage a thread may withhold. */
     long allowance() {
         return allowance;
     }
 
-    /** A section reports so much more. True if it is time to look. */
-    boolean add(long used) {
-        return reported.addAndGet(used) >= lookAt && !isReached.get();
+    /** Adds to the reported usage. Returns whether the limit must be checked now. */
+    boolean report(long used) {
+        return reported.addAndGet(used) >= checkThreshold && !isReached.get();
     }
 
-    /** What was reported until now, to be given back with the total that is read after this. */
+    /** Returns the reported usage, to pass to {@link #update} with a total read afterward. */
     long reported() {
         return reported.get();
     }
 
-    /** Somebody has looked. True if it is reached, as this finds out first. */
-    boolean isReachedNow(long before, long total, int sections) {
-        reported.addAndGet(-before);
+    /** Updates the thresholds. Returns true if this call is the first to find the limit reached. */
+    boolean update(long reportedBefore, long total, int threads) {
+        reported.addAndGet(-reportedBefore);
         long left = nanos - total;
         if (left <= 0) return isReached.compareAndSet(false, true);
-        lookAt = left / 2;
-        allowance = Math.max(left / 2 / Math.max(sections, 1), nanos / FINEST);
+        checkThreshold = left / 2;
+        allowance = Math.max(left / 2 / Math.max(threads, 1), nanos / MIN_ALLOWANCE_DIVISOR);
         return false;
     }
 
@@ -56,7 +56,7 @@ final class CpuLimit {
         return isReached.get();
     }
 
-    void call() {
+    void runCallback() {
         callback.run();
     }
 }

@@ -3,19 +3,19 @@
 package org.taskclock;
 
 /**
- * A stretch of work by one thread for one {@link CpuAccount}: from {@link CpuAccount#enter()} to {@link #close()}, on the
- * same thread.
+ * The work of one thread for one {@link CpuAccount}, from {@link CpuAccount#enter()} to {@link #close()} on the same
+ * thread.
  *
- * <p>The objects are used again: after it was closed a section must not be touched, as the next {@code enter()} on this
- * thread may return it. {@code try (var section = account.enter()) {...}} sees to that.
+ * <p>Section objects are reused. Do not touch a section after closing it, because the next {@code enter()} on this
+ * thread may return it. {@code try (var section = account.enter()) {...}} takes care of that.
  */
 public sealed interface CpuSection extends AutoCloseable permits OuterSection, InnerSection, UncountedSection {
     /**
-     * Ends the section: what the thread used since it entered is the account's. If that takes the account over its limit, the
-     * limit's callback runs in here, and what it throws comes out of here, when all has been counted.
+     * Ends the section and adds the CPU time that the thread used in it to the account. If the account then reaches its
+     * limit, this method runs the limit's callback after everything is counted; exceptions from the callback propagate.
      *
-     * <p>Called on another thread, the section ends with what its own thread has used by now; called twice, the second has no
-     * effect. {@link CpuAccount#now()} reports both.
+     * <p>When called on another thread, it ends the section with the CPU time that the section's thread has used so
+     * far. A second call has no effect. {@link CpuAccount#now()} reports both cases.
      */
     @Override
     void close();

@@ -3,25 +3,25 @@
 package org.taskclock;
 
 /**
- * One consistent reading of a CPU clock, or the difference of two. In nanoseconds; the origin is the start of the thread
- * or process that was read.
+ * A consistent reading of a CPU clock, or the difference of two, in nanoseconds. The origin of a reading is the start
+ * of the thread or process.
  *
- * <p>{@code userNanos + systemNanos == cpuNanos} in every reading and every difference of readings. What could not be
- * read is {@link #UNKNOWN}, three times -1.
+ * <p>{@code userNanos + systemNanos == cpuNanos} holds in every reading and every difference. A failed reading is
+ * {@link #UNKNOWN}, in which all three values are -1.
  *
  * @param cpuNanos CPU time used, user and system together
- * @param userNanos the part used in user mode
- * @param systemNanos the part used in the kernel on the thread's behalf
+ * @param userNanos the part spent in user mode
+ * @param systemNanos the part spent in the kernel
  */
 public record CpuTime(long cpuNanos, long userNanos, long systemNanos) {
-    /** A reading that could not be taken: all parts are -1. */
+    /** A failed reading: all values are -1. */
     public static final CpuTime UNKNOWN = new CpuTime(-1, -1, -1);
 
     /**
      * Returns the CPU time used since an earlier reading of the same clock.
      *
-     * @param earlier the reading to start from
-     * @return the difference; {@link #UNKNOWN} where either reading is
+     * @param earlier the reading to subtract
+     * @return the difference; {@link #UNKNOWN} if either reading is unknown
      */
     public CpuTime minus(CpuTime earlier) {
         if (!isKnown() || !earlier.isKnown()) return UNKNOWN;
@@ -30,7 +30,7 @@ public record CpuTime(long cpuNanos, long userNanos, long systemNanos) {
     }
 
     /**
-     * Tells whether this is a reading at all.
+     * Returns whether this reading is valid.
      *
      * @return false for {@link #UNKNOWN}
      */

@@ -15,12 +15,13 @@ import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 
 /**
- * The native library from our jar, as a file in a directory that only this user may enter. A mapped library needs no
- * name, so the file is deleted as soon as it is loaded, and nothing stays behind, however the JVM ends. Extraction is part
- * of the first reading of a process, so this class keeps to parts of the JDK that load fast: java.nio.file costs 2 ms.
+ * The native library, extracted from our jar into a directory that only this user can access. A mapped library needs no
+ * name, so the file is deleted as soon as it is loaded, and nothing is left behind however the JVM ends. Extraction is
+ * part of the first reading of a process, so this class uses only parts of the JDK that load fast: java.nio.file costs
+ * 2 ms.
  */
 final class ExtractedLibrary implements AutoCloseable {
-    private static final int TRIES = 10;
+    private static final int MAX_ATTEMPTS = 10;
 
     private final File directory;
     private final File file;
@@ -30,8 +31,8 @@ final class ExtractedLibrary implements AutoCloseable {
         this.file = file;
     }
 
-    /** Extracts a resource that lies beside this class. Null if there is none. */
-    static ExtractedLibrary of(String resource) throws IOException {
+    /** Extracts a resource from the package of this class. Returns null if it does not exist. */
+    static ExtractedLibrary extract(String resource) throws IOException {
         byte[] library;
         byte[] version;
         try (ZipFile jar = ownJar()) {
@@ -62,7 +63,7 @@ final class ExtractedLibrary implements AutoCloseable {
         if (!directory.delete() && directory.exists()) directory.deleteOnExit();
     }
 
-    /** The jar that this class is from; null if it is from elsewhere. getResourceAsStream would cost 7 ms, by way of a URL. */
+    /** Returns our jar, or null if there is none. getResourceAsStream, which goes through a URL, would cost 7 ms. */
     private static ZipFile ownJar() {
         try {
             CodeSource source = ExtractedLibrary.class.getProtectionDomain().getCodeSource();
@@ -72,7 +73,7 @@ final class ExtractedLibrary implements AutoCloseable {
             File jar = path.indexOf('%') < 0 ? new File(path) : new File(location.toURI());
             return jar.isFile() ? new ZipFile(jar) : null;
         } catch (Exception e) {
-            return null; // there is a slower way
+            return null; // the caller falls back to getResourceAsStream
         }
     }
 
@@ -90,18 +91,18 @@ final class ExtractedLibrary implements AutoCloseable {
     }
 
     /**
-     * A new directory for this user alone. Its name need not be a secret: whatever another user put into it before it was
-     * closed to others is noticed.
+     * Creates a directory that only this user can access. Its name need not be secret: files that another user adds
+     * before the permissions are set are detected.
      */
     private static File privateDirectory() throws IOException {
         File directory = null;
-        for (int i = 0; i < TRIES && directory == null; i++) {
-            File wanted = new File(newName());
-            if (wanted.mkdir()) directory = wanted;
+        for (int i = 0; i < MAX_ATTEMPTS && directory == null; i++) {
+            File candidate = new File(newName());
+            if (candidate.mkdir()) directory = candidate;
         }
         if (directory == null) {
             directory = new File(newName());
-            Files.createDirectory(directory.toPath()); // fails again, and says why
+            Files.createDirectory(directory.toPath()); // fails again, with a reason
         }
         boolean isPrivate = directory.setReadable(false, false)
                 && directory.setWritable(false, false)
@@ -111,7 +112,7 @@ final class ExtractedLibrary implements AutoCloseable {
                 && directory.setExecutable(true, true);
         String[] names = directory.list();
         if (!isPrivate || names == null || names.length > 0) {
-            throw new IOException(directory + " cannot be closed to other users");
+            throw new IOException(directory + " cannot be made inaccessible to other users");
         }
         return directory;
     }

@@ -2,13 +2,13 @@
 // Copyright the TaskClock authors
 package org.taskclock;
 
-/** A section of an account that its thread was in already. The outer one counts the time, once. */
+/** A section nested in another section of the same account and thread. Only the outer section counts the time. */
 final class InnerSection implements CpuSection {
     private final OuterSection outer;
-    /** Among those to use again. */
+    /** The next section in the free list. */
     InnerSection nextFree;
 
-    /** Only its thread writes. Another that was handed the section sees at least that it was opened. */
+    /** Written only by its own thread. A thread that was handed the section sees at least that it was opened. */
     boolean open;
 
     InnerSection(OuterSection outer) {

@@ -2,7 +2,7 @@
 // Copyright the TaskClock authors
 package org.taskclock;
 
-/** The functions of {@link Native}, bound by JNI. */
+/** The functions of {@link Native}, called through JNI. */
 final class JniBinding {
     static {
         Library.bind(JniBinding.class);
@@ -10,7 +10,7 @@ final class JniBinding {
 
     private JniBinding() {}
 
-    /** Binds the functions, if that has not been done. */
+    /** Binds the functions, unless they are bound already. */
     static void link() {}
 
     static native long cpuNanos();
@@ -29,5 +29,5 @@ final class JniBinding {
 
     static native long tickStamp();
 
-    static native long virtualNanos(int what);
+    static native long virtualNanos(int value);
 }

@@ -3,9 +3,9 @@
 package org.taskclock;
 
 /**
- * Plain readings of the kernel, one call each, nothing steered or kept: what {@link TaskClock} is built from and is
- * compared with. Each may be called from any thread; on a virtual thread, those of the calling thread tell of the carrier.
- * Where the native library is not in use they are -1 or false, save the one by text.
+ * Raw readings from the kernel, one call each, without adjustment or cached state. {@link TaskClock} is built from them
+ * and compared with them. Any thread may call them. On a virtual thread, the readers of the calling thread read its
+ * carrier. Without the native library they return -1 or false, except {@link #userNanosByText}, which works without it.
  */
 public final class KernelReaders {
     private static final int OWN_USER = ClockId.encode(0, true, ClockId.Kind.VIRT);
@@ -13,30 +13,31 @@ public final class KernelReaders {
     private KernelReaders() {}
 
     /**
-     * The kernel's id of the calling thread.
+     * Returns the kernel's id of the calling thread (gettid(2)).
      *
-     * @return the id
+     * @return the id; -1 without the native library
      */
     public static int tid() {
         return Library.isLoaded() ? Library.ownTid() : -1;
     }
 
     /**
-     * User time of a thread by the text of {@code /proc/self/task/TID/stat}, as the JVM read it until JDK 26.
+     * Reads a thread's user time from the text of {@code /proc/self/task/TID/stat} (proc(5)), as the JVM did before JDK
+     * 26.
      *
      * @param tid the kernel's thread id
-     * @return nanoseconds in steps of 10 ms; -1 if there is no such thread
+     * @return nanoseconds since the thread started, in steps of 10 ms; -1 if there is no such thread
      */
     public static long userNanosByText(int tid) {
         return ProcStat.userNanosOfThread(tid);
     }
 
     /**
-     * User time of a thread by its own clock id with the low bits flipped to {@link ClockId.Kind#VIRT}, as the JVM reads it
-     * since JDK 26: the kernel looks the thread up.
+     * Reads a thread's user time through its own clock id with the low bits changed to {@link ClockId.Kind#VIRT}, as
+     * the JVM does since JDK 26. The kernel looks up the thread.
      *
      * @param tid the kernel's thread id
-     * @return nanoseconds, a tick at a time; -1 if there is no such thread
+     * @return nanoseconds since the thread started, in whole ticks; -1 if there is no such thread
      */
     public static long userNanosByOwnId(int tid) {
         return ClockId.thread(tid, ClockId.Kind.SCHED)
@@ -45,31 +46,32 @@ public final class KernelReaders {
     }
 
     /**
-     * User time of the calling thread by the constant id 0xFFFFFFFD, which the kernel answers without a look-up.
+     * Reads the calling thread's user time through the constant id 0xFFFFFFFD, for which the kernel needs no lookup
+     * (kernel/time/posix-cpu-timers.c).
      *
-     * @return nanoseconds, a tick at a time
+     * @return nanoseconds since the thread started, in whole ticks; -1 without the native library
      */
     public static long userNanosByConstantId() {
         return Library.isLoaded() ? Native.clockNanos(OWN_USER) : -1;
     }
 
     /**
-     * User and system time of the calling thread by {@code getrusage(RUSAGE_THREAD)}.
+     * Reads the calling thread's user and system time with {@code getrusage(RUSAGE_THREAD)} (getrusage(2)).
      *
-     * @param userSystem receives user nanoseconds at 0 and system nanoseconds at 1, in whole microseconds
-     * @return false if it cannot be asked
-     * @throws ArrayIndexOutOfBoundsException if the array is shorter than two
+     * @param userSystem receives user nanoseconds at index 0 and system nanoseconds at index 1, in whole microseconds
+     * @return false if the kernel refuses the call, or without the native library
+     * @throws ArrayIndexOutOfBoundsException if the array has fewer than two elements
      */
     public static boolean rusage(long[] userSystem) {
         return Library.isLoaded() && Library.rusage(userSystem);
     }
 
     /**
-     * Times bare system calls, without any Java in between: the floor under every reader that asks the kernel.
+     * Measures bare system calls in a native loop: the lower bound for the cost of every reader that asks the kernel.
      *
      * @param id the clock to read
-     * @param count how many times
-     * @return nanoseconds for all calls together; -1 if the clock cannot be read
+     * @param count the number of calls
+     * @return elapsed nanoseconds for all calls together; -1 if the clock cannot be read
      */
     public static long timeSystemCalls(ClockId id, int count) {
         return Library.isLoaded() ? Library.rawNanos(id.encode(), count) : -1;

@@ -6,17 +6,17 @@ import java.io.File;
 import java.util.function.BiConsumer;
 
 /**
- * The native library: finds and loads it, and declares what is called by JNI on every JDK. Single reads, where a
- * nanosecond counts, are in {@link Native}.
+ * Finds and loads the native library, and declares the functions called through JNI on every JDK. Single reads, for
+ * which every nanosecond counts, are in {@link Native}.
  */
 final class Library {
     static final String PATH_PROPERTY = "taskclock.library.path";
-    /** Where the native half, while it is being loaded, finds the name of this class, whatever it was relocated to. */
-    private static final String HANDOVER_PROPERTY = "taskclock.loading";
+    /** Passes the possibly relocated name of this class to the native code while that is being loaded. */
+    private static final String LOADING_CLASS_PROPERTY = "taskclock.loading";
 
-    private static final String FILE = "libtaskclock-linux-x86_64.so";
+    private static final String FILE_NAME = "libtaskclock-linux-x86_64.so";
 
-    /** Why there is no library; null when there is. */
+    /** Why the library is not loaded; null if it is. */
     private static final String FAILURE = load();
 
     private static final long TICK_NANOS = FAILURE == null ? readTickNanos() : -1;
@@ -28,7 +28,7 @@ final class Library {
         return FAILURE == null;
     }
 
-    /** Why the library was not loaded, with the remedy; null when it was. */
+    /** Returns why the library is not loaded, with the remedy; null if it is loaded. */
     static String failure() {
         return FAILURE;
     }
@@ -41,45 +41,45 @@ final class Library {
         return PRECISE;
     }
 
-    /** What the process-wide state is, in words. */
+    /** Describes whether this copy shares the process-wide state. */
     static String state() {
         if (!isLoaded()) return "none";
         int foreign = foreignPages();
         String ignored = foreign == 0
                 ? ""
                 : "; ignored " + foreign + " mapping" + (foreign == 1 ? "" : "s")
-                        + " named taskclock-abi2 that no copy of" + " TaskClock made";
+                        + " named taskclock-abi2 that TaskClock did not create";
         if (shareError() != 0) {
-            return "own: no page can be shared (" + shareStep() + ": errno " + shareError() + ")" + ignored;
+            return "own: cannot create a shared page (" + shareStep() + ": errno " + shareError() + ")" + ignored;
         }
         return (isFirstCopy() ? "shared, first copy in this process" : "shared with an earlier copy in this process")
                 + ignored;
     }
 
     private static String load() {
-        // The kill switch: with it nothing native is loaded, whatever is asked. Rungs would ask us back.
-        if (Rung.MXBEAN.toString().equals(System.getProperty(Rungs.PROPERTY))) {
-            return "switched off by -D" + Rungs.PROPERTY + "=" + Rung.MXBEAN;
+        // The kill switch: nothing native is loaded. Checked here, because Backends depends on this class.
+        if (Backend.MXBEAN.toString().equals(System.getProperty(Backends.PROPERTY))) {
+            return "switched off by -D" + Backends.PROPERTY + "=" + Backend.MXBEAN;
         }
         String system = System.getProperty("os.name") + "-" + System.getProperty("os.arch");
         if (!system.equals("Linux-amd64")) return "no native library for " + system + ", only for Linux-amd64";
-        String given = System.getProperty(PATH_PROPERTY);
-        if (given == null) return extractAndLoad();
+        String configured = System.getProperty(PATH_PROPERTY);
+        if (configured == null) return extractAndLoad();
         String failure;
         try {
-            File path = new File(given).getAbsoluteFile();
-            failure = load(path.isDirectory() ? new File(path, FILE) : path);
+            File path = new File(configured).getAbsoluteFile();
+            failure = load(path.isDirectory() ? new File(path, FILE_NAME) : path);
         } catch (RuntimeException e) {
             failure = "cannot load the native library: " + reason(e);
         }
-        // The JVM ties a file to one class loader; a second copy of TaskClock needs a file of its own.
+        // The JVM binds a library file to one class loader, so a second copy of TaskClock needs its own file.
         if (failure != null && failure.contains("already loaded in another classloader")) return extractAndLoad();
         return failure == null ? null : failure + " (from -D" + PATH_PROPERTY + ")";
     }
 
     private static String extractAndLoad() {
-        try (ExtractedLibrary extracted = ExtractedLibrary.of(FILE)) {
-            if (extracted == null) return FILE + " is missing beside " + Library.class.getName() + " in its jar";
+        try (ExtractedLibrary extracted = ExtractedLibrary.extract(FILE_NAME)) {
+            if (extracted == null) return FILE_NAME + " is missing next to " + Library.class.getName() + " in its jar";
             return load(extracted.file());
         } catch (Exception | LinkageError e) {
             return "cannot extract the native library into " + System.getProperty("java.io.tmpdir") + ": " + reason(e)
@@ -89,16 +89,16 @@ final class Library {
 
     private static String load(File file) {
         if (!file.isFile()) return "there is no file " + file;
-        // All copies of TaskClock in this JVM agree on this lock, as they have nothing else in common.
+        // All copies of TaskClock in this JVM use this lock, because they share no class of ours.
         synchronized (Runtime.getRuntime()) {
-            System.setProperty(HANDOVER_PROPERTY, Library.class.getName().replace('.', '/'));
+            System.setProperty(LOADING_CLASS_PROPERTY, Library.class.getName().replace('.', '/'));
             try {
                 loadFile(file.toString());
-                // Bound here and nowhere else, so that where this class says "loaded", every read works.
+                // Bound before isLoaded() returns true, so that every read works from then on.
                 JniBinding.link();
                 return null;
             } catch (LinkageError | RuntimeException e) {
-                // Not by their types, which the first reading of a process would have to load.
+                // Compared by name, because instanceof would load these classes in the first reading of a process.
                 String type = e.getClass().getSimpleName();
                 if (type.equals("IllegalCallerException") || type.equals("ExceptionInInitializerError")) {
                     return "native access is denied: " + reason(e)
@@ -106,15 +106,14 @@ final class Library {
                             + " or =org.taskclock on the module path";
                 }
                 return "cannot load the native library " + file + ": " + reason(e)
-                        + "; if it is on a file system that is" + " mounted noexec, use -Djava.io.tmpdir or -D"
-                        + PATH_PROPERTY;
+                        + "; if its file system is mounted noexec, use -Djava.io.tmpdir or -D" + PATH_PROPERTY;
             } finally {
-                System.clearProperty(HANDOVER_PROPERTY);
+                System.clearProperty(LOADING_CLASS_PROPERTY);
             }
         }
     }
 
-    /** The agent's class loader may load without the JVM's permission, and does so for us. */
+    /** The agent's class loader needs no permission for native access, so it loads the library for us. */
     @SuppressWarnings("unchecked")
     private static void loadFile(String file) {
         if (isPartOfAgent())
@@ -122,7 +121,7 @@ final class Library {
         else System.load(file);
     }
 
-    /** Whether this copy is the agent's, which reads seldom by Java and would link FFM for nothing. */
+    /** Returns whether this copy is the agent's. That one rarely reads from Java, so linking FFM would not pay off. */
     static boolean isPartOfAgent() {
         return Library.class.getClassLoader() instanceof BiConsumer;
     }
@@ -134,40 +133,40 @@ final class Library {
         return isUnclear ? e.toString() : e.getMessage();
     }
 
-    /** Registers the methods of {@link JniBinding}, on a class of that shape. */
+    /** Registers the native methods of {@link JniBinding}. */
     static native void bind(Class<?> natives);
 
-    /** Where the C function is in use by that name; 0 if there is none. */
+    /** Returns the address of the active C function with this name; 0 if there is none. */
     static native long address(String function);
 
-    /** The errno with which the kernel refuses the system calls that the clock needs; 0 if it allows them. */
+    /** Returns the errno with which the kernel refuses the system calls that the clock needs; 0 if it allows them. */
     static native int kernelRefusal();
 
     private static native long readTickNanos();
 
     private static native boolean readPrecise();
 
-    /** Whether no copy of the library was in this process before. */
+    /** Returns whether this is the first copy of the library in this process. */
     private static native boolean isFirstCopy();
 
     private static native int foreignPages();
 
-    /** The errno with which no page can be shared; 0 if one is. */
+    /** Returns the errno of the failure to create the shared page; 0 if there is one. */
     private static native int shareError();
 
-    /** The system call that failed then. */
+    /** Returns the name of the system call that failed. */
     private static native String shareStep();
 
-    /** Whether libjvm's tables are visible, by which a Thread's kernel id is found. */
+    /** Returns whether libjvm's tables are visible, which lead from a Thread to its kernel id. */
     static native boolean knowsJavaThreads();
 
-    /** Tries a rung and changes to it; 0, or why not, by the numbers of taskclock.h. */
-    static native int selectRung(int rung);
+    /** Tests a backend and switches to it. Returns 0, or a PROBE_ number of shared.h if it is not usable. */
+    static native int selectBackend(int backend);
 
-    /** Sets the bound for the mean error of a reading. */
+    /** Sets the bound on the mean error of a reading. */
     static native void setAccuracy(long budgetNanos);
 
-    // The parts of ClockStatus.Calibration and Accuracy.
+    // The components of ClockStatus.Calibration and ClockStatus.Accuracy.
 
     static native long counterHertz();
 
@@ -183,33 +182,33 @@ final class Library {
 
     static native long aheadNanos();
 
-    /** How often a reading noticed that the process was restored from a checkpoint. */
+    /** Returns how often a reading detected that the process was restored from a checkpoint. */
     static native long restores();
 
-    /** As if a reading had noticed it: the system call is used until a rung is selected. */
+    /** Has the same effect as a detected restore: readings use the system call until a backend is selected. */
     static native void machineChanged();
 
-    /** Whether an agent accounts for virtual threads, or has done so. */
+    /** Returns whether an agent tracks virtual threads, or did so earlier. */
     static native boolean hasCarriers();
 
-    /** The version of glibc; null under another C library. */
+    /** Returns the version of glibc; null with another C library. */
     static native String libc();
 
-    /** The calling thread's kernel id; of the carrier on a virtual thread. */
+    /** Returns the kernel id of the calling thread; of its carrier on a virtual thread. */
     static native int ownTid();
 
-    /** The kernel id of a platform thread; -1 if it is not running, or this JVM does not say. */
+    /** Returns the kernel id of a platform thread; -1 if it is not running or this JVM does not expose the id. */
     static native int tid(Thread thread);
 
-    /** Fills in ids of this process's threads; returns how many there are, -errno if they are hidden. */
+    /** Lists the ids of this process's threads. Returns how many there are, or -errno if they cannot be listed. */
     static native int tids(int[] into);
 
-    /** Reads {@code count} clocks, -1 for those that cannot be read. */
+    /** Reads {@code count} clocks; stores -1 for those that cannot be read. */
     static native void clocks(int[] ids, long[] nanos, int count);
 
-    /** Asks getrusage for the calling thread's user and system time. */
+    /** Reads the calling thread's user and system time with getrusage. */
     static native boolean rusage(long[] userSystem);
 
-    /** How long {@code count} bare system calls take that read clock {@code id}; -1 if it cannot be read. */
+    /** Measures {@code count} bare system calls that read clock {@code id}; returns -1 if it cannot be read. */
     static native long rawNanos(int id, int count);
 }

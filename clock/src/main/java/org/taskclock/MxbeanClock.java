@@ -5,11 +5,11 @@ package org.taskclock;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 
-/** CPU time by the JVM's own ThreadMXBean, steered so that user and system add up and never go backwards. */
+/** Reads the JVM's own ThreadMXBean and adjusts the split so that user and system add up and never go backwards. */
 final class MxbeanClock {
     private static final ThreadMXBean BEAN = ManagementFactory.getThreadMXBean();
 
-    /** Last cpu, last user. An array, as a class of ours in a thread's map would hold our class loader. */
+    /** The last cpu and user. An array, because a class of ours in a thread's map would hold our class loader. */
     private static final ThreadLocal<long[]> LAST = ThreadLocal.withInitial(() -> new long[2]);
 
     private MxbeanClock() {}
@@ -22,29 +22,29 @@ final class MxbeanClock {
         return BEAN.isCurrentThreadCpuTimeSupported() ? BEAN.getCurrentThreadCpuTime() : -1;
     }
 
-    /** One reading of the calling thread: its cpu and user, to be read at once; null where timing is switched off. */
+    /** Reads the calling thread. Returns cpu and user in a shared array; null if timing is disabled. */
     static long[] read() {
         if (!BEAN.isCurrentThreadCpuTimeSupported()) return null;
         long[] last = LAST.get();
         long user = BEAN.getCurrentThreadUserTime();
-        return steer(last, BEAN.getCurrentThreadCpuTime(), user) ? last : null;
+        return update(last, BEAN.getCurrentThreadCpuTime(), user) ? last : null;
     }
 
     static long cpuNanos(Thread thread) {
         return BEAN.isThreadCpuTimeSupported() ? BEAN.getThreadCpuTime(thread.getId()) : -1;
     }
 
-    /** One reading of another thread, which replaces cpu and user of the one before. False where there is none. */
+    /** Reads another thread and replaces its last cpu and user. Returns false if they are unknown. */
     static boolean read(Thread thread, long[] last) {
         if (!BEAN.isThreadCpuTimeSupported()) return false;
         long user = BEAN.getThreadUserTime(thread.getId());
-        return steer(last, BEAN.getThreadCpuTime(thread.getId()), user);
+        return update(last, BEAN.getThreadCpuTime(thread.getId()), user);
     }
 
-    private static boolean steer(long[] last, long cpuRead, long userRead) {
+    private static boolean update(long[] last, long cpuRead, long userRead) {
         if (cpuRead < 0 || userRead < 0) return false;
         long cpu = Math.max(cpuRead, last[0]);
-        last[1] = Split.user(last[0], last[1], cpu, userRead);
+        last[1] = UserTime.monotonic(last[0], last[1], cpu, userRead);
         last[0] = cpu;
         return true;
     }

@@ -3,7 +3,7 @@
 package org.taskclock;
 
 /**
- * Single reads of the kernel's clocks. JDK 22 and later have another class of this name, which goes over to FFM. Callers
+ * Reads single clocks of the kernel. JDK 22 and later use another class of this name, which switches to FFM. Callers
  * check {@link Library#isLoaded()} first.
  */
 final class Native {
@@ -13,7 +13,7 @@ final class Native {
         return "JNI";
     }
 
-    /** Whether there is a faster binding to go over to. */
+    /** Returns whether a faster binding is available. */
     static boolean canUpgrade() {
         return false;
     }
@@ -32,7 +32,7 @@ final class Native {
         return JniBinding.systemNanos();
     }
 
-    /** Takes one reading and returns its cpu; {@link #nowUserNanos()} returns the user part of it, on the same thread. */
+    /** Takes a reading and returns its cpu. {@link #nowUserNanos()} returns its user part, on the same thread. */
     static long nowCpuNanos() {
         return JniBinding.nowCpuNanos();
     }
@@ -41,23 +41,26 @@ final class Native {
         return JniBinding.nowUserNanos();
     }
 
-    /** The clock with this id, -1 if it cannot be read. */
+    /** Reads the clock with this id; returns -1 if it cannot be read. */
     static long clockNanos(int id) {
         return JniBinding.clockNanos(id);
     }
 
-    /** The same, for clocks that may take long to read. */
+    /** Like {@link #clockNanos}, for clocks that may take long to read. */
     static long processNanos(int id) {
         return JniBinding.processNanos(id);
     }
 
-    /** A number that changes at each tick of the kernel. */
+    /** Returns a number that changes at each tick of the kernel. */
     static long tickStamp() {
         return JniBinding.tickStamp();
     }
 
-    /** Of the calling virtual thread, by the numbers of {@link VirtualTimes}; -1 if nobody accounts for it. */
-    static long virtualNanos(int what) {
-        return JniBinding.virtualNanos(what);
+    /**
+     * Reads the calling virtual thread. {@link VirtualThreadClock} numbers the values; -1 if the agent does not track
+     * it.
+     */
+    static long virtualNanos(int value) {
+        return JniBinding.virtualNanos(value);
     }
 }

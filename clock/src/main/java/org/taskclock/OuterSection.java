@@ -7,130 +7,131 @@ import java.lang.invoke.VarHandle;
 import java.lang.ref.WeakReference;
 
 /**
- * What one thread uses for one account: its outer section, and the tally of that and of those inside. Only its thread
- * writes, save that others leave word in {@link #ended}, and what the account keeps for its own readers.
+ * The usage of one thread for one account: its outer section, and the counter for that section and those nested in it.
+ * Only the thread itself writes, with two exceptions: other threads post to {@link #remoteCloses}, and readers of the
+ * account set {@link #clock}.
  */
-final class OuterSection extends Tally implements CpuSection {
-    /** What {@link #levels} counts: itself, and each section inside. */
+final class OuterSection extends SectionCounter implements CpuSection {
+    /** {@link #openSections} counts the outer section as 1 and each nested section as 2. */
     private static final int OUTER = 1;
 
     private static final int INNER = 2;
 
-    private static final VarHandle ENDED;
+    private static final VarHandle REMOTE_CLOSES;
 
     static {
         try {
-            ENDED = MethodHandles.lookup().findVarHandle(OuterSection.class, "ended", Ended.class);
+            REMOTE_CLOSES = MethodHandles.lookup().findVarHandle(OuterSection.class, "remoteCloses", RemoteClose.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
     }
 
     /**
-     * Word that another thread closed a section.
+     * A request by another thread to close a section, in a linked list.
      *
-     * @param state the tally's at that time; where it is another by now, this is over
-     * @param section which
-     * @param cpu what the clock of its thread said; -1 if nothing
-     * @param bytes what its thread had allocated; -1 if that is not known
-     * @param earlier more of it
+     * @param state the counter's state at that time; if it has changed since, the request is obsolete
+     * @param section the section to close
+     * @param cpu the CPU time of the section's thread at that time; -1 if unknown
+     * @param bytes the bytes that the section's thread had allocated; -1 if unknown
+     * @param earlier the previous request; null if there is none
      */
-    private record Ended(long state, CpuSection section, long cpu, long bytes, Ended earlier) {}
+    private record RemoteClose(long state, CpuSection section, long cpu, long bytes, RemoteClose earlier) {}
 
     final CpuAccount account;
     final Thread thread;
-    /** For its thread to find it by, as long as the account lives. */
-    final WeakReference<OuterSection> weakly = new WeakReference<>(this);
+    /** Lets the thread find its section for as long as the account exists. */
+    final WeakReference<OuterSection> weakReference = new WeakReference<>(this);
 
-    /** Null where they are not counted. */
-    private final Tally bytes;
+    /** Null if bytes are not counted. */
+    private final SectionCounter bytes;
 
-    private volatile Ended ended;
-    /** Of the sections that are open. Written before the state of the tally, which publishes it. */
-    private int levels;
+    private volatile RemoteClose remoteCloses;
+    /** The open sections, in units of OUTER and INNER. Written before the counter's state, which publishes it. */
+    private int openSections;
 
-    private InnerSection free;
+    private InnerSection freeList;
 
     private CpuLimit limit;
-    /** How much of what was used the limit knows of. */
+    /** The usage that was reported to the limit. */
     private long reported;
 
-    /** For others. */
+    /** The thread's clock, for readers on other threads. */
     private volatile ThreadClock clock;
 
     OuterSection(CpuAccount account, Thread thread, boolean countsBytes) {
         this.account = account;
         this.thread = thread;
-        this.bytes = countsBytes ? new Tally() : null;
+        this.bytes = countsBytes ? new SectionCounter() : null;
     }
 
     CpuSection enter() {
-        if (ended != null) settle();
-        if (levels != 0) return enterInner();
-        long allocated = bytes == null ? 0 : Allocation.ofCurrentThread();
+        if (remoteCloses != null) applyRemoteCloses();
+        if (openSections != 0) return enterInner();
+        long allocated = bytes == null ? 0 : AllocatedBytes.ofCurrentThread();
         long cpu = TaskClock.cpuNanos();
         if (cpu < 0) return account.uncounted();
-        levels = OUTER;
+        openSections = OUTER;
         open(cpu);
         if (bytes != null) openBytes(allocated);
         return this;
     }
 
     private CpuSection enterInner() {
-        InnerSection inner = free;
+        InnerSection inner = freeList;
         if (inner == null) inner = new InnerSection(this);
-        else free = inner.nextFree;
+        else freeList = inner.nextFree;
         inner.open = true;
-        levels += INNER;
+        openSections += INNER;
         return inner;
     }
 
     @Override
     public void close() {
-        if (levels == OUTER && ended == null && thread == Thread.currentThread()) end();
+        if (openSections == OUTER && remoteCloses == null && thread == Thread.currentThread()) end();
         else close(this);
     }
 
-    /** Closes this one or one inside. */
+    /** Closes this section or one nested in it. */
     void close(CpuSection section) {
         if (thread != Thread.currentThread()) {
-            closeElsewhere(section);
+            closeRemotely(section);
             return;
         }
-        if (ended != null) settle();
+        if (remoteCloses != null) applyRemoteCloses();
         if (!isOpen(section)) {
             account.closedTwice();
             return;
         }
         if (section instanceof InnerSection inner) {
             inner.open = false;
-            inner.nextFree = free;
-            free = inner;
+            inner.nextFree = freeList;
+            freeList = inner;
         }
-        int level = level(section);
-        if (levels == level) end();
-        else levels -= level;
+        int units = units(section);
+        if (openSections == units) end();
+        else openSections -= units;
     }
 
-    private static int level(CpuSection section) {
+    private static int units(CpuSection section) {
         return section instanceof InnerSection ? INNER : OUTER;
     }
 
     private boolean isOpen(CpuSection section) {
-        return section instanceof InnerSection inner ? inner.open : (levels & OUTER) != 0;
+        return section instanceof InnerSection inner ? inner.open : (openSections & OUTER) != 0;
     }
 
-    /** Closes the last one that is open. */
+    /** Closes the last open section. */
     private void end() {
-        end(TaskClock.cpuNanos(), bytes == null ? 0 : Allocation.ofCurrentThread());
-        CpuLimit now = account.limit();
-        if (now != null) report(now);
+        end(TaskClock.cpuNanos(), bytes == null ? 0 : AllocatedBytes.ofCurrentThread());
+        CpuLimit current = account.limit();
+        if (current != null) report(current);
     }
 
     private void end(long cpu, long allocated) {
-        levels = 0;
+        openSections = 0;
         if (cpu < 0) {
-            forget();
+            discard();
             account.uncounted();
         } else {
             close(cpu);
@@ -147,98 +148,98 @@ final class OuterSection extends Tally implements CpuSection {
         if (!isOpen(bytes.state())) return;
         if (allocated < 0) {
             account.bytesUnknown();
-            bytes.forget();
+            bytes.discard();
         } else {
             bytes.close(allocated);
         }
     }
 
-    private void report(CpuLimit now) {
-        boolean isFirst = limit != now;
-        long more = used() - (isFirst ? 0 : reported);
-        if (!isFirst && more < now.allowance()) return;
-        limit = now;
+    private void report(CpuLimit current) {
+        boolean isFirst = limit != current;
+        long unreported = used() - (isFirst ? 0 : reported);
+        if (!isFirst && unreported < current.allowance()) return;
+        limit = current;
         reported = used();
-        if (now.add(more)) account.look(now);
+        if (current.report(unreported)) account.check(current);
     }
 
-    /** Leaves word for its thread, which alone may write. */
-    private void closeElsewhere(CpuSection section) {
+    /** Posts a request to the section's thread, because only that may write. */
+    private void closeRemotely(CpuSection section) {
         long state = state();
         long cpu = clock().cpuNanos();
         if (!isOpen(state) || !isOpen(section)) {
             account.closedTwice();
             return;
         }
-        // Of a thread that has ended nobody can say what it used: it is reported for that as well.
+        // The usage of an ended thread is unknown. The section is also reported as unclosed.
         if (cpu < 0 && !thread.isAlive()) {
             account.closedElsewhere();
             return;
         }
-        Ended word;
+        RemoteClose request;
         do {
-            Ended earlier = ended;
-            for (Ended e = earlier; e != null; e = e.earlier) {
-                if (e.state == state && e.section == section) {
+            RemoteClose earlier = remoteCloses;
+            for (RemoteClose r = earlier; r != null; r = r.earlier) {
+                if (r.state == state && r.section == section) {
                     account.closedTwice();
                     return;
                 }
             }
-            word = new Ended(state, section, cpu, bytes == null ? 0 : Allocation.of(thread), earlier);
-        } while (!ENDED.compareAndSet(this, word.earlier, word));
+            request = new RemoteClose(state, section, cpu, bytes == null ? 0 : AllocatedBytes.of(thread), earlier);
+        } while (!REMOTE_CLOSES.compareAndSet(this, request.earlier, request));
         account.closedElsewhere();
     }
 
-    /** Does what others left word of. */
-    private void settle() {
-        Ended word;
+    /** Closes the sections that other threads requested to close. */
+    private void applyRemoteCloses() {
+        RemoteClose newest;
         do {
-            word = ended;
-            Ended last = null;
+            newest = remoteCloses;
+            RemoteClose last = null;
             long state = state();
-            for (Ended e = word; e != null; e = e.earlier) {
-                if (e.state != state || !isOpen(e.section)) continue;
-                if (e.section instanceof InnerSection inner) inner.open = false;
-                levels -= level(e.section);
-                if (last == null || e.cpu > last.cpu) last = e;
+            for (RemoteClose r = newest; r != null; r = r.earlier) {
+                if (r.state != state || !isOpen(r.section)) continue;
+                if (r.section instanceof InnerSection inner) inner.open = false;
+                openSections -= units(r.section);
+                if (last == null || r.cpu > last.cpu) last = r;
             }
-            if (last != null && levels == 0) end(last.cpu, last.bytes);
-            // Only now, so that no reader takes for running what has ended.
-        } while (!ENDED.compareAndSet(this, word, null));
+            if (last != null && openSections == 0) end(last.cpu, last.bytes);
+            // Removed only now, so that no reader takes an ended section for a running one.
+        } while (!REMOTE_CLOSES.compareAndSet(this, newest, null));
     }
 
-    /** The word that ended it for now, if others have closed every section that is open; else null. */
-    private Ended ended(long state) {
-        Ended last = null;
+    /** Returns the request with the latest time if other threads have closed every open section; otherwise null. */
+    private RemoteClose lastRemoteClose(long state) {
+        RemoteClose last = null;
         int count = 0;
-        for (Ended e = ended; e != null; e = e.earlier) {
-            if (e.state != state) continue;
+        for (RemoteClose r = remoteCloses; r != null; r = r.earlier) {
+            if (r.state != state) continue;
             count++;
-            if (last == null || e.cpu > last.cpu) last = e;
+            if (last == null || r.cpu > last.cpu) last = r;
         }
-        return count < levels / INNER + levels % INNER ? null : last;
+        return count < openSections / INNER + openSections % INNER ? null : last;
     }
 
-    /** What the thread has used by now. By one reader at a time, as the next. */
+    /** Returns what the thread has used so far. One reader at a time may call this, and the next method. */
     long cpuNanos() {
         long state = state();
-        if (!isOpen(state)) return tell(state, -1);
-        Ended word = ended(state);
-        return tell(state, word != null ? word.cpu : counter());
+        if (!isOpen(state)) return total(state, -1);
+        RemoteClose last = lastRemoteClose(state);
+        return total(state, last != null ? last.cpu : counter());
     }
 
-    /** What the thread has allocated by now; -1 if that is not known. */
+    /** Returns what the thread has allocated so far; -1 if unknown. */
     long allocatedBytes() {
         long state = bytes.state();
-        if (!isOpen(state)) return bytes.tell(state, -1);
-        Ended word = ended(state());
-        long counter = word != null ? word.bytes : Allocation.of(thread);
-        return counter < 0 && thread.isAlive() ? -1 : bytes.tell(state, counter);
+        if (!isOpen(state)) return bytes.total(state, -1);
+        RemoteClose last = lastRemoteClose(state());
+        long counter = last != null ? last.bytes : AllocatedBytes.of(thread);
+        return counter < 0 && thread.isAlive() ? -1 : bytes.total(state, counter);
     }
 
     boolean isOpen() {
         long state = state();
-        return isOpen(state) && ended(state) == null;
+        return isOpen(state) && lastRemoteClose(state) == null;
     }
 
     private long counter() {

@@ -6,52 +6,55 @@ import com.sun.management.OperatingSystemMXBean;
 import java.lang.management.ManagementFactory;
 
 /**
- * The CPU time of a process, of all its threads together, also of those that have ended. Any process may be read, whoever
- * owns it, as far as it is visible in this pid namespace.
+ * The CPU time of a process, in nanoseconds since it started: the sum of all its threads, including those that have
+ * ended. Processes of other users can be read, too, if they are visible in this pid namespace.
  *
- * <p>cpu is what the process's {@code CLOCK_PROCESS_CPUTIME_ID} says; user and system are its tick counts' proportion, add
- * up to cpu, and never go backwards in the readings of one {@code ProcessClock}. The kernel visits every thread for each
- * reading: microseconds for a JVM with hundreds. {@link #cpuNanos()} may be called by any number of threads at once; let
- * one thread at a time make the other reads. On a virtual thread as on any other.
+ * <p>cpu is the process's {@code CLOCK_PROCESS_CPUTIME_ID}. User and system time follow the proportion of the kernel's
+ * tick counts (cputime_adjust in kernel/sched/cputime.c); they add up to cpu and never go backwards in the readings of
+ * one {@code ProcessClock}. For each reading the kernel visits every thread, which takes microseconds in a JVM with
+ * hundreds of threads.
+ *
+ * <p>{@link #cpuNanos()} is thread-safe. The other reads keep state, so only one thread at a time may call them. All
+ * work the same on a virtual thread.
  */
 public final class ProcessClock {
     private static final int SELF = 0;
 
     private final int pid;
-    private final TickedClock clock;
+    private final KernelCpuClock clock;
 
     private boolean ended;
 
     private ProcessClock(int pid) {
         this.pid = pid;
-        this.clock = new TickedClock(ClockId.process(pid, ClockId.Kind.SCHED));
+        this.clock = new KernelCpuClock(ClockId.process(pid, ClockId.Kind.SCHED));
     }
 
     /**
-     * The clock of this JVM's process.
+     * Returns the clock of this JVM's process.
      *
-     * @return its clock
+     * @return the clock
      */
     public static ProcessClock current() {
         return new ProcessClock(SELF);
     }
 
     /**
-     * The clock of any process.
+     * Returns the clock of any process.
      *
      * @param pid the process id
-     * @return its clock; it reads -1 if there is no such process
+     * @return the clock; it reads -1 if there is no such process
      * @throws IllegalArgumentException if {@code pid} is not positive or larger than the kernel allows
      */
     public static ProcessClock of(long pid) {
-        if (pid <= 0 || pid > Integer.MAX_VALUE) throw new IllegalArgumentException("process id " + pid);
+        if (pid <= 0 || pid > Integer.MAX_VALUE) throw new IllegalArgumentException("invalid process id: " + pid);
         return new ProcessClock((int) pid);
     }
 
     /**
-     * The process's CPU time, user and system together.
+     * Returns the process's CPU time, user and system together.
      *
-     * @return nanoseconds; -1 if there is no such process
+     * @return nanoseconds since the process started; -1 if there is no such process
      */
     public long cpuNanos() {
         if (TaskClock.isNative()) return clock.cpuNanos();
@@ -67,27 +70,28 @@ public final class ProcessClock {
     }
 
     /**
-     * The CPU time that the process spent in user mode.
+     * Returns the CPU time that the process spent in user mode.
      *
-     * @return nanoseconds; -1 if there is no such process, and on the {@code mxbean} rung, where the JVM does not know it
+     * @return nanoseconds since the process started; -1 if there is no such process, and on the {@code mxbean} backend,
+     *     because the JVM does not report it
      */
     public long userNanos() {
         return now().userNanos();
     }
 
     /**
-     * The CPU time that the kernel spent for the process.
+     * Returns the CPU time that the process spent in the kernel.
      *
-     * @return nanoseconds; -1 as {@link #userNanos()}
+     * @return nanoseconds since the process started; -1 in the same cases as {@link #userNanos()}
      */
     public long systemNanos() {
         return now().systemNanos();
     }
 
     /**
-     * All three in one consistent reading.
+     * Returns total, user, and system time in one consistent reading.
      *
-     * @return the reading; {@link CpuTime#UNKNOWN} where {@link #userNanos()} is -1
+     * @return the reading; {@link CpuTime#UNKNOWN} if {@link #userNanos()} is -1
      */
     public CpuTime now() {
         if (!TaskClock.isNative() || ended) return CpuTime.UNKNOWN;

@@ -3,66 +3,70 @@
 package org.taskclock;
 
 /**
- * The CPU time of the calling thread, in nanoseconds since the thread started.
+ * Reads the CPU time of the calling thread, in nanoseconds since the thread started.
  *
- * <p>Every method may be called from any thread. A read takes no lock, throws nothing and allocates nothing, save that a
- * {@link CpuTime} that escapes is an object. On a virtual thread every read is the thread's own time, whatever
- * carried it, if TaskClock's agent accounts for it; otherwise -1: the carrier's time is not the virtual thread's.
+ * <p><b>Threads.</b> Any thread may call any method. A read takes no lock, throws nothing, and allocates nothing,
+ * except that a {@link CpuTime} that escapes is an object. On a virtual thread a read returns the virtual thread's own
+ * time on all its carriers, if TaskClock's agent tracks it. Without the agent it returns -1, because the carrier's time
+ * is not the virtual thread's.
  *
- * <p><b>What holds for the values of one thread:</b> cpu is the kernel's {@code CLOCK_THREAD_CPUTIME_ID}. Between two questions to
- * the kernel it can be ahead by what the hypervisor or interrupts took since the last one: on average by less than the
- * accuracy budget (100 ns; {@code -Dtaskclock.accuracy}), never by more than 10 ms. It never goes back, and no error outlives the
- * next question. Time spent blocked is not counted. User and system are what {@code getrusage(RUSAGE_THREAD)} says, within
- * one tick of the kernel; they add up to cpu, are never negative, and never go backwards. Unknown values are -1. On the {@code mxbean}
- * rung the same holds, but the split is the one of the JVM's ThreadMXBean, whose grain is 10 ms on Linux until JDK 26.
+ * <p><b>CPU time</b> is the kernel's {@code CLOCK_THREAD_CPUTIME_ID}, which does not count blocked time. Between two
+ * queries to the kernel a reading can be ahead by the time that the hypervisor or interrupts took since the last query:
+ * on average by less than the accuracy budget (default: 100 ns; {@code -Dtaskclock.accuracy}), and never by more than
+ * 10 ms. It never goes backwards, and each query to the kernel corrects the error.
  *
- * <p>Which way is used to read, and why, {@link #status()} tells; {@code -Dtaskclock.rung=mxbean} forces the JVM's own.
- * Cost is measured in the project's benchmarks. Sources: clock_gettime(2), getrusage(2), kernel/time/posix-cpu-timers.c and
- * kernel/sched/cputime.c.
+ * <p><b>User and system time</b> are those of {@code getrusage(RUSAGE_THREAD)}, within one tick of the kernel. They add
+ * up to the CPU time, are never negative, and never go backwards. On the {@code mxbean} backend they are those of the
+ * JVM's ThreadMXBean, with a resolution of 10 ms on Linux before JDK 26. Unknown values are -1.
+ *
+ * <p>{@link #status()} reports which backend is in use and why; {@code -Dtaskclock.backend=mxbean} forces ThreadMXBean.
+ * The project's benchmarks measure the cost. Sources: clock_gettime(2), getrusage(2), kernel/time/posix-cpu-timers.c,
+ * and kernel/sched/cputime.c.
  */
 public final class TaskClock {
-    private static final boolean NATIVE = Rungs.IS_NATIVE;
+    private static final boolean NATIVE = Backends.IS_NATIVE;
 
     private TaskClock() {}
 
     /**
-     * The calling thread's CPU time, user and system together.
+     * Returns the calling thread's CPU time, user and system together.
      *
-     * @return nanoseconds; -1 on a virtual thread that nobody accounts for, or where the JVM's timing is switched off on the {@code mxbean} rung
+     * @return nanoseconds since the thread started; -1 on a virtual thread without the agent, if the kernel refuses the
+     *     system call, and on the {@code mxbean} backend if thread CPU time is disabled in the JVM
      */
     public static long cpuNanos() {
-        if (ThreadType.isVirtual(Thread.currentThread())) return virtualNanos(VirtualTimes.CPU);
+        if (ThreadType.isVirtual(Thread.currentThread())) return virtualNanos(VirtualThreadClock.CPU);
         return NATIVE ? Native.cpuNanos() : MxbeanClock.cpuNanos();
     }
 
     /**
-     * The CPU time that the calling thread spent in user mode, within one tick of what getrusage says.
+     * Returns the CPU time that the calling thread spent in user mode, within one tick of getrusage.
      *
-     * @return nanoseconds; -1 as {@link #cpuNanos()}
+     * @return nanoseconds since the thread started; -1 in the same cases as {@link #cpuNanos()}
      */
     public static long userNanos() {
-        if (ThreadType.isVirtual(Thread.currentThread())) return virtualNanos(VirtualTimes.USER);
+        if (ThreadType.isVirtual(Thread.currentThread())) return virtualNanos(VirtualThreadClock.USER);
         return NATIVE ? Native.userNanos() : now().userNanos();
     }
 
     /**
-     * The CPU time that the kernel spent for the calling thread, within one tick of what getrusage says.
+     * Returns the CPU time that the calling thread spent in the kernel, within one tick of getrusage.
      *
-     * @return nanoseconds; -1 as {@link #cpuNanos()}
+     * @return nanoseconds since the thread started; -1 in the same cases as {@link #cpuNanos()}
      */
     public static long systemNanos() {
-        if (ThreadType.isVirtual(Thread.currentThread())) return virtualNanos(VirtualTimes.SYSTEM);
+        if (ThreadType.isVirtual(Thread.currentThread())) return virtualNanos(VirtualThreadClock.SYSTEM);
         return NATIVE ? Native.systemNanos() : now().systemNanos();
     }
 
     /**
-     * All three in one consistent reading of the calling thread.
+     * Returns total, user, and system time of the calling thread in one consistent reading.
      *
-     * @return the reading; {@link CpuTime#UNKNOWN} where {@link #cpuNanos()} is -1
+     * @return the reading; {@link CpuTime#UNKNOWN} if {@link #cpuNanos()} is -1
      */
     public static CpuTime now() {
         if (ThreadType.isVirtual(Thread.currentThread())) {
-            return reading(virtualNanos(VirtualTimes.NOW), virtualNanos(VirtualTimes.LAST_USER));
+            return reading(virtualNanos(VirtualThreadClock.NOW_CPU), virtualNanos(VirtualThreadClock.NOW_USER));
         }
         if (NATIVE) return reading(Native.nowCpuNanos(), Native.nowUserNanos());
         long[] read = MxbeanClock.read();
@@ -70,17 +74,19 @@ public final class TaskClock {
     }
 
     /**
-     * All three in one consistent reading of the calling thread, without an object whatever the compiler does.
+     * Reads total, user, and system time of the calling thread in one consistent reading. Never allocates an object,
+     * unlike {@link #now()}, which relies on the compiler for that.
      *
-     * @param into receives cpu, user and system nanoseconds at 0, 1 and 2; -1 each where {@link #cpuNanos()} is
-     * @throws ArrayIndexOutOfBoundsException if it is shorter than three
+     * @param into receives total, user, and system nanoseconds at indexes 0, 1, and 2; all are -1 if
+     *     {@link #cpuNanos()} is
+     * @throws ArrayIndexOutOfBoundsException if the array has fewer than three elements
      */
     public static void read(long[] into) {
         long cpu = -1;
         long user = -1;
         if (ThreadType.isVirtual(Thread.currentThread())) {
-            cpu = virtualNanos(VirtualTimes.NOW);
-            user = virtualNanos(VirtualTimes.LAST_USER);
+            cpu = virtualNanos(VirtualThreadClock.NOW_CPU);
+            user = virtualNanos(VirtualThreadClock.NOW_USER);
         } else if (NATIVE) {
             cpu = Native.nowCpuNanos();
             user = Native.nowUserNanos();
@@ -96,8 +102,8 @@ public final class TaskClock {
         into[2] = cpu < 0 ? -1 : cpu - into[1];
     }
 
-    private static long virtualNanos(int what) {
-        return NATIVE ? Native.virtualNanos(what) : -1;
+    private static long virtualNanos(int value) {
+        return NATIVE ? Native.virtualNanos(value) : -1;
     }
 
     private static CpuTime reading(long cpu, long user) {
@@ -107,22 +113,23 @@ public final class TaskClock {
     }
 
     /**
-     * What the clock found on this machine: the rung in use, the verdict on every rung, tick, accounting, calibration and
-     * accuracy. Waits until the rung is decided, some tens of milliseconds after the first reading; readings never wait for that.
+     * Returns how the clock works on this machine: the backend in use, the test result of every backend, tick,
+     * accounting, calibration, and accuracy. Waits until the backend is selected, some tens of milliseconds after the
+     * first reading; readings never wait for that.
      *
      * @return a snapshot
      */
     public static ClockStatus status() {
-        return Rungs.status();
+        return Backends.status();
     }
 
     /**
-     * The platform's ThreadMXBean, answering for the calling thread from this clock: a caller that holds on to its
-     * {@code ManagementFactory.getThreadMXBean()} swaps this in and changes nothing else. {@code getCurrentThreadCpuTime},
-     * {@code getCurrentThreadUserTime} and the calls by id with the caller's own id read the clock; all others, and all on
-     * a virtual thread, are answered by the platform's bean.
+     * Returns a ThreadMXBean that reads the calling thread's times from this clock, as a drop-in replacement for
+     * {@code ManagementFactory.getThreadMXBean()}. {@code getCurrentThreadCpuTime}, {@code getCurrentThreadUserTime},
+     * and the calls by id with the caller's own id read the clock. All other calls, and all calls on a virtual thread,
+     * go to the platform's bean.
      *
-     * @return the view; one for all callers
+     * @return the bean, which all callers share
      * @throws UnsupportedOperationException if this JVM has no {@code com.sun.management.ThreadMXBean}
      */
     public static com.sun.management.ThreadMXBean threadMXBean() {

@@ -3,42 +3,44 @@
 package org.taskclock;
 
 /**
- * The CPU time of one thread of this JVM, read from any thread: one system call, no safepoint.
+ * The CPU time of one thread of this JVM, in nanoseconds since it started. Any thread can read it, with one system call
+ * and no safepoint.
  *
- * <p>cpu is what the thread's {@code CLOCK_THREAD_CPUTIME_ID} says. User and system are what the kernel's tick counts give
- * of it, as getrusage does it: they add up to cpu, and never go backwards in the readings of one {@code ThreadClock}.
+ * <p>cpu is the thread's {@code CLOCK_THREAD_CPUTIME_ID}. User and system time follow the proportion of the kernel's
+ * tick counts, as in getrusage (cputime_adjust in kernel/sched/cputime.c). They add up to cpu and never go backwards in
+ * the readings of one {@code ThreadClock}.
  *
- * <p>{@link #cpuNanos()} may be called by any number of threads at once; the other reads keep what the last one said, so
- * let one thread at a time make them, or give each reader its own {@code ThreadClock}. They are small.
+ * <p>{@link #cpuNanos()} is thread-safe. The other reads depend on the previous reading, so only one thread at a time
+ * may call them. Alternatively, give each reader its own {@code ThreadClock}; they are small.
  *
- * <p>A platform thread that has not started, or has ended, reads -1. A virtual thread reads what it used on all its carriers,
- * mounted or not, running or ended, if TaskClock's agent accounts for it; otherwise -1. Where one is mounted at the moment, the
- * split is the carrier's, as the kernel tells it to others.
+ * <p>A platform thread that has not started, or has ended, reads -1. A virtual thread reads its CPU time on all its
+ * carriers, whether it is mounted, unmounted, or ended, if TaskClock's agent tracks it; otherwise -1. While it is
+ * mounted, the split follows the carrier's, as the kernel reports that to other threads.
  */
 public final class ThreadClock {
-    /** Null where the clock was made for a kernel id. */
+    /** Null if the clock was created for a kernel id. */
     private final Thread thread;
 
-    private volatile TickedClock clock;
+    private volatile KernelCpuClock clock;
     private volatile int tid = -1;
-    /** Cpu and user of the last reading by ThreadMXBean. */
+    /** Cpu and user of the last reading through ThreadMXBean. */
     private final long[] last = new long[2];
 
     private boolean ended;
 
-    /** Null where the thread is no virtual one. */
-    private final VirtualTimes virtual;
+    /** Null unless the thread is virtual. */
+    private final VirtualThreadClock virtual;
 
     private ThreadClock(Thread thread) {
         this.thread = thread;
-        this.virtual = thread != null && ThreadType.isVirtual(thread) ? new VirtualTimes(thread) : null;
+        this.virtual = thread != null && ThreadType.isVirtual(thread) ? new VirtualThreadClock(thread) : null;
     }
 
     /**
-     * The clock of a thread. It may be started later.
+     * Returns the clock of a thread, which need not have started yet.
      *
      * @param thread any thread
-     * @return its clock; of a virtual thread one that reads -1 for as long as nobody accounts for it
+     * @return the clock; for a virtual thread it reads -1 while the agent does not track the thread
      */
     public static ThreadClock of(Thread thread) {
         if (thread == null) throw new NullPointerException("thread");
@@ -46,73 +48,74 @@ public final class ThreadClock {
     }
 
     /**
-     * The clock of a thread of this process by its kernel id, Java's or not: a garbage collector's, say. When the thread
-     * ends, the kernel may give its id to a later one; that is noticed by its smaller CPU time, and reads -1 from then on,
-     * but not if it has by then used more.
+     * Returns the clock of any thread of this process by its kernel id, such as a garbage collector thread. After a
+     * thread ends, the kernel may reuse its id. The clock detects a new thread by its smaller CPU time and then reads
+     * -1; it cannot detect one that has already used more.
      *
-     * @param tid the kernel's thread id, as {@code /proc/self/task} lists it
-     * @return its clock; it reads -1 if this process has no such thread, and on the {@code mxbean} rung
+     * @param tid the kernel's thread id, as listed in {@code /proc/self/task}
+     * @return the clock; it reads -1 if this process has no such thread, and on the {@code mxbean} backend
      * @throws IllegalArgumentException if {@code tid} is not positive or too large
      */
     public static ThreadClock ofTid(int tid) {
         if (tid <= 0) throw new IllegalArgumentException("thread id " + tid + " is not positive");
         ThreadClock clock = new ThreadClock(null);
-        clock.found(tid);
+        clock.bind(tid);
         return clock;
     }
 
     /**
-     * The kernel's id of the thread.
+     * Returns the kernel's id of the thread.
      *
-     * @return the id; -1 if the thread is not running or is virtual, or this JVM does not tell
+     * @return the id; -1 if the thread is not running or is virtual, or if this JVM does not expose the id
      */
     public int tid() {
-        find();
+        resolve();
         return isGone() ? -1 : tid;
     }
 
     /**
-     * The thread's CPU time, user and system together.
+     * Returns the thread's CPU time, user and system together.
      *
-     * @return nanoseconds; -1 if the thread is not running, or is virtual and nobody accounts for it
+     * @return nanoseconds since the thread started; -1 if the thread is not running, or is virtual and the agent does
+     *     not track it
      */
     public long cpuNanos() {
         if (virtual != null) return virtual.cpuNanos();
-        TickedClock found = find();
+        KernelCpuClock found = resolve();
         long cpu;
         if (found != null) cpu = found.cpuNanos();
-        else cpu = canAskBean() ? MxbeanClock.cpuNanos(thread) : -1;
+        else cpu = canUseBean() ? MxbeanClock.cpuNanos(thread) : -1;
         return isGone() ? -1 : cpu;
     }
 
     /**
-     * The CPU time that the thread spent in user mode.
+     * Returns the CPU time that the thread spent in user mode.
      *
-     * @return nanoseconds; -1 as {@link #cpuNanos()}
+     * @return nanoseconds since the thread started; -1 in the same cases as {@link #cpuNanos()}
      */
     public long userNanos() {
         return now().userNanos();
     }
 
     /**
-     * The CPU time that the kernel spent for the thread.
+     * Returns the CPU time that the thread spent in the kernel.
      *
-     * @return nanoseconds; -1 as {@link #cpuNanos()}
+     * @return nanoseconds since the thread started; -1 in the same cases as {@link #cpuNanos()}
      */
     public long systemNanos() {
         return now().systemNanos();
     }
 
     /**
-     * All three in one consistent reading.
+     * Returns total, user, and system time in one consistent reading.
      *
-     * @return the reading; {@link CpuTime#UNKNOWN} where {@link #cpuNanos()} is -1
+     * @return the reading; {@link CpuTime#UNKNOWN} if {@link #cpuNanos()} is -1
      */
     public CpuTime now() {
         if (virtual != null) return virtual.now();
-        TickedClock found = find();
+        KernelCpuClock found = resolve();
         if (found == null) {
-            boolean known = canAskBean() && MxbeanClock.read(thread, last) && !isGone();
+            boolean known = canUseBean() && MxbeanClock.read(thread, last) && !isGone();
             return known ? new CpuTime(last[0], last[1], last[0] - last[1]) : CpuTime.UNKNOWN;
         }
         if (ended || !TaskClock.isNative()) return CpuTime.UNKNOWN;
@@ -120,29 +123,29 @@ public final class ThreadClock {
         return ended ? CpuTime.UNKNOWN : found.lastReading();
     }
 
-    /** The clock by kernel id; null as long as that is not known. */
-    private TickedClock find() {
-        TickedClock found = clock;
+    /** Returns the clock by kernel id; null while the id is unknown. */
+    private KernelCpuClock resolve() {
+        KernelCpuClock found = clock;
         if (found != null || thread == null || !TaskClock.isNative()) return found;
         if (virtual != null || !thread.isAlive()) return null;
         int id = thread == Thread.currentThread() ? Library.ownTid() : Library.tid(thread);
-        return id > 0 ? found(id) : null;
+        return id > 0 ? bind(id) : null;
     }
 
-    private TickedClock found(int id) {
-        TickedClock found = new TickedClock(ClockId.thread(id, ClockId.Kind.SCHED));
+    private KernelCpuClock bind(int id) {
+        KernelCpuClock found = new KernelCpuClock(ClockId.thread(id, ClockId.Kind.SCHED));
         tid = id;
         clock = found;
         return found;
     }
 
-    private boolean canAskBean() {
+    private boolean canUseBean() {
         return thread != null && virtual == null && thread.isAlive();
     }
 
     /**
-     * Whether what was read before this call may be of a later thread with the same kernel id. A thread is marked as
-     * terminated before the kernel can reuse its id, so a reading that is followed by false here was its own.
+     * Returns whether an earlier read may belong to a later thread with the same kernel id. A thread is marked as
+     * terminated before the kernel can reuse its id, so a read that precedes a result of false was the thread's own.
      */
     private boolean isGone() {
         if (thread == null) return !TaskClock.isNative();

@@ -5,15 +5,19 @@ package org.taskclock;
 import java.util.Arrays;
 
 /**
- * Reads the CPU time of all threads of this process at once: Java's, the garbage collector's, the compiler's. No
- * safepoint; after the first time one system call a thread, and two more for those that have run since.
+ * Reads the CPU time of all threads of this process: Java threads, garbage collector threads, compiler threads, and
+ * others. Needs no safepoint. After the first reading it makes one system call per thread, and two more for each thread
+ * that has run since.
  *
- * <p>cpu is precise; user and system are the tick counts' proportion, add up to cpu, and never go backwards from one
- * reading of a {@code ThreadSnapshot} to the next. Not thread-safe. Allocates only when there are more threads than ever
- * before. Which thread a kernel id is, {@link ThreadClock#tid()} tells. On a virtual thread as on any other.
+ * <p>cpu is each thread's {@code CLOCK_THREAD_CPUTIME_ID}. User and system time follow the proportion of the kernel's
+ * tick counts (cputime_adjust in kernel/sched/cputime.c); they add up to cpu and never go backwards from one reading of
+ * a {@code ThreadSnapshot} to the next. {@link ThreadClock#tid()} maps a Java thread to its kernel id.
+ *
+ * <p>Not thread-safe. Allocates only if there are more threads than ever before. Virtual threads have no row of their
+ * own; their time is in their carriers' rows. The caller may be a virtual thread.
  */
 public final class ThreadSnapshot {
-    /** One reading: what was found for each thread. */
+    /** One reading, with a row per thread. */
     private static final class Rows {
         int count;
         final int[] tids;
@@ -36,31 +40,31 @@ public final class ThreadSnapshot {
     private Rows last = new Rows(0);
     private Rows next = new Rows(0);
     private final TidIndex lastIndex = new TidIndex();
-    /** For each row of last, whether /proc lists the thread still. */
-    private boolean[] listedNow = new boolean[0];
+    /** For each row of last, whether /proc still lists the thread. */
+    private boolean[] isListed = new boolean[0];
 
     private long tickStamp = -1;
 
     /** For each row of next, its row in last, or NEW. */
-    private int[] before = new int[0];
-    /** Ids to ask for in one call, the answers, and for tick counts the row that asks. */
+    private int[] previousRow = new int[0];
+    /** Clock ids to read in one call, their values, and for tick counts the row that each pair of ids belongs to. */
     private int[] ids = new int[0];
 
-    private long[] answers = new long[0];
-    private int[] asking = new int[0];
+    private long[] values = new long[0];
+    private int[] tickRows = new int[0];
 
-    /** Makes a snapshot that has read nothing yet. */
+    /** Creates a snapshot without a reading. */
     public ThreadSnapshot() {}
 
     /**
-     * Reads all threads of this process. An array that is shorter than the number of threads receives the first ones only.
-     * Threads that start or end meanwhile may be left out.
+     * Reads all threads of this process. An array shorter than the number of threads receives only the first ones. May
+     * miss threads that start or end during the call.
      *
      * @param tids receives the kernel's thread ids
-     * @param cpuNanos receives CPU time
-     * @param userNanos receives the part of it spent in user mode
-     * @param systemNanos receives the part of it spent in the kernel
-     * @return how many threads there are, which may be more than an array holds; -1 on the {@code mxbean} rung, and where
+     * @param cpuNanos receives CPU time in nanoseconds since the thread started
+     * @param userNanos receives the part spent in user mode
+     * @param systemNanos receives the part spent in the kernel
+     * @return the number of threads, which may exceed the length of an array; -1 on the {@code mxbean} backend, and if
      *     {@code /proc} is not mounted
      */
     public int read(int[] tids, long[] cpuNanos, long[] userNanos, long[] systemNanos) {
@@ -71,7 +75,7 @@ public final class ThreadSnapshot {
         readCpus(listed);
         match();
         readTicks(stamp != tickStamp || Library.isPrecise());
-        steer();
+        splitUser();
         tickStamp = stamp;
         swap();
 
@@ -88,41 +92,41 @@ public final class ThreadSnapshot {
         while ((listed = Library.tids(next.tids)) + last.count > next.tids.length) {
             int capacity = listed + listed / 4 + last.count;
             next = new Rows(capacity);
-            before = new int[capacity];
+            previousRow = new int[capacity];
             ids = new int[2 * capacity];
-            answers = new long[2 * capacity];
-            asking = new int[capacity];
+            values = new long[2 * capacity];
+            tickRows = new int[capacity];
         }
         return listed < 0 ? listed : listed + addUnlisted(listed);
     }
 
     /**
-     * Adds the threads of the last reading that are not listed now. Most have ended, and their clocks will say so; but
-     * where many end while /proc lists them, the kernel passes over some that live.
+     * Adds the threads of the last reading that are not listed now. Most have ended, which their clocks will show. But
+     * if many threads end while /proc lists them, the kernel skips some that are alive.
      */
     private int addUnlisted(int listed) {
-        if (listedNow.length < last.count) listedNow = new boolean[last.tids.length];
-        Arrays.fill(listedNow, false);
+        if (isListed.length < last.count) isListed = new boolean[last.tids.length];
+        Arrays.fill(isListed, false);
         for (int i = 0; i < listed; i++) {
             int row = lastIndex.find(next.tids[i]);
-            if (row >= 0) listedNow[row] = true;
+            if (row >= 0) isListed[row] = true;
         }
         int added = 0;
         for (int row = 0; row < last.count; row++) {
-            if (!listedNow[row]) next.tids[listed + added++] = last.tids[row];
+            if (!isListed[row]) next.tids[listed + added++] = last.tids[row];
         }
         return added;
     }
 
-    /** The precise total of each thread; those that have ended are dropped. */
+    /** Reads the precise total of each thread and drops those that have ended. */
     private void readCpus(int listed) {
         for (int i = 0; i < listed; i++) ids[i] = ClockId.encode(next.tids[i], true, ClockId.Kind.SCHED);
-        Library.clocks(ids, answers, listed);
+        Library.clocks(ids, values, listed);
         int count = 0;
         for (int i = 0; i < listed; i++) {
-            if (answers[i] < 0) continue;
+            if (values[i] < 0) continue;
             next.tids[count] = next.tids[i];
-            next.cpus[count++] = answers[i];
+            next.cpus[count++] = values[i];
         }
         next.count = count;
     }
@@ -130,39 +134,39 @@ public final class ThreadSnapshot {
     private void match() {
         for (int i = 0; i < next.count; i++) {
             int row = lastIndex.find(next.tids[i]);
-            // With less CPU time than before it is another thread, which was given the id of one that ended.
-            before[i] = row >= 0 && last.cpus[row] <= next.cpus[i] ? row : NEW;
+            // With less CPU time than before, it is a new thread that reuses the id of an ended one.
+            previousRow[i] = row >= 0 && last.cpus[row] <= next.cpus[i] ? row : NEW;
         }
     }
 
-    /** The tick counts: asked for where they can have changed, carried over where they can not. */
+    /** Reads the tick counts that can have changed and carries over the others. */
     private void readTicks(boolean ticked) {
-        int asked = 0;
+        int requested = 0;
         for (int i = 0; i < next.count; i++) {
-            int row = before[i];
+            int row = previousRow[i];
             if (row == NEW || (ticked && last.cpus[row] != next.cpus[i])) {
-                ids[2 * asked] = ClockId.encode(next.tids[i], true, ClockId.Kind.VIRT);
-                ids[2 * asked + 1] = ClockId.encode(next.tids[i], true, ClockId.Kind.PROF);
-                asking[asked++] = i;
+                ids[2 * requested] = ClockId.encode(next.tids[i], true, ClockId.Kind.VIRT);
+                ids[2 * requested + 1] = ClockId.encode(next.tids[i], true, ClockId.Kind.PROF);
+                tickRows[requested++] = i;
             } else {
                 next.virts[i] = last.virts[row];
                 next.profs[i] = last.profs[row];
             }
         }
-        Library.clocks(ids, answers, 2 * asked);
-        for (int i = 0; i < asked; i++) {
-            next.virts[asking[i]] = answers[2 * i];
-            next.profs[asking[i]] = answers[2 * i + 1];
+        Library.clocks(ids, values, 2 * requested);
+        for (int i = 0; i < requested; i++) {
+            next.virts[tickRows[i]] = values[2 * i];
+            next.profs[tickRows[i]] = values[2 * i + 1];
         }
     }
 
-    private void steer() {
+    private void splitUser() {
         for (int i = 0; i < next.count; i++) {
-            int row = before[i];
+            int row = previousRow[i];
             long lastCpu = row == NEW ? 0 : last.cpus[row];
             long lastUser = row == NEW ? 0 : last.users[row];
-            long target = Split.scaled(next.cpus[i], next.virts[i], next.profs[i]);
-            next.users[i] = Split.user(lastCpu, lastUser, next.cpus[i], target);
+            long target = UserTime.scaled(next.cpus[i], next.virts[i], next.profs[i]);
+            next.users[i] = UserTime.monotonic(lastCpu, lastUser, next.cpus[i], target);
         }
     }
 

@@ -6,7 +6,7 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 
-/** Distinguishes virtual threads. JDK 22 and later use another class of this name, which calls Thread.isVirtual. */
+/** Detects virtual threads. JDK 22 and later use another class of this name, which calls Thread.isVirtual directly. */
 final class ThreadType {
     private static final boolean MAY_BE_VIRTUAL = Runtime.version().feature() >= 19;
 
@@ -16,9 +16,9 @@ final class ThreadType {
         return MAY_BE_VIRTUAL && Handle.isVirtual(thread);
     }
 
-    /** Apart, as method handles would cost the first reading of a process milliseconds where they are not needed. */
+    /** A separate class, because loading method handles would add milliseconds to the first reading on older JDKs. */
     private static final class Handle {
-        /** {@code Thread.isVirtual()}; null in a JDK where it is a preview that is not enabled. */
+        /** {@code Thread.isVirtual()}; null on a JDK where it is a disabled preview feature. */
         private static final MethodHandle IS_VIRTUAL = find();
 
         static boolean isVirtual(Thread thread) {

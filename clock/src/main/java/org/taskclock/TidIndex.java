@@ -4,14 +4,14 @@ package org.taskclock;
 
 import java.util.Arrays;
 
-/** Finds the row of a thread id. Rebuilt for each snapshot in memory that is kept. */
+/** A hash index from thread ids to rows. It is rebuilt for each snapshot and reuses its memory. */
 final class TidIndex {
     private static final int EMPTY = -1;
 
     private int[] tids = new int[0];
     private int[] rowAt = {EMPTY};
 
-    /** Indexes the first {@code count} ids, which are distinct; {@code ids} is kept and must not change. */
+    /** Indexes the first {@code count} ids, which must be distinct. The array is kept and must not change. */
     void fill(int[] ids, int count) {
         tids = ids;
         int slots = Integer.highestOneBit(count + 1) * 4;
@@ -24,7 +24,7 @@ final class TidIndex {
         }
     }
 
-    /** The row with this id; negative if there is none. */
+    /** Returns the row with this id; negative if there is none. */
     int find(int tid) {
         int slot = slotOf(tid);
         while (rowAt[slot] != EMPTY) {
@@ -34,7 +34,7 @@ final class TidIndex {
         return EMPTY;
     }
 
-    /** Ids come in runs, so they spread well as they are. */
+    /** Thread ids are mostly consecutive, so they spread well without hashing. */
     private int slotOf(int tid) {
         return tid & (rowAt.length - 1);
     }

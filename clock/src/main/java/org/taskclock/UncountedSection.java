@@ -2,7 +2,7 @@
 // Copyright the TaskClock authors
 package org.taskclock;
 
-/** Where nothing can be read. The account has noted that. */
+/** A section that cannot be counted. The account has already recorded that. */
 final class UncountedSection implements CpuSection {
     static final UncountedSection INSTANCE = new UncountedSection();
 

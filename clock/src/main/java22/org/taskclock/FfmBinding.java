@@ -11,12 +11,13 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
 /**
- * The functions of {@link Native}, bound by FFM.
+ * The functions of {@link Native}, called through FFM.
  *
- * <p>Calls are critical, without the change of thread state that makes JNI three times as expensive: what they do is over
- * within a microsecond, so no safepoint waits for them. {@link #processNanos} visits every thread and is not.
+ * <p>Calls are critical: they skip the thread state transition that makes JNI three times as expensive. They return
+ * within a microsecond, so they do not delay a safepoint. {@link #processNanos} visits every thread and is therefore
+ * not critical.
  */
-@SuppressWarnings("restricted") // calling C is what this class is for
+@SuppressWarnings("restricted") // this class exists to call C
 final class FfmBinding {
     private static final FunctionDescriptor NANOS = FunctionDescriptor.of(JAVA_LONG);
     private static final FunctionDescriptor NANOS_OF_ID = FunctionDescriptor.of(JAVA_LONG, JAVA_INT);
@@ -31,8 +32,8 @@ final class FfmBinding {
     private static final MethodHandle MH$tickStamp = critical("tickStamp", NANOS);
     private static final MethodHandle MH$virtualNanos = critical("virtualNanos", NANOS_OF_ID);
 
-    /** More than the 127 calls after which the JDK makes a class for a method handle (MethodHandle.customize). */
-    private static final int CALLS = 200;
+    /** More than the 127 calls after which the JDK generates a class for a method handle (MethodHandle.customize). */
+    private static final int WARM_UP_CALLS = 200;
 
     private static final int OWN_CPU = ClockId.encode(0, true, ClockId.Kind.SCHED);
 
@@ -47,9 +48,9 @@ final class FfmBinding {
         return Linker.nativeLinker().downcallHandle(address, type, options);
     }
 
-    /** Makes all classes now that the JDK would otherwise make in the middle of a program's calls. */
+    /** Makes the JDK create its classes now rather than during the program's calls. */
     static void warmUp() {
-        for (int i = 0; i < CALLS; i++) {
+        for (int i = 0; i < WARM_UP_CALLS; i++) {
             cpuNanos();
             userNanos();
             systemNanos();
@@ -58,7 +59,7 @@ final class FfmBinding {
             clockNanos(OWN_CPU);
             processNanos(OWN_CPU);
             tickStamp();
-            virtualNanos(VirtualTimes.CPU);
+            virtualNanos(VirtualThreadClock.CPU);
         }
     }
 
@@ -94,11 +95,11 @@ final class FfmBinding {
         return call(MH$tickStamp);
     }
 
-    static long virtualNanos(int what) {
-        return call(MH$virtualNanos, what);
+    static long virtualNanos(int value) {
+        return call(MH$virtualNanos, value);
     }
 
-    // Once inlined, the handle is a constant again, and the call as direct as if it were written out.
+    // Once this is inlined, the handle is a constant and the call is direct.
     private static long call(MethodHandle function) {
         try {
             return (long) function.invokeExact();
@@ -115,7 +116,7 @@ final class FfmBinding {
         }
     }
 
-    /** A downcall throws nothing; what comes here are errors of the JVM itself. */
+    /** A downcall throws nothing; only errors of the JVM itself get here. */
     private static AssertionError unexpected(Throwable e) {
         return new AssertionError(e);
     }

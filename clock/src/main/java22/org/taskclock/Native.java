@@ -3,12 +3,12 @@
 package org.taskclock;
 
 /**
- * Single reads of the kernel's clocks: by JNI at first, and by FFM, which costs a third, once that is linked. Linking takes
- * the JVM longer than many a program runs, so no reading waits for it. Older JDKs have another class of this name, which stays with JNI.
- * Callers check {@link Library#isLoaded()} first.
+ * Reads single clocks of the kernel: through JNI at first, and through FFM, at a third of the cost, once it is linked.
+ * Linking takes longer than many short programs run, so no reading waits for it. Older JDKs use another class of this
+ * name, which stays with JNI. Callers check {@link Library#isLoaded()} first.
  */
 final class Native {
-    /** Not volatile: a thread that sees it late goes on by JNI, and who sees it finds the class initialized. */
+    /** Not volatile: a thread that sees it late keeps using JNI, and one that sees it finds the class initialized. */
     private static boolean isLinked;
 
     private Native() {}
@@ -17,12 +17,12 @@ final class Native {
         return isLinked ? "FFM" : "JNI";
     }
 
-    /** Whether there is a faster binding to go over to. */
+    /** Returns whether a faster binding is available. */
     static boolean canUpgrade() {
         return !isLinked;
     }
 
-    /** Makes the fastest binding of this JDK ready and goes over to it. Takes long; any thread may do it. */
+    /** Prepares FFM and switches to it. This is slow; any thread may call it. */
     static void upgrade() {
         FfmBinding.warmUp();
         isLinked = true;
@@ -40,7 +40,7 @@ final class Native {
         return isLinked ? FfmBinding.systemNanos() : JniBinding.systemNanos();
     }
 
-    /** Takes one reading and returns its cpu; {@link #nowUserNanos()} returns the user part of it, on the same thread. */
+    /** Takes a reading and returns its cpu. {@link #nowUserNanos()} returns its user part, on the same thread. */
     static long nowCpuNanos() {
         return isLinked ? FfmBinding.nowCpuNanos() : JniBinding.nowCpuNanos();
     }
@@ -49,23 +49,26 @@ final class Native {
         return isLinked ? FfmBinding.nowUserNanos() : JniBinding.nowUserNanos();
     }
 
-    /** The clock with this id, -1 if it cannot be read. */
+    /** Reads the clock with this id; returns -1 if it cannot be read. */
     static long clockNanos(int id) {
         return isLinked ? FfmBinding.clockNanos(id) : JniBinding.clockNanos(id);
     }
 
-    /** The same, for clocks that may take long to read. */
+    /** Like {@link #clockNanos}, for clocks that may take long to read. */
     static long processNanos(int id) {
         return isLinked ? FfmBinding.processNanos(id) : JniBinding.processNanos(id);
     }
 
-    /** A number that changes at each tick of the kernel. */
+    /** Returns a number that changes at each tick of the kernel. */
     static long tickStamp() {
         return isLinked ? FfmBinding.tickStamp() : JniBinding.tickStamp();
     }
 
-    /** Of the calling virtual thread, by the numbers of {@link VirtualTimes}; -1 if nobody accounts for it. */
-    static long virtualNanos(int what) {
-        return isLinked ? FfmBinding.virtualNanos(what) : JniBinding.virtualNanos(what);
+    /**
+     * Reads the calling virtual thread. {@link VirtualThreadClock} numbers the values; -1 if the agent does not track
+     * it.
+     */
+    static long virtualNanos(int value) {
+        return isLinked ? FfmBinding.virtualNanos(value) : JniBinding.virtualNanos(value);
     }
 }

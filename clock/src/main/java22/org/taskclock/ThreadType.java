@@ -2,7 +2,7 @@
 // Copyright the TaskClock authors
 package org.taskclock;
 
-/** Tells virtual threads from others. */
+/** Detects virtual threads. */
 final class ThreadType {
     private ThreadType() {}
 

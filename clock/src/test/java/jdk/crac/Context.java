@@ -2,7 +2,7 @@
 // Copyright the TaskClock authors
 package jdk.crac;
 
-/** As a JDK with CRaC has it, as far as the library uses it. */
+/** The part of CRaC's class that the library uses. */
 public abstract class Context<R extends Resource> {
     public abstract void register(R resource);
 }

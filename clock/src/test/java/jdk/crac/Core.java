@@ -5,7 +5,7 @@ package jdk.crac;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** As a JDK with CRaC has it, as far as the library uses it; and a restore without a checkpoint. */
+/** The part of CRaC's class that the library uses, and a simulated checkpoint and restore. */
 public final class Core {
     private static final List<Resource> RESOURCES = new CopyOnWriteArrayList<>();
 
@@ -22,8 +22,8 @@ public final class Core {
         return GLOBAL;
     }
 
-    /** Returns how many were told. */
-    public static int restore() throws Exception {
+    /** Notifies all resources as a checkpoint and restore would. Returns the number of resources. */
+    public static int simulateRestore() throws Exception {
         for (Resource resource : RESOURCES) {
             resource.beforeCheckpoint(GLOBAL);
             resource.afterRestore(GLOBAL);

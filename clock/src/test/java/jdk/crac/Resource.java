@@ -2,7 +2,7 @@
 // Copyright the TaskClock authors
 package jdk.crac;
 
-/** As a JDK with CRaC has it, as far as the library uses it. */
+/** The part of CRaC's interface that the library uses. */
 public interface Resource {
     void beforeCheckpoint(Context<? extends Resource> context) throws Exception;
 

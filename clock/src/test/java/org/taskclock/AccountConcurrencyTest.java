@@ -15,50 +15,49 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
-@SuppressWarnings("try") // sections are there to be open
+@SuppressWarnings("try") // sections are opened only to count
 class AccountConcurrencyTest {
     private static final int THREADS = 64;
 
-    /** Sections a thread. */
-    private static final int ROUNDS = 400;
+    private static final int SECTIONS_PER_THREAD = 400;
 
-    private static final int WORK = 3_000;
+    private static final int WORK_ROUNDS = 3_000;
 
-    /** Each thread's clock is within 1 us of the kernel's, which readers ask: the two sides' sums differ by that at most. */
+    /** Each thread's clock is within 1 us of the kernel's clock, which the readers use. */
     private static final long TOLERANCE = THREADS * 10_000L;
 
     @Test
-    void shouldCountAllThatManyThreadsUseAndNeverGoBack() throws InterruptedException {
+    void shouldCountManyThreadsAndNeverDecrease() throws InterruptedException {
         CpuAccount account = new CpuAccount();
         AtomicLong inside = new AtomicLong();
         AtomicLong around = new AtomicLong();
         AtomicBoolean done = new AtomicBoolean();
-        AtomicReference<String> wentBack = new AtomicReference<>();
+        AtomicReference<String> decrease = new AtomicReference<>();
         List<Thread> readers = new ArrayList<>();
         for (int i = 0; i < 2; i++) {
             Thread reader = new Thread(() -> {
                 long last = 0;
                 while (!done.get()) {
                     long now = account.cpuNanos();
-                    if (now < last) wentBack.set(last + " then " + now);
+                    if (now < last) decrease.set(last + " then " + now);
                     last = now;
                 }
             });
             reader.start();
             readers.add(reader);
         }
-        Work.onThreads(THREADS, () -> {
+        CpuLoad.runOnThreads(THREADS, () -> {
             long sumInside = 0;
             long sumAround = 0;
-            for (int i = 0; i < ROUNDS; i++) {
+            for (int i = 0; i < SECTIONS_PER_THREAD; i++) {
                 long before = TaskClock.cpuNanos();
                 try (var section = account.enter()) {
                     long start = TaskClock.cpuNanos();
-                    Work.user(WORK);
+                    CpuLoad.burnUser(WORK_ROUNDS);
                     sumInside += TaskClock.cpuNanos() - start;
                 }
                 sumAround += TaskClock.cpuNanos() - before;
-                Work.user(WORK);
+                CpuLoad.burnUser(WORK_ROUNDS);
             }
             inside.addAndGet(sumInside);
             around.addAndGet(sumAround);
@@ -67,27 +66,27 @@ class AccountConcurrencyTest {
         done.set(true);
         for (Thread reader : readers) reader.join();
         assertThat(sum).isBetween(inside.get() - TOLERANCE, around.get() + TOLERANCE);
-        assertThat(wentBack).hasValue(null);
+        assertThat(decrease).hasValue(null);
         assertThat(account.now().isComplete()).isTrue();
     }
 
-    /** Closes what it is handed. */
+    /** Closes the sections that it is given. */
     private static final class Closer extends Thread {
-        private final AtomicReference<CpuSection> handed = new AtomicReference<>();
+        private final AtomicReference<CpuSection> pending = new AtomicReference<>();
         private volatile boolean isDone;
 
         @Override
         public void run() {
             while (!isDone) {
-                CpuSection section = handed.get();
+                CpuSection section = pending.get();
                 if (section == null) continue;
                 section.close();
-                handed.set(null);
+                pending.set(null);
             }
         }
 
         void await() {
-            while (handed.get() != null) Thread.onSpinWait();
+            while (pending.get() != null) Thread.onSpinWait();
         }
 
         void end() throws InterruptedException {
@@ -97,7 +96,7 @@ class AccountConcurrencyTest {
     }
 
     @Test
-    void shouldCountUntilOthersCloseASection() throws InterruptedException {
+    void shouldCountUntilAnotherThreadClosesTheSection() throws InterruptedException {
         CpuAccount account = new CpuAccount();
         int rounds = 500;
         Closer closer = new Closer();
@@ -108,12 +107,12 @@ class AccountConcurrencyTest {
             long before = TaskClock.cpuNanos();
             CpuSection section = account.enter();
             long start = TaskClock.cpuNanos();
-            Work.user(WORK);
+            CpuLoad.burnUser(WORK_ROUNDS);
             inside += TaskClock.cpuNanos() - start;
-            closer.handed.set(section);
+            closer.pending.set(section);
             closer.await();
             around += TaskClock.cpuNanos() - before;
-            Work.user(10 * WORK);
+            CpuLoad.burnUser(10 * WORK_ROUNDS);
         }
         closer.end();
         CpuUsage usage = account.now();
@@ -124,7 +123,7 @@ class AccountConcurrencyTest {
     }
 
     @Test
-    void shouldStandThatTwoCloseASectionAtOnce() throws InterruptedException {
+    void shouldSurviveConcurrentClosesOfOneSection() throws InterruptedException {
         CpuAccount account = new CpuAccount();
         int rounds = 1_000;
         Closer closer = new Closer();
@@ -134,8 +133,8 @@ class AccountConcurrencyTest {
         for (int i = 0; i < rounds; i++) {
             long before = TaskClock.cpuNanos();
             CpuSection section = account.enter();
-            closer.handed.set(section);
-            Work.user(random.nextInt(500));
+            closer.pending.set(section);
+            CpuLoad.burnUser(random.nextInt(500));
             section.close();
             around += TaskClock.cpuNanos() - before;
             closer.await();
@@ -148,14 +147,14 @@ class AccountConcurrencyTest {
     }
 
     @Test
-    void shouldCallOnceHoweverManyFindTheLimitReached() throws InterruptedException {
+    void shouldCallBackOnceIfManyThreadsReachTheLimit() throws InterruptedException {
         CpuAccount account = new CpuAccount();
         AtomicInteger calls = new AtomicInteger();
         account.limit(20_000_000, calls::incrementAndGet);
-        Work.onThreads(16, () -> {
+        CpuLoad.runOnThreads(16, () -> {
             while (!account.isOverLimit()) {
                 try (var section = account.enter()) {
-                    Work.user(WORK);
+                    CpuLoad.burnUser(WORK_ROUNDS);
                 }
             }
             account.check();
@@ -165,7 +164,7 @@ class AccountConcurrencyTest {
     }
 
     @Test
-    void shouldNotHoldAccountsThatNobodyUsesAnyMore() throws InterruptedException {
+    void shouldReleaseUnusedAccounts() throws InterruptedException {
         CountDownLatch entered = new CountDownLatch(2);
         CountDownLatch end = new CountDownLatch(1);
         List<WeakReference<CpuAccount>> accounts = new ArrayList<>();
@@ -188,11 +187,11 @@ class AccountConcurrencyTest {
         end.countDown();
     }
 
-    /** With a limit that refers to as much as a query may. */
+    /** Uses an account whose limit callback refers to a query. */
     private static WeakReference<CpuAccount> use(CpuAccount account, byte[] query) {
         account.limit(Long.MAX_VALUE, () -> query[0]++);
         try (var section = account.enter()) {
-            Work.user(1);
+            CpuLoad.burnUser(1);
         }
         return new WeakReference<>(account);
     }
@@ -206,7 +205,7 @@ class AccountConcurrencyTest {
     }
 
     @Test
-    void shouldNotHoldThreadsThatHaveEnded() throws InterruptedException {
+    void shouldReleaseThreadsThatHaveEnded() throws InterruptedException {
         CpuAccount account = new CpuAccount();
         List<WeakReference<Thread>> threads = new ArrayList<>();
         for (int i = 0; i < 1_000; i++) {
@@ -215,14 +214,14 @@ class AccountConcurrencyTest {
             thread.start();
             thread.join();
         }
-        // Without a reading: those that come sweep.
+        // Nothing reads the account: new threads must remove the old ones.
         System.gc();
         assertThat(threads.stream().filter(each -> each.get() != null).count()).isLessThan(200);
         assertThat(account.cpuNanos()).isPositive();
     }
 
     @Test
-    void shouldAddUpToTheProcess() {
+    void shouldAddUpToTheCpuTimeOfTheProcess() {
         ChildJvm child = ChildJvm.run(ConcurrentQueries.class).succeeded();
         assertThat(child.out()).contains("of the process's CPU time");
     }

@@ -15,28 +15,28 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-/** Tasks that are counted wherever they run. */
+/** Tests that wrapped tasks, executors, and threads are counted. */
 class AccountWrapTest {
-    private static final long PIECE = 5_000_000;
+    private static final long WORK_NANOS = 5_000_000;
 
     private final CpuAccount account = new CpuAccount();
     private final AtomicLong used = new AtomicLong();
 
     private void work() {
         long start = TaskClock.cpuNanos();
-        while (TaskClock.cpuNanos() < start + PIECE) Work.user(1_000);
+        while (TaskClock.cpuNanos() < start + WORK_NANOS) CpuLoad.burnUser(1_000);
         used.addAndGet(TaskClock.cpuNanos() - start);
     }
 
-    private String answer() {
+    private String workAndReturn() {
         work();
-        return "answer";
+        return "result";
     }
 
-    /** What surrounds the work is counted too, and is little. */
-    private void assertCounted(int pieces) {
-        assertThat(used.get()).isGreaterThanOrEqualTo(pieces * PIECE);
-        assertThat(account.cpuNanos()).isBetween(used.get(), used.get() + pieces * PIECE / 2 + PIECE);
+    /** The code around the work is counted too, but takes little time. */
+    private void assertCounted(int calls) {
+        assertThat(used.get()).isGreaterThanOrEqualTo(calls * WORK_NANOS);
+        assertThat(account.cpuNanos()).isBetween(used.get(), used.get() + calls * WORK_NANOS / 2 + WORK_NANOS);
         assertThat(account.now().isComplete()).isTrue();
     }
 
@@ -51,8 +51,8 @@ class AccountWrapTest {
 
     @Test
     void shouldCountACallable() throws Exception {
-        Callable<String> task = account.wrap(this::answer);
-        assertThat(task.call()).isEqualTo("answer");
+        Callable<String> task = account.wrap(this::workAndReturn);
+        assertThat(task.call()).isEqualTo("result");
         assertCounted(1);
     }
 
@@ -69,22 +69,22 @@ class AccountWrapTest {
     }
 
     @Test
-    void shouldCountAllThatAnExecutorRuns() throws Exception {
+    void shouldCountEveryTaskOfAnExecutor() throws Exception {
         ExecutorService pool = Executors.newFixedThreadPool(3);
         ExecutorService counted = account.wrap(pool);
         counted.submit(this::work).get();
-        assertThat(counted.submit(this::answer).get()).isEqualTo("answer");
-        assertThat(counted.submit(this::work, "result").get()).isEqualTo("result");
-        List<Callable<String>> two = List.of(this::answer, this::answer);
+        assertThat(counted.submit(this::workAndReturn).get()).isEqualTo("result");
+        assertThat(counted.submit(this::work, "given").get()).isEqualTo("given");
+        List<Callable<String>> two = List.of(this::workAndReturn, this::workAndReturn);
         assertThat(counted.invokeAll(two)).hasSize(2);
         assertThat(counted.invokeAll(two, 1, TimeUnit.MINUTES)).hasSize(2);
-        List<Callable<String>> one = List.of(this::answer);
-        assertThat(counted.invokeAny(one)).isEqualTo("answer");
-        assertThat(counted.invokeAny(one, 1, TimeUnit.MINUTES)).isEqualTo("answer");
+        List<Callable<String>> one = List.of(this::workAndReturn);
+        assertThat(counted.invokeAny(one)).isEqualTo("result");
+        assertThat(counted.invokeAny(one, 1, TimeUnit.MINUTES)).isEqualTo("result");
         CompletableFuture.runAsync(this::work, counted).get();
         counted.execute(this::work);
         long before = account.cpuNanos();
-        pool.submit((Runnable) () -> Work.user(1_000_000)).get();
+        pool.submit((Runnable) () -> CpuLoad.burnUser(1_000_000)).get();
         assertThat(pool.isShutdown()).isFalse();
         counted.shutdown();
         assertThat(counted.awaitTermination(1, TimeUnit.MINUTES)).isTrue();
@@ -97,11 +97,11 @@ class AccountWrapTest {
     }
 
     @Test
-    void shouldCountOnceWhatForksInItself() throws Exception {
+    void shouldCountNestedTasksOnce() throws Exception {
         ForkJoinPool pool = new ForkJoinPool(2);
         ExecutorService counted = account.wrap((ExecutorService) pool);
         Runnable task = () -> {
-            // Helps the pool while it waits: the other task may run inside this one.
+            // join() may run the other task inside this one.
             pool.submit(account.wrap(this::work)).join();
             work();
         };
@@ -112,7 +112,7 @@ class AccountWrapTest {
     }
 
     @Test
-    void shouldCountThreadsAllTheirLives() throws InterruptedException {
+    void shouldCountThreadsOfAFactory() throws InterruptedException {
         Thread thread = account.wrap(Executors.defaultThreadFactory()).newThread(this::work);
         thread.start();
         thread.join();
@@ -124,7 +124,7 @@ class AccountWrapTest {
 
     @Test
     @SuppressWarnings("NullAway")
-    void shouldRefuseNothing() {
+    void shouldRejectNull() {
         assertThatThrownBy(() -> account.wrap((Runnable) null)).hasMessage("task");
         assertThatThrownBy(() -> account.wrap((Callable<?>) null)).hasMessage("task");
         assertThatThrownBy(() -> account.wrap((ExecutorService) null)).hasMessage("executor");

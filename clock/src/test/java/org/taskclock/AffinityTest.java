@@ -19,48 +19,48 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Using the clock does not change where the threads of a program may run. Since Linux 6.2 it is not enough to restore
- * an affinity: the kernel remembers a mask that a thread asked for, for it and the threads that it starts, and
- * restricts them to it when their container gets more processors later.
+ * Tests that the clock does not change the CPU affinity of a program's threads. Since Linux 6.2 it is not enough to
+ * restore an affinity: the kernel remembers the mask that a thread requested. It restricts the thread, and the threads
+ * that it starts, to that mask when their container gets more processors later.
  */
 class AffinityTest {
-    private static final String ALLOWED = "Cpus_allowed_list:\t";
+    private static final String ALLOWED_CPUS = "Cpus_allowed_list:\t";
 
     @BeforeAll
-    static void isWhereALibraryExists() {
-        assumeTrue(Expected.isNative(), "no native library for this system");
+    static void assumeNativeLibrary() {
+        assumeTrue(ExpectedBackend.isNative(), "no native library for this system");
     }
 
     @Test
-    void shouldLeaveTheAffinityOfEachThreadAlone() throws IOException {
-        String allowed = allowed("thread-self");
-        ChildJvm child = ChildJvm.run(Affinity.class).succeeded();
+    void shouldNotChangeTheAffinityOfAnyThread() throws IOException {
+        String allowed = allowedCpus("thread-self");
+        ChildJvm child = ChildJvm.run(AffinityPrinter.class).succeeded();
         assertThat(child.out().lines()).isNotEmpty().allMatch(line -> line.endsWith(" " + allowed));
     }
 
-    /** Without the clock, the test shows that the machine behaves as expected. */
+    /** The run without the clock shows that the machine behaves as expected. */
     @ParameterizedTest
     @ValueSource(strings = {"clock", "no clock"})
-    void shouldRunWhereAGrowingContainerLetsIt(String what) throws Exception {
-        List<Integer> processors = numbers(allowed("thread-self"));
-        assumeTrue(processors.size() > 1, "there is one processor only");
+    void shouldUseProcessorsThatTheContainerGetsLater(String mode) throws Exception {
+        List<Integer> processors = parseCpuList(allowedCpus("thread-self"));
+        assumeTrue(processors.size() > 1, "needs at least two processors");
         String first = processors.get(0).toString();
         String both = first + "," + processors.get(1);
         try (Cpuset cpuset = Cpuset.create(first)) {
             List<String> command = new ArrayList<>(cpuset.launcher());
-            command.addAll(ChildJvm.command(List.of(), Affinity.class, what));
+            command.addAll(ChildJvm.command(List.of(), AffinityPrinter.class, mode));
             Process child = new ProcessBuilder(command)
                     .redirectError(ProcessBuilder.Redirect.INHERIT)
                     .start();
             try (BufferedReader out = child.inputReader();
                     Writer in = child.outputWriter()) {
-                assertThat(out.readLine()).isEqualTo("read on " + first);
+                assertThat(out.readLine()).isEqualTo("allowed on " + first);
                 cpuset.allow(both);
                 in.write("grown\n");
                 in.flush();
                 List<String> threads = out.lines().toList();
                 assertThat(threads).anyMatch(line -> line.startsWith("later "));
-                assertThat(threads).allMatch(line -> numbers(line.substring(line.lastIndexOf(' ') + 1))
+                assertThat(threads).allMatch(line -> parseCpuList(line.substring(line.lastIndexOf(' ') + 1))
                         .equals(processors.subList(0, 2)));
             } finally {
                 child.destroyForcibly().waitFor();
@@ -68,21 +68,23 @@ class AffinityTest {
         }
     }
 
-    /** Reads the clock, waits for the container to grow if told to, and prints where each thread may run. */
-    static final class Affinity {
-        private Affinity() {}
+    /**
+     * Reads the clock and prints the allowed processors of each thread; with an argument, waits for input in between.
+     */
+    static final class AffinityPrinter {
+        private AffinityPrinter() {}
 
         public static void main(String[] arguments) throws Exception {
             if (arguments.length == 0 || arguments[0].equals("clock")) {
-                for (int i = 0; i < 1_000; i++) Work.sink = TaskClock.cpuNanos();
-                // Waits until the rung is decided.
-                Work.sink = TaskClock.status().rungs().size();
+                for (int i = 0; i < 1_000; i++) CpuLoad.sink = TaskClock.cpuNanos();
+                // Waits until the backend has been selected.
+                CpuLoad.sink = TaskClock.status().backends().size();
             }
             if (arguments.length > 0) {
-                System.out.println("read on " + allowed("thread-self"));
-                if (System.in.read() < 0) throw new IOException("nobody answers");
+                System.out.println("allowed on " + allowedCpus("thread-self"));
+                if (System.in.read() < 0) throw new IOException("standard input was closed");
             }
-            Thread later = new Thread(Affinity::print, "later");
+            Thread later = new Thread(AffinityPrinter::print, "later");
             later.start();
             later.join();
         }
@@ -98,24 +100,24 @@ class AffinityTest {
         private static void print(Path task) throws IOException {
             try {
                 String name = Files.readString(task.resolve("comm")).trim();
-                System.out.println(name + " " + allowed("self/task/" + task.getFileName()));
+                System.out.println(name + " " + allowedCpus("self/task/" + task.getFileName()));
             } catch (IOException e) {
-                if (Files.exists(task)) throw e; // else it has just ended
+                if (Files.exists(task)) throw e; // otherwise the thread has just ended
             }
         }
     }
 
-    /** Where a thread may run, as sched_getaffinity tells. */
-    private static String allowed(String thread) throws IOException {
+    /** Returns the processors on which a thread may run, like sched_getaffinity. */
+    private static String allowedCpus(String thread) throws IOException {
         return Files.readAllLines(Path.of("/proc/" + thread + "/status")).stream()
-                .filter(line -> line.startsWith(ALLOWED))
-                .map(line -> line.substring(ALLOWED.length()))
+                .filter(line -> line.startsWith(ALLOWED_CPUS))
+                .map(line -> line.substring(ALLOWED_CPUS.length()))
                 .findFirst()
                 .orElseThrow();
     }
 
-    /** Of a list like {@code 0-3,8}. */
-    private static List<Integer> numbers(String list) {
+    /** Parses a list like {@code 0-3,8}. */
+    private static List<Integer> parseCpuList(String list) {
         List<Integer> numbers = new ArrayList<>();
         for (String range : list.split(",", -1)) {
             String[] ends = range.split("-", -1);

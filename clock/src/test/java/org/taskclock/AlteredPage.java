@@ -11,16 +11,16 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Main class of child JVMs: maps a second page that differs in one field from the page of a first copy of the library.
- * A later copy must find the genuine one; prints its {@code status().state()}.
+ * Main class of child JVMs: maps a page that differs in one field from the page of the first copy of the library. A
+ * second copy must find the genuine page. Prints the second copy's {@code status().state()}.
  */
 final class AlteredPage {
     private static final int PAGE = 4096;
-    private static final int MOST_MAPPED = 1_000;
+    private static final int MAX_MAPPINGS = 1_000;
 
     private AlteredPage() {}
 
-    /** The field that differs; the offsets are those of struct functions in taskclock.h. */
+    /** The field that differs. The offsets are those of struct functions in shared.h. */
     enum Field {
         MAGIC,
         ABI,
@@ -35,11 +35,11 @@ final class AlteredPage {
                 case MAGIC -> page.putLong(0, page.getLong(0) ^ 1);
                 case ABI -> page.putInt(8, page.getInt(8) + 1);
                 case SIZE -> page.putInt(12, 24);
-                case IDENTITY -> page.putLong(16, Os.forgedFunction());
-                case FIRST_FUNCTION -> page.putLong(24, Os.forgedFunction());
-                case LAST_FUNCTION -> page.putLong(page.getInt(12) - 8, Os.forgedFunction());
+                case IDENTITY -> page.putLong(16, SystemCalls.foreignFunction());
+                case FIRST_FUNCTION -> page.putLong(24, SystemCalls.foreignFunction());
+                case LAST_FUNCTION -> page.putLong(page.getInt(12) - 8, SystemCalls.foreignFunction());
                 case ALL_FUNCTIONS -> {
-                    for (int at = 24; at < page.getInt(12); at += 8) page.putLong(at, Os.forgedFunction());
+                    for (int at = 24; at < page.getInt(12); at += 8) page.putLong(at, SystemCalls.foreignFunction());
                 }
             }
         }
@@ -47,15 +47,15 @@ final class AlteredPage {
 
     public static void main(String[] arguments) throws IOException {
         Path jar = Path.of(System.getProperty("test.jar"));
-        Copy first = new Copy(jar, Copy.PACKAGE);
-        Copy later = new Copy(jar, Copy.PACKAGE);
+        LibraryCopy first = new LibraryCopy(jar, LibraryCopy.PACKAGE);
+        LibraryCopy second = new LibraryCopy(jar, LibraryCopy.PACKAGE);
         ForgedPage.read(first);
         long genuine = pageAddress();
         ByteBuffer page = ByteBuffer.wrap(memoryAt(genuine)).order(ByteOrder.nativeOrder());
         Field.valueOf(arguments[0]).alter(page);
         mapBelow(genuine, page.array());
-        ForgedPage.read(later);
-        System.out.println(later.status("state"));
+        ForgedPage.read(second);
+        System.out.println(second.status("state"));
     }
 
     private static long pageAddress() throws IOException {
@@ -75,14 +75,14 @@ final class AlteredPage {
         return bytes;
     }
 
-    /** Mappings are searched from the lowest address on; the kernel usually places later ones below earlier ones. */
+    /** The library searches mappings from the lowest address. The kernel usually maps new pages below existing ones. */
     private static void mapBelow(long limit, byte[] content) {
         byte[] name = ForgedPage.NAME.getBytes(StandardCharsets.US_ASCII);
-        for (int i = 0; i < MOST_MAPPED; i++) {
-            long address = Os.mapNamed(name, content);
-            if (address == 0) throw new AssertionError("cannot be mapped");
+        for (int i = 0; i < MAX_MAPPINGS; i++) {
+            long address = SystemCalls.mapMemfd(name, content);
+            if (address == 0) throw new AssertionError("the page could not be mapped");
             if (address < limit) return;
         }
-        throw new AssertionError("mapped above only");
+        throw new AssertionError("the kernel mapped no page below the genuine one");
     }
 }

@@ -10,43 +10,43 @@ import jdk.crac.Core;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** What was found out about the machine is found out anew after a restore. */
+/** Tests that the clock selects its backend again after a restore from a checkpoint. */
 class CheckpointTest {
     @BeforeAll
-    static void needsTheLibrary() {
-        assumeTrue(Expected.isNative(), "no native library for this system");
+    static void assumeNativeLibrary() {
+        assumeTrue(ExpectedBackend.isNative(), "no native library for this system");
     }
 
     @Test
-    void shouldDecideAnewAfterARestore() {
-        ChildJvm child = ChildJvm.run(Restored.class).succeeded();
-        assertThat(child.out()).isEqualTo("told 1, restores 1, " + Expected.rung() + " then " + Expected.rung() + "\n");
+    void shouldSelectTheBackendAgainAfterARestore() {
+        ChildJvm child = ChildJvm.run(RestoredProgram.class).succeeded();
+        String backend = ExpectedBackend.name();
+        assertThat(child.out()).isEqualTo("resources 1, restores 1, " + backend + " then " + backend + "\n");
     }
 
-    /** Who forced a rung gets no other one. */
     @Test
-    void shouldKeepARungThatWasForced() {
-        ChildJvm child = ChildJvm.run(List.of("-Dtaskclock.rung=syscall"), Restored.class)
+    void shouldKeepAForcedBackend() {
+        ChildJvm child = ChildJvm.run(List.of("-Dtaskclock.backend=syscall"), RestoredProgram.class)
                 .succeeded();
-        assertThat(child.out()).isEqualTo("told 1, restores 0, syscall then syscall\n");
+        assertThat(child.out()).isEqualTo("resources 1, restores 0, syscall then syscall\n");
     }
 
-    /** Reads, is told of a restore, and reads on. */
-    static final class Restored {
-        private Restored() {}
+    /** Reads the clock, simulates a restore, and reads the clock again. */
+    static final class RestoredProgram {
+        private RestoredProgram() {}
 
         public static void main(String[] arguments) throws Exception {
-            Rung before = TaskClock.status().rung();
+            Backend before = TaskClock.status().backend();
             long cpu = TaskClock.cpuNanos();
-            int told = Core.restore();
+            int resources = Core.simulateRestore();
             for (int i = 0; i < 1_000; i++) {
                 long next = TaskClock.cpuNanos();
                 if (next < cpu) throw new AssertionError(next + " after " + cpu);
                 cpu = next;
             }
-            Rung after = TaskClock.status().rung();
-            System.out.print(
-                    "told " + told + ", restores " + Library.restores() + ", " + before + " then " + after + "\n");
+            Backend after = TaskClock.status().backend();
+            System.out.print("resources " + resources + ", restores " + Library.restores() + ", " + before + " then "
+                    + after + "\n");
         }
     }
 }

@@ -10,12 +10,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** How a JVM of its own ended: for what a process does only once, as loading the library and choosing the rung. */
+/**
+ * The result of a child JVM. Tests use children for actions that a process performs only once, such as loading the
+ * library and selecting the backend.
+ */
 record ChildJvm(int exit, String out, String err) {
-    /** Far above what any child takes, so that only one that hangs is destroyed. */
+    /** Far above the run time of any child, so that only a child that hangs is destroyed. */
     private static final int LIMIT_SECONDS = 120;
 
-    /** Runs a main class of the tests, on the JDK and the class path of this JVM. */
+    /** Runs a main class of the tests with the JDK and the class path of this JVM. */
     static ChildJvm run(Class<?> main, String... arguments) {
         return run(List.of(), main, arguments);
     }
@@ -24,11 +27,11 @@ record ChildJvm(int exit, String out, String err) {
         return run(command(options, main, arguments));
     }
 
-    /** The command of such a child; options given come last, so they win. */
+    /** Returns the command line of such a child. The given options come last, so they take precedence. */
     static List<String> command(List<String> options, Class<?> main, String... arguments) {
         List<String> command = new ArrayList<>(List.of(java(), "-cp", System.getProperty("java.class.path")));
         if (Runtime.version().feature() >= 22) command.add("--enable-native-access=ALL-UNNAMED");
-        for (String name : List.of("test.jar", "test.native", "test.expectedRung")) {
+        for (String name : List.of("test.jar", "test.native", "test.expectedBackend")) {
             String value = System.getProperty(name);
             if (value != null) command.add("-D" + name + "=" + value);
         }
@@ -42,7 +45,7 @@ record ChildJvm(int exit, String out, String err) {
         return Path.of(System.getProperty("java.home"), "bin", "java").toString();
     }
 
-    /** Runs any command to its end. */
+    /** Runs any command and waits until it exits. */
     static ChildJvm run(List<String> command) {
         try {
             Path out = Files.createTempFile("child", ".out");
@@ -50,14 +53,14 @@ record ChildJvm(int exit, String out, String err) {
             try {
                 ProcessBuilder builder =
                         new ProcessBuilder(command).redirectOutput(out.toFile()).redirectError(err.toFile());
-                // With these a JVM prints a line of its own.
+                // The JVM prints a line if one of these is set.
                 builder.environment().keySet().removeAll(List.of("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"));
                 Process process = builder.start();
                 process.getOutputStream().close();
                 boolean ended = process.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS);
                 if (!ended) process.destroyForcibly().waitFor();
                 ChildJvm child = new ChildJvm(process.exitValue(), Files.readString(out), Files.readString(err));
-                if (!ended) throw new AssertionError("not ended after " + LIMIT_SECONDS + " s: " + command + child);
+                if (!ended) throw new AssertionError("no exit after " + LIMIT_SECONDS + " s: " + command + child);
                 return child;
             } finally {
                 Files.delete(out);
@@ -70,7 +73,7 @@ record ChildJvm(int exit, String out, String err) {
         }
     }
 
-    /** Fails with all that the child said, if it failed. */
+    /** Throws an error with the child's output if it failed. */
     ChildJvm succeeded() {
         if (exit != 0) throw new AssertionError(toString());
         return this;

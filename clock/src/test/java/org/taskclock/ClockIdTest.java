@@ -15,7 +15,7 @@ class ClockIdTest {
     private static final int MAX_ID = (1 << 28) - 1;
 
     @Test
-    void shouldEncodeAsTheKernelDoes() {
+    void shouldEncodeLikeTheKernel() {
         assertThat(ClockId.thread(42, Kind.VIRT).encode()).isEqualTo(0xFFFFFEAD);
         assertThat(ClockId.thread(0, Kind.VIRT).encode()).isEqualTo(0xFFFFFFFD);
         assertThat(ClockId.thread(0, Kind.SCHED).encode()).isEqualTo(0xFFFFFFFE);
@@ -36,7 +36,7 @@ class ClockIdTest {
     }
 
     @Property
-    void shouldHaveADefinedAnswerForAnyInt(@ForAll int bits) {
+    void shouldDecodeOrRejectAnyInt(@ForAll int bits) {
         if (ClockId.isCpuClock(bits) && ~(bits >> 3) <= MAX_ID) {
             assertThat(ClockId.decode(bits).encode()).isEqualTo(bits);
         } else {
@@ -47,11 +47,11 @@ class ClockIdTest {
     }
 
     @Test
-    void shouldRefuseIdsThatAreNoCpuClocks() {
+    void shouldRejectIdsThatAreNotCpuClocks() {
         int monotonic = 1;
         int threadCpuTime = 3;
-        int threadsFileDescriptor = ~5 << 3 | 7;
-        for (int bits : new int[] {0, monotonic, threadCpuTime, Integer.MAX_VALUE, threadsFileDescriptor, -1}) {
+        int threadFileDescriptor = ~5 << 3 | 7;
+        for (int bits : new int[] {0, monotonic, threadCpuTime, Integer.MAX_VALUE, threadFileDescriptor, -1}) {
             assertThat(ClockId.isCpuClock(bits)).isFalse();
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> ClockId.decode(bits))
@@ -60,7 +60,7 @@ class ClockIdTest {
     }
 
     @Test
-    void shouldRefuseWhatTheKernelCannotExpress() {
+    void shouldRejectIdsThatTheKernelCannotEncode() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> ClockId.thread(-1, Kind.SCHED))
                 .withMessageContaining("-1");
@@ -72,19 +72,19 @@ class ClockIdTest {
     }
 
     @Test
-    void shouldReadForPeople() {
+    void shouldHaveAReadableToString() {
         assertThat(ClockId.thread(42, Kind.VIRT)).hasToString("thread 42 VIRT (0xFFFFFEAD)");
         assertThat(ClockId.process(0, Kind.SCHED)).hasToString("process self SCHED (0xFFFFFFFA)");
         assertThat(ClockId.fd(3)).hasToString("fd 3 FD (0xFFFFFFE3)");
     }
 
     @Test
-    void shouldReadTheClockThatItNames() {
-        long before = Os.threadCpuNanos();
+    void shouldReadTheClock() {
+        long before = SystemCalls.threadCpuNanos();
         long self = ClockId.thread(0, Kind.SCHED).nanos();
-        long byTid = ClockId.thread(Os.gettid(), Kind.SCHED).nanos();
+        long byTid = ClockId.thread(SystemCalls.gettid(), Kind.SCHED).nanos();
         assertThat(self).isBetween(before, byTid);
-        assertThat(byTid).isLessThanOrEqualTo(Os.threadCpuNanos());
+        assertThat(byTid).isLessThanOrEqualTo(SystemCalls.threadCpuNanos());
 
         long virt = ClockId.thread(0, Kind.VIRT).nanos();
         assertThat(virt).isBetween(0L, ClockId.thread(0, Kind.PROF).nanos());
@@ -95,8 +95,8 @@ class ClockIdTest {
     }
 
     @Test
-    void shouldReadMinusOneWhereThereIsNothing() {
-        int noThread = 4_194_305; // one more than the kernel's PID_MAX_LIMIT
+    void shouldReadMinusOneIfThereIsNoClock() {
+        int noThread = 4_194_305; // one above the kernel's PID_MAX_LIMIT
         for (Kind kind : new Kind[] {Kind.PROF, Kind.VIRT, Kind.SCHED}) {
             assertThat(ClockId.thread(noThread, kind).nanos()).isEqualTo(-1);
             assertThat(ClockId.process(noThread, kind).nanos()).isEqualTo(-1);
@@ -104,6 +104,6 @@ class ClockIdTest {
         assertThat(ClockId.thread(1, Kind.SCHED).nanos())
                 .as("a thread of another process")
                 .isEqualTo(-1);
-        assertThat(ClockId.fd(0).nanos()).as("no PTP device").isEqualTo(-1);
+        assertThat(ClockId.fd(0).nanos()).as("a file that is no PTP device").isEqualTo(-1);
     }
 }

@@ -10,8 +10,9 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
 /**
- * Main class of child JVMs: an engine's queries on one pool, an account each, which add up to what the process used. In a
- * process of its own, so that there is nothing else but the JVM itself: what its compiler used is known, and taken off.
+ * Main class of child JVMs: runs an engine's queries on one pool, each with its own account. The accounts must add up
+ * to the CPU time of the process minus that of the JVM's own threads. It is a separate process so that nothing else
+ * runs in it.
  */
 final class ConcurrentQueries {
     private static final int THREADS = 8;
@@ -23,12 +24,12 @@ final class ConcurrentQueries {
     private static final double TOLERANCE = 0.01;
 
     private final List<Thread> threads = new ArrayList<>(List.of(Thread.currentThread()));
-    private final ExecutorService pool = Executors.newFixedThreadPool(THREADS, this::thread);
+    private final ExecutorService pool = Executors.newFixedThreadPool(THREADS, this::newThread);
     private final SplittableRandom random = new SplittableRandom(7);
 
     public static void main(String[] arguments) throws Exception {
         ConcurrentQueries engine = new ConcurrentQueries();
-        // What is loaded and started once, and most of what is compiled.
+        // Warm-up: loads classes, starts threads, and compiles most of the code.
         engine.run(QUERIES);
         double share = engine.run(QUERIES);
         engine.pool.shutdown();
@@ -36,15 +37,15 @@ final class ConcurrentQueries {
         if (Math.abs(share - 1) > TOLERANCE) throw new AssertionError("the accounts add up to " + share);
     }
 
-    private Thread thread(Runnable task) {
+    private Thread newThread(Runnable task) {
         Thread thread = new Thread(task);
         thread.setDaemon(true);
         threads.add(thread);
         return thread;
     }
 
-    /** What the JVM's own threads have used: those that are neither the pool's nor this one. */
-    private long own() {
+    /** Returns the CPU time of the JVM's own threads: all except those of the pool and the main thread. */
+    private long jvmNanos() {
         int[] tids = new int[1000];
         long[] cpu = new long[1000];
         int count = new ThreadSnapshot().read(tids, cpu, new long[1000], new long[1000]);
@@ -56,15 +57,15 @@ final class ConcurrentQueries {
 
     private static void work(long nanos) {
         long end = TaskClock.cpuNanos() + nanos;
-        while (TaskClock.cpuNanos() < end) Work.user(100_000);
+        while (TaskClock.cpuNanos() < end) CpuLoad.burnUser(100_000);
     }
 
-    /** The queries' share of the process's CPU time, while there was nothing but them. */
+    /** Returns the accounts' share of the process's CPU time without that of the JVM's own threads. */
     private double run(int queries) throws Exception {
         ProcessClock process = ProcessClock.current();
         List<CpuAccount> accounts = new ArrayList<>();
-        CountDownLatch running = new CountDownLatch(queries * TASKS);
-        long ownStart = own();
+        CountDownLatch remaining = new CountDownLatch(queries * TASKS);
+        long jvmStart = jvmNanos();
         long start = process.cpuNanos();
         for (int i = 0; i < queries; i++) {
             CpuAccount account = new CpuAccount();
@@ -74,20 +75,20 @@ final class ConcurrentQueries {
                 Runnable task = account.wrap(() -> work(nanos));
                 pool.execute(() -> {
                     task.run();
-                    running.countDown();
+                    remaining.countDown();
                 });
             }
         }
-        running.await();
+        remaining.await();
         long all = process.cpuNanos() - start;
-        long own = own() - ownStart;
-        System.out.println("the JVM itself: " + (double) own / all);
+        long jvm = jvmNanos() - jvmStart;
+        System.out.println("share of the JVM itself: " + (double) jvm / all);
         long sum = 0;
         for (CpuAccount account : accounts) {
             CpuUsage usage = account.done();
             if (!usage.isComplete()) throw new AssertionError(usage);
             sum += usage.cpuNanos();
         }
-        return (double) sum / (all - own);
+        return (double) sum / (all - jvm);
     }
 }

@@ -10,7 +10,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What holds for the calling thread's clock on every rung, whatever the thread does between two reads. */
+/** Tests the contract of the calling thread's clock on every backend, whatever the thread does between two reads. */
 @Tag("contract")
 class ContractTest {
     private static final long RUN_NANOS = 700_000_000;
@@ -18,71 +18,74 @@ class ContractTest {
     private static final int SPINNERS = 4;
 
     @Test
-    void shouldUseTheRungThatIsExpectedHere() {
-        assertThat(TaskClock.status().rung()).hasToString(Expected.rung());
+    void shouldUseTheExpectedBackend() {
+        assertThat(TaskClock.status().backend()).hasToString(ExpectedBackend.name());
     }
 
     @Test
-    void shouldHoldForAThreadThatDoesEverything() throws InterruptedException {
-        Work.onThreads(1, () -> new Observer().observe(RUN_NANOS, (observer, round) -> anything(observer)));
+    void shouldHoldForMixedActivity() throws InterruptedException {
+        CpuLoad.runOnThreads(
+                1, () -> new ContractVerifier().verify(RUN_NANOS, (verifier, round) -> doRandomStep(verifier)));
     }
 
     @Test
-    void shouldHoldForMoreSpinnersThanCores() throws InterruptedException {
-        Work.onThreads(SPINNERS, () -> new Observer().observe(RUN_NANOS, (observer, round) -> user()));
+    void shouldHoldForMoreSpinningThreadsThanProcessors() throws InterruptedException {
+        CpuLoad.runOnThreads(
+                SPINNERS, () -> new ContractVerifier().verify(RUN_NANOS, (verifier, round) -> burnUserTime()));
     }
 
     @Test
-    void shouldHoldForThreadsThatTheKernelMustMigrate() throws InterruptedException {
+    void shouldHoldForThreadsThatMigrate() throws InterruptedException {
         int cpus = Runtime.getRuntime().availableProcessors();
-        Work.onThreads(2, () -> new Observer().observe(RUN_NANOS, (observer, round) -> {
-            assertThat(Os.pin((int) (round % cpus))).isTrue();
-            user();
+        CpuLoad.runOnThreads(2, () -> new ContractVerifier().verify(RUN_NANOS, (verifier, round) -> {
+            assertThat(SystemCalls.pinToCpu((int) (round % cpus))).isTrue();
+            burnUserTime();
         }));
     }
 
-    /** Each is away for some microseconds, while a base is good for more: only the marker tells. */
+    /** Each thread is switched out for less than the life of a base, so only the marker reveals the switch. */
     @Test
-    @SuppressWarnings("ThreadPriorityCheck") // to be switched out is the point
-    void shouldHoldForThreadsThatTakeTurnsOnOneProcessor() throws InterruptedException {
-        Work.onThreads(2, () -> {
-            assertThat(Os.pin(0)).isTrue();
-            new Observer().observe(RUN_NANOS, (observer, round) -> {
-                Work.sink = TaskClock.cpuNanos();
+    @SuppressWarnings("ThreadPriorityCheck") // yields to be switched out
+    void shouldHoldForThreadsThatShareOneProcessor() throws InterruptedException {
+        CpuLoad.runOnThreads(2, () -> {
+            assertThat(SystemCalls.pinToCpu(0)).isTrue();
+            new ContractVerifier().verify(RUN_NANOS, (verifier, round) -> {
+                CpuLoad.sink = TaskClock.cpuNanos();
                 Thread.yield();
             });
         });
     }
 
     @Test
-    void shouldHoldUnderAStormOfSignals() throws InterruptedException {
-        Os.handleSignal(Os.SIGUSR2);
+    void shouldHoldUnderASignalStorm() throws InterruptedException {
+        SystemCalls.installNoOpHandler(SystemCalls.SIGUSR2);
         AtomicBoolean done = new AtomicBoolean();
-        Work.onThreads(1, () -> {
-            int target = Os.gettid();
+        CpuLoad.runOnThreads(1, () -> {
+            int target = SystemCalls.gettid();
             Thread storm = new Thread(() -> {
-                while (!done.get() && Os.sendSignal(target, Os.SIGUSR2)) LockSupport.parkNanos(20_000);
+                while (!done.get() && SystemCalls.sendSignal(target, SystemCalls.SIGUSR2))
+                    LockSupport.parkNanos(20_000);
             });
             storm.start();
-            new Observer().observe(RUN_NANOS, (observer, round) -> anything(observer));
+            new ContractVerifier().verify(RUN_NANOS, (verifier, round) -> doRandomStep(verifier));
             done.set(true);
         });
     }
 
     @Test
     void shouldStartNearZeroOnANewThread() throws InterruptedException {
-        // What a thread uses before it runs Java: well below this.
-        long start = 20_000_000;
-        Work.onThreads(1, () -> {
-            assertThat(TaskClock.cpuNanos()).isBetween(1L, start);
+        // Well above the CPU time that a thread uses before it runs Java code.
+        long maxStartNanos = 20_000_000;
+        CpuLoad.runOnThreads(1, () -> {
+            assertThat(TaskClock.cpuNanos()).isBetween(1L, maxStartNanos);
             CpuTime now = TaskClock.now();
             assertThat(now.userNanos() + now.systemNanos()).isEqualTo(now.cpuNanos());
         });
     }
 
     @Test
-    void shouldReadTheSameThroughEveryMethod() throws InterruptedException {
-        Work.onThreads(1, () -> {
+    void shouldAgreeBetweenAllMethods() throws InterruptedException {
+        CpuLoad.runOnThreads(1, () -> {
             long[] reading = new long[3];
             for (int i = 0; i < 2_000; i++) {
                 long cpu = TaskClock.cpuNanos();
@@ -96,23 +99,23 @@ class ContractTest {
                         .isLessThanOrEqualTo(user + now.cpuNanos() - cpu);
                 assertThat(reading[2]).isBetween(system, now.systemNanos());
                 assertThat(reading[1] + reading[2]).isEqualTo(reading[0]);
-                Work.user(i);
+                CpuLoad.burnUser(i);
             }
         });
     }
 
-    private static void user() {
-        Work.user(ThreadLocalRandom.current().nextInt(50_000));
+    private static void burnUserTime() {
+        CpuLoad.burnUser(ThreadLocalRandom.current().nextInt(50_000));
     }
 
     @SuppressWarnings("ThreadPriorityCheck") // a yield is one of the ways to be switched out
-    static void anything(Observer observer) {
+    static void doRandomStep(ContractVerifier verifier) {
         ThreadLocalRandom random = ThreadLocalRandom.current();
         switch (random.nextInt(5)) {
-            case 0 -> user();
-            case 1 -> Work.system(random.nextInt(20));
-            case 2 -> observer.block(random.nextInt(3_000_000));
-            case 3 -> Os.touchPages(random.nextInt(200));
+            case 0 -> burnUserTime();
+            case 1 -> CpuLoad.burnSystem(random.nextInt(20));
+            case 2 -> verifier.block(random.nextInt(3_000_000));
+            case 3 -> SystemCalls.touchPages(random.nextInt(200));
             default -> Thread.yield();
         }
     }

@@ -18,26 +18,26 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 @Tag("contract")
-@SuppressWarnings("try") // sections are there to be open
+@SuppressWarnings("try") // sections are opened only to count
 class CpuAccountTest {
     private static final long TOLERANCE = 3_000_000;
 
-    private static final long WORK = 20_000_000;
+    private static final long WORK_NANOS = 20_000_000;
 
     private final CpuAccount account = new CpuAccount();
 
-    /** By how much all work was more than was asked for: what a host takes away is CPU time to the kernel. */
-    private final AtomicLong more = new AtomicLong();
+    /** The CPU time that all work took beyond the requested time: the kernel counts time that the host steals. */
+    private final AtomicLong excessNanos = new AtomicLong();
 
     private void work() {
-        work(WORK);
+        work(WORK_NANOS);
     }
 
     private void work(long nanos) {
         long end = TaskClock.cpuNanos() + nanos;
         long now;
-        while ((now = TaskClock.cpuNanos()) < end) Work.user(1_000);
-        more.addAndGet(now - end);
+        while ((now = TaskClock.cpuNanos()) < end) CpuLoad.burnUser(1_000);
+        excessNanos.addAndGet(now - end);
     }
 
     private void assertUsed(long nanos) {
@@ -45,7 +45,7 @@ class CpuAccountTest {
     }
 
     private void assertUsed(CpuAccount account, long nanos) {
-        assertThat(account.cpuNanos()).isBetween(nanos - TOLERANCE, nanos + more.get() + TOLERANCE);
+        assertThat(account.cpuNanos()).isBetween(nanos - TOLERANCE, nanos + excessNanos.get() + TOLERANCE);
     }
 
     private static CpuUsage faults(int uncounted, int unclosed, int closedElsewhere, int closedTwice) {
@@ -58,13 +58,13 @@ class CpuAccountTest {
         assertThat(now.isComplete()).isFalse();
     }
 
-    /** On a thread of its own, to its end. */
+    /** Runs the body on a new thread and waits for its end. */
     private static void onThread(Runnable body) throws InterruptedException {
-        Work.onThreads(1, body);
+        CpuLoad.runOnThreads(1, body);
     }
 
     @Test
-    void shouldCountWhatIsUsedInsideAndNothingElse() {
+    void shouldCountOnlyInsideSections() {
         assertThat(account.cpuNanos()).isZero();
         long used = 0;
         for (int i = 0; i < 100; i++) {
@@ -81,7 +81,7 @@ class CpuAccountTest {
     }
 
     @Test
-    void shouldCountOnceWhatIsInsideOfItself() {
+    void shouldCountNestedSectionsOnce() {
         long before = TaskClock.cpuNanos();
         try (var outer = account.enter()) {
             work();
@@ -96,12 +96,12 @@ class CpuAccountTest {
         }
         assertUsed(TaskClock.cpuNanos() - before);
         work();
-        assertUsed(4 * WORK);
+        assertUsed(4 * WORK_NANOS);
         assertThat(account.now().isComplete()).isTrue();
     }
 
     @Test
-    void shouldCountForEachOfTwoAccounts() {
+    void shouldCountForBothOfTwoAccounts() {
         CpuAccount other = new CpuAccount();
         try (var outer = account.enter()) {
             work();
@@ -109,8 +109,8 @@ class CpuAccountTest {
                 work();
             }
         }
-        assertUsed(2 * WORK);
-        assertUsed(other, WORK);
+        assertUsed(2 * WORK_NANOS);
+        assertUsed(other, WORK_NANOS);
     }
 
     @Test
@@ -126,14 +126,14 @@ class CpuAccountTest {
         third.close();
         work();
         second.close();
-        assertUsed(3 * WORK);
-        assertUsed(other, 3 * WORK);
+        assertUsed(3 * WORK_NANOS);
+        assertUsed(other, 3 * WORK_NANOS);
         assertThat(account.now().isComplete()).isTrue();
         assertThat(other.now().isComplete()).isTrue();
     }
 
     @Test
-    void shouldKeepManyAccountsOfOneThreadApart() {
+    void shouldSeparateManyAccountsOfOneThread() {
         List<CpuAccount> accounts = new ArrayList<>();
         List<CpuSection> sections = new ArrayList<>();
         for (int i = 0; i < 100; i++) accounts.add(new CpuAccount());
@@ -141,7 +141,7 @@ class CpuAccountTest {
         work();
         for (CpuAccount each : accounts) {
             each.enter().close();
-            assertThat(each.cpuNanos()).isBetween(WORK, WORK + more.get() + TOLERANCE);
+            assertThat(each.cpuNanos()).isBetween(WORK_NANOS, WORK_NANOS + excessNanos.get() + TOLERANCE);
         }
         for (CpuSection section : sections) section.close();
         for (CpuAccount each : accounts) {
@@ -153,21 +153,21 @@ class CpuAccountTest {
     }
 
     @Test
-    void shouldTellWhatARunningSectionHasUsed() {
+    void shouldIncludeRunningSections() {
         try (var section = account.enter()) {
             work();
-            assertUsed(WORK);
+            assertUsed(WORK_NANOS);
         }
     }
 
     @Test
-    void shouldTellWhatARunningSectionOfAnotherThreadHasUsed() throws InterruptedException {
+    void shouldIncludeRunningSectionsOfOtherThreads() throws InterruptedException {
         AtomicBoolean end = new AtomicBoolean();
         CountDownLatch entered = new CountDownLatch(1);
         Thread thread = new Thread(() -> {
             try (var section = account.enter()) {
                 entered.countDown();
-                while (!end.get()) Work.user(1_000);
+                while (!end.get()) CpuLoad.burnUser(1_000);
             }
         });
         thread.start();
@@ -175,7 +175,7 @@ class CpuAccountTest {
         ThreadClock clock = ThreadClock.of(thread);
         long before = account.cpuNanos();
         long start = clock.cpuNanos();
-        while (clock.cpuNanos() < start + 5 * WORK) Thread.onSpinWait();
+        while (clock.cpuNanos() < start + 5 * WORK_NANOS) Thread.onSpinWait();
         long used = clock.cpuNanos() - start;
         assertThat(account.cpuNanos()).isGreaterThanOrEqualTo(before + used - TOLERANCE);
         end.set(true);
@@ -187,7 +187,7 @@ class CpuAccountTest {
     }
 
     @Test
-    void shouldKeepWhatThreadsUsedThatHaveEnded() throws InterruptedException {
+    void shouldKeepTheTimeOfThreadsThatHaveEnded() throws InterruptedException {
         long[] used = new long[1];
         for (int i = 0; i < 200; i++) {
             onThread(() -> {
@@ -217,30 +217,30 @@ class CpuAccountTest {
         });
         assertThat(account.cpuNanos()).isEqualTo(seen[0]);
         assertFaults(faults(0, 1, 0, 0));
-        assertUsed(2 * WORK);
+        assertUsed(2 * WORK_NANOS);
         assertFaults(faults(0, 1, 0, 0));
     }
 
     @Test
-    void shouldReportThatASectionWasClosedTwice() {
+    void shouldReportASectionClosedTwice() {
         CpuSection section = account.enter();
         work();
         section.close();
         work();
         section.close();
-        assertUsed(WORK);
+        assertUsed(WORK_NANOS);
         assertFaults(faults(0, 0, 0, 1));
     }
 
     @Test
-    void shouldReportThatAnInnerSectionWasClosedTwiceAndCountOn() {
+    void shouldReportAnInnerSectionClosedTwiceAndKeepCounting() {
         try (var outer = account.enter()) {
             CpuSection inner = account.enter();
             inner.close();
             inner.close();
             work();
         }
-        assertUsed(WORK);
+        assertUsed(WORK_NANOS);
         assertFaults(faults(0, 0, 0, 1));
     }
 
@@ -250,14 +250,14 @@ class CpuAccountTest {
         work();
         onThread(section::close);
         work();
-        assertUsed(WORK);
+        assertUsed(WORK_NANOS);
         assertFaults(faults(0, 0, 1, 0));
         try (var next = account.enter()) {
             work();
-            assertUsed(2 * WORK);
+            assertUsed(2 * WORK_NANOS);
         }
         work();
-        assertUsed(2 * WORK);
+        assertUsed(2 * WORK_NANOS);
         assertFaults(faults(0, 0, 1, 0));
     }
 
@@ -268,20 +268,20 @@ class CpuAccountTest {
         onThread(section::close);
         work();
         section.close();
-        assertUsed(WORK);
+        assertUsed(WORK_NANOS);
         assertFaults(faults(0, 0, 1, 1));
     }
 
     @Test
-    void shouldReportASectionWhoseThreadEndedAndWhichAnotherCloses() throws InterruptedException {
+    void shouldReportASectionClosedByAnotherThreadAfterItsThreadEnded() throws InterruptedException {
         CpuSection[] section = new CpuSection[1];
         onThread(() -> {
             section[0] = account.enter();
             work();
-            assertUsed(WORK);
+            assertUsed(WORK_NANOS);
         });
         section[0].close();
-        assertUsed(WORK);
+        assertUsed(WORK_NANOS);
         assertFaults(faults(0, 1, 1, 0));
     }
 
@@ -291,35 +291,35 @@ class CpuAccountTest {
         CpuSection inner = account.enter();
         onThread(inner::close);
         work();
-        assertUsed(WORK);
+        assertUsed(WORK_NANOS);
         outer.close();
         work();
-        assertUsed(WORK);
+        assertUsed(WORK_NANOS);
         assertFaults(faults(0, 0, 1, 0));
     }
 
     @Test
-    void shouldEndWhenOtherThreadsHaveClosedAllOfThem() throws InterruptedException {
+    void shouldEndWhenOtherThreadsHaveClosedAllSections() throws InterruptedException {
         CpuSection outer = account.enter();
         CpuSection inner = account.enter();
         onThread(outer::close);
         work();
         onThread(inner::close);
         work();
-        assertUsed(WORK);
+        assertUsed(WORK_NANOS);
         onThread(outer::close);
         inner.close();
-        assertUsed(WORK);
+        assertUsed(WORK_NANOS);
         assertFaults(faults(0, 0, 2, 2));
     }
 
     @Test
-    void shouldEndAtDone() throws InterruptedException {
+    void shouldStopCountingWhenDone() throws InterruptedException {
         CpuSection section = account.enter();
         work();
         CpuUsage done = account.done();
         work();
-        assertUsed(WORK);
+        assertUsed(WORK_NANOS);
         assertThat(done.unclosed()).isEqualTo(1);
         assertThat(account.done()).isEqualTo(done);
         section.close();
@@ -332,19 +332,19 @@ class CpuAccountTest {
     }
 
     @Test
-    void shouldCallWhenASectionIsClosedOverTheLimit() {
+    void shouldCallBackWhenASectionClosesOverTheLimit() {
         AtomicInteger calls = new AtomicInteger();
-        account.limit(WORK, calls::incrementAndGet);
+        account.limit(WORK_NANOS, calls::incrementAndGet);
         long before = TaskClock.cpuNanos();
-        while (calls.get() == 0 && TaskClock.cpuNanos() < before + 10 * WORK) {
+        while (calls.get() == 0 && TaskClock.cpuNanos() < before + 10 * WORK_NANOS) {
             assertThat(account.isOverLimit()).isFalse();
             try (var section = account.enter()) {
                 work(10_000);
             }
         }
         assertThat(calls).hasValue(1);
-        // Looked at in steps of a thousandth.
-        assertUsed(WORK);
+        // The account checks the limit in steps of a thousandth.
+        assertUsed(WORK_NANOS);
         assertThat(account.isOverLimit()).isTrue();
         try (var section = account.enter()) {
             work();
@@ -354,10 +354,10 @@ class CpuAccountTest {
     }
 
     @Test
-    void shouldCallWhenManyShortThreadsAreOverTheLimit() throws InterruptedException {
+    void shouldCallBackWhenShortThreadsExceedTheLimit() throws InterruptedException {
         AtomicInteger calls = new AtomicInteger();
-        account.limit(WORK, calls::incrementAndGet);
-        long piece = WORK / 200;
+        account.limit(WORK_NANOS, calls::incrementAndGet);
+        long piece = WORK_NANOS / 200;
         int count = 0;
         for (; calls.get() == 0 && count < 1_000; count++) {
             onThread(() -> {
@@ -367,28 +367,28 @@ class CpuAccountTest {
             });
         }
         assertThat(calls).hasValue(1);
-        assertUsed(WORK);
+        assertUsed(WORK_NANOS);
     }
 
     @Test
-    void shouldCallWhoeverChecksWhileSectionsRun() throws InterruptedException {
+    void shouldCallBackTheThreadThatChecksWhileSectionsRun() throws InterruptedException {
         AtomicReference<Thread> called = new AtomicReference<>();
-        account.limit(2 * WORK, () -> called.set(Thread.currentThread()));
+        account.limit(2 * WORK_NANOS, () -> called.set(Thread.currentThread()));
         assertThat(account.check()).isFalse();
         Thread worker = new Thread(() -> {
             try (var section = account.enter()) {
-                while (!account.isOverLimit()) Work.user(1_000);
+                while (!account.isOverLimit()) CpuLoad.burnUser(1_000);
             }
         });
         worker.start();
         while (!account.check()) Thread.onSpinWait();
         assertThat(called).hasValue(Thread.currentThread());
         worker.join();
-        assertThat(account.cpuNanos()).isGreaterThanOrEqualTo(2 * WORK);
+        assertThat(account.cpuNanos()).isGreaterThanOrEqualTo(2 * WORK_NANOS);
     }
 
     @Test
-    void shouldThrowWhatTheCallbackThrowsAndHaveCounted() {
+    void shouldCountTheSectionIfTheCallbackThrows() {
         account.limit(0, () -> {
             throw new IllegalStateException("killed");
         });
@@ -398,30 +398,30 @@ class CpuAccountTest {
                     }
                 })
                 .hasMessage("killed");
-        assertUsed(WORK);
+        assertUsed(WORK_NANOS);
         work();
-        assertUsed(WORK);
+        assertUsed(WORK_NANOS);
         account.enter().close();
         assertThat(account.now().isComplete()).isTrue();
     }
 
     @Test
-    void shouldTakeAnotherLimit() {
+    void shouldReplaceTheLimit() {
         AtomicInteger calls = new AtomicInteger();
         account.limit(0, () -> {});
         account.enter().close();
         assertThat(account.isOverLimit()).isTrue();
-        account.limit(WORK, calls::incrementAndGet);
+        account.limit(WORK_NANOS, calls::incrementAndGet);
         assertThat(account.isOverLimit()).isFalse();
         try (var section = account.enter()) {
-            work(2 * WORK);
+            work(2 * WORK_NANOS);
         }
         assertThat(calls).hasValue(1);
         assertThat(new CpuAccount().check()).isFalse();
     }
 
     @Test
-    void shouldRefuseALimitBelowZero() {
+    void shouldRejectANegativeLimit() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> account.limit(-1, () -> {}))
                 .withMessageContaining("-1");
@@ -465,11 +465,11 @@ class CpuAccountTest {
     }
 
     @Test
-    void shouldReportSectionsOnVirtualThreadsNobodyAccountsFor() throws InterruptedException {
-        assumeTrue(VirtualThreads.exist(), "this JDK has no virtual threads");
-        VirtualThreads.run(() -> {
+    void shouldReportSectionsOnUncountedVirtualThreads() throws InterruptedException {
+        assumeTrue(VirtualThreadRunner.isSupported(), "this JDK has no virtual threads");
+        VirtualThreadRunner.run(() -> {
             try (var section = account.enter()) {
-                Work.user(1_000_000);
+                CpuLoad.burnUser(1_000_000);
             }
             account.enter().close();
         });

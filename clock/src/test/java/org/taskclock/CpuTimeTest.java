@@ -13,7 +13,7 @@ class CpuTimeTest {
     private static final long YEAR = 31_536_000_000_000_000L;
 
     @Test
-    void shouldGiveUnknownWhereEitherIsUnknown() {
+    void shouldReturnUnknownIfEitherIsUnknown() {
         CpuTime known = new CpuTime(3, 2, 1);
         assertThat(known.minus(CpuTime.UNKNOWN)).isSameAs(CpuTime.UNKNOWN);
         assertThat(CpuTime.UNKNOWN.minus(known)).isSameAs(CpuTime.UNKNOWN);

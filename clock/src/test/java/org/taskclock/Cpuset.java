@@ -11,9 +11,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A cgroup whose processors the test chooses, as for a container; version 1 or 2, whichever this machine has. */
+/** A cgroup (version 1 or 2) whose processors the test chooses, like those of a container. */
 final class Cpuset implements AutoCloseable {
-    private static final int GONE_WITHIN_SECONDS = 10;
+    private static final int REMOVAL_LIMIT_SECONDS = 10;
 
     private final Path directory;
 
@@ -21,26 +21,26 @@ final class Cpuset implements AutoCloseable {
         this.directory = directory;
     }
 
-    /** Creates one; skips the test with a reason if that is not possible. */
+    /** Creates a cgroup. Skips the test if that is not possible. */
     static Cpuset create(String processors) throws IOException {
         List<String> reasons = new ArrayList<>();
         for (String line : Files.readAllLines(Path.of("/proc/self/mounts"))) {
             String[] mount = line.split(" ", -1);
-            boolean isSecond = mount[2].equals("cgroup2");
-            boolean isFirst = mount[2].equals("cgroup")
+            boolean isVersion2 = mount[2].equals("cgroup2");
+            boolean isVersion1 = mount[2].equals("cgroup")
                     && List.of(mount[3].split(",", -1)).contains("cpuset");
-            if (!isFirst && !isSecond) continue;
+            if (!isVersion1 && !isVersion2) continue;
             Path directory = Path.of(
                     mount[1], "taskclock-test-" + ProcessHandle.current().pid());
             Cpuset cpuset = new Cpuset(directory);
             try {
-                Path passedOn = Path.of(mount[1], "cgroup.subtree_control");
-                if (isSecond && !Files.readString(passedOn).contains("cpuset")) {
-                    throw new IOException("no cpuset in " + passedOn);
+                Path subtreeControl = Path.of(mount[1], "cgroup.subtree_control");
+                if (isVersion2 && !Files.readString(subtreeControl).contains("cpuset")) {
+                    throw new IOException("no cpuset in " + subtreeControl);
                 }
                 Files.createDirectory(directory);
-                // Version 1 wants its memory nodes named.
-                if (isFirst)
+                // Version 1 also requires memory nodes.
+                if (isVersion1)
                     cpuset.write(
                             "cpuset.mems",
                             Files.readString(Path.of(mount[1], "cpuset.mems")).trim());
@@ -51,7 +51,8 @@ final class Cpuset implements AutoCloseable {
                 Files.deleteIfExists(directory);
             }
         }
-        assumeTrue(false, "no cpuset can be made here: " + (reasons.isEmpty() ? "none is mounted" : reasons));
+        if (reasons.isEmpty()) reasons.add("no cpuset controller is mounted");
+        assumeTrue(false, "cannot create a cpuset: " + reasons);
         throw new AssertionError();
     }
 
@@ -63,7 +64,7 @@ final class Cpuset implements AutoCloseable {
         Files.writeString(directory.resolve(file), text);
     }
 
-    /** A command prefix that starts a command in this group. */
+    /** Returns a command prefix that starts a command in this cgroup. */
     List<String> launcher() {
         return List.of(
                 "sh",
@@ -72,10 +73,10 @@ final class Cpuset implements AutoCloseable {
                 directory.resolve("cgroup.procs").toString());
     }
 
-    /** Removes it; the kernel takes a moment to forget processes that have ended. */
+    /** Removes the cgroup. The kernel needs a moment to remove processes that have ended. */
     @Override
     public void close() throws IOException {
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(GONE_WITHIN_SECONDS);
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(REMOVAL_LIMIT_SECONDS);
         for (; ; ) {
             try {
                 Files.delete(directory);

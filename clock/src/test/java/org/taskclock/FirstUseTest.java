@@ -10,19 +10,19 @@ import java.util.function.LongSupplier;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Whichever class a program touches first, the clock comes up the same. */
+/** Tests that the clock initializes the same way whichever class a program uses first. */
 class FirstUseTest {
     @ParameterizedTest
     @ValueSource(
             strings = {"TaskClock", "ClockId", "KernelReaders", "ThreadClock", "ProcessClock", "ThreadSnapshot", "view"
             })
-    void shouldComeUp(String first) {
-        List<String> options = List.of("-Dtaskclock.rung=syscall");
+    void shouldInitialize(String first) {
+        List<String> options = List.of("-Dtaskclock.backend=syscall");
         ChildJvm child = ChildJvm.run(options, FirstUse.class, first).succeeded();
         assertThat(child.out().trim()).isEqualTo("syscall");
     }
 
-    /** Reads through one class, and then says which rung is in use. */
+    /** Reads through one class, then prints the backend in use. */
     static final class FirstUse {
         private static final Map<String, LongSupplier> READS = Map.of(
                 "TaskClock", TaskClock::userNanos,
@@ -37,8 +37,8 @@ class FirstUseTest {
 
         public static void main(String[] args) {
             long read = READS.get(args[0]).getAsLong();
-            if (read < 0) throw new AssertionError(args[0] + " reads " + read);
-            System.out.println(TaskClock.status().rung());
+            if (read < 0) throw new AssertionError(args[0] + " returned " + read);
+            System.out.println(TaskClock.status().backend());
         }
     }
 }

@@ -9,8 +9,8 @@ import java.nio.file.Path;
 import java.util.Arrays;
 
 /**
- * Main class of child JVMs: maps a page under a given name, as another copy of the library would, or has the kernel
- * refuse memfd_create; then reads the clock and prints {@code status().state()}.
+ * Main class of child JVMs: maps a page with a given name, as another copy of the library would, or makes the kernel
+ * deny memfd_create. Then reads the clock and prints {@code status().state()}.
  */
 final class ForgedPage {
     /** The name by which copies of the library find each other. */
@@ -27,14 +27,14 @@ final class ForgedPage {
 
     private ForgedPage() {}
 
-    /** What the page contains. */
+    /** The content of the page. */
     enum Content {
         GARBAGE,
         ZEROS,
-        /** The file is empty, so looking at the page is a SIGBUS. */
-        NOTHING,
-        POINTERS_INTO_NOWHERE,
-        POINTERS_TO_OTHER_CODE,
+        /** The file is empty, so reading the page raises SIGBUS. */
+        EMPTY,
+        INVALID_POINTERS,
+        POINTERS_TO_FOREIGN_CODE,
         OLDER_ABI,
         NEWER_ABI,
         SHORT_TABLE;
@@ -45,12 +45,12 @@ final class ForgedPage {
             return switch (this) {
                 case GARBAGE -> garbage;
                 case ZEROS -> new byte[PAGE];
-                case NOTHING -> new byte[0];
-                case POINTERS_INTO_NOWHERE -> table(ABI, PAGE, 0xdead0000beefL);
-                case POINTERS_TO_OTHER_CODE -> table(ABI, PAGE, Os.forgedFunction());
-                case OLDER_ABI -> table(ABI - 1, PAGE, Os.forgedFunction());
-                case NEWER_ABI -> table(ABI + 1, PAGE, Os.forgedFunction());
-                case SHORT_TABLE -> table(ABI, 16, Os.forgedFunction());
+                case EMPTY -> new byte[0];
+                case INVALID_POINTERS -> table(ABI, PAGE, 0xdead0000beefL);
+                case POINTERS_TO_FOREIGN_CODE -> table(ABI, PAGE, SystemCalls.foreignFunction());
+                case OLDER_ABI -> table(ABI - 1, PAGE, SystemCalls.foreignFunction());
+                case NEWER_ABI -> table(ABI + 1, PAGE, SystemCalls.foreignFunction());
+                case SHORT_TABLE -> table(ABI, 16, SystemCalls.foreignFunction());
             };
         }
 
@@ -62,28 +62,30 @@ final class ForgedPage {
         }
     }
 
-    /** Arguments: {@code page NAME CONTENT}, {@code refused} or {@code unsealed}; then {@code twice} for two copies. */
+    /**
+     * Arguments: {@code page NAME CONTENT}, {@code denied}, or {@code unsealed}; then {@code twice} to use two copies.
+     */
     public static void main(String[] arguments) {
-        boolean isDone =
+        boolean isPrepared =
                 switch (arguments[0]) {
                     case "page" ->
-                        Os.mapNamed(
+                        SystemCalls.mapMemfd(
                                         arguments[1].getBytes(StandardCharsets.US_ASCII),
                                         Content.valueOf(arguments[2]).bytes())
                                 != 0;
-                    case "refused" -> Os.refuseMemfd(EPERM, 0);
-                    case "unsealed" -> Os.refuseMemfd(EINVAL, MFD_NOEXEC_SEAL);
+                    case "denied" -> SystemCalls.denyMemfd(EPERM, 0);
+                    case "unsealed" -> SystemCalls.denyMemfd(EINVAL, MFD_NOEXEC_SEAL);
                     default -> false;
                 };
-        if (!isDone) throw new AssertionError(Arrays.toString(arguments));
-        if (arguments[arguments.length - 1].equals("twice")) readByTwoCopies();
-        else readByThis();
+        if (!isPrepared) throw new AssertionError(Arrays.toString(arguments));
+        if (arguments[arguments.length - 1].equals("twice")) readWithTwoCopies();
+        else readWithThisCopy();
     }
 
-    private static void readByThis() {
+    private static void readWithThisCopy() {
         CpuTime last = TaskClock.now();
         for (int i = 0; i < READS; i++) {
-            long before = Os.threadCpuNanos();
+            long before = SystemCalls.threadCpuNanos();
             CpuTime now = TaskClock.now();
             check(now.cpuNanos(), before);
             if (now.userNanos() < last.userNanos() || now.systemNanos() < last.systemNanos()) {
@@ -94,25 +96,27 @@ final class ForgedPage {
         System.out.println(TaskClock.status().state());
     }
 
-    private static void readByTwoCopies() {
+    private static void readWithTwoCopies() {
         Path jar = Path.of(System.getProperty("test.jar"));
-        for (Copy copy : new Copy[] {new Copy(jar, Copy.PACKAGE), new Copy(jar, Copy.PACKAGE)}) {
+        LibraryCopy first = new LibraryCopy(jar, LibraryCopy.PACKAGE);
+        LibraryCopy second = new LibraryCopy(jar, LibraryCopy.PACKAGE);
+        for (LibraryCopy copy : new LibraryCopy[] {first, second}) {
             read(copy);
             System.out.println(copy.status("state"));
         }
     }
 
-    static void read(Copy copy) {
+    static void read(LibraryCopy copy) {
         for (int i = 0; i < READS; i++) {
-            long before = Os.threadCpuNanos();
+            long before = SystemCalls.threadCpuNanos();
             check(copy.cpuNanos(), before);
         }
     }
 
-    /** A forged function returns something else than the time. */
+    /** Fails if a foreign function was called: it does not return the time. */
     private static void check(long cpu, long before) {
-        long after = Os.threadCpuNanos();
-        if (cpu < before - Observer.MOST_BEHIND_NANOS || cpu > after + Observer.LONGEST_LIFE_NANOS) {
+        long after = SystemCalls.threadCpuNanos();
+        if (cpu < before - ContractVerifier.MAX_LAG_NANOS || cpu > after + ContractVerifier.MAX_BASE_LIFE_NANOS) {
             throw new AssertionError(cpu + " is not between " + before + " and " + after);
         }
     }

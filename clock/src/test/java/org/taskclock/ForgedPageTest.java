@@ -12,42 +12,41 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The page that copies of the library share can be forged, deliberately or not, or refused by the kernel. */
+/** Tests forged versions of the page that copies of the library share, and kernels that deny the page. */
 class ForgedPageTest {
-    private static final String FIRST = "shared, first copy in this process";
-    private static final String LATER = "shared with an earlier copy in this process";
+    private static final String FIRST_COPY = "shared, first copy in this process";
+    private static final String LATER_COPY = "shared with an earlier copy in this process";
 
     @BeforeAll
-    static void isWhereALibraryExists() {
-        assumeTrue(Expected.isNative(), "no native library for this system");
+    static void assumeNativeLibrary() {
+        assumeTrue(ExpectedBackend.isNative(), "no native library for this system");
     }
 
-    /** The library makes its own page and reports the other one. */
+    /** The library creates its own page and reports the ignored one. */
     @ParameterizedTest
     @EnumSource
-    void shouldIgnoreAPageThatDoesNotFit(ForgedPage.Content content) {
+    void shouldIgnoreAnInvalidPage(ForgedPage.Content content) {
         String state = state("page", ForgedPage.NAME, content.name());
-        assertThat(state).startsWith(FIRST).contains("ignored", ForgedPage.NAME);
+        assertThat(state).startsWith(FIRST_COPY).contains("ignored", ForgedPage.NAME);
     }
 
-    /** The copies still find each other. */
     @Test
-    void shouldStillShareBesideAForgedPage() {
+    void shouldShareStateInSpiteOfAForgedPage() {
         String[] states =
-                state("page", ForgedPage.NAME, "POINTERS_INTO_NOWHERE", "twice").split("\n", -1);
-        assertThat(states[0]).startsWith(FIRST);
-        assertThat(states[1]).startsWith(LATER);
+                state("page", ForgedPage.NAME, "INVALID_POINTERS", "twice").split("\n", -1);
+        assertThat(states[0]).startsWith(FIRST_COPY);
+        assertThat(states[1]).startsWith(LATER_COPY);
     }
 
-    /** One field that is wrong is enough. */
+    /** A single wrong field must be enough. */
     @ParameterizedTest
     @EnumSource
-    void shouldIgnoreAPageOfOursThatWasAltered(AlteredPage.Field field) {
-        ChildJvm child = ChildJvm.run(List.of("-Dtaskclock.rung=syscall"), AlteredPage.class, field.name());
-        assertThat(child.succeeded().out()).startsWith(LATER).contains("ignored", ForgedPage.NAME);
+    void shouldIgnoreAnAlteredPage(AlteredPage.Field field) {
+        ChildJvm child = ChildJvm.run(List.of("-Dtaskclock.backend=syscall"), AlteredPage.class, field.name());
+        assertThat(child.succeeded().out()).startsWith(LATER_COPY).contains("ignored", ForgedPage.NAME);
     }
 
-    /** Names that begin or end with ours, and those of older and newer versions. */
+    /** Names that begin or end with the library's name, and names of older and newer ABI versions. */
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -59,25 +58,25 @@ class ForgedPageTest {
                 "taskclock-abi1",
                 "taskclock-abi3"
             })
-    void shouldNotLookAtOtherNames(String name) {
-        assertThat(state("page", name, "POINTERS_TO_OTHER_CODE")).isEqualTo(FIRST);
-        assertThat(state("page", name, "NOTHING")).isEqualTo(FIRST);
+    void shouldNotReadPagesWithOtherNames(String name) {
+        assertThat(state("page", name, "POINTERS_TO_FOREIGN_CODE")).isEqualTo(FIRST_COPY);
+        assertThat(state("page", name, "EMPTY")).isEqualTo(FIRST_COPY);
     }
 
     @Test
-    void shouldReadOnItsOwnWhereAPageIsRefused() {
-        assertThat(state("refused")).startsWith("own: ").contains("memfd_create", "errno 1");
+    void shouldUseItsOwnStateIfThePageIsDenied() {
+        assertThat(state("denied")).startsWith("own: ").contains("memfd_create", "errno 1");
     }
 
-    /** As on kernels before 6.3, which do not know MFD_NOEXEC_SEAL. */
+    /** Kernels before 6.3 do not support MFD_NOEXEC_SEAL. */
     @Test
-    void shouldShareWhereOnlyTheSealIsRefused() {
-        assertThat(state("unsealed")).isEqualTo(FIRST);
-        assertThat(state("unsealed", "twice").split("\n", -1)).containsExactly(FIRST, LATER);
+    void shouldShareStateIfOnlyTheSealIsDenied() {
+        assertThat(state("unsealed")).isEqualTo(FIRST_COPY);
+        assertThat(state("unsealed", "twice").split("\n", -1)).containsExactly(FIRST_COPY, LATER_COPY);
     }
 
     private static String state(String... arguments) {
-        return ChildJvm.run(List.of("-Dtaskclock.rung=syscall"), ForgedPage.class, arguments)
+        return ChildJvm.run(List.of("-Dtaskclock.backend=syscall"), ForgedPage.class, arguments)
                 .succeeded()
                 .out()
                 .trim();

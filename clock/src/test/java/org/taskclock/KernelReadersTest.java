@@ -12,49 +12,49 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Each reader lies between two readings of the same clock by the C library, taken around it. The kernel's clocks never
- * go back, so there is no tolerance.
+ * Tests that the result of each reader is between two readings of the same clock through the C library. The kernel's
+ * clocks never decrease, so there is no tolerance.
  */
 class KernelReadersTest {
     private static final int ROUNDS = 1_000;
     private static final int WORK_NANOS = 100_000;
-    /** What the text of /proc counts in. */
-    private static final long TEXT_UNIT = 10_000_000;
+    /** The unit of CPU times in /proc. */
+    private static final long PROC_UNIT_NANOS = 10_000_000;
 
     private static final int NO_SUCH_THREAD = 4_194_305;
 
     private static final int SYSTEM_CALLS = 1_000;
-    /** Enough for one undisturbed call, however busy the machine is. */
+    /** Enough for one undisturbed try, however busy the machine is. */
     private static final int TRIES = 200;
 
     @Test
-    void shouldTellTheCallingThreadsId() throws InterruptedException {
-        Work.onThreads(2, () -> assertThat(KernelReaders.tid()).isEqualTo(Os.gettid()));
+    void shouldReturnTheCallingThreadsId() throws InterruptedException {
+        CpuLoad.runOnThreads(2, () -> assertThat(KernelReaders.tid()).isEqualTo(SystemCalls.gettid()));
     }
 
     @Test
-    void shouldReadUserTimeByTheConstantId() throws InterruptedException {
-        Work.onThreads(1, () -> {
+    void shouldReadUserTimeByConstantId() throws InterruptedException {
+        CpuLoad.runOnThreads(1, () -> {
             long first = KernelReaders.userNanosByConstantId();
             for (int i = 0; i < ROUNDS; i++) {
                 work();
-                long before = Os.clockNanos(0xFFFFFFFD);
+                long before = SystemCalls.clockNanos(0xFFFFFFFD);
                 long user = KernelReaders.userNanosByConstantId();
-                assertThat(user).isBetween(before, Os.clockNanos(0xFFFFFFFD));
+                assertThat(user).isBetween(before, SystemCalls.clockNanos(0xFFFFFFFD));
             }
             assertThat(KernelReaders.userNanosByConstantId()).isGreaterThan(first);
         });
     }
 
     @Test
-    void shouldReadUserTimeByAnId() throws InterruptedException {
-        whileAnotherWorks(tid -> {
-            int id = ~tid << 3 | 4 | 1; // as pthread_getcpuclockid builds it, but for user time
+    void shouldReadUserTimeByThreadId() throws InterruptedException {
+        whileAnotherThreadWorks(tid -> {
+            int id = ~tid << 3 | 4 | 1; // like pthread_getcpuclockid, but for user time
             long first = KernelReaders.userNanosByOwnId(tid);
             for (int i = 0; i < ROUNDS; i++) {
-                long before = Os.clockNanos(id);
+                long before = SystemCalls.clockNanos(id);
                 long user = KernelReaders.userNanosByOwnId(tid);
-                assertThat(user).isBetween(before, Os.clockNanos(id));
+                assertThat(user).isBetween(before, SystemCalls.clockNanos(id));
                 work();
             }
             assertThat(KernelReaders.userNanosByOwnId(tid)).isGreaterThan(first);
@@ -62,20 +62,20 @@ class KernelReadersTest {
         assertThat(KernelReaders.userNanosByOwnId(NO_SUCH_THREAD)).isEqualTo(-1);
     }
 
-    /** The text has getrusage's user time, truncated to 10 ms. */
+    /** /proc reports the same user time as getrusage, truncated to 10 ms. */
     @Test
-    void shouldReadUserTimeByText() throws InterruptedException {
-        Work.onThreads(1, () -> {
-            int tid = Os.gettid();
+    void shouldReadUserTimeFromProc() throws InterruptedException {
+        CpuLoad.runOnThreads(1, () -> {
+            int tid = SystemCalls.gettid();
             long[] before = new long[2];
             long[] after = new long[2];
             for (int i = 0; i < ROUNDS; i++) {
                 work();
-                Os.rusage(before);
+                SystemCalls.rusage(before);
                 long user = KernelReaders.userNanosByText(tid);
-                Os.rusage(after);
-                assertThat(user % TEXT_UNIT).isZero();
-                assertThat(user).isBetween(before[0] - before[0] % TEXT_UNIT, after[0]);
+                SystemCalls.rusage(after);
+                assertThat(user % PROC_UNIT_NANOS).isZero();
+                assertThat(user).isBetween(before[0] - before[0] % PROC_UNIT_NANOS, after[0]);
             }
             assertThat(KernelReaders.userNanosByText(tid)).isPositive();
         });
@@ -83,17 +83,17 @@ class KernelReadersTest {
     }
 
     @Test
-    void shouldReadBothPartsByRusage() throws InterruptedException {
-        Work.onThreads(1, () -> {
+    void shouldReadUserAndSystemTimeWithRusage() throws InterruptedException {
+        CpuLoad.runOnThreads(1, () -> {
             long[] before = new long[2];
             long[] read = new long[2];
             long[] after = new long[2];
             for (int i = 0; i < ROUNDS; i++) {
                 work();
-                if (i % 4 == 0) Os.touchPages(100);
-                Os.rusage(before);
+                if (i % 4 == 0) SystemCalls.touchPages(100);
+                SystemCalls.rusage(before);
                 assertThat(KernelReaders.rusage(read)).isTrue();
-                Os.rusage(after);
+                SystemCalls.rusage(after);
                 assertThat(read[0]).isBetween(before[0], after[0]);
                 assertThat(read[1]).isBetween(before[1], after[1]);
             }
@@ -101,81 +101,83 @@ class KernelReadersTest {
         });
     }
 
-    /** The time is part of the time measured here, and the best of many is that of as many calls by the C library. */
+    /**
+     * The result must be within the time measured here. The best result must match that of calls through the C library.
+     */
     @Test
     void shouldTimeSystemCalls() {
         ClockId own = ClockId.thread(0, ClockId.Kind.SCHED);
-        long least = Long.MAX_VALUE;
-        long leastByLibc = Long.MAX_VALUE;
+        long min = Long.MAX_VALUE;
+        long minWithLibc = Long.MAX_VALUE;
         for (int i = 0; i < TRIES; i++) {
             long start = System.nanoTime();
             long nanos = KernelReaders.timeSystemCalls(own, SYSTEM_CALLS);
             assertThat(nanos).isBetween(1L, System.nanoTime() - start);
-            least = Math.min(least, nanos);
-            leastByLibc = Math.min(leastByLibc, Os.timeClock(own.encode(), SYSTEM_CALLS));
+            min = Math.min(min, nanos);
+            minWithLibc = Math.min(minWithLibc, SystemCalls.timeClockReads(own.encode(), SYSTEM_CALLS));
         }
-        assertThat(least).isBetween(leastByLibc * 2 / 3, leastByLibc * 3 / 2);
-        ClockId none = ClockId.thread(NO_SUCH_THREAD, ClockId.Kind.SCHED);
-        assertThat(KernelReaders.timeSystemCalls(none, SYSTEM_CALLS)).isEqualTo(-1);
+        assertThat(min).isBetween(minWithLibc * 2 / 3, minWithLibc * 3 / 2);
+        ClockId missing = ClockId.thread(NO_SUCH_THREAD, ClockId.Kind.SCHED);
+        assertThat(KernelReaders.timeSystemCalls(missing, SYSTEM_CALLS)).isEqualTo(-1);
     }
 
     @ParameterizedTest
     @EnumSource(
             value = ClockId.Kind.class,
             names = {"PROF", "VIRT", "SCHED"})
-    void shouldReadAClockByItsId(ClockId.Kind kind) throws InterruptedException {
+    void shouldReadAClockById(ClockId.Kind kind) throws InterruptedException {
         int bits = kind == ClockId.Kind.PROF ? 0 : kind == ClockId.Kind.VIRT ? 1 : 2;
-        whileAnotherWorks(tid -> {
+        whileAnotherThreadWorks(tid -> {
             for (int i = 0; i < ROUNDS; i++) {
-                shouldReadBetween(~0 << 3 | 4 | bits, ClockId.thread(0, kind));
-                shouldReadBetween(~tid << 3 | 4 | bits, ClockId.thread(tid, kind));
-                shouldReadBetween(~0 << 3 | bits, ClockId.process(0, kind));
+                assertReadsTheSameClock(~0 << 3 | 4 | bits, ClockId.thread(0, kind));
+                assertReadsTheSameClock(~tid << 3 | 4 | bits, ClockId.thread(tid, kind));
+                assertReadsTheSameClock(~0 << 3 | bits, ClockId.process(0, kind));
                 work();
             }
         });
     }
 
-    /** Sampled user time stands still for a whole tick; measured user time moves at nearly every look. */
+    /** Sampled user time is constant within a tick. Precise user time changes with nearly every read. */
     @Test
-    void shouldTellHowTheKernelCountsUserTime() throws InterruptedException {
+    void shouldReportHowTheKernelAccountsUserTime() throws InterruptedException {
         int ticks = 50;
-        Work.onThreads(1, () -> {
-            long looks = 0;
-            long steps = 0;
+        CpuLoad.runOnThreads(1, () -> {
+            long reads = 0;
+            long changes = 0;
             long last = 0;
-            long end = Os.threadCpuNanos() + ticks * TaskClock.status().tickNanos();
-            while (Os.threadCpuNanos() < end) {
-                long user = Os.clockNanos(0xFFFFFFFD);
-                looks++;
-                if (user != last) steps++;
+            long end = SystemCalls.threadCpuNanos() + ticks * TaskClock.status().tickNanos();
+            while (SystemCalls.threadCpuNanos() < end) {
+                long user = SystemCalls.clockNanos(0xFFFFFFFD);
+                reads++;
+                if (user != last) changes++;
                 last = user;
             }
-            assertThat(looks).isGreaterThan(100L * ticks);
-            boolean isSampled = steps < looks / 10;
+            assertThat(reads).isGreaterThan(100L * ticks);
+            boolean isSampled = changes < reads / 10;
             assertThat(TaskClock.status().accounting())
                     .isEqualTo(isSampled ? ClockStatus.Accounting.TICK : ClockStatus.Accounting.PRECISE);
-            if (isSampled) assertThat(steps).isBetween(1L, 2L * ticks);
+            if (isSampled) assertThat(changes).isBetween(1L, 2L * ticks);
         });
     }
 
-    private static void shouldReadBetween(int id, ClockId clock) {
-        long before = Os.clockNanos(id);
+    private static void assertReadsTheSameClock(int id, ClockId clock) {
+        long before = SystemCalls.clockNanos(id);
         long nanos = clock.nanos();
-        assertThat(nanos).as(clock.toString()).isBetween(before, Os.clockNanos(id));
+        assertThat(nanos).as(clock.toString()).isBetween(before, SystemCalls.clockNanos(id));
     }
 
     interface Reader {
         void read(int tid);
     }
 
-    private static void whileAnotherWorks(Reader reader) throws InterruptedException {
+    private static void whileAnotherThreadWorks(Reader reader) throws InterruptedException {
         AtomicBoolean done = new AtomicBoolean();
         AtomicInteger tid = new AtomicInteger();
         CountDownLatch started = new CountDownLatch(1);
         Thread worker = new Thread(() -> {
-            tid.set(Os.gettid());
+            tid.set(SystemCalls.gettid());
             started.countDown();
-            while (!done.get()) Work.user(1_000);
+            while (!done.get()) CpuLoad.burnUser(1_000);
         });
         worker.start();
         started.await();
@@ -188,7 +190,7 @@ class KernelReadersTest {
     }
 
     private static void work() {
-        long end = Os.threadCpuNanos() + WORK_NANOS;
-        while (Os.threadCpuNanos() < end) Work.user(1_000);
+        long end = SystemCalls.threadCpuNanos() + WORK_NANOS;
+        while (SystemCalls.threadCpuNanos() < end) CpuLoad.burnUser(1_000);
     }
 }

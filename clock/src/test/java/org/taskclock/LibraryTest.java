@@ -19,9 +19,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Where the native library comes from, and what is said where it cannot be had. */
+/** Tests where the native library is loaded from, and what is reported if it cannot be loaded. */
 class LibraryTest {
-    private static final String FILE = "libtaskclock-linux-x86_64.so";
+    private static final String FILE_NAME = "libtaskclock-linux-x86_64.so";
 
     @TempDir
     Path directory;
@@ -30,157 +30,160 @@ class LibraryTest {
     Path elsewhere;
 
     @BeforeAll
-    static void isWhereALibraryExists() {
-        assumeTrue(Expected.isNative(), "no native library for this system");
+    static void assumeNativeLibrary() {
+        assumeTrue(ExpectedBackend.isNative(), "no native library for this system");
     }
 
     @Test
-    void shouldLeaveNothingBehind() {
+    void shouldLeaveNoFilesBehind() {
         ChildJvm child =
-                ChildJvm.run(List.of(temporary(directory)), SayStatus.class).succeeded();
-        assertThat(child.out()).contains("rung=" + Expected.rung(), "temporary=[]");
+                ChildJvm.run(List.of(temporary(directory)), StatusPrinter.class).succeeded();
+        assertThat(child.out()).contains("backend=" + ExpectedBackend.name(), "temporary=[]");
         assertThat(directory).isEmptyDirectory();
     }
 
     @Test
-    void shouldLeaveNothingBehindWhenTheJvmIsHalted() {
-        ChildJvm child = ChildJvm.run(List.of(temporary(directory)), SayStatus.class, "halt")
+    void shouldLeaveNoFilesBehindIfTheJvmIsHalted() {
+        ChildJvm child = ChildJvm.run(List.of(temporary(directory)), StatusPrinter.class, "halt")
                 .succeeded();
-        assertThat(child.out()).contains("rung=" + Expected.rung());
+        assertThat(child.out()).contains("backend=" + ExpectedBackend.name());
         assertThat(directory).isEmptyDirectory();
     }
 
     @Test
-    void shouldExtractWhereNobodyElseCanWrite() {
+    void shouldExtractToAPrivateDirectory() {
         List<String> command = new ArrayList<>(List.of("sh", "-c", "umask 0; exec \"$@\"", "sh"));
-        command.addAll(ChildJvm.command(List.of(temporary(directory)), LibraryWatch.class));
-        assertThat(ChildJvm.run(command).succeeded().out()).containsOnlyOnce("rwx------ holding 1\n");
+        command.addAll(ChildJvm.command(List.of(temporary(directory)), ExtractionInspector.class));
+        assertThat(ChildJvm.run(command).succeeded().out()).containsOnlyOnce("rwx------ files=1\n");
     }
 
     @Test
-    void shouldNameATemporaryDirectoryThatDoesNotExist() {
-        shouldFallBack(List.of(), directory + "/none", "cannot extract", "none", "-Djava.io.tmpdir");
+    void shouldFallBackIfTheTemporaryDirectoryDoesNotExist() {
+        assertFallsBack(List.of(), directory + "/none", "cannot extract", "none", "-Djava.io.tmpdir");
     }
 
     @Test
-    void shouldNameATemporaryDirectoryThatIsAFile() throws IOException {
+    void shouldFallBackIfTheTemporaryDirectoryIsAFile() throws IOException {
         Path file = Files.writeString(directory.resolve("file"), "");
-        shouldFallBack(List.of(), file.toString(), "cannot extract", file.toString(), "-Djava.io.tmpdir");
+        assertFallsBack(List.of(), file.toString(), "cannot extract", file.toString(), "-Djava.io.tmpdir");
     }
 
-    /** A JVM that was started with LC_ALL=C has no Path for a name that is not ASCII. */
+    /** A JVM that was started with LC_ALL=C cannot create a Path for a name that is not ASCII. */
     @Test
-    void shouldFallBackWhereTheTemporaryDirectoryCannotBeNamed() {
-        shouldFallBack(List.of("env", "LC_ALL=C"), directory + beyondAscii(), "cannot extract", "-Djava.io.tmpdir");
+    void shouldFallBackIfTheNameOfTheTemporaryDirectoryIsUnmappable() {
+        assertFallsBack(List.of("env", "LC_ALL=C"), directory + nonAsciiName(), "cannot extract", "-Djava.io.tmpdir");
     }
 
     @Test
-    void shouldFallBackWhereTheGivenPathCannotBeNamed() {
-        List<String> options = List.of("-D" + Library.PATH_PROPERTY + "=" + directory + beyondAscii());
-        ChildJvm child = say(List.of("env", "LC_ALL=C"), options).succeeded();
-        assertThat(child.out()).contains("rung=mxbean", "syscall-", "-D" + Library.PATH_PROPERTY);
+    void shouldFallBackIfTheGivenPathIsUnmappable() {
+        List<String> options = List.of("-D" + Library.PATH_PROPERTY + "=" + directory + nonAsciiName());
+        ChildJvm child = printStatus(List.of("env", "LC_ALL=C"), options).succeeded();
+        assertThat(child.out()).contains("backend=mxbean", "syscall-", "-D" + Library.PATH_PROPERTY);
     }
 
-    private static String beyondAscii() {
+    private static String nonAsciiName() {
         String name = "/\u00fc";
-        boolean canPass = Charset.forName(System.getProperty("sun.jnu.encoding"))
+        boolean canEncode = Charset.forName(System.getProperty("sun.jnu.encoding"))
                 .newEncoder()
                 .canEncode(name);
-        assumeTrue(canPass, "this JVM was itself started in a locale that has ASCII only");
+        assumeTrue(canEncode, "this JVM was itself started in an ASCII locale");
         return name;
     }
 
     @Test
-    void shouldFallBackWhereTheTemporaryDirectoryIsReadOnly() {
-        shouldFallBack(
+    void shouldFallBackIfTheTemporaryDirectoryIsReadOnly() {
+        assertFallsBack(
                 mounted("ro"), directory.toString(), "cannot extract", "Read-only file system", "-Djava.io.tmpdir");
     }
 
     @Test
-    void shouldFallBackWhereTheTemporaryDirectoryIsFull() {
-        ChildJvm child = shouldFallBack(
+    void shouldFallBackIfTheTemporaryDirectoryIsFull() {
+        ChildJvm child = assertFallsBack(
                 mounted("size=4k"), directory.toString(), "cannot extract", "No space left", "-Djava.io.tmpdir");
         assertThat(child.out()).contains("temporary=[]");
     }
 
     @Test
-    void shouldFallBackWhereNothingMayBeExecuted() throws IOException {
+    void shouldFallBackIfTheTemporaryDirectoryIsNoexec() throws IOException {
         ChildJvm child =
-                shouldFallBack(mounted("noexec"), directory.toString(), "cannot load", "noexec", "-Djava.io.tmpdir");
+                assertFallsBack(mounted("noexec"), directory.toString(), "cannot load", "noexec", "-Djava.io.tmpdir");
         assertThat(child.out()).contains("temporary=[]");
 
-        // The remedy that was named helps.
-        Path copy = extracted(elsewhere.resolve(FILE));
-        ChildJvm helped = say(mounted("noexec"), List.of(temporary(directory), given(copy)));
-        assertThat(helped.succeeded().out()).contains("rung=" + Expected.rung());
+        // The proposed remedy works.
+        Path copy = extractLibrary(elsewhere.resolve(FILE_NAME));
+        ChildJvm remedied = printStatus(mounted("noexec"), List.of(temporary(directory), libraryPath(copy)));
+        assertThat(remedied.succeeded().out()).contains("backend=" + ExpectedBackend.name());
     }
 
     @Test
-    void shouldTakeAGivenFile() throws IOException {
-        shouldTake(extracted(directory.resolve("any-name.so")));
+    void shouldLoadAGivenFile() throws IOException {
+        assertLoads(extractLibrary(directory.resolve("any-name.so")));
     }
 
     @Test
-    void shouldTakeAGivenDirectory() throws IOException {
-        extracted(directory.resolve(FILE));
-        shouldTake(directory);
+    void shouldLoadFromAGivenDirectory() throws IOException {
+        extractLibrary(directory.resolve(FILE_NAME));
+        assertLoads(directory);
     }
 
-    private void shouldTake(Path given) {
-        // Nothing can be extracted, so what is loaded is what was given.
-        List<String> options = List.of(given(given), temporary(directory.resolve("none")));
-        assertThat(say(List.of(), options).succeeded().out()).contains("rung=" + Expected.rung(), "syscall+");
+    private void assertLoads(Path path) {
+        // Extraction is impossible, so the loaded library must be the given one.
+        List<String> options = List.of(libraryPath(path), temporary(directory.resolve("none")));
+        assertThat(printStatus(List.of(), options).succeeded().out())
+                .contains("backend=" + ExpectedBackend.name(), "syscall+");
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"nothing", "text", "cut", "empty directory"})
-    void shouldNameAGivenPathThatIsNoLibrary(String kind) throws IOException {
+    @ValueSource(strings = {"missing", "text", "truncated", "empty directory"})
+    void shouldReportAGivenPathThatIsNotALibrary(String kind) throws IOException {
         Path path = directory.resolve(kind);
         switch (kind) {
-            case "text" -> Files.writeString(path, "This is no library.\n");
-            case "cut" -> Files.write(path, new byte[] {0x7f, 'E', 'L', 'F'});
+            case "text" -> Files.writeString(path, "This is not a library.\n");
+            case "truncated" -> Files.write(path, new byte[] {0x7f, 'E', 'L', 'F'});
             case "empty directory" -> Files.createDirectory(path);
             default -> {}
         }
-        shouldRefuse(path);
+        assertRejects(path);
     }
 
     @Test
-    void shouldNameAGivenLibraryOfSomebodyElse() {
-        shouldRefuse(Path.of(System.getProperty("test.native"), "libtestos.so"));
+    void shouldReportAGivenForeignLibrary() {
+        assertRejects(Path.of(System.getProperty("test.native"), "libtestsyscalls.so"));
     }
 
-    private void shouldRefuse(Path given) {
-        ChildJvm child = say(List.of(), List.of(given(given))).succeeded();
-        assertThat(child.out()).contains("rung=mxbean", "syscall-", given.toString(), "-D" + Library.PATH_PROPERTY);
-        ChildJvm forced = say(List.of(), List.of(given(given), "-Dtaskclock.rung=syscall"));
+    private static void assertRejects(Path path) {
+        ChildJvm child = printStatus(List.of(), List.of(libraryPath(path))).succeeded();
+        assertThat(child.out()).contains("backend=mxbean", "syscall-", path.toString(), "-D" + Library.PATH_PROPERTY);
+        ChildJvm forced = printStatus(List.of(), List.of(libraryPath(path), "-Dtaskclock.backend=syscall"));
         assertThat(forced.exit()).isNotZero();
-        assertThat(forced.err()).contains("-Dtaskclock.rung=syscall", given.toString());
+        assertThat(forced.err()).contains("-Dtaskclock.backend=syscall", path.toString());
     }
 
-    /** A child by some launcher runs on the last rung and says why; forced to the first, it says the same and fails. */
-    private ChildJvm shouldFallBack(List<String> launcher, String temporary, String... reasons) {
-        ChildJvm child = say(launcher, List.of(temporary(temporary))).succeeded();
-        assertThat(child.out()).contains("rung=mxbean", "mxbean+", "cpu=known", "binding=none");
+    /**
+     * Asserts that a child uses mxbean and gives the reasons, and that it fails with the reasons if forced to syscall.
+     */
+    private static ChildJvm assertFallsBack(List<String> launcher, String temporary, String... reasons) {
+        ChildJvm child = printStatus(launcher, List.of(temporary(temporary))).succeeded();
+        assertThat(child.out()).contains("backend=mxbean", "mxbean+", "cpu=known", "binding=none");
         assertThat(child.out().lines().filter(line -> line.startsWith("syscall-")))
                 .singleElement()
                 .asString()
                 .contains(reasons)
                 .contains("-D" + Library.PATH_PROPERTY);
-        ChildJvm forced = say(launcher, List.of(temporary(temporary), "-Dtaskclock.rung=syscall"));
+        ChildJvm forced = printStatus(launcher, List.of(temporary(temporary), "-Dtaskclock.backend=syscall"));
         assertThat(forced.exit()).isNotZero();
-        assertThat(forced.out()).doesNotContain("rung=");
-        assertThat(forced.err()).contains("-Dtaskclock.rung=syscall").contains(reasons);
+        assertThat(forced.out()).doesNotContain("backend=");
+        assertThat(forced.err()).contains("-Dtaskclock.backend=syscall").contains(reasons);
         return child;
     }
 
-    private static ChildJvm say(List<String> launcher, List<String> options) {
+    private static ChildJvm printStatus(List<String> launcher, List<String> options) {
         List<String> command = new ArrayList<>(launcher);
-        command.addAll(ChildJvm.command(options, SayStatus.class));
+        command.addAll(ChildJvm.command(options, StatusPrinter.class));
         return ChildJvm.run(command);
     }
 
-    /** A launcher that sees a small file system of its own in place of {@link #directory}. */
+    /** Returns a launcher for which {@link #directory} is a separate tmpfs mounted with this option. */
     private List<String> mounted(String option) {
         String script = "mount -t tmpfs -o \"$1\" none \"$2\" || exit 99; shift 2; exec \"$@\"";
         for (List<String> namespace : List.of(List.of("unshare", "--mount"), List.of("unshare", "-Urm"))) {
@@ -190,7 +193,7 @@ class LibraryTest {
             probe.add("true");
             if (canRun(probe)) return launcher;
         }
-        assumeTrue(false, "no private mount of tmpfs is allowed here (unshare --mount, unshare -Urm)");
+        assumeTrue(false, "a private tmpfs mount is not permitted (unshare --mount, unshare -Urm)");
         throw new AssertionError();
     }
 
@@ -202,8 +205,8 @@ class LibraryTest {
         }
     }
 
-    private static Path extracted(Path to) throws IOException {
-        try (InputStream in = Library.class.getResourceAsStream(FILE)) {
+    private static Path extractLibrary(Path to) throws IOException {
+        try (InputStream in = Library.class.getResourceAsStream(FILE_NAME)) {
             Files.copy(in, to);
         }
         return to;
@@ -213,7 +216,7 @@ class LibraryTest {
         return "-Djava.io.tmpdir=" + path;
     }
 
-    private static String given(Path path) {
+    private static String libraryPath(Path path) {
         return "-D" + Library.PATH_PROPERTY + "=" + path;
     }
 }

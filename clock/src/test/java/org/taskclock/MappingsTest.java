@@ -8,29 +8,29 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Whether anything native is in use, by the kernel's list of mappings rather than by what the library says. */
+/** Tests whether native code is in use according to the kernel's list of mappings, not according to the library. */
 class MappingsTest {
     @Test
-    void shouldMapNothingWhenSwitchedOff() {
-        assertThat(mappedOn("mxbean")).isEmpty();
+    void shouldMapNothingOnMxbean() {
+        assertThat(mappings("mxbean")).isEmpty();
     }
 
-    /** Shows that the test above can fail. */
+    /** Also shows that the test above can fail. */
     @Test
-    void shouldMapLibraryAndPageOtherwise() {
-        assumeTrue(Expected.isNative(), "no native library for this system");
-        assertThat(mappedOn("syscall"))
+    void shouldMapTheLibraryAndThePageOnSyscall() {
+        assumeTrue(ExpectedBackend.isNative(), "no native library for this system");
+        assertThat(mappings("syscall"))
                 .anyMatch(line -> line.contains(" r-xp ") && line.contains("libtaskclock"))
                 .anyMatch(
                         line -> line.contains(" r--p ") && line.endsWith(" /memfd:" + ForgedPage.NAME + " (deleted)"));
     }
 
-    private static List<String> mappedOn(String rung) {
-        String out = ChildJvm.run(List.of("-Dtaskclock.rung=" + rung), Mappings.class)
+    private static List<String> mappings(String backend) {
+        String out = ChildJvm.run(List.of("-Dtaskclock.backend=" + backend), MappingsPrinter.class)
                 .succeeded()
                 .out();
         return out.lines()
-                .filter(line -> !line.equals("every read done on " + rung))
+                .filter(line -> !line.equals("all reads passed on " + backend))
                 .toList();
     }
 }

@@ -17,13 +17,13 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The library as a module, used by an application that is one. */
+/** Tests the library as a module of a modular application. */
 class ModulePathTest {
     private static final String JAR = System.getProperty("test.jar");
-    private static final String EXPECTED = Expected.rung();
+    private static final String EXPECTED = ExpectedBackend.name();
     private static final int FEATURE = Runtime.version().feature();
 
-    /** What the application may use without requiring more than the library. */
+    /** Uses everything that an application can use if it requires only the library's module. */
     private static final String MAIN = """
             package com.acme;
 
@@ -49,12 +49,12 @@ class ModulePathTest {
         Path module = Files.writeString(
                 directory.resolve("module-info.java"), "module com.acme { requires org.taskclock; }\n");
         Path main = Files.writeString(directory.resolve("Main.java"), MAIN);
-        StringWriter said = new StringWriter();
+        StringWriter output = new StringWriter();
         int result = ToolProvider.findFirst("javac")
                 .orElseThrow()
                 .run(
-                        new PrintWriter(said),
-                        new PrintWriter(said),
+                        new PrintWriter(output),
+                        new PrintWriter(output),
                         "-Xlint:all,-requires-automatic",
                         "-Werror",
                         "--module-path",
@@ -63,48 +63,48 @@ class ModulePathTest {
                         directory.resolve("app").toString(),
                         module.toString(),
                         main.toString());
-        assertThat(result).as(said.toString()).isZero();
+        assertThat(result).as(output.toString()).isZero();
     }
 
     @Test
-    void shouldWorkWithoutAWarning() {
+    void shouldWorkWithoutWarnings() {
         List<String> options = FEATURE >= 22 ? List.of("--enable-native-access=org.taskclock") : List.of();
-        ChildJvm child = application(options);
+        ChildJvm child = runApplication(options);
         assertWorks(child);
         assertThat(child.err()).isEmpty();
     }
 
     @Test
-    void shouldWorkWithTheWarningOfTheJvmOnlyWhereNativeAccessIsNotEnabled() {
-        assumeTrue(FEATURE >= 24, "before JDK 24 loading a library is no restricted method");
+    void shouldWorkWithOnlyTheJvmsWarningIfNativeAccessIsNotEnabled() {
+        assumeTrue(FEATURE >= 24, "loading a library is not a restricted method before JDK 24");
         assumeTrue(!EXPECTED.equals("mxbean"), "no native library for this system");
-        ChildJvm child = application(List.of());
+        ChildJvm child = runApplication(List.of());
         assertWorks(child);
         assertThat(child.err()).contains("--enable-native-access=org.taskclock");
         assertThat(child.err().lines().filter(line -> !line.isBlank())).allMatch(line -> line.startsWith("WARNING: "));
     }
 
     @Test
-    void shouldNameTheRemedyWhereNativeAccessIsDenied() {
-        assumeTrue(FEATURE >= 24, "before JDK 24 there is no --illegal-native-access");
+    void shouldReportTheRemedyIfNativeAccessIsDenied() {
+        assumeTrue(FEATURE >= 24, "--illegal-native-access requires JDK 24");
         assumeTrue(!EXPECTED.equals("mxbean"), "no native library for this system");
-        ChildJvm child = application(List.of("--illegal-native-access=deny"));
-        assertThat(child.succeeded().out()).startsWith("works on ClockStatus[rung=mxbean");
+        ChildJvm child = runApplication(List.of("--illegal-native-access=deny"));
+        assertThat(child.succeeded().out()).startsWith("works on ClockStatus[backend=mxbean");
         assertThat(child.out()).contains("--enable-native-access").doesNotContain("noexec");
     }
 
-    /** JDK 22 and 23 deny it to all others where it is given to some; later ones only warn. */
+    /** If some modules are given native access, JDK 22 and 23 deny it to all others. Later JDKs only warn. */
     @Test
-    void shouldWorkWhereNativeAccessIsGivenToOthers() {
-        assumeTrue(FEATURE >= 22, "before JDK 22 JNI is used");
-        assertThat(application(List.of("--enable-native-access=com.acme"))
+    void shouldWorkIfOnlyOtherModulesHaveNativeAccess() {
+        assumeTrue(FEATURE >= 22, "JNI is used before JDK 22");
+        assertThat(runApplication(List.of("--enable-native-access=com.acme"))
                         .succeeded()
                         .out())
                 .startsWith("works on ");
     }
 
     @Test
-    void shouldDescribeItselfAsPromised() {
+    void shouldHaveTheDocumentedModuleDescriptor() {
         ChildJvm child =
                 ChildJvm.run(List.of(ChildJvm.java(), "--module-path", JAR, "--describe-module", "org.taskclock"));
         assertThat(child.succeeded().out().lines().skip(1))
@@ -116,7 +116,7 @@ class ModulePathTest {
         assertThat(child.out()).startsWith("org.taskclock@").doesNotContain("automatic");
     }
 
-    private ChildJvm application(List<String> options) {
+    private ChildJvm runApplication(List<String> options) {
         List<String> command = new ArrayList<>(List.of(ChildJvm.java()));
         command.addAll(options);
         command.addAll(List.of("--module-path", JAR + ":" + directory.resolve("app"), "-m", "com.acme/com.acme.Main"));
@@ -124,7 +124,7 @@ class ModulePathTest {
     }
 
     private static void assertWorks(ChildJvm child) {
-        assertThat(child.succeeded().out()).startsWith("works on ClockStatus[rung=" + EXPECTED + ",");
+        assertThat(child.succeeded().out()).startsWith("works on ClockStatus[backend=" + EXPECTED + ",");
         String binding = EXPECTED.equals("mxbean") ? "none" : FEATURE >= 22 ? "FFM" : "JNI";
         assertThat(child.out()).contains("binding=" + binding + ",");
     }

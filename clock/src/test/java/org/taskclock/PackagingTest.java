@@ -28,7 +28,7 @@ import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.commons.ClassRemapper;
 import org.objectweb.asm.commons.Remapper;
 
-/** What is in the jar, and what is not. */
+/** Tests the contents of the jar. */
 class PackagingTest {
     private static final String VERSIONS = "META-INF/versions/";
     private static final int JAVA_17 = 61;
@@ -59,7 +59,7 @@ class PackagingTest {
     }
 
     @Test
-    void shouldHoldTheLibraryAndNothingElse() {
+    void shouldContainOnlyTheLibrary() {
         assertThat(names())
                 .contains(
                         "META-INF/LICENSE",
@@ -72,26 +72,26 @@ class PackagingTest {
                         || name.equals("module-info.class")
                         || name.startsWith("org/taskclock/"))
                 .noneMatch(name -> name.contains("Test") || name.endsWith(".java"))
-                .doesNotContain("org/taskclock/Os.class", "org/taskclock/ChildJvm.class");
+                .doesNotContain("org/taskclock/SystemCalls.class", "org/taskclock/ChildJvm.class");
     }
 
     @Test
-    void shouldHoldTheNativeLibraryWhereOneIsBuilt() throws IOException {
-        boolean expected = Expected.isNative();
+    void shouldContainTheNativeLibraryIfItIsBuilt() throws IOException {
+        boolean expected = ExpectedBackend.isNative();
         String name = "org/taskclock/libtaskclock-linux-x86_64.so";
         assertThat(names().contains(name)).isEqualTo(expected);
         if (expected) assertThat(bytes(name)).startsWith(0x7f, 'E', 'L', 'F');
     }
 
     @Test
-    void shouldSayItsVersion() throws IOException {
+    void shouldContainItsVersion() throws IOException {
         String version = new String(bytes("org/taskclock/version"), StandardCharsets.UTF_8).trim();
         assertThat(version).matches("\\d+\\.\\d+\\.\\d+.*");
         assertThat(path.getFileName().toString()).contains(version);
     }
 
     @Test
-    void shouldHoldTheClassesThatDifferOnNewerJdks() {
+    void shouldContainTheClassesForNewerJdks() {
         assertThat(jar.isMultiRelease()).isTrue();
         assertThat(names().stream().filter(name -> name.startsWith(VERSIONS)))
                 .containsExactlyInAnyOrder(
@@ -101,17 +101,17 @@ class PackagingTest {
     }
 
     @Test
-    void shouldHaveTheSamePublicShapeOnEveryJdk() {
+    void shouldHaveTheSamePublicApiOnEveryJdk() {
         assumeTrue(Runtime.version().feature() >= 22, "this JDK's jar tool cannot read classes of JDK 22");
-        StringWriter said = new StringWriter();
-        PrintWriter writer = new PrintWriter(said);
+        StringWriter output = new StringWriter();
+        PrintWriter writer = new PrintWriter(output);
         ToolProvider tool = ToolProvider.findFirst("jar").orElseThrow();
         int result = tool.run(writer, writer, "--validate", "--file", path.toString());
-        assertThat(result).as(said.toString()).isZero();
+        assertThat(result).as(output.toString()).isZero();
     }
 
     @Test
-    void shouldHoldClassesThatRunOnJdk17() throws IOException {
+    void shouldContainClassesThatRunOnJdk17() throws IOException {
         for (String name : names()) {
             if (!name.endsWith(".class")) continue;
             int major = ByteBuffer.wrap(bytes(name)).getShort(6);
@@ -120,7 +120,7 @@ class PackagingTest {
     }
 
     @Test
-    void shouldRequireNoModuleButTheJdks() {
+    void shouldRequireOnlyModulesOfTheJdk() {
         var module = ModuleFinder.of(path).find("org.taskclock").orElseThrow().descriptor();
         assertThat(module.requires().stream().map(Requires::name))
                 .containsExactlyInAnyOrder("java.base", "java.management", "jdk.management")
@@ -130,7 +130,7 @@ class PackagingTest {
     }
 
     @Test
-    void shouldReferToNoClassButTheJdks() throws IOException {
+    void shouldReferOnlyToClassesOfTheJdk() throws IOException {
         Set<String> used = new TreeSet<>();
         Remapper collecting = new Remapper(Opcodes.ASM9) {
             @Override

@@ -11,31 +11,31 @@ import org.junit.jupiter.api.Test;
 
 @Tag("contract")
 class ProcessClockTest {
-    private static final boolean NATIVE = TaskClock.status().rung() != Rung.MXBEAN;
+    private static final boolean NATIVE = TaskClock.status().backend() != Backend.MXBEAN;
 
     @Test
     void shouldCountAllThreadsOfThisProcess() throws InterruptedException {
         ProcessClock clock = ProcessClock.current();
         long start = clock.cpuNanos();
         long[] own = new long[2];
-        Work.onThreads(2, () -> {
-            while (Os.threadCpuNanos() < 200_000_000) Work.user(100_000);
+        CpuLoad.runOnThreads(2, () -> {
+            while (SystemCalls.threadCpuNanos() < 200_000_000) CpuLoad.burnUser(100_000);
             synchronized (own) {
-                own[0] += Os.threadCpuNanos();
+                own[0] += SystemCalls.threadCpuNanos();
             }
         });
-        // Other threads of this JVM work too; what ended is counted.
+        // Other threads of this JVM work too. The time of ended threads is still counted.
         assertThat(clock.cpuNanos() - start).isGreaterThanOrEqualTo(NATIVE ? own[0] : own[0] - 20_000_000);
     }
 
     @Test
-    void shouldSplitConsistentlyAndNeverGoBackwards() {
+    void shouldSplitConsistentlyAndNeverDecrease() {
         ProcessClock clock = ProcessClock.current();
         CpuTime last = clock.now();
         assertThat(last.isKnown()).isEqualTo(NATIVE);
         for (int i = 0; i < 200 && NATIVE; i++) {
-            Work.user(20_000);
-            Work.system(1);
+            CpuLoad.burnUser(20_000);
+            CpuLoad.burnSystem(1);
             CpuTime now = clock.now();
             assertThat(now.userNanos() + now.systemNanos()).isEqualTo(now.cpuNanos());
             assertThat(now.userNanos()).isGreaterThanOrEqualTo(last.userNanos());
@@ -44,21 +44,21 @@ class ProcessClockTest {
         }
         ProcStat text = ProcStat.read("/proc/self/stat");
         if (NATIVE) {
-            // The sums of many threads' ticks, scaled as one: within a twentieth, and the unit of the text.
+            // The kernel scales the sum of all threads' ticks, so allow 5 %, and the unit of the text.
             long tolerance = last.cpuNanos() / 20 + 50_000_000;
             assertThat(last.userNanos()).isBetween(text.userNanos() - tolerance, text.userNanos() + tolerance);
         }
     }
 
     @Test
-    void shouldReadAnotherProcessUntilItIsGone() throws IOException, InterruptedException {
+    void shouldReadAnotherProcessUntilItEnds() throws IOException, InterruptedException {
         Process child =
                 new ProcessBuilder("sh", "-c", "i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done; read line").start();
         ProcessClock clock = ProcessClock.of(child.pid());
-        long least = 10_000_000;
+        long minNanos = 10_000_000;
         long end = System.nanoTime() + 30_000_000_000L;
-        while (clock.cpuNanos() < least && System.nanoTime() < end) Thread.onSpinWait();
-        assertThat(clock.cpuNanos()).isGreaterThanOrEqualTo(least);
+        while (clock.cpuNanos() < minNanos && System.nanoTime() < end) Thread.onSpinWait();
+        assertThat(clock.cpuNanos()).isGreaterThanOrEqualTo(minNanos);
         if (NATIVE) assertThat(clock.now().userNanos()).isPositive();
         child.destroyForcibly().waitFor();
         assertThat(clock.cpuNanos()).isEqualTo(-1);
@@ -67,7 +67,7 @@ class ProcessClockTest {
     }
 
     @Test
-    void shouldRefuseWhatIsNoProcessId() {
+    void shouldRejectInvalidProcessIds() {
         for (long pid : new long[] {0, -1, 1L << 40, 1 << 30}) {
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> ProcessClock.of(pid))

@@ -12,7 +12,10 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the guide says about scoped values and virtual threads, which these sources cannot name: another JVM compiles it. */
+/**
+ * Tests the guide's examples with scoped values and virtual threads. A child JVM compiles them, because these sources
+ * are compiled for JDK 17.
+ */
 class ScopedAccountTest {
     private static final String MAIN = """
             import java.util.concurrent.Executors;
@@ -61,7 +64,7 @@ class ScopedAccountTest {
 
     @Test
     void shouldCarryAnAccountInAScopedValue() throws IOException {
-        assumeTrue(Runtime.version().feature() >= 25, "this JDK has no scoped values, or not for good");
+        assumeTrue(Runtime.version().feature() >= 25, "scoped values are final since JDK 25");
         Path main = Files.writeString(directory.resolve("Main.java"), MAIN);
         String jar = System.getProperty("test.jar");
         ChildJvm child = ChildJvm.run(

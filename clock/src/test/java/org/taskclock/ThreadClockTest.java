@@ -15,20 +15,20 @@ import org.junit.jupiter.api.Test;
 
 @Tag("contract")
 class ThreadClockTest {
-    private static final boolean NATIVE = TaskClock.status().rung() != Rung.MXBEAN;
+    private static final boolean NATIVE = TaskClock.status().backend() != Backend.MXBEAN;
     private static final long TICK = Math.max(TaskClock.status().tickNanos(), 0);
-    /** The unit of /proc. */
-    private static final long TEXT_UNIT = 10_000_000;
+    /** The unit of CPU times in /proc. */
+    private static final long PROC_UNIT_NANOS = 10_000_000;
 
-    /** A thread that says who it is, works until told, and stays parked until it is let go. */
-    private static final class Subject extends Thread {
+    /** A thread that publishes its tid and stays parked until {@link #end} is called. */
+    private static final class ParkedThread extends Thread {
         final CountDownLatch ready = new CountDownLatch(1);
         final AtomicBoolean done = new AtomicBoolean();
         volatile int tid;
 
         @Override
         public void run() {
-            tid = Os.gettid();
+            tid = SystemCalls.gettid();
             ready.countDown();
             while (!done.get()) LockSupport.park(this);
         }
@@ -46,35 +46,35 @@ class ThreadClockTest {
     }
 
     @Test
-    void shouldFindTheKernelIdOfThreadsThatNeverCalledUs() throws InterruptedException {
-        List<Subject> subjects = new ArrayList<>();
-        for (int i = 0; i < 300; i++) subjects.add(new Subject());
-        for (Subject subject : subjects) subject.begin();
-        for (Subject subject : subjects) {
-            assertThat(ThreadClock.of(subject).tid()).isEqualTo(NATIVE ? subject.tid : -1);
-            // Not just positive: a host that takes a processor away can keep the kernel from counting a thread this
-            // short.
-            int sched = ~subject.tid << 3 | 4 | 2;
-            long before = Os.clockNanos(sched);
-            assertThat(ThreadClock.of(subject).cpuNanos()).isBetween(before, Os.clockNanos(sched));
+    void shouldFindTheTidOfThreadsThatNeverUsedTheClock() throws InterruptedException {
+        List<ParkedThread> parkedThreads = new ArrayList<>();
+        for (int i = 0; i < 300; i++) parkedThreads.add(new ParkedThread());
+        for (ParkedThread parked : parkedThreads) parked.begin();
+        for (ParkedThread parked : parkedThreads) {
+            assertThat(ThreadClock.of(parked).tid()).isEqualTo(NATIVE ? parked.tid : -1);
+            // Does not just require a positive time: if the host takes a processor away, the kernel may not have
+            // counted anything for so short a thread.
+            int sched = ~parked.tid << 3 | 4 | 2;
+            long before = SystemCalls.clockNanos(sched);
+            assertThat(ThreadClock.of(parked).cpuNanos()).isBetween(before, SystemCalls.clockNanos(sched));
         }
-        assertThat(ThreadClock.of(Thread.currentThread()).tid()).isEqualTo(NATIVE ? Os.gettid() : -1);
-        for (Subject subject : subjects) subject.end();
+        assertThat(ThreadClock.of(Thread.currentThread()).tid()).isEqualTo(NATIVE ? SystemCalls.gettid() : -1);
+        for (ParkedThread parked : parkedThreads) parked.end();
     }
 
     @Test
     void shouldReadMinusOneBeforeStartAndAfterEnd() throws InterruptedException {
-        Subject subject = new Subject();
-        ThreadClock clock = ThreadClock.of(subject);
+        ParkedThread parked = new ParkedThread();
+        ThreadClock clock = ThreadClock.of(parked);
         ThreadClock never = ThreadClock.of(new Thread(() -> {}));
         assertUnknown(clock);
-        subject.begin();
+        parked.begin();
         assertThat(clock.cpuNanos()).isPositive();
         assertThat(clock.now().isKnown()).isTrue();
-        subject.end();
+        parked.end();
         assertUnknown(clock);
         assertUnknown(never);
-        assertUnknown(ThreadClock.of(subject));
+        assertUnknown(ThreadClock.of(parked));
     }
 
     private static void assertUnknown(ThreadClock clock) {
@@ -86,31 +86,31 @@ class ThreadClockTest {
     }
 
     @Test
-    void shouldAgreeWithTheThreadItself() throws InterruptedException {
-        Work.onThreads(1, () -> {
+    void shouldAgreeWithTheThreadsOwnClock() throws InterruptedException {
+        CpuLoad.runOnThreads(1, () -> {
             ThreadClock clock = ThreadClock.of(Thread.currentThread());
             for (int i = 0; i < 1_000; i++) {
-                long before = Os.threadCpuNanos();
+                long before = SystemCalls.threadCpuNanos();
                 long cpu = clock.cpuNanos();
                 CpuTime now = clock.now();
                 assertThat(cpu).isBetween(before, now.cpuNanos());
-                assertThat(now.cpuNanos()).isLessThanOrEqualTo(Os.threadCpuNanos());
-                Work.user(1_000);
+                assertThat(now.cpuNanos()).isLessThanOrEqualTo(SystemCalls.threadCpuNanos());
+                CpuLoad.burnUser(1_000);
             }
         });
     }
 
     @Test
-    void shouldSplitAsProcDoesAndNeverGoBackwards() throws InterruptedException {
+    void shouldSplitLikeProcAndNeverDecrease() throws InterruptedException {
         AtomicBoolean done = new AtomicBoolean();
         int[] tid = new int[1];
         CountDownLatch started = new CountDownLatch(1);
         Thread worker = new Thread(() -> {
-            tid[0] = Os.gettid();
+            tid[0] = SystemCalls.gettid();
             started.countDown();
             while (!done.get()) {
-                Work.user(200_000);
-                Work.system(10);
+                CpuLoad.burnUser(200_000);
+                CpuLoad.burnSystem(10);
             }
         });
         worker.start();
@@ -126,8 +126,9 @@ class ThreadClockTest {
             assertThat(now.userNanos()).isGreaterThanOrEqualTo(last.userNanos());
             assertThat(now.systemNanos()).isGreaterThanOrEqualTo(last.systemNanos());
             if (NATIVE) {
-                // One tick each of the kernel's reading and ours, and what the text cuts off; ticks may come late.
-                long tolerance = TEXT_UNIT + 4 * TICK;
+                // One tick each for the kernel's reading and ours, twice because ticks may be late, and the truncation
+                // in /proc.
+                long tolerance = PROC_UNIT_NANOS + 4 * TICK;
                 assertThat(now.userNanos()).isBetween(before.userNanos() - tolerance, after.userNanos() + tolerance);
                 assertThat(now.systemNanos())
                         .isBetween(before.systemNanos() - tolerance, after.systemNanos() + tolerance);
@@ -140,25 +141,28 @@ class ThreadClockTest {
         worker.join();
     }
 
-    /** Looking threads up while they start and end finds their time or nothing, and never another's, nor a crash. */
+    /**
+     * Looking up a thread while it starts or ends returns its time or -1: it must not crash or return another thread's
+     * time.
+     */
     @Test
-    void shouldSurviveThreadsThatEndWhileTheyAreLookedUp() throws InterruptedException {
-        long mostThatSuchAThreadUses = 1_000_000_000;
+    void shouldSurviveThreadsThatEndDuringTheLookup() throws InterruptedException {
+        long maxThreadNanos = 1_000_000_000;
         for (int round = 0; round < 300; round++) {
             List<Thread> threads = new ArrayList<>();
-            for (int i = 0; i < 10; i++) threads.add(new Thread(() -> Work.user(100)));
+            for (int i = 0; i < 10; i++) threads.add(new Thread(() -> CpuLoad.burnUser(100)));
             for (Thread thread : threads) thread.start();
             for (Thread thread : threads) {
                 long cpu = ThreadClock.of(thread).cpuNanos();
-                assertThat(cpu).isBetween(-1L, mostThatSuchAThreadUses);
+                assertThat(cpu).isBetween(-1L, maxThreadNanos);
             }
             for (Thread thread : threads) thread.join();
         }
     }
 
     @Test
-    void shouldReadThreadsThatAreNotJavas() {
-        // The launcher's first thread: it waits for the one that runs main.
+    void shouldReadNativeThreads() {
+        // The first thread of the java launcher, which waits for the main thread.
         int pid = (int) ProcessHandle.current().pid();
         ThreadClock clock = ThreadClock.ofTid(pid);
         if (NATIVE) {
@@ -171,7 +175,7 @@ class ThreadClockTest {
     }
 
     @Test
-    void shouldKnowThatThereIsNoSuchThread() {
+    void shouldReturnUnknownIfThereIsNoSuchThread() {
         ThreadClock clock = ThreadClock.ofTid(4_194_305);
         assertThat(clock.cpuNanos()).isEqualTo(-1);
         assertThat(clock.now()).isEqualTo(CpuTime.UNKNOWN);

@@ -20,56 +20,56 @@ import java.util.concurrent.CountDownLatch;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 
-/** The platform's bean with the clock inside. */
-@SuppressWarnings("deprecation") // Thread.threadId() came with JDK 19
+/** Tests the ThreadMXBean that reads times from the clock and forwards all other calls to the platform's bean. */
+@SuppressWarnings("deprecation") // Thread.threadId() requires JDK 19
 class ThreadMXBeanViewTest {
     private static final long NO_SUCH_ID = Long.MAX_VALUE;
-    /** The step of the user time that the JVM gives up to JDK 25, which is that of /proc. */
-    private static final long PROC_STEP_NANOS = 10_000_000;
+    /** The resolution of the user time in /proc, which JDKs up to 25 return. */
+    private static final long PROC_UNIT_NANOS = 10_000_000;
 
     private final ThreadMXBean view = TaskClock.threadMXBean();
     private final ThreadMXBean platform = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private final long ownId = Thread.currentThread().getId();
 
     @Test
-    void shouldBeOneForAll() {
+    void shouldBeASingleton() {
         assertThat(TaskClock.threadMXBean()).isSameAs(view);
     }
 
     @Test
-    void shouldPassEveryMethodOnToThePlatform() throws Exception {
+    void shouldForwardEveryMethodToThePlatform() throws Exception {
         List<String> calls = new ArrayList<>();
         Object recorder = Proxy.newProxyInstance(
                 getClass().getClassLoader(), new Class<?>[] {ThreadMXBean.class}, (proxy, method, arguments) -> {
                     calls.add(method + Arrays.deepToString(arguments));
-                    return nothing(method.getReturnType());
+                    return defaultValue(method.getReturnType());
                 });
         Constructor<ClockThreadMXBean> constructor = ClockThreadMXBean.class.getDeclaredConstructor(ThreadMXBean.class);
         constructor.setAccessible(true);
-        ThreadMXBean passing = constructor.newInstance(recorder);
+        ThreadMXBean forwarding = constructor.newInstance(recorder);
         for (Method method : ThreadMXBean.class.getMethods()) {
             Object[] arguments = Arrays.stream(method.getParameterTypes())
-                    .map(type -> type == long.class ? (Object) 42L : nothing(type))
+                    .map(type -> type == long.class ? (Object) 42L : defaultValue(type))
                     .toArray();
             calls.clear();
             // A default method that the view does not override would not reach the platform's own.
             ClockThreadMXBean.class
                     .getDeclaredMethod(method.getName(), method.getParameterTypes())
-                    .invoke(passing, arguments);
-            // Among them, as the view may ask before whether timing is on; it is not, so the clock is not asked.
+                    .invoke(forwarding, arguments);
+            // The view may first ask whether timing is enabled. It is not, so the view does not use the clock.
             assertThat(calls).contains(method + Arrays.deepToString(arguments.length == 0 ? null : arguments));
         }
     }
 
-    /** False, 0, an empty array or null. */
-    private static Object nothing(Class<?> type) {
+    /** Returns false, 0, an empty array, or null. */
+    private static Object defaultValue(Class<?> type) {
         if (type == void.class) return null;
         if (type.isArray()) return Array.newInstance(type.getComponentType(), 0);
         return type.isPrimitive() ? Array.get(Array.newInstance(type, 1), 0) : null;
     }
 
     @Test
-    void shouldReadTheClockForTheCaller() {
+    void shouldUseTheClockForTheCallingThread() {
         assumeClock();
         for (int round = 0; round < 1000; round++) {
             CpuTime before = TaskClock.now();
@@ -92,38 +92,39 @@ class ThreadMXBeanViewTest {
     }
 
     @Test
-    void shouldGiveUserTimeFinerThanTheTextOfProc() throws InterruptedException {
+    void shouldReturnUserTimeWithAHigherResolutionThanProc() throws InterruptedException {
         assumeClock();
-        List<Function<ThreadMXBean, Long>> ways = List.of(
+        List<Function<ThreadMXBean, Long>> methods = List.of(
                 ThreadMXBean::getCurrentThreadUserTime,
                 bean -> bean.getThreadUserTime(Thread.currentThread().getId()),
                 bean -> bean.getThreadUserTime(
                                 new long[] {Thread.currentThread().getId()})[0]);
-        for (Function<ThreadMXBean, Long> way : ways) {
-            // By text there would be five.
-            assertThat(distinctInSteps(view, way)).isGreaterThan(20);
+        for (Function<ThreadMXBean, Long> method : methods) {
+            // /proc would give five values.
+            assertThat(countDistinctValues(view, method)).isGreaterThan(20);
         }
     }
 
     /**
-     * How many values there are while four steps of the text pass, on a thread of its own that does little but compute:
-     * where a thread's past was mostly user time and its present is mostly system time, the kernel's user time stands still.
+     * Counts the distinct values while four units of /proc elapse. Uses a new thread that spends almost only user time:
+     * if a thread's past was mostly user time and its present is mostly system time, the kernel's user time does not
+     * grow.
      */
-    private static long distinctInSteps(ThreadMXBean bean, Function<ThreadMXBean, Long> way)
+    private static long countDistinctValues(ThreadMXBean bean, Function<ThreadMXBean, Long> method)
             throws InterruptedException {
         List<Long> values = new ArrayList<>();
-        Work.onThreads(1, () -> {
-            long end = TaskClock.cpuNanos() + 4 * PROC_STEP_NANOS;
+        CpuLoad.runOnThreads(1, () -> {
+            long end = TaskClock.cpuNanos() + 4 * PROC_UNIT_NANOS;
             while (TaskClock.cpuNanos() < end) {
-                values.add(way.apply(bean));
-                Work.user(100_000);
+                values.add(method.apply(bean));
+                CpuLoad.burnUser(100_000);
             }
         });
         return values.stream().distinct().count();
     }
 
     @Test
-    void shouldAnswerForOthersAsThePlatformDoes() throws InterruptedException {
+    void shouldMatchThePlatformForOtherThreads() throws InterruptedException {
         CountDownLatch running = new CountDownLatch(1);
         CountDownLatch end = new CountDownLatch(1);
         Thread thread = new Thread(() -> {
@@ -151,7 +152,7 @@ class ThreadMXBeanViewTest {
     }
 
     @Test
-    void shouldTakeArraysAsThePlatformDoes() {
+    void shouldAcceptArraysLikeThePlatform() {
         assertThat(view.getThreadCpuTime(new long[0])).isEmpty();
         assertThat(view.getThreadUserTime(new long[0])).isEmpty();
         long[] ids = {NO_SUCH_ID, ownId, NO_SUCH_ID};
@@ -161,7 +162,7 @@ class ThreadMXBeanViewTest {
     }
 
     @Test
-    void shouldRefuseWhatThePlatformRefuses() {
+    void shouldRejectWhatThePlatformRejects() {
         for (long id : new long[] {0, -1, Long.MIN_VALUE}) {
             long[] ids = {ownId, id};
             assertThatThrownBy(() -> view.getThreadCpuTime(id)).isInstanceOf(IllegalArgumentException.class);
@@ -174,7 +175,7 @@ class ThreadMXBeanViewTest {
     }
 
     @Test
-    void shouldKnowNothingWhereTimingIsSwitchedOff() {
+    void shouldReturnMinusOneIfTimingIsDisabled() {
         view.setThreadCpuTimeEnabled(false);
         try {
             assertThat(platform.isThreadCpuTimeEnabled()).isFalse();
@@ -192,9 +193,9 @@ class ThreadMXBeanViewTest {
     }
 
     @Test
-    void shouldDoOnAVirtualThreadWhatThePlatformDoes() throws InterruptedException {
-        assumeTrue(VirtualThreads.exist(), "this JDK has no virtual threads");
-        List<Function<ThreadMXBean, Object>> ways = List.of(
+    void shouldMatchThePlatformOnAVirtualThread() throws InterruptedException {
+        assumeTrue(VirtualThreadRunner.isSupported(), "this JDK has no virtual threads");
+        List<Function<ThreadMXBean, Object>> methods = List.of(
                 ThreadMXBean::getCurrentThreadCpuTime,
                 ThreadMXBean::getCurrentThreadUserTime,
                 bean -> bean.getThreadCpuTime(Thread.currentThread().getId()),
@@ -202,19 +203,19 @@ class ThreadMXBeanViewTest {
                 bean -> bean.getThreadCpuTime(new long[] {Thread.currentThread().getId()})[0],
                 bean -> bean.getThreadUserTime(
                                 new long[] {Thread.currentThread().getId()})[0]);
-        VirtualThreads.run(() -> {
-            for (Function<ThreadMXBean, Object> way : ways)
-                assertThat(outcome(way, view)).isEqualTo(outcome(way, platform));
+        VirtualThreadRunner.run(() -> {
+            for (Function<ThreadMXBean, Object> method : methods)
+                assertThat(outcome(method, view)).isEqualTo(outcome(method, platform));
         });
     }
 
-    private static Object outcome(Function<ThreadMXBean, Object> way, ThreadMXBean bean) {
+    private static Object outcome(Function<ThreadMXBean, Object> method, ThreadMXBean bean) {
         Object[] value = new Object[1];
-        Throwable thrown = catchThrowable(() -> value[0] = way.apply(bean));
+        Throwable thrown = catchThrowable(() -> value[0] = method.apply(bean));
         return thrown == null ? value[0] : thrown.getClass();
     }
 
     private static void assumeClock() {
-        assumeTrue(TaskClock.isNative(), "without the native library the platform answers");
+        assumeTrue(TaskClock.isNative(), "without the native library the view uses the platform's bean");
     }
 }

@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
 class ThreadSnapshotTest {
-    private static final long GONE_WITHIN_NANOS = 10_000_000_000L;
+    private static final long REMOVAL_LIMIT_NANOS = 10_000_000_000L;
 
     private final int[] tids = new int[8_192];
     private final long[] cpus = new long[8_192];
@@ -38,7 +38,7 @@ class ThreadSnapshotTest {
 
         ThreadSnapshot snapshot = new ThreadSnapshot();
         snapshot.read(tids, cpus, users, systems);
-        // What the threads still use on their way to sleep: each figure lies between two of the kernel's.
+        // The threads still use some CPU time until they sleep, so each result must be between two of the kernel's.
         Map<Integer, Long> before = new HashMap<>();
         for (int tid : theirTids)
             before.put(tid, ClockId.thread(tid, ClockId.Kind.SCHED).nanos());
@@ -58,8 +58,8 @@ class ThreadSnapshotTest {
         }
         release.countDown();
         for (Thread thread : threads) thread.join();
-        // The kernel lists a thread a little longer than Java does.
-        long limit = System.nanoTime() + GONE_WITHIN_NANOS;
+        // The kernel lists a thread slightly longer than Java does.
+        long limit = System.nanoTime() + REMOVAL_LIMIT_NANOS;
         int left = found;
         while (left >= found - count / 2 && System.nanoTime() < limit) {
             left = snapshot.read(tids, cpus, users, systems);
@@ -68,9 +68,9 @@ class ThreadSnapshotTest {
     }
 
     private static void park(int rounds, List<Integer> tids, CountDownLatch ready, CountDownLatch release) {
-        Work.user(rounds);
+        CpuLoad.burnUser(rounds);
         synchronized (tids) {
-            tids.add(Os.gettid());
+            tids.add(SystemCalls.gettid());
         }
         ready.countDown();
         try {
@@ -81,14 +81,14 @@ class ThreadSnapshotTest {
     }
 
     @Test
-    void shouldNeverGoBackwardsWhileThreadsComeAndGo() throws InterruptedException {
+    void shouldNeverDecreaseWhileThreadsStartAndEnd() throws InterruptedException {
         AtomicBoolean done = new AtomicBoolean();
         Thread churn = new Thread(() -> {
             while (!done.get()) {
-                Thread brief = new Thread(() -> Work.user(20_000));
-                brief.start();
+                Thread shortLived = new Thread(() -> CpuLoad.burnUser(20_000));
+                shortLived.start();
                 try {
-                    brief.join();
+                    shortLived.join();
                 } catch (InterruptedException e) {
                     throw new AssertionError(e);
                 }
@@ -96,8 +96,8 @@ class ThreadSnapshotTest {
         });
         Thread worker = new Thread(() -> {
             while (!done.get()) {
-                Work.user(100_000);
-                Work.system(10);
+                CpuLoad.burnUser(100_000);
+                CpuLoad.burnSystem(10);
             }
         });
         churn.start();
@@ -117,14 +117,14 @@ class ThreadSnapshotTest {
                 assertThat(users[i] + systems[i]).isEqualTo(cpus[i]);
                 assertThat(users[i]).isBetween(0L, cpus[i]);
                 CpuTime before = last.get(tids[i]);
-                // With less time than before it is another thread with a used id.
+                // A smaller time means that another thread has reused the tid.
                 if (before != null && before.cpuNanos() <= time.cpuNanos()) {
                     assertThat(time.minus(before).userNanos()).isNotNegative();
                     assertThat(time.minus(before).systemNanos()).isNotNegative();
                 }
                 now.put(tids[i], time);
             }
-            // However many come and go, the two that stay are found, each time.
+            // The two long-running threads must be found each time.
             assertThat(now).as("round " + round).containsKeys(workerTid, churnTid);
             last = now;
         }
@@ -138,11 +138,11 @@ class ThreadSnapshotTest {
     }
 
     @Test
-    void shouldCountMoreThreadsThanAnArrayHolds() {
+    void shouldCountThreadsBeyondTheLengthOfTheArray() {
         ThreadSnapshot snapshot = new ThreadSnapshot();
         int[] oneTid = new int[1];
-        long[] none = new long[0];
-        int found = snapshot.read(oneTid, none, none, none);
+        long[] empty = new long[0];
+        int found = snapshot.read(oneTid, empty, empty, empty);
         assertThat(found).isGreaterThan(1);
         assertThat((long) oneTid[0])
                 .as("the oldest thread")
@@ -150,17 +150,17 @@ class ThreadSnapshotTest {
     }
 
     @Test
-    void shouldAllocateNothingOnceItHasGrown() {
+    void shouldNotAllocateAfterItHasGrown() {
         ThreadMXBean bean = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         ThreadSnapshot snapshot = new ThreadSnapshot();
-        // It grows if the JVM starts a thread meanwhile, to compile for instance, but not every time.
-        long least = Long.MAX_VALUE;
+        // It also grows if the JVM starts a thread, for example to compile, but not in each of the ten tries.
+        long min = Long.MAX_VALUE;
         for (int i = 0; i < 10; i++) {
             long before = bean.getCurrentThreadAllocatedBytes();
             for (int k = 0; k < 20; k++) snapshot.read(tids, cpus, users, systems);
-            least = Math.min(least, bean.getCurrentThreadAllocatedBytes() - before);
+            min = Math.min(min, bean.getCurrentThreadAllocatedBytes() - before);
         }
-        // One call of getCurrentThreadAllocatedBytes may itself allocate; less than a snapshot's rows by far.
-        assertThat(least).isLessThan(256);
+        // getCurrentThreadAllocatedBytes may itself allocate, but far less than the rows of a snapshot.
+        assertThat(min).isLessThan(256);
     }
 }

@@ -12,7 +12,7 @@ import net.jqwik.api.constraints.Size;
 import org.junit.jupiter.api.Test;
 
 class TidIndexTest {
-    private static final int LARGEST = 4_194_304;
+    private static final int MAX_TID = 4_194_304;
 
     @Test
     void shouldFindNothingWhenEmpty() {
@@ -20,9 +20,9 @@ class TidIndexTest {
     }
 
     @Property
-    void shouldFindEachIdsRowAndNoOther(
-            @ForAll @Size(max = 300) Set<@IntRange(min = 1, max = LARGEST) Integer> first,
-            @ForAll @Size(max = 300) Set<@IntRange(min = 1, max = LARGEST) Integer> second) {
+    void shouldFindTheRowOfEachTidAndOnlyThose(
+            @ForAll @Size(max = 300) Set<@IntRange(min = 1, max = MAX_TID) Integer> first,
+            @ForAll @Size(max = 300) Set<@IntRange(min = 1, max = MAX_TID) Integer> second) {
         TidIndex index = new TidIndex();
         for (Set<Integer> ids : java.util.List.of(first, second)) {
             int[] tids = ids.stream().mapToInt(Integer::intValue).toArray();

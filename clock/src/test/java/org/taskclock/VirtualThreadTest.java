@@ -9,16 +9,16 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** On a virtual thread the kernel's clocks are the carrier's, which is nobody's answer. */
+/** Tests that times of virtual threads are unknown: the kernel's clocks only measure their carriers. */
 class VirtualThreadTest {
     @BeforeAll
-    static void isWhereTheyExist() {
-        assumeTrue(VirtualThreads.exist(), "this JDK has no virtual threads");
+    static void assumeVirtualThreads() {
+        assumeTrue(VirtualThreadRunner.isSupported(), "this JDK has no virtual threads");
     }
 
     @Test
-    void shouldKnowNothingOfTheCallingVirtualThread() throws InterruptedException {
-        VirtualThreads.run(() -> {
+    void shouldReturnUnknownForTheCallingVirtualThread() throws InterruptedException {
+        VirtualThreadRunner.run(() -> {
             assertThat(TaskClock.cpuNanos()).isEqualTo(-1);
             assertThat(TaskClock.userNanos()).isEqualTo(-1);
             assertThat(TaskClock.systemNanos()).isEqualTo(-1);
@@ -31,12 +31,12 @@ class VirtualThreadTest {
     }
 
     @Test
-    void shouldKnowNothingOfAnotherVirtualThread() throws InterruptedException {
+    void shouldReturnUnknownForAnotherVirtualThread() throws InterruptedException {
         CountDownLatch running = new CountDownLatch(1);
         CountDownLatch end = new CountDownLatch(1);
-        Thread thread = VirtualThreads.start(() -> {
+        Thread thread = VirtualThreadRunner.start(() -> {
             running.countDown();
-            while (end.getCount() > 0) Thread.onSpinWait(); // mounted
+            while (end.getCount() > 0) Thread.onSpinWait(); // stays mounted
         });
         running.await();
         ThreadClock clock = ThreadClock.of(thread);
@@ -47,10 +47,10 @@ class VirtualThreadTest {
     }
 
     @Test
-    void shouldReadOtherThreadsAsEver() throws InterruptedException {
+    void shouldReadPlatformThreadsFromAVirtualThread() throws InterruptedException {
         ThreadClock platform = ThreadClock.of(Thread.currentThread());
         long before = TaskClock.cpuNanos();
-        VirtualThreads.run(() -> {
+        VirtualThreadRunner.run(() -> {
             assertThat(platform.cpuNanos()).isGreaterThanOrEqualTo(before);
             assertThat(platform.now().isKnown()).isTrue();
             assertThat(ProcessClock.current().cpuNanos()).isPositive();

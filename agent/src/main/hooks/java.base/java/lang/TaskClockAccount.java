@@ -7,29 +7,31 @@ import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.ForceInline;
 
 /**
- * The CPU time of one virtual thread. It is stored in the thread's own field, in place of what the scheduler is to run, and
- * runs that; so it is found without a table, and collected with its thread. 40 bytes.
+ * The CPU time of one virtual thread. The account takes the place of the Runnable in the thread's field {@code
+ * runContinuation}, which the scheduler runs, and runs that Runnable. So the account is found without a table and is
+ * garbage-collected with its thread. It takes 40 bytes.
  */
 final class TaskClockAccount implements Runnable {
     private static final Unsafe UNSAFE = Unsafe.getUnsafe();
-    /** Where a virtual thread has it. */
-    static final long PLACE = UNSAFE.objectFieldOffset(VirtualThread.class, "runContinuation");
+    /** Offset of the field of a virtual thread that holds the account. */
+    static final long FIELD_OFFSET = UNSAFE.objectFieldOffset(VirtualThread.class, "runContinuation");
 
     private static final long CARRIER = UNSAFE.objectFieldOffset(TaskClockAccount.class, "carrier");
 
-    // Of struct carrier, shared.h of the clock.
+    // Byte offsets in struct carrier, which is declared in shared.h of the clock.
     private static final int TID = 0;
-    private static final int TURN = 8;
+    private static final int SEQUENCE = 8;
     private static final int CPU_OFFSET = 16;
     private static final int USER_OFFSET = 24;
     private static final int USER = 32;
     private static final int INDEX = 88;
 
-    static final int PARTS = 6;
+    /** The number of values that {@link #value} knows. */
+    static final int VALUES = 6;
 
     /** Addresses of the carriers' records by index. Records are never freed. */
     private static volatile long[] addresses = new long[64];
-    /** What group the thread is of that each carrier mounted last, by index. */
+    /** The group of the thread that each carrier mounted last, by index of the carrier's record. */
     private static volatile TaskClockGroup[] lastGroups = new TaskClockGroup[64];
 
     private final Runnable continuation;
@@ -37,7 +39,7 @@ final class TaskClockAccount implements Runnable {
     // Up to the last unmount.
     private long cpu;
     private long user;
-    /** Index of the carrier's record while the thread is mounted; then the same, negated. 0 before the first mount. */
+    /** Index of the carrier's record while the thread is mounted, negated while it is not; 0 before the first mount. */
     private int carrier;
 
     TaskClockAccount(Runnable continuation, TaskClockGroup group) {
@@ -50,11 +52,11 @@ final class TaskClockAccount implements Runnable {
         continuation.run();
     }
 
-    /** On the carrier, before the thread goes on. */
+    /** Starts counting. Called on the carrier, before the thread continues. */
     @ForceInline
     void mount() throws Throwable {
         long record = TaskClockCalls.mount(cpu, user);
-        if (record == 0) return; // no memory for it: this stretch is not counted
+        if (record == 0) return; // no memory for a record: the time until the unmount is not counted
         int index = UNSAFE.getInt(record + INDEX);
         if (index >= addresses.length || addresses[index] == 0) addCarrier(index, record);
         TaskClockGroup[] groups = lastGroups;
@@ -63,11 +65,11 @@ final class TaskClockAccount implements Runnable {
         UNSAFE.putIntRelease(this, CARRIER, index);
     }
 
-    /** On the carrier, after the thread stopped. */
+    /** Stops counting. Called on the carrier, after the thread stopped. */
     @ForceInline
     void unmount() throws Throwable {
         int index = carrier;
-        if (index <= 0) return; // it was mounted when nobody looked
+        if (index <= 0) return; // it was mounted while accounting was off
         long newCpu = TaskClockCalls.unmount();
         long newUser = UNSAFE.getLong(addresses[index] + USER);
         long moreCpu = newCpu - cpu;
@@ -75,15 +77,17 @@ final class TaskClockAccount implements Runnable {
         cpu = newCpu;
         user = newUser;
         UNSAFE.putIntRelease(this, CARRIER, -index);
-        // Last, as this may fail: it allocates for a carrier that is new to the group.
+        // Last, because this may fail: it allocates for a carrier that is new to the group.
         group.add(index, TaskClockGroup.CPU, moreCpu);
         group.add(index, TaskClockGroup.USER, moreUser);
     }
 
-    /** On the last carrier, after the last unmount. */
+    /** Counts the thread as ended. Called on its last carrier, after the last unmount. */
     void end() {
-        // While nothing is accounted for, a thread ends on a carrier that is not the last one it was counted on.
-        if (carrier < 0) group.add(TaskClockHooks.accounting ? -carrier : TaskClockGroup.SHARED, TaskClockGroup.ENDED, 1);
+        // While accounting is off, a thread may end on another carrier than the last one that it was counted on.
+        if (carrier < 0) {
+            group.add(TaskClockHooks.accounting ? -carrier : TaskClockGroup.SHARED, TaskClockGroup.ENDED, 1);
+        }
     }
 
     private static synchronized void addCarrier(int index, long record) {
@@ -99,18 +103,18 @@ final class TaskClockAccount implements Runnable {
         addresses[index] = record;
     }
 
-    /** How often the carrier with this index has mounted and unmounted. */
-    static long turn(int index) {
-        return UNSAFE.getLongAcquire(null, addresses[index] + TURN);
+    /** Returns how many mounts and unmounts the carrier with this index has done: odd while a thread is mounted. */
+    static long sequence(int index) {
+        return UNSAFE.getLongAcquire(null, addresses[index] + SEQUENCE);
     }
 
-    /** Whether the carrier with this index has ever mounted a thread with an account. */
+    /** Returns whether the carrier with this index has ever mounted a thread with an account. */
     static boolean hasMounted(int index) {
         long[] all = addresses;
         return index < all.length && all[index] != 0;
     }
 
-    /** The group of the thread that the carrier with this index mounted last; null if there was none. */
+    /** Returns the group of the thread that the carrier with this index mounted last, or null if there was none. */
     static TaskClockGroup lastGroup(int index) {
         TaskClockGroup[] groups = lastGroups;
         return index < groups.length ? groups[index] : null;
@@ -128,22 +132,22 @@ final class TaskClockAccount implements Runnable {
         return user;
     }
 
-    /** One part of what org.taskclock.VirtualTimes wants, which sees whether they fit. Any thread may call this. */
-    long part(int what) {
-        if (what == 0) return cpu;
-        if (what == 1) return user;
+    /** Returns one value for org.taskclock.VirtualThreadClock, which checks their consistency. Thread-safe. */
+    long value(int number) {
+        if (number == 0) return cpu;
+        if (number == 1) return user;
         int index = UNSAFE.getIntAcquire(this, CARRIER);
         if (index <= 0) return 0;
-        long from = addresses[index];
-        switch (what) {
+        long record = addresses[index];
+        switch (number) {
             case 2:
-                return UNSAFE.getLong(from + TID);
+                return UNSAFE.getLong(record + TID);
             case 3:
-                return UNSAFE.getLong(from + CPU_OFFSET);
+                return UNSAFE.getLong(record + CPU_OFFSET);
             case 4:
-                return UNSAFE.getLong(from + USER_OFFSET);
+                return UNSAFE.getLong(record + USER_OFFSET);
             default:
-                return UNSAFE.getLongAcquire(null, from + TURN);
+                return UNSAFE.getLongAcquire(null, record + SEQUENCE);
         }
     }
 }

@@ -11,15 +11,16 @@ import java.lang.invoke.MethodHandle;
 import jdk.internal.vm.annotation.ForceInline;
 
 /**
- * Calls of the clock at each mount and unmount. By JNI at first; where the JDK has calls without a change of thread state, by
- * these once they are linked, which takes the JVM longer than many a program runs.
+ * The calls of the clock at each mount and unmount. They go through JNI first. On JDK 22 and later, calls without a
+ * thread state transition replace them once they are linked, which takes the JVM longer than many programs run.
  */
 final class TaskClockCalls implements Runnable {
-    private static final int PATIENCE_MILLIS = 200;
+    private static final int DELAY_MILLIS = 200;
 
     /**
-     * Past what makes the JVM spin a class for a method handle (java.lang.invoke.MethodHandle.CUSTOMIZE_THRESHOLD, 127 calls),
-     * and past what makes it compile a method: neither may happen in a mount.
+     * More calls than it takes until the JVM spins a class for a method handle
+     * (java.lang.invoke.MethodHandle.CUSTOMIZE_THRESHOLD, 127 calls) and until it compiles a method. Neither may happen
+     * in a mount.
      */
     private static final int WARM_UP_CALLS = 6_000;
 
@@ -27,7 +28,7 @@ final class TaskClockCalls implements Runnable {
 
     private TaskClockCalls() {}
 
-    /** Apart, as older JDKs do not know these classes. */
+    /** A class of its own because older JDKs do not have the classes that it uses. */
     private static final class Critical {
         private static final ValueLayout NANOS = ValueLayout.JAVA_LONG;
         private static final MethodHandle MOUNT =
@@ -51,13 +52,13 @@ final class TaskClockCalls implements Runnable {
         }
     }
 
-    /** Returns where the carrier's record is; 0 if it can have none. */
+    /** Returns the address of the carrier's record, or 0 if there is no memory for one. */
     @ForceInline
     static long mount(long cpu, long user) throws Throwable {
         return isLinked ? Critical.mount(cpu, user) : TaskClockHooks.mount(cpu, user);
     }
 
-    /** Returns what the thread has used. */
+    /** Returns the CPU time of the thread so far. */
     @ForceInline
     static long unmount() throws Throwable {
         return isLinked ? Critical.unmount() : TaskClockHooks.unmount();
@@ -71,16 +72,15 @@ final class TaskClockCalls implements Runnable {
         thread.start();
     }
 
-    /** Also if the program interrupts all threads. */
     private static void sleep() {
         try {
-            Thread.sleep(PATIENCE_MILLIS);
+            Thread.sleep(DELAY_MILLIS);
         } catch (InterruptedException e) {
-            return; // a little early then
+            return; // the program interrupts all threads: link a little early
         }
     }
 
-    /** All that a mount needs is linked before it is used there, as nothing may wait there. */
+    /** Links everything that a mount needs before a mount uses it, because a mount must not wait. */
     @Override
     public void run() {
         try {
@@ -91,13 +91,9 @@ final class TaskClockCalls implements Runnable {
             }
             isLinked = true;
         } catch (Throwable e) {
-            TaskClockHooks.failed("link", e); // JNI does it too
+            TaskClockHooks.failed("link", e); // JNI works too
         } finally {
             TaskClockHooks.stopCarrying();
         }
-    }
-
-    static boolean isLinked() {
-        return isLinked;
     }
 }

@@ -7,45 +7,45 @@ import java.util.concurrent.atomic.AtomicLong;
 import jdk.internal.misc.Unsafe;
 
 /**
- * What the virtual threads of one name have used. Each carrier adds to numbers of its own, so a mount writes nothing that
- * another carrier writes, and a report costs what there are names and carriers, however many threads there are.
+ * The totals of all virtual threads of one name. Each carrier has its own cells, so a mount writes nothing that another
+ * carrier writes, and the cost of a report depends on the number of names and carriers, not of threads.
  */
 final class TaskClockGroup {
     static final int CPU = 0;
     static final int USER = 1;
     static final int STARTED = 2;
     static final int ENDED = 3;
-    static final int NUMBERS = 4;
+    static final int TOTALS = 4;
 
-    /** Carriers from this index on share numbers, or many carriers with many names would need much memory. */
+    /** Carriers from this index on share one set of cells, to limit the memory for many carriers and many names. */
     static final int SHARED = 256;
 
-    /** Longs per carrier: two cache lines, so that no two carriers share one. */
+    /** Longs per carrier: two cache lines, so that no two carriers share a line. */
     private static final int SPACING = 16;
 
     private static final Unsafe UNSAFE = Unsafe.getUnsafe();
     private static final long CELLS = UNSAFE.objectFieldOffset(TaskClockGroup.class, "cells");
 
-    /** Of all carriers from {@link #SHARED} on. */
-    private final AtomicLong[] shared = new AtomicLong[NUMBERS];
+    /** The cells of all carriers from {@link #SHARED} on. */
+    private final AtomicLong[] shared = new AtomicLong[TOTALS];
 
-    /** By the carrier's index. The array is replaced to add a carrier; the numbers of one stay where they are. */
+    /** The cells by carrier index. The outer array is replaced to add a carrier; the inner arrays stay. */
     private volatile long[][] cells = new long[0][];
 
     TaskClockGroup() {
-        for (int i = 0; i < NUMBERS; i++) shared[i] = new AtomicLong();
+        for (int i = 0; i < TOTALS; i++) shared[i] = new AtomicLong();
     }
 
-    /** Called by the carrier with this index only. */
-    void add(int carrier, int number, long amount) {
+    /** Adds to a total. Only the carrier with this index may call this. */
+    void add(int carrier, int total, long amount) {
         if (carrier >= SHARED) {
-            shared[number].getAndAdd(amount);
+            shared[total].getAndAdd(amount);
             return;
         }
         long[][] all = cells;
         long[] own = carrier < all.length ? all[carrier] : null;
         if (own == null) own = addCarrier(carrier);
-        own[number] += amount;
+        own[total] += amount;
     }
 
     private long[] addCarrier(int carrier) {
@@ -59,12 +59,12 @@ final class TaskClockGroup {
         }
     }
 
-    /** Adds the totals to those in the array. Any thread may call this. */
+    /** Adds the totals to those in the array. Thread-safe. */
     void addTo(long[] totals) {
-        for (int i = 0; i < NUMBERS; i++) totals[i] += shared[i].get();
+        for (int i = 0; i < TOTALS; i++) totals[i] += shared[i].get();
         for (long[] own : cells) {
             if (own == null) continue;
-            for (int i = 0; i < NUMBERS; i++) totals[i] += own[i];
+            for (int i = 0; i < TOTALS; i++) totals[i] += own[i];
         }
     }
 }

@@ -16,211 +16,226 @@ import jdk.internal.vm.annotation.ForceInline;
 import jdk.internal.vm.annotation.ReservedStackAccess;
 
 /**
- * What the agent leaves in the JVM: natives of its library, and what they and changed methods of the JDK call. In java.lang,
- * because only a class of the JDK's own loaders may take over natives of the JDK without a warning.
+ * The agent's code in the JDK: the natives of its library, and the methods that these and the changed methods of the
+ * JDK call. It is in java.lang because only classes of the JDK's own loaders may replace natives of the JDK without a
+ * warning.
  *
- * <p>What is called here by the JVM runs in the middle of anything: it throws nothing and waits for nobody.
+ * <p>The JVM may call these methods at any point, so they neither throw nor wait.
  *
- * <p>The agent has the one instance, and calls by name, as reflection would, which costs its start milliseconds.
+ * <p>The agent holds the only instance. It calls {@link #apply} with the name of an operation, because reflection would
+ * add milliseconds to its start. Only the agent's class {@code Hooks} knows these names.
  */
 public final class TaskClockHooks implements BiFunction<String, Object[], Object> {
     static {
-        // The agent, which initializes this class, takes it from there at once.
+        // The agent initializes this class and takes the instance from there at once.
         System.getProperties().put("taskclock.hooks", new TaskClockHooks());
     }
 
-    /** What a virtual thread's yield does: 0 what it always did, 1 the same and be counted, 2 nothing. */
+    /** What a yield of a virtual thread does: 0 yield, 1 yield and be counted, 2 nothing. */
     private static volatile int virtualYieldMode;
 
-    /** User time of a thread by Java's id; null, or {@link Long#MIN_VALUE} from it: the JVM is to answer. */
-    private static volatile LongUnaryOperator userOf;
-    /** The same for many: ids, and where the times go. */
-    private static volatile BiConsumer<long[], long[]> usersOf;
-    /** Hears of a platform thread, or carrier, that yields for the first time, and the number of its record. */
-    private static volatile ObjIntConsumer<Thread> firstYields;
-    /** Hears of a sampled yield: its thread, and for how many it stands. */
-    private static volatile ObjLongConsumer<Thread> yields;
+    /**
+     * Reads the user time of a thread by its Java id. If null, or if it returns {@link Long#MIN_VALUE}, the JVM reads
+     * it.
+     */
+    private static volatile LongUnaryOperator userTimeReader;
+    /** The same for many threads: takes their ids and the array for the times. */
+    private static volatile BiConsumer<long[], long[]> userTimesReader;
+    /**
+     * Receives each platform thread that yields, or carries a yielding one, for the first time, and its record's
+     * number.
+     */
+    private static volatile ObjIntConsumer<Thread> firstYieldListener;
+    /** Receives the thread of each sampled yield, and the number of yields that the sample stands for. */
+    private static volatile ObjLongConsumer<Thread> yieldSampleListener;
 
-    /** The agent's bean; null: none is to be registered with the platform's. */
+    /** The agent's bean; null if none is to be registered with the platform's beans. */
     private static volatile Object bean;
 
-    /** Runs when the first virtual thread is made; null: nobody waits for that. */
-    private static volatile Runnable firstMade;
-    /** Whether virtual threads are accounted for from their next mount on. */
+    /** Runs when the first virtual thread is created; null for no action. */
+    private static volatile Runnable firstVirtualThreadAction;
+    /** Whether virtual threads are accounted for, each from its next mount on. */
     static boolean accounting;
-    /** The group of a virtual thread that is mounted for the first time. */
+    /** Returns the group of a virtual thread that is mounted for the first time. */
     private static volatile Function<Thread, Object> groups;
-    /** Is called with a virtual thread that ends, and its cpu and user time, on its last carrier; null: nobody wants that. */
-    private static volatile BiConsumer<Thread, long[]> ended;
+    /** Receives each virtual thread that ends, and its CPU and user time, on its last carrier; null for no listener. */
+    private static volatile BiConsumer<Thread, long[]> endListener;
 
-    // What went wrong where nothing may be thrown. Counts of several threads at one instant may be lost.
+    // Failures where nothing may be thrown. Failures of several threads at the same instant may count as one.
     private static volatile int failures;
     private static volatile String failedIn;
     private static volatile Class<?> lastFailure;
 
-    /** Whether ThreadMXBean is to answer for virtual threads that are accounted for. */
+    /** Whether ThreadMXBean answers for virtual threads that are accounted for. */
     private static volatile boolean answersVirtual;
 
     private static final Unsafe UNSAFE = Unsafe.getUnsafe();
-    /** From the field, as getId can be overridden. */
+    /** The field is used because getId can be overridden. */
     private static final long THREAD_ID = UNSAFE.objectFieldOffset(Thread.class, "tid");
-    /** Whether all is there that is called at a mount. */
+    /** Whether everything that a mount calls is loaded. */
     private static boolean prepared;
 
     private static final boolean HAS_CARRIERS = Runtime.version().feature() >= 21;
 
     private TaskClockHooks() {}
 
-    // ---- for the agent
+    // ---- called by the agent
 
+    /** Runs an operation of the agent's class {@code Hooks}. */
     @Override
     @SuppressWarnings("unchecked")
-    public Object apply(String what, Object[] with) {
-        switch (what) {
+    public Object apply(String operation, Object[] arguments) {
+        switch (operation) {
             case "load":
-                // It registers its natives here as it is loaded.
-                System.load((String) with[0]);
+                // The library registers its natives in this class when it is loaded.
+                System.load((String) arguments[0]);
                 return null;
             case "loadFor":
-                // For a class of another loader; unlike System.load this asks no permission of that class's module.
-                Runtime.getRuntime().load0((Class<?>) with[0], (String) with[1]);
+                // For a class of another loader. Unlike System.load, this does not check the native access of its
+                // module.
+                Runtime.getRuntime().load0((Class<?>) arguments[0], (String) arguments[1]);
                 return null;
             case "findClock":
                 return findClock();
-            case "selectRung":
-                return selectRung((int) with[0]);
+            case "selectBackend":
+                return selectBackend((int) arguments[0]);
             case "prepareTimes":
-                userOf = (LongUnaryOperator) with[0];
-                usersOf = (BiConsumer<long[], long[]>) with[1];
+                userTimeReader = (LongUnaryOperator) arguments[0];
+                userTimesReader = (BiConsumer<long[], long[]>) arguments[1];
                 return prepareTimes();
             case "takeTimes":
-                return takeTimes((Class<?>) with[0], (boolean) with[1]);
+                return takeTimes((Class<?>) arguments[0], (boolean) arguments[1]);
             case "restoreTimes":
-                return restoreTimes((Class<?>) with[0]);
+                return restoreTimes((Class<?>) arguments[0]);
             case "cpuNanos":
-                return cpuNanos((Class<?>) with[0]);
+                return cpuNanos((Class<?>) arguments[0]);
             case "userNanos":
-                return userNanos((Class<?>) with[0]);
+                return userNanos((Class<?>) arguments[0]);
             case "stockCpuNanos":
-                return stockCpuNanos((long) with[0]);
+                return stockCpuNanos((long) arguments[0]);
+            case "stockUserNanos":
+                return stockUserNanos((long) arguments[0]);
             case "userTimeIsText":
                 return userTimeIsText();
-            case "stockUserNanos":
-                return stockUserNanos((long) with[0]);
             case "prepareYield":
-                firstYields = (ObjIntConsumer<Thread>) with[0];
-                yields = (ObjLongConsumer<Thread>) with[1];
+                firstYieldListener = (ObjIntConsumer<Thread>) arguments[0];
+                yieldSampleListener = (ObjLongConsumer<Thread>) arguments[1];
                 return prepareYield();
             case "takeYield":
                 return takeYield();
             case "restoreYield":
                 return restoreYield();
             case "setYieldMode":
-                setYieldMode((int) with[0]);
+                setYieldMode((int) arguments[0]);
                 return null;
             case "setVirtualYieldMode":
-                virtualYieldMode = (int) with[0];
+                virtualYieldMode = (int) arguments[0];
                 return null;
             case "yielders":
-                return yielders((long[]) with[0]);
+                return yielders((long[]) arguments[0]);
             case "freeYielder":
-                return freeYielder((int) with[0], (long[]) with[1]);
-            case "awaitFirst":
-                firstMade = (Runnable) with[0];
-                return awaitFirst(firstMade != null);
-            case "isAwaitingFirst":
-                return isAwaitingFirst();
+                return freeYielder((int) arguments[0], (long[]) arguments[1]);
+            case "awaitFirstVirtualThread":
+                firstVirtualThreadAction = (Runnable) arguments[0];
+                return awaitFirstVirtualThread(firstVirtualThreadAction != null);
+            case "isAwaitingFirstVirtualThread":
+                return isAwaitingFirstVirtualThread();
             case "prepareAccounts":
-                groups = (Function<Thread, Object>) with[0];
+                groups = (Function<Thread, Object>) arguments[0];
                 return prepareAccounts();
-            case "setEnded":
-                ended = (BiConsumer<Thread, long[]>) with[0];
+            case "setAccounting":
+                accounting = (boolean) arguments[0];
+                return null;
+            case "setAnswersVirtual":
+                answersVirtual = (boolean) arguments[0];
+                setAnswersVirtual((boolean) arguments[0]);
+                return null;
+            case "setEndListener":
+                endListener = (BiConsumer<Thread, long[]>) arguments[0];
                 return null;
             case "newGroup":
                 return new TaskClockGroup();
             case "addTotals":
-                ((TaskClockGroup) with[0]).addTo((long[]) with[1]);
+                ((TaskClockGroup) arguments[0]).addTo((long[]) arguments[1]);
                 return null;
-            case "turn":
-                return TaskClockAccount.turn((int) with[0]);
+            case "carriers":
+                return carriers((long[]) arguments[0]);
+            case "carrierSequence":
+                return TaskClockAccount.sequence((int) arguments[0]);
             case "hasMounted":
-                return TaskClockAccount.hasMounted((int) with[0]);
+                return TaskClockAccount.hasMounted((int) arguments[0]);
             case "lastGroup":
-                return TaskClockAccount.lastGroup((int) with[0]);
+                return TaskClockAccount.lastGroup((int) arguments[0]);
             case "probe":
                 return probe();
             case "redefinitions":
-                return redefinitions((Class<?>) with[0]);
+                return redefinitions((Class<?>) arguments[0]);
             case "threadId":
-                return UNSAFE.getLong(with[0], THREAD_ID);
-            case "health":
-                return new Object[] {failures, failedIn, lastFailure, isLinked()};
-            case "setAccounting":
-                accounting = (boolean) with[0];
-                return null;
-            case "setAnswersVirtual":
-                answersVirtual = (boolean) with[0];
-                setAnswersVirtual((boolean) with[0]);
-                return null;
-            case "carriers":
-                return carriers((long[]) with[0]);
+                return UNSAFE.getLong(arguments[0], THREAD_ID);
+            case "failures":
+                return failures;
+            case "lastFailure":
+                return lastFailure();
             case "setBean":
-                bean = with[0];
+                bean = arguments[0];
                 return null;
             case "setReport":
-                return TaskClockReport.set((Supplier<String>) with[0], (String) with[1]);
+                return TaskClockReport.set((Supplier<String>) arguments[0], (String) arguments[1]);
             case "isInitialized":
-                return !UNSAFE.shouldBeInitialized((Class<?>) with[0]);
+                return !UNSAFE.shouldBeInitialized((Class<?>) arguments[0]);
             case "staticField":
-                return staticField((Class<?>) with[0], (String) with[1]);
+                return staticField((Class<?>) arguments[0], (String) arguments[1]);
             default:
-                throw new IllegalArgumentException(what);
+                throw new IllegalArgumentException(operation);
         }
     }
 
     /** Finds the clock that is loaded in this process. */
     private static native boolean findClock();
 
-    /** Changes the rung of all clocks in this process, by the numbers of taskclock.h. */
-    private static native int selectRung(int rung);
+    /** Changes the backend of all clocks in this process. The numbers are those of shared.h. */
+    private static native int selectBackend(int backend);
 
-    // The JVM warns of natives that are registered by others than the JDK's classes: it looks who calls the native that
-    // does it. So that is this class.
+    // The JVM warns when a class outside the JDK registers natives: it checks which class calls the native that
+    // registers them. Therefore this class calls it.
 
-    /** Finds what is to be replaced. Null, or what is missing. */
+    /** Finds the natives that are to be replaced. Returns null, or what is missing. */
     private static native String prepareTimes();
 
-    /** Puts the clock behind ThreadMXBean; {@code others}: for the user time of other threads too. Null, or why not. */
+    /**
+     * Replaces the natives behind ThreadMXBean's CPU times with the clock's; with {@code others}, those for the user
+     * time of other threads too. Returns null, or why this failed.
+     */
     private static native String takeTimes(Class<?> threadImpl, boolean others);
 
     private static native String restoreTimes(Class<?> threadImpl);
 
-    /** What ThreadMXBean's natives say of the caller, whoever they are. */
+    /** Returns what ThreadMXBean's current natives return for the caller. */
     private static native long cpuNanos(Class<?> threadImpl);
 
     private static native long userNanos(Class<?> threadImpl);
 
-    /** What the JVM itself says of the thread with this id, 0 for the caller. */
+    /** Returns what the JVM's own natives return for the thread with this id; 0 for the caller. */
     private static native long stockCpuNanos(long id);
 
     private static native long stockUserNanos(long id);
 
-    /** Whether the JVM reads user times from /proc, as text: 1 or 0; -1 if that cannot be seen. */
+    /** Returns 1 if the JVM reads user times from /proc as text, 0 if not, and -1 if this is unknown. */
     private static native int userTimeIsText();
 
     private static native String prepareYield();
 
-    /** Puts ours in place of the native behind Thread.yield. Null, or why not. */
+    /** Replaces the native behind Thread.yield. Returns null, or why this failed. */
     private static native String takeYield();
 
     private static native String restoreYield();
 
     private static native void setYieldMode(int mode);
 
-    /** Copies the records of those that yielded, as many as fit; returns how many there are. */
+    /** Copies as many records of yielding threads as fit, and returns the number of records. */
     private static native int yielders(long[] into);
 
-    /** Copies a record and gives it free, if its thread has ended. */
+    /** Copies a record and frees it if its thread has ended. Returns whether it has. */
     private static native boolean freeYielder(int index, long[] into);
 
     static native long mountAddress();
@@ -231,45 +246,50 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
 
     static native long unmount();
 
-    /** Forgets that the calling thread was a carrier. */
+    /** Frees the carrier record of the calling thread. */
     static native void stopCarrying();
 
-    /** Copies the carriers' records, as many as fit; returns how many there are. */
+    /** Copies as many carrier records as fit, and returns the number of records. */
     private static native int carriers(long[] into);
 
-    /** Asks to be called when the first virtual thread is made. Returns false if one may have been made already. */
-    private static boolean awaitFirst(boolean wanted) {
+    /**
+     * Starts to wait for the first virtual thread, or stops waiting. Returns false if one may have been created
+     * already.
+     */
+    private static boolean awaitFirstVirtualThread(boolean on) {
         try {
             Class<?> type = Class.forName("java.lang.VirtualThread", false, null);
-            // Asked again, as the class may have been initialized meanwhile.
-            return UNSAFE.shouldBeInitialized(type) && awaitNatives(type, wanted) && UNSAFE.shouldBeInitialized(type);
+            // Checked again at the end, because the class may be initialized during the call.
+            return UNSAFE.shouldBeInitialized(type) && awaitNatives(type, on) && UNSAFE.shouldBeInitialized(type);
         } catch (ClassNotFoundException e) {
             return false;
         }
     }
 
-    /** Whether no virtual thread was made yet; false as well where the first one was missed. */
-    private static boolean isAwaitingFirst() throws LinkageError {
+    /** Returns whether no virtual thread has been created yet, not even one that was missed. */
+    private static boolean isAwaitingFirstVirtualThread() throws LinkageError {
         return UNSAFE.shouldBeInitialized(VirtualThread.class);
     }
 
-    /** Puts ours in place of the native that binds the class's other natives, or takes it out. */
-    private static native boolean awaitNatives(Class<?> type, boolean wanted);
+    /** Replaces the native that registers the class's other natives, or restores it. */
+    private static native boolean awaitNatives(Class<?> type, boolean on);
 
     /**
-     * Loads, links and initializes all that is called at a mount, where none of this may happen. Null, or what is missing.
-     * The reason names what differs from the JDKs that this was written for.
+     * Loads, links, and initializes everything that a mount calls, because none of this may happen in a mount. Returns
+     * null, or how this JDK differs from those that this code was written for.
      */
     private static String prepareAccounts() {
         try {
-            Field place = VirtualThread.class.getDeclaredField("runContinuation");
-            if (place.getType() != Runnable.class) return "VirtualThread.runContinuation is a " + place.getType().getName();
+            Field field = VirtualThread.class.getDeclaredField("runContinuation");
+            if (field.getType() != Runnable.class) {
+                return "VirtualThread.runContinuation has type " + field.getType().getName();
+            }
             TaskClockGroup group = new TaskClockGroup();
             groups.apply(Thread.currentThread());
             for (int i = 0; i < 2; i++) {
                 TaskClockAccount account = new TaskClockAccount(null, group);
                 account.mount();
-                for (int part = 0; part < TaskClockAccount.PARTS; part++) account.part(part);
+                for (int number = 0; number < TaskClockAccount.VALUES; number++) account.value(number);
                 account.unmount();
                 account.end();
             }
@@ -282,21 +302,17 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
         }
     }
 
-    private static boolean isLinked() {
-        return prepared && TaskClockCalls.isLinked();
-    }
-
-    /** Whether virtual threads are accounted for now; null if that cannot be seen. */
+    /** Returns whether the time of virtual threads is counted now, or null if this is unknown. */
     private static Boolean probe() {
         try {
-            return TaskClockProbe.tryOne();
+            return TaskClockProbe.runOnce();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return null;
         }
     }
 
-    /** How often a class was redefined or retransformed; -1 where this JDK does not count it. */
+    /** Returns how often a class was redefined or retransformed, or -1 if this JDK does not count it. */
     private static int redefinitions(Class<?> type) {
         try {
             return UNSAFE.getIntVolatile(type, UNSAFE.objectFieldOffset(Class.class, "classRedefinedCount"));
@@ -305,7 +321,7 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
         }
     }
 
-    /** A static field of a class, which is not initialized for it. */
+    /** Reads a static field of a class without initializing the class. */
     private static Object staticField(Class<?> type, String name) {
         try {
             Field field = type.getDeclaredField(name);
@@ -315,91 +331,104 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
         }
     }
 
-    /** Notes a failure where none may be thrown. */
+    /** Records a failure where nothing may be thrown. */
     static void failed(String where, Throwable e) {
         failures++;
         failedIn = where;
         lastFailure = e.getClass();
     }
 
+    private static String lastFailure() {
+        return lastFailure == null ? null : failedIn + ": " + lastFailure.getName();
+    }
+
     static boolean isAccounted(Thread thread) {
-        return prepared && UNSAFE.getReference(thread, TaskClockAccount.PLACE) instanceof TaskClockAccount account
+        return prepared
+                && UNSAFE.getReference(thread, TaskClockAccount.FIELD_OFFSET) instanceof TaskClockAccount account
                 && account.isMounted();
     }
 
-    /** A part of what is known of a virtual thread, by the numbers of org.taskclock.VirtualTimes; -1 if nothing is. */
-    public static long virtualTime(Thread thread, int what) {
+    /**
+     * Returns one value of a virtual thread's account, or -1 if it has none. The numbers are those of
+     * org.taskclock.VirtualThreadClock, which calls this.
+     */
+    public static long virtualTime(Thread thread, int number) {
         if (!prepared || thread.getClass() != VirtualThread.class) return -1;
-        UNSAFE.loadFence(); // parts are asked for in an order
-        Object account = UNSAFE.getReference(thread, TaskClockAccount.PLACE);
-        return account instanceof TaskClockAccount ? ((TaskClockAccount) account).part(what) : -1;
+        UNSAFE.loadFence(); // the order in which the values are read matters
+        Object account = UNSAFE.getReference(thread, TaskClockAccount.FIELD_OFFSET);
+        return account instanceof TaskClockAccount ? ((TaskClockAccount) account).value(number) : -1;
     }
 
-    private static native void setAnswersVirtual(boolean wanted);
+    private static native void setAnswersVirtual(boolean on);
 
-    // ---- called from ThreadImpl
+    // ---- called by ThreadImpl
 
-    /** Whether the thread's CPU time cannot be told, as ThreadMXBean has it of virtual threads. */
-    public static boolean isUnknown(Thread thread) {
+    /**
+     * Returns whether ThreadMXBean must answer -1 for the thread. Without the agent, it does for all virtual threads.
+     */
+    public static boolean isTimeUnknown(Thread thread) {
         if (!thread.isVirtual()) return false;
         if (!answersVirtual || !prepared || thread.getClass() != VirtualThread.class) return true;
-        Object there = UNSAFE.getReference(thread, TaskClockAccount.PLACE);
-        return !(there instanceof TaskClockAccount) || !((TaskClockAccount) there).isMounted();
+        Object value = UNSAFE.getReference(thread, TaskClockAccount.FIELD_OFFSET);
+        return !(value instanceof TaskClockAccount) || !((TaskClockAccount) value).isMounted();
     }
 
-    // ---- called from VirtualThread
+    // ---- called by VirtualThread
 
-    /** The thread is mounted and goes on after this. */
+    /** Called on the carrier when the thread is mounted, before it continues. */
     @ForceInline
     @ReservedStackAccess
     static void mounted(Thread thread) {
-        // Where yields are counted this runs before the classes of accounts are there.
+        // While only yields are counted, the classes of accounts are not defined yet.
         if (!accounting || !prepared) return;
         try {
-            Object there = UNSAFE.getReference(thread, TaskClockAccount.PLACE);
-            TaskClockAccount account = there instanceof TaskClockAccount ? (TaskClockAccount) there : open(thread, there);
+            Object value = UNSAFE.getReference(thread, TaskClockAccount.FIELD_OFFSET);
+            TaskClockAccount account =
+                    value instanceof TaskClockAccount ? (TaskClockAccount) value : open(thread, value);
             account.mount();
         } catch (Throwable e) {
-            failed("mount", e); // it is accounted for from a later mount on
+            failed("mount", e); // a later mount tries again
         }
     }
 
     private static TaskClockAccount open(Thread thread, Object continuation) {
         TaskClockAccount account =
                 new TaskClockAccount((Runnable) continuation, (TaskClockGroup) groups.apply(thread));
-        UNSAFE.putReferenceRelease(thread, TaskClockAccount.PLACE, account);
+        UNSAFE.putReferenceRelease(thread, TaskClockAccount.FIELD_OFFSET, account);
         return account;
     }
 
-    /** The thread has stopped and is about to be unmounted. If this threw, it would stay mounted. */
+    /**
+     * Called on the carrier when the thread has stopped, before it is unmounted. If this threw, it would stay mounted.
+     */
     @ForceInline
     @ReservedStackAccess
     static void unmounted(Thread thread) {
         if (!prepared) return; // only yields are counted
         try {
-            Object there = UNSAFE.getReference(thread, TaskClockAccount.PLACE);
-            if (there instanceof TaskClockAccount) ((TaskClockAccount) there).unmount();
+            Object value = UNSAFE.getReference(thread, TaskClockAccount.FIELD_OFFSET);
+            if (value instanceof TaskClockAccount) ((TaskClockAccount) value).unmount();
         } catch (Throwable e) {
             failed("unmount", e);
         }
     }
 
-    /** The thread has run for the last time; its carrier calls. */
+    /** Called on the last carrier when the thread has ended. */
     static void ended(Thread thread) {
         if (!prepared) return;
         try {
-            Object there = UNSAFE.getReference(thread, TaskClockAccount.PLACE);
-            if (!(there instanceof TaskClockAccount)) return;
-            TaskClockAccount account = (TaskClockAccount) there;
+            Object value = UNSAFE.getReference(thread, TaskClockAccount.FIELD_OFFSET);
+            if (!(value instanceof TaskClockAccount)) return;
+            TaskClockAccount account = (TaskClockAccount) value;
             account.end();
-            BiConsumer<Thread, long[]> to = ended;
-            if (to != null) to.accept(thread, new long[] {account.cpuNanos(), account.userNanos()});
+            BiConsumer<Thread, long[]> listener = endListener;
+            if (listener != null) listener.accept(thread, new long[] {account.cpuNanos(), account.userNanos()});
         } catch (Throwable e) {
             failed("end", e);
         }
     }
 
-    /** Whether a virtual thread's yield is to do nothing. Counts it, if that is wanted. */
+    /** Returns whether the yield of a virtual thread is to be skipped. Counts the yield if yields are counted. */
     static boolean skipYield() {
         int mode = virtualYieldMode;
         if (mode == 0) return false;
@@ -410,61 +439,63 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
 
     private static native void countVirtualYield();
 
-    // ---- called from TaskClockBeans
+    // ---- called by TaskClockBeans
 
-    /** What is to be registered as the agent's bean; null if nothing is. */
+    /** Returns the bean to register with the platform's beans, or null if there is none. */
     public static Object bean() {
         return bean;
     }
 
-    // ---- called from C
+    // ---- called by the agent's library
 
-    private static void firstMade() {
+    private static void onFirstVirtualThread() {
         try {
-            Runnable to = firstMade;
-            if (to != null) to.run();
+            Runnable action = firstVirtualThreadAction;
+            if (action != null) action.run();
         } catch (Throwable e) {
-            failed("firstMade", e); // virtual threads without an account are better than none
+            failed("onFirstVirtualThread", e); // virtual threads without accounts are better than none
         }
     }
 
-    private static long userNanos(long id) {
+    private static long readUserTime(long id) {
         try {
-            LongUnaryOperator from = userOf;
-            return from == null ? Long.MIN_VALUE : from.applyAsLong(id);
+            LongUnaryOperator reader = userTimeReader;
+            return reader == null ? Long.MIN_VALUE : reader.applyAsLong(id);
         } catch (Throwable e) {
-            failed("userNanos", e);
+            failed("readUserTime", e);
             return Long.MIN_VALUE;
         }
     }
 
-    private static boolean usersNanos(long[] ids, long[] into) {
+    private static boolean readUserTimes(long[] ids, long[] into) {
         try {
-            BiConsumer<long[], long[]> from = usersOf;
-            if (from == null) return false;
-            from.accept(ids, into);
+            BiConsumer<long[], long[]> reader = userTimesReader;
+            if (reader == null) return false;
+            reader.accept(ids, into);
             return true;
         } catch (Throwable e) {
-            failed("usersNanos", e);
+            failed("readUserTimes", e);
             return false;
         }
     }
 
-    private static void firstYield(int index) {
+    private static void onFirstYield(int record) {
         try {
-            ObjIntConsumer<Thread> to = firstYields;
-            if (to != null) to.accept(HAS_CARRIERS ? Thread.currentCarrierThread() : Thread.currentThread(), index);
+            ObjIntConsumer<Thread> listener = firstYieldListener;
+            if (listener != null) {
+                listener.accept(HAS_CARRIERS ? Thread.currentCarrierThread() : Thread.currentThread(), record);
+            }
         } catch (Throwable e) {
-            failed("firstYield", e);
+            failed("onFirstYield", e);
         }
     }
 
-    private static void yielded(long weight) {
+    private static void onYieldSample(long weight) {
         try {
-            ObjLongConsumer<Thread> to = yields;
-            if (to != null) to.accept(Thread.currentThread(), weight);
+            ObjLongConsumer<Thread> listener = yieldSampleListener;
+            if (listener != null) listener.accept(Thread.currentThread(), weight);
         } catch (Throwable e) {
-            failed("yield", e);
+            failed("onYieldSample", e);
         }
     }
 }

@@ -3,12 +3,12 @@
 
 package java.lang;
 
-/** Runs as a virtual thread, and finds out whether virtual threads are accounted for. */
+/** A virtual thread that checks whether the time of virtual threads is counted. */
 final class TaskClockProbe implements Runnable {
-    /** The agent leaves threads of this name out of what it reports. */
+    /** The agent does not report threads of this name. */
     static final String NAME = "taskclock-probe";
 
-    private static final long PATIENCE_MILLIS = 500;
+    private static final long TIMEOUT_MILLIS = 500;
 
     private volatile boolean isAccounted;
 
@@ -19,11 +19,14 @@ final class TaskClockProbe implements Runnable {
         isAccounted = TaskClockHooks.isAccounted(Thread.currentThread());
     }
 
-    /** Returns whether a virtual thread was accounted for; null if none was run, as all carriers are busy. */
-    static Boolean tryOne() throws InterruptedException {
+    /**
+     * Returns whether the time of a virtual thread was counted, or null if it did not run because all carriers are
+     * busy.
+     */
+    static Boolean runOnce() throws InterruptedException {
         TaskClockProbe probe = new TaskClockProbe();
         Thread thread = Thread.ofVirtual().name(NAME).start(probe);
-        thread.join(PATIENCE_MILLIS);
+        thread.join(TIMEOUT_MILLIS);
         return thread.isAlive() ? null : (Boolean) probe.isAccounted;
     }
 }

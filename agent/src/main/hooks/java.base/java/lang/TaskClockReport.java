@@ -14,59 +14,60 @@ import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.VMSupport;
 
 /**
- * The properties that the JVM gives to tools that attach (the command agentProperties), and one more, whose value is made on
- * request. So a tool can ask each second, and there is no port, no connection and no thread for it. Other tools ask for these
- * properties too, so the report is made only while a certain file exists, which the tool that wants it creates.
+ * The properties that the JVM gives to attached tools (command agentProperties), plus one whose value is generated on
+ * request. A tool can request it every second, without a port, a connection, or a thread for it. Other tools read these
+ * properties too, so the report is generated only while a request file exists, which the requesting tool creates.
  *
- * <p>A view of the JVM's own properties, which stay in use: the management agent (jdk.internal.agent.Agent) takes them, starts
- * its connector, and only then stores the connector's address in what it took.
+ * <p>This is a view of the JVM's own properties, which stay in use: the management agent (jdk.internal.agent.Agent)
+ * gets them, starts its connector, and only then stores the connector's address in the object that it got.
  */
 final class TaskClockReport extends Properties {
     private static final long serialVersionUID = 1;
 
     private static final String KEY = "taskclock.report";
 
-    /** Makes the report; null: there is none. */
+    /** Generates the report; null if there is none. */
     private static volatile Supplier<String> source;
-    /** Exists while a tool wants the report. */
-    private static volatile File request;
+    /** The file that exists while a tool requests the report. */
+    private static volatile File requestFile;
 
-    private final transient Properties jvms;
+    private final transient Properties jvmProperties;
 
-    private TaskClockReport(Properties jvms) {
-        this.jvms = jvms;
+    private TaskClockReport(Properties jvmProperties) {
+        this.jvmProperties = jvmProperties;
     }
 
-    /** Sets what makes the report. Null, or why that cannot be. */
-    static String set(Supplier<String> from, String requestPath) {
-        request = new File(requestPath);
-        source = from;
-        if (from == null) return null;
+    /** Sets the source of the report. Returns null, or why this failed. */
+    static String set(Supplier<String> newSource, String requestPath) {
+        requestFile = new File(requestPath);
+        source = newSource;
+        if (newSource == null) return null;
         try {
             synchronized (VMSupport.class) {
-                Properties now = VMSupport.getAgentProperties();
-                if (now instanceof TaskClockReport) return null;
+                Properties current = VMSupport.getAgentProperties();
+                if (current instanceof TaskClockReport) return null;
                 var field = VMSupport.class.getDeclaredField("agentProps");
                 Unsafe unsafe = Unsafe.getUnsafe();
                 unsafe.putReferenceVolatile(
-                        unsafe.staticFieldBase(field), unsafe.staticFieldOffset(field), new TaskClockReport(now));
+                        unsafe.staticFieldBase(field), unsafe.staticFieldOffset(field), new TaskClockReport(current));
             }
-            return VMSupport.getAgentProperties() instanceof TaskClockReport ? null : "it was not taken";
+            boolean replaced = VMSupport.getAgentProperties() instanceof TaskClockReport;
+            return replaced ? null : "jdk.internal.vm.VMSupport keeps the JVM's own properties";
         } catch (ReflectiveOperationException | RuntimeException | LinkageError e) {
-            return "the properties of attached tools are not as known: " + e;
+            return "jdk.internal.vm.VMSupport is not as expected: " + e;
         }
     }
 
-    private static boolean isWanted() {
-        return source != null && request.exists();
+    private static boolean isRequested() {
+        return source != null && requestFile.exists();
     }
 
     @Override
     public String getProperty(String key) {
-        if (!KEY.equals(key)) return jvms.getProperty(key);
+        if (!KEY.equals(key)) return jvmProperties.getProperty(key);
         try {
-            Supplier<String> from = source;
-            return from == null || !isWanted() ? "" : from.get();
+            Supplier<String> current = source;
+            return current == null || !isRequested() ? "" : current.get();
         } catch (Throwable e) {
             TaskClockHooks.failed("report", e);
             return "";
@@ -74,72 +75,72 @@ final class TaskClockReport extends Properties {
     }
 
     @Override
-    public String getProperty(String key, String otherwise) {
+    public String getProperty(String key, String defaultValue) {
         String value = getProperty(key);
-        return value == null ? otherwise : value;
+        return value == null ? defaultValue : value;
     }
 
     @Override
     public Set<String> stringPropertyNames() {
-        Set<String> names = new HashSet<>(jvms.stringPropertyNames());
-        if (isWanted()) names.add(KEY);
+        Set<String> names = new HashSet<>(jvmProperties.stringPropertyNames());
+        if (isRequested()) names.add(KEY);
         return names;
     }
 
-    // ---- the JVM's own
+    // ---- the JVM's own properties
 
     @Override
     public Object get(Object key) {
-        return jvms.get(key);
+        return jvmProperties.get(key);
     }
 
     @Override
     public Object put(Object key, Object value) {
-        return jvms.put(key, value);
+        return jvmProperties.put(key, value);
     }
 
     @Override
     public Object setProperty(String key, String value) {
-        return jvms.setProperty(key, value);
+        return jvmProperties.setProperty(key, value);
     }
 
     @Override
     public void putAll(Map<?, ?> all) {
-        jvms.putAll(all);
+        jvmProperties.putAll(all);
     }
 
     @Override
     public Object remove(Object key) {
-        return jvms.remove(key);
+        return jvmProperties.remove(key);
     }
 
     @Override
     public boolean containsKey(Object key) {
-        return jvms.containsKey(key);
+        return jvmProperties.containsKey(key);
     }
 
     @Override
     public int size() {
-        return jvms.size();
+        return jvmProperties.size();
     }
 
     @Override
     public boolean isEmpty() {
-        return jvms.isEmpty();
+        return jvmProperties.isEmpty();
     }
 
     @Override
     public Set<Object> keySet() {
-        return jvms.keySet();
+        return jvmProperties.keySet();
     }
 
     @Override
     public Collection<Object> values() {
-        return jvms.values();
+        return jvmProperties.values();
     }
 
     @Override
     public Set<Map.Entry<Object, Object>> entrySet() {
-        return jvms.entrySet();
+        return jvmProperties.entrySet();
     }
 }

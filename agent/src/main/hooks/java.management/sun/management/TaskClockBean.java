@@ -22,14 +22,14 @@ import javax.management.openmbean.OpenMBeanAttributeInfoSupport;
 import javax.management.openmbean.OpenType;
 
 /**
- * What is registered as the agent's bean. A class of the JDK's own loader, so that a program cannot get from the bean to the
- * agent's class loader, and what the agent may do. The bean itself, whose open types take the JVM long to make, is made
- * when the first client asks.
+ * The object that is registered as the agent's bean. The JDK's own loader defines this class, so a program cannot reach
+ * the agent's class loader and its privileges through the bean. The bean itself is created for its first client,
+ * because the JVM needs a long time to create the open types.
  */
 public final class TaskClockBean
         implements DynamicMBean, MBeanRegistration, BiFunction<Supplier<DynamicMBean>, Boolean, Object> {
     static {
-        // The agent, which initializes this class, takes it from there at once, and makes its beans with it.
+        // The agent initializes this class, takes the instance from there at once, and uses it as the factory of beans.
         System.getProperties().put("taskclock.bean", new TaskClockBean(null, true));
     }
 
@@ -45,10 +45,10 @@ public final class TaskClockBean
         this.isReadOnly = isReadOnly;
     }
 
-    /** Makes a bean. */
+    /** Creates a bean. */
     @Override
-    public Object apply(Supplier<DynamicMBean> from, Boolean readOnly) {
-        return new TaskClockBean(from, readOnly);
+    public Object apply(Supplier<DynamicMBean> newSource, Boolean readOnly) {
+        return new TaskClockBean(newSource, readOnly);
     }
 
     private synchronized DynamicMBean bean() {
@@ -74,7 +74,7 @@ public final class TaskClockBean
 
     @Override
     public MBeanInfo getMBeanInfo() {
-        // The server asks for the name of the class, and no more.
+        // Before the registration, the server only needs the class name.
         if (!isRegistered) return new MBeanInfo(getClass().getName(), DESCRIPTION, null, null, null, null);
         MBeanInfo info = bean().getMBeanInfo();
         if (!isReadOnly) return info;
@@ -86,7 +86,7 @@ public final class TaskClockBean
 
     private static MBeanAttributeInfo readOnly(MBeanAttributeInfo a) {
         if (!a.isWritable()) return a;
-        // A primitive one is no open one.
+        // The info of a primitive attribute is not an open one.
         if (!(a instanceof OpenMBeanAttributeInfo)) {
             return new MBeanAttributeInfo(
                     a.getName(), a.getType(), a.getDescription(), a.isReadable(), false, a.isIs(), a.getDescriptor());
@@ -96,10 +96,10 @@ public final class TaskClockBean
                 a.getName(), a.getDescription(), type, a.isReadable(), false, a.isIs(), a.getDescriptor());
     }
 
-    private void refuseIfReadOnly() throws MBeanException {
-        if (isReadOnly)
-            throw new MBeanException(
-                    new UnsupportedOperationException("the agent was started with bean=read: use bean=on to allow changes"));
+    private void requireWritable() throws MBeanException {
+        if (!isReadOnly) return;
+        String message = "the agent was started with bean=read: use bean=on to allow changes";
+        throw new MBeanException(new UnsupportedOperationException(message));
     }
 
     @Override
@@ -115,20 +115,20 @@ public final class TaskClockBean
     @Override
     public void setAttribute(Attribute attribute)
             throws AttributeNotFoundException, InvalidAttributeValueException, MBeanException, ReflectionException {
-        refuseIfReadOnly();
+        requireWritable();
         bean().setAttribute(attribute);
     }
 
-    /** As the interface wants it, those that cannot be set are left out of what is returned. */
+    /** Returns only the attributes that were set, as DynamicMBean specifies. */
     @Override
     public AttributeList setAttributes(AttributeList attributes) {
         return isReadOnly ? new AttributeList() : bean().setAttributes(attributes);
     }
 
     @Override
-    public Object invoke(String action, Object[] arguments, String[] signature)
+    public Object invoke(String operation, Object[] arguments, String[] signature)
             throws MBeanException, ReflectionException {
-        refuseIfReadOnly();
-        return bean().invoke(action, arguments, signature);
+        requireWritable();
+        return bean().invoke(operation, arguments, signature);
     }
 }

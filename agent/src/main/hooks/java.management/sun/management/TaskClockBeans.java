@@ -9,8 +9,8 @@ import java.util.Set;
 import sun.management.spi.PlatformMBeanProvider;
 
 /**
- * Makes the agent's bean one of the platform's, which ManagementFactory registers when it makes the MBean server. A service
- * that the agent adds to java.management, so no class of the JDK is changed for it.
+ * Adds the agent's bean to the platform's beans, which ManagementFactory registers when it creates the MBean server.
+ * The agent adds this service provider to the module java.management, so no class of the JDK is changed for it.
  */
 public final class TaskClockBeans extends PlatformMBeanProvider
         implements PlatformMBeanProvider.PlatformComponent<Object> {
@@ -30,7 +30,7 @@ public final class TaskClockBeans extends PlatformMBeanProvider
         return bean == null ? Map.of() : Map.of(getObjectNamePattern(), bean);
     }
 
-    /** It is not asked for by ManagementFactory.getPlatformMXBean. */
+    /** Returns none: ManagementFactory.getPlatformMXBean does not find the bean. */
     @Override
     public Set<Class<?>> mbeanInterfaces() {
         return Set.of();

@@ -9,49 +9,50 @@ import java.lang.instrument.Instrumentation;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Where the JVM enters the agent. All else is loaded by an {@link AgentLoader}, so that the program sees nothing of it and
- * may have another TaskClock of its own.
+ * The agent's entry point for the JVM. An {@link AgentLoader} loads everything else, so the program does not see it and
+ * can use another version of TaskClock.
  */
 public final class Agent {
-    /** System property in which the state is left, for whoever attached us to read. */
+    /** System property with the agent's state, for the tool that attached the agent. */
     private static final String STATE_PROPERTY = "taskclock.agent";
 
     /**
-     * At the end of the options of {@code taskclock attach}: a file for the state. The JVM can be asked for the property too, but then loads
-     * 150 classes to put the date above it.
+     * Precedes the name of a file for the state, at the end of the options from {@code taskclock attach}. The JVM can
+     * return the property too, but it loads 150 classes to print the date above it.
      */
     private static final String REPLY = ";reply=";
 
-    /** Null before the first use. Keeps what was loaded, so that all later uses find it again. */
+    /** Null before the first use. Kept so that later uses find the same classes. */
     private static AgentLoader loaded;
 
     private Agent() {}
 
-    /** With {@code -javaagent}, before the program starts. */
-    public static void premain(String options, Instrumentation jvm) {
-        start(options, jvm, false);
+    /** Starts the agent before the program, with {@code -javaagent}. */
+    public static void premain(String options, Instrumentation instrumentation) {
+        start(options, instrumentation, false);
     }
 
-    /** By attaching to a JVM that runs. */
-    public static void agentmain(String options, Instrumentation jvm) {
-        start(options, jvm, true);
+    /** Starts the agent in a running JVM, or changes its options. */
+    public static void agentmain(String options, Instrumentation instrumentation) {
+        start(options, instrumentation, true);
     }
 
-    private static synchronized void start(String text, Instrumentation jvm, boolean running) {
+    private static synchronized void start(String text, Instrumentation instrumentation, boolean isProgramRunning) {
         int replyAt = text == null ? -1 : text.lastIndexOf(REPLY);
         String options = replyAt < 0 ? text : text.substring(0, replyAt);
         String state;
         try {
             if (loaded == null) {
-                AgentLoader loader = new AgentLoader(jvm);
+                AgentLoader loader = new AgentLoader(instrumentation);
                 Thread preloader = new Thread(null, loader, "taskclock-preloader", 0, false);
                 preloader.setDaemon(true);
                 preloader.start();
-                // Its initializer gives itself to the loader: reflection would cost a start milliseconds.
-                Class.forName("org.taskclock.agent.Agency", true, loader);
+                // The class's initializer passes an instance to the loader: reflection would add milliseconds to the
+                // start.
+                Class.forName("org.taskclock.agent.AgentController", true, loader);
                 loaded = loader;
             }
-            state = loaded.agency().apply(options, running);
+            state = loaded.controller().apply(options, isProgramRunning);
         } catch (IllegalArgumentException e) {
             state = failed(e.getMessage());
         } catch (Throwable e) {
@@ -61,7 +62,7 @@ public final class Agent {
         if (replyAt >= 0) reply(new File(text.substring(replyAt + REPLY.length())), state);
     }
 
-    /** Not into a file that is there already, or to which somebody made a link. */
+    /** Writes the state to a new file. Does nothing if the file, or a link with its name, exists. */
     private static void reply(File file, String state) {
         try {
             if (!file.createNewFile()) return;
@@ -69,11 +70,11 @@ public final class Agent {
                 out.write(state.getBytes(StandardCharsets.UTF_8));
             }
         } catch (IOException e) {
-            return; // the property has it too
+            return; // the property has the state too
         }
     }
 
-    /** The program goes on without us, whatever it was. */
+    /** Logs a failure of any kind. The program runs on without the agent. */
     private static String failed(String reason) {
         System.err.println("taskclock: agent: " + reason);
         return "failed: " + reason;

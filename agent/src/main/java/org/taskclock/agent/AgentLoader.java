@@ -15,94 +15,98 @@ import java.util.jar.JarFile;
 import java.util.zip.ZipEntry;
 
 /**
- * Loads what the agent consists of: the classes of this package once more, and under {@link #HIDDEN} in the agent's jar
- * the clock and the libraries, where no other class loader looks.
+ * The class loader of the agent. It loads its own copy of the classes of this package, and the clock and its
+ * dependencies from {@link #HIDDEN} in the agent's jar, where no other class loader looks.
  *
- * <p>This class itself is known on both sides. Nothing public of it leads a program to what the agent may do: what the two
- * sides have to give each other, they can give once. As a BiConsumer it loads a native library for a class; the clock asks
- * its class loader for that.
+ * <p>Both copies of the package share this class. Its public methods do not give a program the agent's privileges:
+ * {@link #connect} works only once. As a BiConsumer it loads a native library for a class, which the clock asks its
+ * class loader to do.
  */
 public final class AgentLoader extends ClassLoader implements BiConsumer<Class<?>, String>, Runnable {
     static final String HIDDEN = "META-INF/taskclock/";
 
-    /** What is needed at the start of a program, in this order. */
-    private static final String[] AT_START = {
-        "org.taskclock.Rungs",
+    /** The classes that the start of a program needs, in this order. */
+    private static final String[] PRELOADED = {
+        "org.taskclock.Backends",
         "org.taskclock.Library",
         "org.taskclock.ExtractedLibrary",
         "org.taskclock.JniBinding",
-        "org.taskclock.Startup",
-        "org.taskclock.agent.VirtualThreads",
+        "org.taskclock.StartupThread",
+        "org.taskclock.agent.VirtualThreadPatch",
         "org.taskclock.agent.VirtualAccounts",
-        "org.taskclock.agent.Yields",
+        "org.taskclock.agent.YieldControl",
         "org.taskclock.agent.ThreadTimes",
-        "org.taskclock.agent.OtherThreads"
+        "org.taskclock.agent.ThreadUserTimes"
     };
 
     private static final String OWN_PACKAGE = Agent.class.getPackageName() + '.';
 
-    /** What the JVM gave the agent; null once the agent has taken it. */
-    private Instrumentation jvm;
+    /** Null once the controller has taken it. */
+    private Instrumentation instrumentation;
 
-    /** The agent itself: options, and whether the program runs already, to state. Null before it was loaded. */
-    private BiFunction<String, Boolean, String> agency;
+    /**
+     * Takes the options, and whether the program is already running, and returns the state. Null before it is loaded.
+     */
+    private BiFunction<String, Boolean, String> controller;
 
-    /** Loads a native library for a class in a way for which JDK 24 and later print no warning. */
-    private BiConsumer<Class<?>, String> libraries;
+    /** Loads a native library for a class without a warning on JDK 24 and later. */
+    private BiConsumer<Class<?>, String> libraryLoader;
 
     private final ProtectionDomain domain = Agent.class.getProtectionDomain();
-    private final File jar;
+    private final File file;
 
-    /** Kept open: whoever attached us may remove the jar, and some classes are needed later. Null before the first use. */
-    private JarFile opened;
+    /**
+     * Kept open because the jar may be deleted after attaching, while some classes are loaded later. Null before use.
+     */
+    private JarFile jar;
 
     static {
         registerAsParallelCapable();
     }
 
-    AgentLoader(Instrumentation jvm) throws URISyntaxException {
+    AgentLoader(Instrumentation instrumentation) throws URISyntaxException {
         super("taskclock", ClassLoader.getPlatformClassLoader());
-        this.jvm = jvm;
-        this.jar = new File(domain.getCodeSource().getLocation().toURI());
+        this.instrumentation = instrumentation;
+        this.file = new File(domain.getCodeSource().getLocation().toURI());
     }
 
-    /** For the agent, as it is loaded. Throws IllegalStateException afterwards. */
+    /** Connects the controller when it is loaded. Throws IllegalStateException on any later call. */
     public synchronized Instrumentation connect(
-            BiFunction<String, Boolean, String> agency, BiConsumer<Class<?>, String> libraries) {
-        if (jvm == null) throw new IllegalStateException("only for the agent itself");
-        this.agency = agency;
-        this.libraries = libraries;
-        Instrumentation taken = jvm;
-        jvm = null;
+            BiFunction<String, Boolean, String> controller, BiConsumer<Class<?>, String> libraryLoader) {
+        if (instrumentation == null) throw new IllegalStateException("only for the agent itself");
+        this.controller = controller;
+        this.libraryLoader = libraryLoader;
+        Instrumentation taken = instrumentation;
+        instrumentation = null;
         return taken;
     }
 
-    synchronized BiFunction<String, Boolean, String> agency() {
-        return agency;
+    synchronized BiFunction<String, Boolean, String> controller() {
+        return controller;
     }
 
-    /** In a thread of its own, while the thread that starts the program opens java.lang: loads what comes next. */
+    /** Loads the next classes on a thread of its own, while the thread that starts the program opens java.lang. */
     @Override
     public void run() {
         try {
-            for (String name : AT_START) Class.forName(name, false, this);
+            for (String name : PRELOADED) Class.forName(name, false, this);
         } catch (ClassNotFoundException | LinkageError e) {
-            return; // whoever needs it will see
+            return; // the first use of the class fails with the same error
         }
     }
 
     @Override
     public void accept(Class<?> owner, String path) {
         if (owner.getClassLoader() != this) throw new IllegalArgumentException(owner + " is not a class of the agent");
-        libraries.accept(owner, path);
+        libraryLoader.accept(owner, path);
     }
 
     @Override
     protected Class<?> findClass(String name) throws ClassNotFoundException {
         if (name.equals(AgentLoader.class.getName())) return AgentLoader.class;
-        String file = name.replace('.', '/') + ".class";
+        String path = name.replace('.', '/') + ".class";
         try {
-            byte[] bytes = read(name.startsWith(OWN_PACKAGE) ? file : HIDDEN + file);
+            byte[] bytes = read(name.startsWith(OWN_PACKAGE) ? path : HIDDEN + path);
             if (bytes == null) throw new ClassNotFoundException(name);
             return defineClass(name, bytes, 0, bytes.length, domain);
         } catch (IOException e) {
@@ -110,7 +114,7 @@ public final class AgentLoader extends ClassLoader implements BiConsumer<Class<?
         }
     }
 
-    /** One of the files beside the hidden classes; null if there is none. */
+    /** Returns a file from {@link #HIDDEN}, or null if it does not exist. */
     @Override
     public InputStream getResourceAsStream(String name) {
         try {
@@ -121,12 +125,12 @@ public final class AgentLoader extends ClassLoader implements BiConsumer<Class<?
         }
     }
 
-    /** Not by URL, which costs a start milliseconds. */
+    /** Reads a file from the jar without URLs, which would add milliseconds to the start. */
     private synchronized byte[] read(String path) throws IOException {
-        if (opened == null) opened = new JarFile(jar, false);
-        ZipEntry entry = opened.getEntry(path);
+        if (jar == null) jar = new JarFile(file, false);
+        ZipEntry entry = jar.getEntry(path);
         if (entry == null) return null;
-        try (InputStream bytes = opened.getInputStream(entry)) {
+        try (InputStream bytes = jar.getInputStream(entry)) {
             return bytes.readAllBytes();
         }
     }

@@ -5,21 +5,22 @@ package org.taskclock.agent;
 import java.util.List;
 
 /**
- * Whether the agent does what it was asked to do.
+ * The health of the agent.
  *
- * @param parts what was asked for
- * @param mounts how often virtual threads were mounted under its eyes
- * @param stacks how many stacks of threads that yield were walked
- * @param failures how often something failed in a place where nothing may be thrown, since the agent was first loaded
- * @param lastFailure what failed last; null if nothing did
- * @param memoryBytes native memory of its records and an estimate of what its tables hold in the heap
+ * @param mounts mounts of virtual threads that were accounted for
+ * @param stacks stacks that were walked at sampled yields
+ * @param failures failures where nothing may be thrown, since the agent was first loaded
+ * @param lastFailure null if there was none
+ * @param memoryBytes native memory of the agent's records, and an estimate of its tables in the heap
  */
-record Health(List<Part> parts, long mounts, long stacks, int failures, String lastFailure, long memoryBytes) {
+record Health(
+        List<FeatureState> features, long mounts, long stacks, int failures, String lastFailure, long memoryBytes) {
     /**
-     * One part.
+     * The state of one feature.
      *
-     * @param state as the options name it
-     * @param problem why it is not as it was asked for; null if it is
+     * @param name the option that switches it
+     * @param state the current value of that option
+     * @param problem why this is not the requested value; null if it is
      */
-    record Part(String name, String state, String problem) {}
+    record FeatureState(String name, String state, String problem) {}
 }

@@ -14,97 +14,96 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.BiConsumer;
 import java.util.function.BiFunction;
+import java.util.function.Function;
+import java.util.function.LongUnaryOperator;
+import java.util.function.ObjIntConsumer;
+import java.util.function.ObjLongConsumer;
+import java.util.function.Supplier;
+import org.taskclock.Backend;
 import org.taskclock.ClockStatus;
-import org.taskclock.Rung;
 import org.taskclock.TaskClock;
 
 /**
- * The way to {@code java.lang.TaskClockHooks}, which is defined and loads the agent's library when it is first needed. As a
- * BiConsumer it loads the library of a class.
+ * The agent's side of {@code java.lang.TaskClockHooks}. That class cannot be named here, because it is defined at run
+ * time. It is called by the name of an operation, since reflection would add milliseconds to the start of a program.
+ * Only this class knows the names.
  */
-final class Hooks implements BiConsumer<Class<?>, String> {
+final class Hooks {
     private static final String LIBRARY = "libtaskclock-agent-linux-x86_64.so";
 
-    private final BiFunction<String, Object[], Object> calls;
+    private final BiFunction<String, Object[], Object> hooks;
 
-    private Hooks(BiFunction<String, Object[], Object> calls) {
-        this.calls = calls;
+    private Hooks(BiFunction<String, Object[], Object> hooks) {
+        this.hooks = hooks;
     }
 
-    /** Defines the hooks. They can load libraries, but {@link #connect} has to come before anything else. */
-    @SuppressWarnings("unchecked") // as the class is declared
-    static Hooks define(Instrumentation jvm) throws Refused {
+    /** Defines the hooks. They can load libraries at once; everything else requires {@link #connect} first. */
+    @SuppressWarnings("unchecked") // TaskClockHooks implements this type
+    static Hooks define(Instrumentation instrumentation) throws FeatureException {
         try {
-            Class<?> type = define(jvm, Thread.class, "java.lang.TaskClockHooks");
-            return new Hooks((BiFunction<String, Object[], Object>) instance(type, "taskclock.hooks"));
+            Class<?> type = defineClass(instrumentation, Thread.class, "java.lang.TaskClockHooks");
+            return new Hooks((BiFunction<String, Object[], Object>) takeInstance(type, "taskclock.hooks"));
         } catch (ReflectiveOperationException | IOException | LinkageError | RuntimeException e) {
-            throw new Refused("cannot install the hooks in java.lang: " + e, e);
+            throw new FeatureException("cannot install the hooks in java.lang: " + e, e);
         }
     }
 
-    /** Loads the libraries. */
-    void connect(AgentLoader loader) throws Refused {
+    /** Loads the libraries of the clock and of the agent. */
+    void connect(AgentLoader loader) throws FeatureException {
         try {
-            // First the clock, as ours will look for it.
-            if (Rung.inUse() == Rung.MXBEAN) throw new Refused(refusal());
+            // The clock first, because the agent's library looks for it.
+            if (Backend.inUse() == Backend.MXBEAN) throw new FeatureException(whyNotNative());
             load(loader);
-            if (!(boolean) call("findClock")) throw new Refused("cannot find the clock's library");
+            if (!(boolean) call("findClock")) throw new FeatureException("cannot find the clock's library");
         } catch (IOException | LinkageError | RuntimeException e) {
-            throw new Refused("cannot load the agent's library: " + e, e);
+            throw new FeatureException("cannot load the agent's library: " + e, e);
         }
     }
 
-    /** Why the clock counts not by itself. */
-    private static String refusal() {
-        for (ClockStatus.Verdict verdict : TaskClock.status().rungs()) if (!verdict.usable()) return verdict.reason();
+    private static String whyNotNative() {
+        for (ClockStatus.Verdict verdict : TaskClock.status().backends()) {
+            if (!verdict.usable()) return verdict.reason();
+        }
         return "switched off";
     }
 
     /**
-     * Initializes a class that leaves an instance of itself in the system properties, and takes it from there: reflection would
-     * cost a start milliseconds.
+     * Initializes a class that stores an instance of itself in the system properties, and takes the instance from
+     * there. Reflection would add milliseconds to the start of a program.
      */
-    static Object instance(Class<?> type, String key) throws ClassNotFoundException {
+    static Object takeInstance(Class<?> type, String key) throws ClassNotFoundException {
         synchronized (Runtime.getRuntime()) {
             Class.forName(type.getName(), true, null);
             return System.getProperties().remove(key);
         }
     }
 
-    /** Defines a class of ours beside one of the JDK's, whose package is opened to us, and to nobody else. */
-    static Class<?> define(Instrumentation jvm, Class<?> neighbour, String name)
+    /** Defines a class of ours in the package of a JDK class. The package is opened to the agent's module only. */
+    static Class<?> defineClass(Instrumentation instrumentation, Class<?> neighbor, String name)
             throws IllegalAccessException, IOException {
-        Map<String, Set<Module>> opened = Map.of(neighbour.getPackageName(), Set.of(Hooks.class.getModule()));
-        jvm.redefineModule(neighbour.getModule(), Set.of(), Map.of(), opened, Set.of(), Map.of());
+        Map<String, Set<Module>> opens = Map.of(neighbor.getPackageName(), Set.of(Hooks.class.getModule()));
+        instrumentation.redefineModule(neighbor.getModule(), Set.of(), Map.of(), opens, Set.of(), Map.of());
         try (InputStream in = Hooks.class.getClassLoader().getResourceAsStream(name.replace('.', '/') + ".class")) {
-            return MethodHandles.privateLookupIn(neighbour, MethodHandles.lookup())
+            return MethodHandles.privateLookupIn(neighbor, MethodHandles.lookup())
                     .defineClass(in.readAllBytes());
         }
     }
 
-    /** Java's id of a thread, whatever its class says. */
-    long threadId(Thread thread) {
-        return (long) call("threadId", thread);
+    /** Adds a service provider to the module of its class. */
+    static void addProvider(Instrumentation instrumentation, Class<?> service, Class<?> provider) {
+        Map<Class<?>, List<Class<?>>> provides = Map.of(service, List.of(provider));
+        instrumentation.redefineModule(provider.getModule(), Set.of(), Map.of(), Map.of(), Set.of(), provides);
     }
 
-    /** Adds a service to the module of its class. */
-    static void provide(Instrumentation jvm, Class<?> service, Class<?> provider) {
-        Map<Class<?>, List<Class<?>>> provided = Map.of(service, List.of(provider));
-        jvm.redefineModule(provider.getModule(), Set.of(), Map.of(), Map.of(), Set.of(), provided);
-    }
-
-    @Override
-    public void accept(Class<?> owner, String path) {
-        call("loadFor", owner, path);
-    }
-
-    /** From {@code -Dtaskclock.library.path}, as the clock's library, or out of the jar. */
-    private void load(AgentLoader loader) throws IOException, Refused {
+    /** Loads the library from {@code -Dtaskclock.library.path}, like the clock's library, or else from the jar. */
+    private void load(AgentLoader loader) throws IOException, FeatureException {
         String given = System.getProperty("taskclock.library.path");
         if (given != null) {
             File path = new File(given).getAbsoluteFile();
             File file = new File(path.isDirectory() ? path : path.getParentFile(), LIBRARY);
-            if (!file.isFile()) throw new Refused("there is no file " + file + ": put it beside the clock's library");
+            if (!file.isFile()) {
+                throw new FeatureException("there is no file " + file + ": put it next to the clock's library");
+            }
             call("load", file.toString());
             return;
         }
@@ -116,17 +115,17 @@ final class Hooks implements BiConsumer<Class<?>, String> {
             }
             call("load", file.toString());
         } finally {
-            // A mapped library needs no name.
+            // A mapped library does not need its file.
             file.delete();
             directory.delete();
         }
     }
 
-    /** As {@code org.taskclock.ExtractedLibrary} makes its own, and for the same reasons. */
+    /** Creates a directory in the same way, and for the same reasons, as {@code org.taskclock.ExtractedLibrary}. */
     private static File privateDirectory() throws IOException {
         String name = "taskclock-agent-" + Long.toHexString(System.nanoTime());
         File directory = new File(System.getProperty("java.io.tmpdir"), name);
-        if (!directory.mkdir()) Files.createDirectory(directory.toPath()); // fails again, and says why
+        if (!directory.mkdir()) Files.createDirectory(directory.toPath()); // fails again, with the reason
         boolean isPrivate = directory.setReadable(false, false)
                 && directory.setWritable(false, false)
                 && directory.setExecutable(false, false)
@@ -140,8 +139,236 @@ final class Hooks implements BiConsumer<Class<?>, String> {
         return directory;
     }
 
-    /** Calls what {@code TaskClockHooks.apply} knows by this name. */
-    Object call(String what, Object... with) {
-        return calls.apply(what, with);
+    // ---- operations
+
+    /** Loads a native library for a class of any loader. */
+    void loadLibrary(Class<?> owner, String path) {
+        call("loadFor", owner, path);
+    }
+
+    /** Changes the backend of all clocks in this process. */
+    void selectBackend(Backend backend) {
+        call("selectBackend", number(backend));
+    }
+
+    /** Returns the number that shared.h of the clock gives to a backend. */
+    private static int number(Backend backend) {
+        return switch (backend) {
+            case SYSCALL, MXBEAN -> 0;
+            case RSEQ -> 1;
+            case RSEQ_OWN -> 2;
+        };
+    }
+
+    /** Returns the Java id of a thread, even if its class overrides getId. */
+    long threadId(Thread thread) {
+        return (long) call("threadId", thread);
+    }
+
+    // ---- operations: ThreadMXBean
+
+    /**
+     * Finds the natives behind ThreadMXBean's CPU times.
+     *
+     * @param userTime reads the user time of a thread by its Java id; {@link Long#MIN_VALUE} lets the JVM read it
+     * @param userTimes the same for many threads: takes their ids, and the array for the times
+     */
+    void prepareTimes(LongUnaryOperator userTime, BiConsumer<long[], long[]> userTimes) throws FeatureException {
+        callOrThrow("prepareTimes", userTime, userTimes);
+    }
+
+    /** Replaces these natives; with {@code others}, also those for the user time of other threads. */
+    void takeTimes(Class<?> threadImpl, boolean others) throws FeatureException {
+        callOrThrow("takeTimes", threadImpl, others);
+    }
+
+    void restoreTimes(Class<?> threadImpl) throws FeatureException {
+        callOrThrow("restoreTimes", threadImpl);
+    }
+
+    /** Returns the caller's CPU time from the current natives. */
+    long cpuNanos(Class<?> threadImpl) {
+        return (long) call("cpuNanos", threadImpl);
+    }
+
+    /** Returns the caller's user time from the current natives. */
+    long userNanos(Class<?> threadImpl) {
+        return (long) call("userNanos", threadImpl);
+    }
+
+    /** Returns the CPU time of a thread from the JVM's own native; id 0 is the caller. */
+    long stockCpuNanos(long id) {
+        return (long) call("stockCpuNanos", id);
+    }
+
+    /** Returns the user time of a thread from the JVM's own native; id 0 is the caller. */
+    long stockUserNanos(long id) {
+        return (long) call("stockUserNanos", id);
+    }
+
+    /** Returns 1 if the JVM reads user times from /proc as text, 0 if not, and -1 if this is unknown. */
+    int userTimeIsText() {
+        return (int) call("userTimeIsText");
+    }
+
+    /** Sets whether ThreadMXBean answers for virtual threads that are accounted for. */
+    void setAnswersVirtual(boolean on) {
+        call("setAnswersVirtual", on);
+    }
+
+    // ---- operations: Thread.yield
+
+    /**
+     * Finds the native behind Thread.yield.
+     *
+     * @param firstYield receives each platform thread that yields, or carries a yielding one, for the first time, and
+     *     the number of its record
+     * @param sample receives the thread of each sampled yield, and the number of yields that the sample stands for
+     */
+    void prepareYield(ObjIntConsumer<Thread> firstYield, ObjLongConsumer<Thread> sample) throws FeatureException {
+        callOrThrow("prepareYield", firstYield, sample);
+    }
+
+    /** Replaces this native. */
+    void takeYield() throws FeatureException {
+        callOrThrow("takeYield");
+    }
+
+    void restoreYield() throws FeatureException {
+        callOrThrow("restoreYield");
+    }
+
+    void setYieldMode(int mode) {
+        call("setYieldMode", mode);
+    }
+
+    void setVirtualYieldMode(int mode) {
+        call("setVirtualYieldMode", mode);
+    }
+
+    /** Copies as many records of yielding threads as fit, and returns the number of records. */
+    int yielders(long[] into) {
+        return (int) call("yielders", (Object) into);
+    }
+
+    /** Copies a record and frees it if its thread has ended. Returns whether it has. */
+    boolean freeYielder(int record, long[] into) {
+        return (boolean) call("freeYielder", record, into);
+    }
+
+    // ---- operations: virtual threads
+
+    /** Runs an action when the first virtual thread is created. Returns false if one may have been created already. */
+    boolean awaitFirstVirtualThread(Runnable action) {
+        return (boolean) call("awaitFirstVirtualThread", action);
+    }
+
+    void stopAwaitingFirstVirtualThread() {
+        call("awaitFirstVirtualThread", (Object) null);
+    }
+
+    /** Returns whether no virtual thread has been created yet, not even one that was missed. */
+    boolean isAwaitingFirstVirtualThread() {
+        return (boolean) call("isAwaitingFirstVirtualThread");
+    }
+
+    /**
+     * Gets ready for the first mount. {@code groups} returns the group of a thread that is mounted for the first time.
+     */
+    void prepareAccounts(Function<Thread, Object> groups) throws FeatureException {
+        callOrThrow("prepareAccounts", groups);
+    }
+
+    /** Sets whether virtual threads are accounted for, each from its next mount on. */
+    void setAccounting(boolean on) {
+        call("setAccounting", on);
+    }
+
+    /** Sets the receiver of each virtual thread that ends, and its CPU and user time; null for none. */
+    void setEndListener(BiConsumer<Thread, long[]> listener) {
+        call("setEndListener", listener);
+    }
+
+    /** Returns a new {@code TaskClockGroup}. */
+    Object newGroup() {
+        return call("newGroup");
+    }
+
+    /** Adds the totals of a group to those in the array. */
+    void addTotals(Object group, long[] totals) {
+        call("addTotals", group, totals);
+    }
+
+    /** Copies as many carrier records as fit, and returns the number of records. */
+    int carriers(long[] into) {
+        return (int) call("carriers", (Object) into);
+    }
+
+    /** Returns how many mounts and unmounts a carrier has done: odd while a thread is mounted. */
+    long carrierSequence(int index) {
+        return (long) call("carrierSequence", index);
+    }
+
+    /** Returns whether a carrier has ever mounted a thread with an account. */
+    boolean hasMounted(int index) {
+        return (boolean) call("hasMounted", index);
+    }
+
+    /** Returns the group of the thread that a carrier mounted last, or null if there was none. */
+    Object lastGroup(int index) {
+        return call("lastGroup", index);
+    }
+
+    /** Runs a virtual thread and returns whether its time was counted, or null if all carriers are busy. */
+    Boolean probe() {
+        return (Boolean) call("probe");
+    }
+
+    /** Returns how often a class was redefined or retransformed, or -1 if this JDK does not count it. */
+    int redefinitions(Class<?> type) {
+        return (int) call("redefinitions", type);
+    }
+
+    // ---- operations: management
+
+    /** Returns the number of failures in hooks that may not throw. */
+    int failures() {
+        return (int) call("failures");
+    }
+
+    /** Returns where and how a hook failed last, or null if none did. */
+    String lastFailure() {
+        return (String) call("lastFailure");
+    }
+
+    /** Sets the bean that is registered when the platform creates its MBean server; null for none. */
+    void setBean(Object bean) {
+        call("setBean", bean);
+    }
+
+    /** Sets the source of the report for attached tools; null for none. It is used while the request file exists. */
+    void setReport(Supplier<String> source, String requestFile) throws FeatureException {
+        callOrThrow("setReport", source, requestFile);
+    }
+
+    boolean isInitialized(Class<?> type) {
+        return (boolean) call("isInitialized", type);
+    }
+
+    /** Reads a static field without initializing its class. */
+    Object staticField(Class<?> type, String name) {
+        return call("staticField", type, name);
+    }
+
+    // ---- the connection
+
+    private Object call(String operation, Object... arguments) {
+        return hooks.apply(operation, arguments);
+    }
+
+    /** Runs an operation that returns null, or why it failed. */
+    private void callOrThrow(String operation, Object... arguments) throws FeatureException {
+        Object reason = call(operation, arguments);
+        if (reason != null) throw new FeatureException((String) reason);
     }
 }

@@ -8,51 +8,51 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What the agent was told: {@code name=value,...}, or {@code detach}. What is not named stays as it is, or is the first of
- * its values.
+ * The agent's options: {@code name=value,...}, or {@code detach}. An option that is not given keeps its value; at first
+ * that is the first of its values.
  */
 record Options(boolean detach, Map<String, String> given) {
-    static final String TIMES = "threadmxbean";
+    static final String THREADMXBEAN = "threadmxbean";
     static final String YIELD = "yield";
-    /** What a yield of a virtual thread does. */
+    /** The effect of a yield in a virtual thread. */
     static final String VIRTUAL_YIELD = "virtual-yield";
     /** Accounting for virtual threads. */
-    static final String ACCOUNTS = "vthreads";
+    static final String VTHREADS = "vthreads";
     /** Whether ThreadMXBean answers for virtual threads too. */
     static final String VIRTUAL = "virtual";
 
     /** The agent's own MXBean. */
     static final String BEAN = "bean";
 
-    static final String RECORDER = "jfr";
-    /** A folder for what was used by the end of the process; none unless one is named. */
+    static final String JFR = "jfr";
+    /** The directory for the summary at exit; none by default. */
     static final String SUMMARY = "summary";
 
-    /** In the order in which they are installed. */
-    static final List<String> PARTS = List.of(ACCOUNTS, TIMES, YIELD, BEAN, RECORDER, SUMMARY);
+    /** The features that options switch, in the order of their installation. */
+    static final List<String> FEATURES = List.of(VTHREADS, THREADMXBEAN, YIELD, BEAN, JFR, SUMMARY);
 
     private static final List<String> SWITCH = List.of("on", "off");
     private static final List<String> YIELD_MODES = List.of("pass", "count", "off");
     private static final Map<String, List<String>> VALUES = new TreeMap<>(Map.of(
-            TIMES, SWITCH,
+            THREADMXBEAN, SWITCH,
             YIELD, YIELD_MODES,
             VIRTUAL_YIELD, YIELD_MODES,
-            ACCOUNTS, SWITCH,
+            VTHREADS, SWITCH,
             VIRTUAL, List.of("spec", "mxbean"),
             BEAN, List.of("on", "read", "off"),
-            RECORDER, SWITCH,
+            JFR, SWITCH,
             SUMMARY, List.of()));
 
     static final Options NONE = new Options(false, Map.of());
 
-    /** These, and what was told earlier where they say nothing. */
-    Options over(Options earlier) {
+    /** Returns these options, and the earlier ones that these do not override. */
+    Options overriding(Options earlier) {
         Map<String, String> all = new TreeMap<>(earlier.given);
         all.putAll(given);
         return new Options(detach, all);
     }
 
-    /** Reads options; throws IllegalArgumentException, whose message tells the user what is wrong. */
+    /** Parses options. Throws IllegalArgumentException with a message for the user. */
     static Options parse(String text) {
         if (text == null || text.isBlank()) return NONE;
         if (text.trim().equals("detach")) return new Options(true, Map.of());
@@ -70,12 +70,12 @@ record Options(boolean detach, Map<String, String> given) {
     private static void check(String option, String name, String value) {
         List<String> values = VALUES.get(name);
         if (values == null) {
-            throw new IllegalArgumentException("option \"" + option + "\" is unknown; there are "
-                    + String.join(", ", VALUES.keySet()) + ", and detach alone");
+            throw new IllegalArgumentException("option \"" + option + "\" is unknown: use "
+                    + String.join(", ", VALUES.keySet()) + ", or detach alone");
         }
         if (values.isEmpty()) {
             if (value.isEmpty())
-                throw new IllegalArgumentException("option \"" + option + "\": " + name + " is a folder");
+                throw new IllegalArgumentException("option \"" + option + "\": " + name + " requires a directory");
             return;
         }
         if (!values.contains(value.toLowerCase(Locale.ROOT))) {
@@ -84,17 +84,17 @@ record Options(boolean detach, Map<String, String> given) {
         }
     }
 
-    /** The yields of virtual threads are counted with the others, but only silenced if that is asked for by name. */
+    /** Returns the mode for virtual threads. {@code yield=count} includes them, but {@code yield=off} does not. */
     String virtualYield() {
         return get(VIRTUAL_YIELD, get(YIELD, "pass").equals("count") ? "count" : "pass");
     }
 
-    /** The value of an option; {@code otherwise} if it was not given. */
-    String get(String name, String otherwise) {
-        return given.getOrDefault(name, otherwise).toLowerCase(Locale.ROOT);
+    /** Returns the value of an option, or the default if it was not given. */
+    String get(String name, String defaultValue) {
+        return given.getOrDefault(name, defaultValue).toLowerCase(Locale.ROOT);
     }
 
-    /** Whether a part is wanted: all are that were not switched off. */
+    /** Returns whether a feature is on, which is the default. */
     boolean isOn(String name) {
         return get(name, "on").equals("on");
     }

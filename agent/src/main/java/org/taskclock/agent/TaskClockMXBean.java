@@ -5,230 +5,244 @@ package org.taskclock.agent;
 import java.util.List;
 import java.util.Map;
 
-/** {@code org.taskclock:type=TaskClock}: what the agent knows, and what can be changed while the program runs. Times in ns. */
+/**
+ * The agent's MXBean {@code org.taskclock:type=TaskClock}. It reports what the agent measures, and changes the agent's
+ * options while the program runs. Times are in ns.
+ */
 public interface TaskClockMXBean {
     /** The name under which the bean is registered. */
     String NAME = "org.taskclock:type=TaskClock";
 
-    /** The agent's version. */
+    /** Returns the agent's version. */
     String getVersion();
 
-    /** How CPU time is read: rseq, rseq-own, syscall, or mxbean where the kill switch is thrown. */
-    String getRung();
+    /** Returns how CPU time is read: rseq, rseq-own, syscall, or mxbean while the kill switch is on. */
+    String getBackend();
 
-    /** Every way to read CPU time, best first, with why it can be used here or not. */
-    RungVerdict[] getRungs();
+    /** Returns all backends, best first, with the reason why each can or cannot be used here. */
+    BackendVerdict[] getBackends();
 
-    /** The grain of user and system time, ns. */
+    /** Returns the resolution of user and system time, ns. */
     long getTickNanos();
 
-    /** How the kernel tells user from system time: tick or precise. */
+    /** Returns how the kernel separates user and system time: tick or precise. */
     String getAccounting();
 
-    /** False is the kill switch: ThreadMXBean and Thread.yield are the JVM's own again, and no clock counts by itself. */
+    /**
+     * Returns false while the kill switch is on: ThreadMXBean and Thread.yield are the JVM's, and all clocks ask the
+     * kernel.
+     */
     boolean isEnabled();
 
-    /** Throws the kill switch, or takes it back: then all is as it was before. */
+    /** Turns the kill switch on (false), or off (true), which restores the previous options. */
     void setEnabled(boolean enabled);
 
-    /** Whether ThreadMXBean answers from the clock. */
+    /** Returns whether ThreadMXBean answers from the clock. */
     boolean isThreadTimes();
 
     /** Sets whether ThreadMXBean answers from the clock. */
     void setThreadTimes(boolean fromClock);
 
-    /** What Thread.yield does on a platform thread: pass, count, or off. */
+    /** Returns the mode of Thread.yield on platform threads: pass, count, or off. */
     String getYieldMode();
 
-    /** Sets what Thread.yield does on a platform thread: pass, count, or off. */
+    /** Sets the mode of Thread.yield on platform threads: pass, count, or off. */
     void setYieldMode(String mode);
 
-    /** What Thread.yield does on a virtual thread: pass, count, or off. */
+    /** Returns the mode of Thread.yield on virtual threads: pass, count, or off. */
     String getVirtualYieldMode();
 
     /**
-     * Sets what Thread.yield does on a virtual thread: pass, count, or off. With off, a virtual thread that yields until another
-     * virtual thread has done something may never leave its carrier, and so may wait forever; Thread.sleep(0) yields too.
+     * Sets the mode of Thread.yield on virtual threads: pass, count, or off. With off, a virtual thread that waits for
+     * another one by yielding may never leave its carrier, and may wait forever. Thread.sleep(0) yields too.
      */
     void setVirtualYieldMode(String mode);
 
-    /** The parts of the agent, with what is wrong with those that do not do what they were asked to. */
+    /** Returns the agent's features, and the problems of those that do not work as requested. */
     Part[] getParts();
 
-    /** How often a virtual thread was mounted while it was accounted for. */
+    /** Returns the number of mounts of virtual threads that were accounted for. */
     long getMounts();
 
-    /** How many stacks of threads that yield were walked: at most two per kernel tick for the whole process. */
+    /** Returns the number of stacks walked at sampled yields: at most two per kernel tick for the whole process. */
     long getStacks();
 
-    /** How often something failed where nothing may be thrown, since the agent was loaded. */
+    /** Returns the number of failures where nothing may be thrown, since the agent was loaded. */
     int getFailures();
 
-    /** Where and how something failed last; null if nothing did. */
+    /** Returns where and how the last of these failures occurred, or null if there was none. */
     String getLastFailure();
 
-    /** Memory that the agent's records use, native and in the heap, in bytes; an estimate. */
+    /** Returns an estimate of the memory of the agent's records, native and in the heap, in bytes. */
     long getMemoryBytes();
 
-    /** All threads of the process, the JVM's own too. */
+    /** Returns all platform threads of the process, including the JVM's own. */
     ThreadTime[] getThreads();
 
-    /** Platform threads that yielded or carried virtual ones that did, most yields first. */
+    /** Returns the platform threads that yielded or carried yielding virtual threads, most yields first. */
     Yielder[] getYielders();
 
-    /** From where Thread.yield was called, most yields first: from a sample, in which each stands for those before it. */
+    /**
+     * Returns the call sites of Thread.yield, most yields first. They are sampled: each sample stands for those before
+     * it.
+     */
     YieldSite[] getYieldSites();
 
-    /** Yields by name of the virtual thread, with # for numbers, from the same sample; "(unnamed)" for those without a name. */
+    /** Returns yields by virtual thread name, with # for numbers, from the same samples; "(unnamed)" for no name. */
     Map<String, Long> getVirtualYielders();
 
-    /** Whether virtual threads are accounted for. */
+    /** Returns whether virtual threads are accounted for. */
     boolean isAccountingVirtualThreads();
 
     /** Sets whether virtual threads are accounted for, each from its next mount on. */
-    void setAccountingVirtualThreads(boolean wanted);
+    void setAccountingVirtualThreads(boolean on);
 
-    /** CPU time of virtual threads by name, most first. A thread counts under the name that it had when it was first mounted. */
+    /**
+     * Returns the CPU time of virtual threads by name, most first. A thread counts under its name at its first mount.
+     */
     VirtualThreadGroup[] getVirtualThreads();
 
-    /** CPU time of the threads that carry virtual ones. */
+    /** Returns the CPU time of the carriers of virtual threads. */
     Carrier[] getCarriers();
 
-    /** Whether there were more threads, names or places than are kept; what came after is counted together. */
+    /** Returns whether there were more threads, names, or call sites than are kept; the rest are counted together. */
     boolean isOverflown();
 
-    /** Puts everything back, this bean too. */
+    /** Removes everything that the agent installed, including this bean. */
     void detach();
 
-    /** One part of the agent. */
+    /** One feature of the agent. */
     interface Part {
-        /** As the option that switches it. */
+        /** Returns the option that switches it. */
         String getName();
 
-        /** Its state, by the values of that option. */
+        /** Returns the current value of that option. */
         String getState();
 
-        /** Why it is not in the state that was asked for; null if it is. */
+        /** Returns why this is not the requested value, or null if it is. */
         String getProblem();
     }
 
-    /** One way to read CPU time. */
-    interface RungVerdict {
-        /** Its name. */
+    /** The usability of one backend. */
+    interface BackendVerdict {
+        /** Returns the name of the backend. */
         String getName();
 
-        /** Whether it can be used here. */
+        /** Returns whether it can be used here. */
         boolean isUsable();
 
-        /** Why, or why not. */
+        /** Returns why it can or cannot be used. */
         String getReason();
     }
 
-    /** CPU time of one thread. */
+    /** The CPU time of one thread. */
     interface ThreadTime {
-        /** Java's name, or the kernel's for a thread of the JVM's own. */
+        /** Returns the Java name, or the kernel's name for a thread of the JVM itself. */
         String getName();
 
-        /** Java's id; -1 for a thread of the JVM's own. */
+        /** Returns the Java id, or -1 for a thread of the JVM itself. */
         long getId();
 
-        /** The kernel's id. */
+        /** Returns the kernel's id. */
         int getTid();
 
-        /** User and system together, ns. */
+        /** Returns the user and system time, ns. */
         long getCpuNanos();
 
-        /** In user mode, ns. */
+        /** Returns the user time, ns. */
         long getUserNanos();
 
-        /** In the kernel, ns. */
+        /** Returns the system time, ns. */
         long getSystemNanos();
     }
 
-    /** Virtual threads of one name. */
+    /** The virtual threads of one name. */
     interface VirtualThreadGroup {
-        /** Their name, with # for numbers; "(unnamed)" for those without, "(other)" for names beyond the first thousand. */
+        /**
+         * Returns the name with # for numbers; "(unnamed)" for no name, "(other)" for all names after the first
+         * thousand.
+         */
         String getName();
 
-        /** How many live now. */
+        /** Returns the number of live threads. */
         long getLive();
 
-        /** How many have ended. */
+        /** Returns the number of ended threads. */
         long getEnded();
 
-        /** User and system of all of them together, ns. */
+        /** Returns the user and system time of all of them, ns. */
         long getCpuNanos();
 
-        /** In user mode, ns. */
+        /** Returns the user time, ns. */
         long getUserNanos();
 
-        /** In the kernel, ns. */
+        /** Returns the system time, ns. */
         long getSystemNanos();
     }
 
-    /** A thread that carries virtual ones; in the place of one that has ended comes another, and goes on from its figures. */
+    /** A carrier of virtual threads. A carrier that takes the place of an ended one adds to its figures. */
     interface Carrier {
-        /** The kernel's id; 0 if it has ended. */
+        /** Returns the kernel's id, or 0 if it has ended. */
         long getTid();
 
-        /** What it used since it first carried, user and system together, ns. */
+        /** Returns its user and system time since its first mount, ns. */
         long getCpuNanos();
 
-        /** In user mode, ns. */
+        /** Returns the user time, ns. */
         long getUserNanos();
 
-        /** In the kernel, ns. */
+        /** Returns the system time, ns. */
         long getSystemNanos();
 
-        /** What of its CPU time virtual threads used, ns. */
+        /** Returns the part of its CPU time that virtual threads used, ns. */
         long getCarriedNanos();
 
-        /** What of its CPU time went to scheduling them, and to whatever else it did, ns. */
+        /** Returns the rest of its CPU time, which it used for scheduling and for other work, ns. */
         long getOwnNanos();
     }
 
-    /** What one platform thread, or all that ended under one name, did since counting began. */
+    /** The yields of one platform thread, or of all ended threads of one name, since counting began. */
     interface Yielder {
-        /** The thread's name; of ended ones with # for digits. */
+        /** Returns the thread's name; for ended threads with # for numbers. */
         String getName();
 
-        /** The kernel's id; 0 for ended ones. */
+        /** Returns the kernel's id, or 0 for ended threads. */
         long getTid();
 
-        /** Its own yields. */
+        /** Returns the number of its own yields. */
         long getYields();
 
-        /** Yields of virtual threads while it carried them. */
+        /** Returns the number of yields of virtual threads that it carried. */
         long getVirtualYields();
 
-        /** CPU time that its own yields took, from those that were measured, ns. */
+        /** Returns the CPU time of its own yields, extrapolated from measured ones, ns. */
         long getYieldNanos();
 
-        /** At how many of its own yields it was switched out, likewise. */
+        /** Returns the number of its own yields with a context switch, extrapolated from measured ones. */
         long getYieldSwitches();
 
-        /** User time since its first yield, ns. */
+        /** Returns its user time since its first yield, ns. */
         long getUserNanos();
 
-        /** System time since its first yield, ns. */
+        /** Returns its system time since its first yield, ns. */
         long getSystemNanos();
 
-        /** How often it blocked since its first yield. */
+        /** Returns how often it blocked since its first yield. */
         long getVoluntarySwitches();
 
-        /** How often it was switched out since its first yield while it could have run. */
+        /** Returns how often it was preempted since its first yield. */
         long getInvoluntarySwitches();
     }
 
-    /** A place that calls Thread.yield. */
+    /** A call site of Thread.yield. */
     interface YieldSite {
-        /** The caller, as in a stack trace; "(other)" for places beyond the first thousand. */
+        /** Returns the caller, as in a stack trace; "(other)" for all sites after the first thousand. */
         String getSite();
 
-        /** How many yields came from there. */
+        /** Returns the number of yields. */
         long getYields();
 
-        /** The caller and its callers, eight at most. */
+        /** Returns the caller and its callers, at most eight frames. */
         List<String> getStack();
     }
 }

@@ -12,24 +12,24 @@ import java.util.Map;
 import org.taskclock.ThreadClock;
 import org.taskclock.ThreadSnapshot;
 
-/** CPU times of all threads of the process, with their names. */
+/** The names and CPU times of all threads of the process. */
 final class ThreadTable {
-    /** One thread. Named as open types want it. */
+    /** One thread. The components have names of getters, because open types require getters. */
     record Row(String getName, long getId, int getTid, long getCpuNanos, long getUserNanos, long getSystemNanos)
             implements TaskClockMXBean.ThreadTime {}
 
-    /** The name of one that ended while it was looked at. */
+    /** The name of a thread that ended while the table was read. */
     static final String ENDED = "?";
 
-    /** A snapshot knows from the one before what need not be read again. */
+    /** Kept, because each snapshot reuses what the previous one read. */
     private static final ThreadSnapshot SNAPSHOT = new ThreadSnapshot();
 
     private ThreadTable() {}
 
-    /** Returns null if the kernel does not list the threads now, for example because all file descriptors are in use. */
+    /** Returns null if the kernel cannot list the threads now, for example because all file descriptors are in use. */
     static Row[] read(Hooks hooks) {
         Map<Integer, Thread> threads = new HashMap<>();
-        for (Thread thread : OtherThreads.threads()) {
+        for (Thread thread : ThreadUserTimes.platformThreads()) {
             int tid = ThreadClock.of(thread).tid();
             if (tid > 0) threads.put(tid, thread);
         }

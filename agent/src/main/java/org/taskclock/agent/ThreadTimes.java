@@ -6,99 +6,102 @@ import java.lang.instrument.Instrumentation;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The clock behind ThreadMXBean: ours in place of natives of sun.management.ThreadImpl. */
+/** The clock behind ThreadMXBean. It replaces natives of sun.management.ThreadImpl. */
 final class ThreadTimes {
     private static final String THREAD_IMPL = "sun.management.ThreadImpl";
     private static final int MILLIS = 1_000_000;
 
     private final Hooks hooks;
-    private final Instrumentation jvm;
+    private final Instrumentation instrumentation;
     private final Class<?> threadImpl;
-    private final OtherThreads others;
-    /** Null where no method is changed. */
-    private Rewriting rewriting;
+    private final ThreadUserTimes userTimes;
+    /** Null if no method is changed. */
+    private ClassPatch patch;
 
-    private List<Rewriting.Change> virtualToo = List.of();
-    /** Whether {@link #correct} found something to correct, which is corrected again after the kill switch. */
+    private List<ClassPatch.Change> virtualChanges = List.of();
+    /** Whether {@link #correct} made its correction, which {@link #install} then makes again. */
     private boolean isCorrected;
 
     private boolean installed;
     private boolean answersVirtual;
-    /** Null before it was looked at. */
+    /** Null before the first check. */
     private Boolean isText;
 
-    ThreadTimes(Hooks hooks, Instrumentation jvm) throws Refused {
+    ThreadTimes(Hooks hooks, Instrumentation instrumentation) throws FeatureException {
         this.hooks = hooks;
-        this.jvm = jvm;
-        this.others = new OtherThreads(hooks);
+        this.instrumentation = instrumentation;
+        this.userTimes = new ThreadUserTimes(hooks);
         try {
-            // Loads libmanagement; the platform's beans are not made yet.
+            // Loads libmanagement, but does not create the platform's beans.
             Class.forName("sun.management.ManagementFactoryHelper");
             threadImpl = Class.forName(THREAD_IMPL);
         } catch (ClassNotFoundException | LinkageError e) {
-            throw new Refused("this JVM has no " + THREAD_IMPL + ": is java.management among its modules?", e);
+            throw new FeatureException(
+                    "this JVM has no " + THREAD_IMPL + ": is the module java.management missing?", e);
         }
-        Refused.unlessNull((String) hooks.call("prepareTimes", others, others));
+        hooks.prepareTimes(userTimes, userTimes);
     }
 
     boolean isInstalled() {
         return installed;
     }
 
-    /** {@code virtual}: ThreadMXBean answers for a virtual thread that is accounted for. */
-    void install(boolean virtual) throws Refused {
+    /**
+     * Replaces the natives. With {@code virtual}, ThreadMXBean also answers for virtual threads that are accounted for.
+     */
+    void install(boolean virtual) throws FeatureException {
         if (installed) {
             if (virtual == answersVirtual) return;
             remove();
         }
-        Refused.unlessNull((String) hooks.call("takeTimes", threadImpl, readsUserTimeAsText()));
+        hooks.takeTimes(threadImpl, readsUserTimeAsText());
         installed = true;
         try {
             String disagreement = disagreement();
             if (disagreement != null)
-                throw new Refused("left as it is, as the clock and the JVM disagree: " + disagreement);
-            if (virtual && VirtualThreads.exist()) change(true);
+                throw new FeatureException("not installed, because the clock and the JVM disagree: " + disagreement);
+            if (virtual && VirtualThreadPatch.isSupported()) change(true);
             else if (isCorrected) change(false);
-        } catch (Refused e) {
+        } catch (FeatureException e) {
             remove();
             throw e;
         }
-        if (virtual && VirtualThreads.exist()) answerVirtual();
+        if (virtual && VirtualThreadPatch.isSupported()) answerVirtual();
     }
 
     /**
-     * Corrects the getThreadUserTime of JDK 21 to 24, which answers with the CPU time where the id is the caller's own. Changing
-     * the class costs a JVM that was attached to all of its compiled code, so it is done only before the program starts.
+     * Corrects getThreadUserTime of JDK 21 to 24, which returns the CPU time if the id is the caller's own. This is
+     * only done with -javaagent: in a JVM with an attached agent, changing the class discards all compiled code.
      */
-    void correct() throws Refused {
-        if (!installed || rewriting != null || !asksForCpuInstead()) return;
+    void correct() throws FeatureException {
+        if (!installed || patch != null || !hasUserTimeBug()) return;
         change(false);
         isCorrected = true;
     }
 
-    void remove() throws Refused {
+    void remove() throws FeatureException {
         if (!installed) return;
-        Refused.unlessNull((String) hooks.call("restoreTimes", threadImpl));
+        hooks.restoreTimes(threadImpl);
         installed = false;
-        others.forget();
-        hooks.call("setAnswersVirtual", false);
+        userTimes.clear();
+        hooks.setAnswersVirtual(false);
         answersVirtual = false;
-        // The questions whether a thread is virtual stay, with the JVM's answers: each redefinition leaves a class
+        // On other JDKs the patch stays, and its hook then returns the JVM's answers: each redefinition leaves a class
         // behind.
-        Rewriting made = rewriting;
-        if (made == null || !asksForCpuInstead()) return;
-        rewriting = null;
-        made.undo();
+        ClassPatch applied = patch;
+        if (applied == null || !hasUserTimeBug()) return;
+        patch = null;
+        applied.undo();
     }
 
     /**
-     * Whether the JVM reads another thread's user time from /proc, as text, in steps of 10 ms. Seen by what it does; where that
-     * cannot be seen, by the JDK: JDK-8372584 ended it with JDK 26, and with 25.0.5.
+     * Returns whether the JVM reads another thread's user time from /proc as text, in steps of 10 ms. Observes the JVM,
+     * or if that is not possible, goes by its version: JDK-8372584 changed this in JDK 26 and 25.0.5.
      */
     private boolean readsUserTimeAsText() {
         if (isText == null) {
-            int seen = (int) hooks.call("userTimeIsText");
-            isText = seen >= 0 ? seen == 1 : isTextInThisJdk();
+            int observed = hooks.userTimeIsText();
+            isText = observed >= 0 ? observed == 1 : isTextInThisJdk();
         }
         return isText;
     }
@@ -109,66 +112,66 @@ final class ThreadTimes {
         return version.feature() < 25 || before25U5;
     }
 
-    /** JDK 21's getThreadUserTime with the caller's own id asks for the CPU time. */
-    private static boolean asksForCpuInstead() {
+    /** Returns whether getThreadUserTime with the caller's own id returns the CPU time. */
+    private static boolean hasUserTimeBug() {
         int feature = Runtime.version().feature();
         return feature >= 21 && feature < 25;
     }
 
-    private void change(boolean virtual) throws Refused {
-        if (rewriting != null) return; // since an earlier time
-        Rewriting.Change correction =
-                Rewriting.redirect("getThreadUserTime", "([J)[J", "getThreadTotalCpuTime0", "getThreadUserCpuTime0");
-        virtualToo = !virtual
+    private void change(boolean virtual) throws FeatureException {
+        if (patch != null) return; // it stayed when the natives were restored
+        ClassPatch.Change correction =
+                ClassPatch.redirect("getThreadUserTime", "([J)[J", "getThreadTotalCpuTime0", "getThreadUserCpuTime0");
+        virtualChanges = !virtual
                 ? List.of()
                 : List.of(
-                        Rewriting.askWhetherVirtual("getCurrentThreadCpuTime", "()J", "isUnknown"),
-                        Rewriting.askWhetherVirtual("getCurrentThreadUserTime", "()J", "isUnknown"),
-                        Rewriting.askWhetherVirtual("getThreadCpuTime", "([J)[J", "isUnknown"),
-                        Rewriting.askWhetherVirtual("getThreadUserTime", "([J)[J", "isUnknown"));
-        List<Rewriting.Change> changes = new ArrayList<>(virtualToo);
-        if (asksForCpuInstead()) changes.add(correction);
-        Rewriting made = new Rewriting(jvm, threadImpl, changes);
-        made.apply();
-        rewriting = made;
-        if (asksForCpuInstead()) rewriting.demand(correction);
+                        ClassPatch.replaceIsVirtual("getCurrentThreadCpuTime", "()J", "isTimeUnknown"),
+                        ClassPatch.replaceIsVirtual("getCurrentThreadUserTime", "()J", "isTimeUnknown"),
+                        ClassPatch.replaceIsVirtual("getThreadCpuTime", "([J)[J", "isTimeUnknown"),
+                        ClassPatch.replaceIsVirtual("getThreadUserTime", "([J)[J", "isTimeUnknown"));
+        List<ClassPatch.Change> changes = new ArrayList<>(virtualChanges);
+        if (hasUserTimeBug()) changes.add(correction);
+        ClassPatch newPatch = new ClassPatch(instrumentation, threadImpl, changes);
+        newPatch.apply();
+        patch = newPatch;
+        if (hasUserTimeBug()) patch.require(correction);
     }
 
-    /** Where that is refused, the rest is installed all the same. */
-    private void answerVirtual() throws Refused {
-        for (Rewriting.Change change : virtualToo) rewriting.demand(change);
-        hooks.call("setAnswersVirtual", true);
+    /** Lets ThreadMXBean answer for virtual threads. If this fails, everything else stays installed. */
+    private void answerVirtual() throws FeatureException {
+        for (ClassPatch.Change change : virtualChanges) patch.require(change);
+        hooks.setAnswersVirtual(true);
         answersVirtual = true;
     }
 
-    // ---- the check of ourselves
+    // ---- the check after installation
 
-    private static final int TRIES = 20;
-    /** A kernel that takes back what a hypervisor stole may let its clock stand while ours goes on to the next base. */
+    private static final int MAX_TRIES = 20;
+    /** If the kernel deducts time that a hypervisor stole, its clock may stop while ours runs on to the next base. */
     private static final long CPU_TOLERANCE = MILLIS;
 
     private static final long USER_TOLERANCE = 30L * MILLIS;
 
-    /** Compares what the natives say now with what the JVM would have said. Null, or what is wrong. */
+    /** Compares the natives with the JVM's own. Returns null, or how they disagree. */
     private String disagreement() {
         long before = 0;
         long ours = 0;
-        for (int i = 0; i < TRIES; i++) {
-            before = (long) hooks.call("stockCpuNanos", 0L);
-            ours = (long) hooks.call("cpuNanos", threadImpl);
-            long after = (long) hooks.call("stockCpuNanos", 0L);
+        for (int i = 0; i < MAX_TRIES; i++) {
+            before = hooks.stockCpuNanos(0);
+            ours = hooks.cpuNanos(threadImpl);
+            long after = hooks.stockCpuNanos(0);
             if (before - CPU_TOLERANCE <= ours && ours <= after + CPU_TOLERANCE) return userDisagreement(after);
         }
-        return "CPU time " + ours + " ns, " + before + " ns says the JVM";
+        return "CPU time " + ours + " ns, JVM " + before + " ns";
     }
 
     private String userDisagreement(long cpu) {
-        long ours = (long) hooks.call("userNanos", threadImpl);
-        long stock = (long) hooks.call("stockUserNanos", 0L);
+        long ours = hooks.userNanos(threadImpl);
+        long stock = hooks.stockUserNanos(0);
         if (ours < 0 || ours > cpu + USER_TOLERANCE) return "user time " + ours + " ns of " + cpu + " ns";
-        // Later JVMs give the ticks as they were counted, which may be anything.
+        // Later JVMs return the plain tick count, which can have any value.
         if (readsUserTimeAsText() && Math.abs(ours - stock) > USER_TOLERANCE) {
-            return "user time " + ours + " ns, " + stock + " ns says the JVM";
+            return "user time " + ours + " ns, JVM " + stock + " ns";
         }
         return null;
     }

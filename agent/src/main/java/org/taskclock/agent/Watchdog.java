@@ -6,43 +6,42 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Does what can wait: once, what would otherwise delay the start of the program, and each second, what has to be looked at
- * again. Its thread ends when there is nothing left to look at.
+ * A background thread for work that can wait: tasks that would delay the start of the program, and checks once a
+ * second. The thread ends when there is nothing left to do.
  */
 final class Watchdog implements Runnable {
-    /** Something to look at each second. */
+    /** A check that runs once a second. */
     interface Check {
-        /** Returns whether it has to be looked at again. */
-        boolean look();
+        /** Returns whether it must run again. */
+        boolean check();
     }
 
     private static final long PERIOD_MILLIS = 1_000;
 
-    /** A task that fails this often is given up. */
-    private static final int ATTEMPTS = 3;
+    private static final int MAX_ATTEMPTS = 3;
 
-    /** Made early, because the heap may be full later. */
-    private final Runnable checking = this::runChecks;
+    /** Created early, because the heap may be full later. */
+    private final Runnable checkTask = this::runChecks;
 
     private final List<Runnable> tasks = new ArrayList<>();
     private final List<Check> checks = new ArrayList<>();
     /** Null while there is nothing to do. */
     private Thread thread;
 
-    /** Tasks that failed and are tried again after the next checks. */
-    private final List<Runnable> again = new ArrayList<>(ATTEMPTS);
+    /** Failed tasks, which run again after the next checks. */
+    private final List<Runnable> retries = new ArrayList<>(MAX_ATTEMPTS);
 
     private int failures;
     private Class<? extends Throwable> lastFailure;
     private int attempts;
 
-    /** Runs the task soon, on the watchdog's thread. */
+    /** Runs a task soon, on the watchdog's thread. */
     synchronized void submit(Runnable task) {
         tasks.add(task);
         wake();
     }
 
-    /** Runs the check soon, and each second for as long as it returns true. */
+    /** Runs a check soon, and then once a second as long as it returns true. */
     synchronized void watch(Check check) {
         checks.add(check);
         wake();
@@ -54,14 +53,14 @@ final class Watchdog implements Runnable {
             return;
         }
         try {
-            Thread started = new Thread(null, this, "taskclock-watchdog", 0, false);
-            started.setDaemon(true);
-            started.setContextClassLoader(null);
-            started.start();
-            thread = started;
+            Thread newThread = new Thread(null, this, "taskclock-watchdog", 0, false);
+            newThread.setDaemon(true);
+            newThread.setContextClassLoader(null);
+            newThread.start();
+            thread = newThread;
         } catch (OutOfMemoryError e) {
             // No memory, or too many threads. The next task tries again.
-            note(e);
+            recordFailure(e);
         }
     }
 
@@ -71,7 +70,7 @@ final class Watchdog implements Runnable {
             while (runNext()) {}
         } finally {
             synchronized (this) {
-                if (thread == Thread.currentThread()) thread = null; // the next task starts another one
+                if (thread == Thread.currentThread()) thread = null; // the next task starts a new thread
             }
         }
     }
@@ -83,50 +82,50 @@ final class Watchdog implements Runnable {
             task = next();
             if (task == null) return false;
             task.run();
-            if (task != checking) attempts = 0;
+            if (task != checkTask) attempts = 0;
         } catch (InterruptedException e) {
-            // The program may interrupt any thread. There is still something to look at.
+            // The program may interrupt any thread. There is still work to do.
         } catch (RuntimeException | Error e) {
-            // The heap may be full, for example. The program has nothing to do with it, and the next look may succeed.
+            // The heap may be full, for example. The program must not notice, and the next attempt may succeed.
             failed(task, e);
         }
         return true;
     }
 
     private synchronized void failed(Runnable task, Throwable e) {
-        note(e);
-        if (task == null || task == checking) return;
-        if (++attempts < ATTEMPTS) again.add(task);
+        recordFailure(e);
+        if (task == null || task == checkTask) return;
+        if (++attempts < MAX_ATTEMPTS) retries.add(task);
         else attempts = 0;
     }
 
-    private synchronized void note(Throwable e) {
+    private synchronized void recordFailure(Throwable e) {
         failures++;
         lastFailure = e.getClass();
     }
 
-    /** How often something failed. */
+    /** Returns the number of failures of tasks and checks. */
     synchronized int failures() {
         return failures;
     }
 
-    /** Null if nothing failed. */
+    /** Returns the type of the last failure, or null if there was none. */
     synchronized Class<? extends Throwable> lastFailure() {
         return lastFailure;
     }
 
-    /** Waits for the next thing to do. Null if there will be none, and the thread is to end. */
+    /** Waits for the next task. Returns null if there is nothing left to do and the thread must end. */
     private synchronized Runnable next() throws InterruptedException {
         long end = System.nanoTime() + PERIOD_MILLIS * 1_000_000;
         for (long left = PERIOD_MILLIS; left > 0; left = (end - System.nanoTime()) / 1_000_000) {
             if (!tasks.isEmpty()) return tasks.remove(0);
-            if (checks.isEmpty() && again.isEmpty()) {
+            if (checks.isEmpty() && retries.isEmpty()) {
                 thread = null;
                 return null;
             }
             wait(left);
         }
-        return checking;
+        return checkTask;
     }
 
     private void runChecks() {
@@ -136,9 +135,9 @@ final class Watchdog implements Runnable {
         }
         for (Check check : all) {
             try {
-                if (check.look()) continue;
+                if (check.check()) continue;
             } catch (RuntimeException | Error e) {
-                note(e); // the other checks are looked at all the same
+                recordFailure(e); // the other checks still run
                 continue;
             }
             synchronized (this) {
@@ -146,8 +145,8 @@ final class Watchdog implements Runnable {
             }
         }
         synchronized (this) {
-            tasks.addAll(again);
-            again.clear();
+            tasks.addAll(retries);
+            retries.clear();
         }
     }
 }

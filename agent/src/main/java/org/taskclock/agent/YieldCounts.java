@@ -13,23 +13,23 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Collectors;
 
 /**
- * Who yielded, how often, from where. The counts are the native records'; from where, and by which virtual thread, is
- * known for a sample of the yields, each of which stands for those since the one before on its thread.
+ * Counts of yields by thread and by call site. The native records have the exact counts by thread. The call sites and
+ * the virtual threads come from samples. Each sample stands for the yields of its thread since the previous one.
  */
 final class YieldCounts {
     /**
-     * What one platform thread, or all that ended under one name, did.
+     * The yields of one platform thread, or of all ended threads of one name.
      *
-     * @param name of the thread; for ended ones with digits as #
-     * @param tid the kernel's id; 0 for ended ones
-     * @param yields its own
-     * @param virtualYields those of virtual threads while it carried them
-     * @param yieldNanos CPU time of its own yields, from those that were measured
-     * @param switches at how many of its own yields it was switched out, likewise
-     * @param userNanos what it used from its first yield on
-     * @param systemNanos what the kernel used for it
-     * @param voluntary how often it blocked
-     * @param involuntary how often it was switched out while it could have run
+     * @param name the name of the thread; for ended threads with # for numbers
+     * @param tid the kernel's id; 0 for ended threads
+     * @param yields its own yields
+     * @param virtualYields the yields of virtual threads that it carried
+     * @param yieldNanos CPU time of its own yields, extrapolated from the measured ones
+     * @param switches context switches at its own yields, extrapolated from the measured ones
+     * @param userNanos user time since its first yield
+     * @param systemNanos system time since its first yield
+     * @param voluntary how often it blocked since its first yield
+     * @param involuntary how often it was preempted since its first yield
      */
     record Yielder(
             String name,
@@ -42,19 +42,21 @@ final class YieldCounts {
             long systemNanos,
             long voluntary,
             long involuntary) {
-        static Yielder of(String name, long[] numbers, int at) {
-            double each = numbers[at + 3] == 0 ? 0 : (double) numbers[at + 1] / numbers[at + 3];
+        /** Reads a {@code struct yielder} of yield.c. */
+        static Yielder of(String name, long[] fields, int at) {
+            long timed = fields[at + 3];
+            double yieldsPerTimed = timed == 0 ? 0 : (double) fields[at + 1] / timed;
             return new Yielder(
                     name,
-                    Math.max(0, numbers[at]),
-                    numbers[at + 1],
-                    numbers[at + 2],
-                    (long) (numbers[at + 4] * each),
-                    (long) (numbers[at + 5] * each),
-                    numbers[at + 8],
-                    numbers[at + 9],
-                    numbers[at + 10],
-                    numbers[at + 11]);
+                    Math.max(0, fields[at]),
+                    fields[at + 1],
+                    fields[at + 2],
+                    (long) (fields[at + 4] * yieldsPerTimed),
+                    (long) (fields[at + 5] * yieldsPerTimed),
+                    fields[at + 8],
+                    fields[at + 9],
+                    fields[at + 10],
+                    fields[at + 11]);
         }
 
         Yielder plus(Yielder other) {
@@ -73,7 +75,7 @@ final class YieldCounts {
 
         Yielder ended() {
             return new Yielder(
-                    Names.normalised(name),
+                    PoolNames.poolName(name),
                     0,
                     yields,
                     virtualYields,
@@ -86,34 +88,43 @@ final class YieldCounts {
         }
     }
 
-    /** A place that yields: frames from the caller of yield outwards, as many as are kept; of its yields, the virtual threads'. */
+    /**
+     * A call site of Thread.yield.
+     *
+     * @param frames the stack from the caller of yield outwards, up to the depth that is kept
+     * @param yields all yields at this site
+     * @param virtualYields the yields of virtual threads among them
+     */
     record Site(List<StackTraceElement> frames, long yields, long virtualYields) {
-        /** The caller of yield. */
+        /** Returns the caller of yield. */
         String name() {
             return frames.isEmpty() ? OTHER : frames.get(0).toString();
         }
 
-        /** All frames, one in a line. */
+        /** Returns all frames, one per line. */
         String callers() {
             return frames.stream().map(StackTraceElement::toString).collect(Collectors.joining("\n"));
         }
     }
 
-    private static final int NUMBERS = 12;
-    private static final int DEPTH = 8;
-    /** Places, names of virtual threads and of ended ones: so many of each, and what comes after is "other". */
-    private static final int MOST = 1_000;
+    private static final int FIELDS = 12;
+    private static final int MAX_DEPTH = 8;
+    /**
+     * The maximum number each of sites, names of virtual threads, and names of ended threads. The rest is "(other)".
+     */
+    private static final int MAX_ENTRIES = 1_000;
 
-    private static final long BYTES_A_SITE = 1_500;
-    private static final long BYTES_A_NAME = 200;
+    private static final long BYTES_PER_SITE = 1_500;
+    private static final long BYTES_PER_NAME = 200;
+    private static final int MIN_SWEEP_THRESHOLD = 1_024;
     private static final String OTHER = "(other)";
     private static final String UNNAMED = "(unnamed)";
     private static final List<StackTraceElement> OTHER_SITE = List.of();
 
     private final Hooks hooks;
-    /** Held by whoever sweeps or reads. A thread that yields never waits for it. */
+    /** Held while sweeping and reading. A thread that yields never waits for it. */
     private final ReentrantLock lock = new ReentrantLock();
-    /** Names by number of the record. */
+    /** Names of threads by the numbers of their records. */
     private final Map<Integer, String> names = new ConcurrentHashMap<>();
 
     private final LongAdder stacks = new LongAdder();
@@ -121,8 +132,8 @@ final class YieldCounts {
     private final Map<List<StackTraceElement>, LongAdder> virtualSites = new ConcurrentHashMap<>();
     private final Map<String, LongAdder> virtualThreads = new ConcurrentHashMap<>();
     private final Map<String, Yielder> ended = new ConcurrentHashMap<>();
-    /** Sweep when so many records are in use. */
-    private volatile int sweepAt = 1_024;
+    /** The number of records in use that triggers a sweep. */
+    private volatile int sweepThreshold = MIN_SWEEP_THRESHOLD;
 
     private volatile boolean overflown;
 
@@ -130,15 +141,19 @@ final class YieldCounts {
         this.hooks = hooks;
     }
 
-    // ---- on the thread that yields
+    // ---- called on the thread that yields
 
-    void first(Thread thread, int record) {
+    /**
+     * Adds a thread that yields, or carries a yielding one, for the first time. A negative record means that none is
+     * free.
+     */
+    void addThread(Thread thread, int record) {
         if (record < 0) {
             overflown = true;
             return;
         }
         names.put(record, thread.getName());
-        if (names.size() < sweepAt || !lock.tryLock()) return;
+        if (names.size() < sweepThreshold || !lock.tryLock()) return;
         try {
             sweep();
         } finally {
@@ -146,17 +161,18 @@ final class YieldCounts {
         }
     }
 
-    void sampled(Thread thread, long weight) {
+    /** Adds a sample, which stands for {@code weight} yields. */
+    void addSample(Thread thread, long weight) {
         stacks.increment();
         List<StackTraceElement> frames = StackWalker.getInstance().walk(all -> all.dropWhile(YieldCounts::isOurs)
-                .limit(DEPTH)
+                .limit(MAX_DEPTH)
                 .map(StackFrame::toStackTraceElement)
                 .collect(Collectors.toList()));
         adder(sites, frames, OTHER_SITE).add(weight);
         if (!isPlatform(thread)) {
             adder(virtualSites, frames, OTHER_SITE).add(weight);
             String name = thread.getName();
-            adder(virtualThreads, name.isEmpty() ? UNNAMED : Names.normalised(name), OTHER)
+            adder(virtualThreads, name.isEmpty() ? UNNAMED : PoolNames.poolName(name), OTHER)
                     .add(weight);
         }
     }
@@ -177,12 +193,12 @@ final class YieldCounts {
     private static <K> LongAdder adder(Map<K, LongAdder> map, K key, K other) {
         LongAdder found = map.get(key);
         if (found != null) return found;
-        return map.computeIfAbsent(map.size() < MOST ? key : other, k -> new LongAdder());
+        return map.computeIfAbsent(map.size() < MAX_ENTRIES ? key : other, k -> new LongAdder());
     }
 
-    // ---- for those that look
+    // ---- called by readers
 
-    /** Whether there were more threads, names or places than are kept. */
+    /** Returns whether there were more threads, names, or sites than are kept. */
     boolean isOverflown() {
         return overflown
                 || sites.containsKey(OTHER_SITE)
@@ -190,15 +206,17 @@ final class YieldCounts {
                 || ended.containsKey(OTHER);
     }
 
-    /** Platform threads that yielded or carried virtual ones that did, and totals of ended ones, most yields first. */
+    /**
+     * Returns live platform threads that yielded or carried yielding ones, and totals of ended ones, most yields first.
+     */
     List<Yielder> yielders() {
         lock.lock();
         try {
             sweep();
             List<Yielder> all = new ArrayList<>(ended.values());
-            long[] numbers = numbers();
+            long[] fields = fields();
             names.forEach((record, name) -> {
-                if ((record + 1) * NUMBERS <= numbers.length) all.add(Yielder.of(name, numbers, record * NUMBERS));
+                if ((record + 1) * FIELDS <= fields.length) all.add(Yielder.of(name, fields, record * FIELDS));
             });
             all.sort(Comparator.comparingLong((Yielder y) -> y.yields + y.virtualYields)
                     .reversed());
@@ -208,16 +226,16 @@ final class YieldCounts {
         }
     }
 
-    /** How many stacks were walked. */
+    /** Returns the number of stacks that were walked. */
     long stacks() {
         return stacks.sum();
     }
 
-    /** Native records in use, and an estimate of the tables. */
+    /** Returns the memory of the native records in use, plus an estimate for the tables. */
     long memoryBytes() {
-        long tables = (long) (sites.size() + virtualSites.size()) * BYTES_A_SITE
-                + (long) (names.size() + ended.size() + virtualThreads.size()) * BYTES_A_NAME;
-        return numbers().length * 8L + tables;
+        long tables = (long) (sites.size() + virtualSites.size()) * BYTES_PER_SITE
+                + (long) (names.size() + ended.size() + virtualThreads.size()) * BYTES_PER_NAME;
+        return fields().length * 8L + tables;
     }
 
     List<Site> sites() {
@@ -230,35 +248,36 @@ final class YieldCounts {
         return all;
     }
 
-    /** Yields by name of the virtual thread, with numbers as #, from the sample. */
+    /** Returns sampled yields by name of the virtual thread, with # for numbers. */
     Map<String, Long> virtualThreads() {
         return virtualThreads.entrySet().stream()
                 .collect(Collectors.toMap(Map.Entry::getKey, e -> e.getValue().sum()));
     }
 
-    private long[] numbers() {
-        long[] numbers = new long[0];
+    /** Returns the fields of all records, one record after the other. */
+    private long[] fields() {
+        long[] fields = new long[0];
         int count;
-        while ((count = (int) hooks.call("yielders", (Object) numbers)) * NUMBERS > numbers.length) {
-            numbers = new long[(count + 16) * NUMBERS];
+        while ((count = hooks.yielders(fields)) * FIELDS > fields.length) {
+            fields = new long[(count + 16) * FIELDS];
         }
-        return numbers;
+        return fields;
     }
 
-    /** Adds the records of ended threads to totals by name. By the holder of the lock only. */
+    /** Adds the records of ended threads to totals by name. Only the holder of the lock may call this. */
     private void sweep() {
-        long[] last = new long[NUMBERS];
+        long[] last = new long[FIELDS];
         for (int record : names.keySet().toArray(new Integer[0])) {
-            // First the name: as soon as the record is free, another thread may get it, and put its own name there.
+            // The name first: as soon as the record is free, another thread may get it and store its own name.
             String threadName = names.remove(record);
-            if (!(boolean) hooks.call("freeYielder", record, last)) {
+            if (!hooks.freeYielder(record, last)) {
                 names.putIfAbsent(record, threadName);
                 continue;
             }
             Yielder yielder = Yielder.of(threadName, last, 0).ended();
-            String name = ended.containsKey(yielder.name) || ended.size() < MOST ? yielder.name : OTHER;
+            String name = ended.containsKey(yielder.name) || ended.size() < MAX_ENTRIES ? yielder.name : OTHER;
             ended.merge(name, yielder, Yielder::plus);
         }
-        sweepAt = Math.max(1_024, 2 * names.size());
+        sweepThreshold = Math.max(MIN_SWEEP_THRESHOLD, 2 * names.size());
     }
 }

@@ -37,27 +37,27 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What others can read: the bean and the events. */
+/** Reads the bean, the report, and the events. */
 class ManagementTest {
     @Test
     void shouldOfferABeanOfOpenTypes() throws IOException, InterruptedException {
-        Jvm.with("yield=count").run(Bean.class).silently();
+        JvmLauncher.withAgent("yield=count").run(Bean.class).assertSilent();
     }
 
     static final class Bean {
         public static void main(String[] args) throws Exception {
-            TaskClockMXBean bean = Sample.bean();
+            TaskClockMXBean bean = AgentCheck.bean();
             MBeanServer server = ManagementFactory.getPlatformMBeanServer();
             ObjectName name = new ObjectName("org.taskclock:type=TaskClock");
             for (MBeanAttributeInfo attribute : server.getMBeanInfo(name).getAttributes()) {
                 assertThat(attribute.getDescriptor().getFieldValue("openType")).isNotNull();
-                if (attribute.getName().equals("LastFailure")) continue; // there was none
+                if (attribute.getName().equals("LastFailure")) continue; // null: there was none
                 assertThat(server.getAttribute(name, attribute.getName())).isNotNull();
             }
             assertThat(bean.getLastFailure()).isNull();
             assertThat(bean.getFailures()).isZero();
             assertThat(bean.getVersion()).startsWith(System.getProperty("project.version", "0."));
-            assertThat(bean.getRungs()).hasSize(4);
+            assertThat(bean.getBackends()).hasSize(4);
             assertThat(bean.getTickNanos()).isBetween(1_000_000L, 10_000_000L);
             assertThat(bean.getThreads())
                     .filteredOn(t -> t.getName().equals("main"))
@@ -66,7 +66,7 @@ class ManagementTest {
                     .allMatch(t -> t.getId() == Thread.currentThread().getId());
             assertThat(bean.getThreads()).anyMatch(t -> t.getId() == -1);
             assertThatThrownBy(() -> bean.setYieldMode("sometimes"))
-                    .hasStackTraceContaining("yield is one of [pass, count, off], not sometimes");
+                    .hasStackTraceContaining("yield must be one of [pass, count, off], not sometimes");
             bean.detach();
             assertThat(server.isRegistered(name)).isFalse();
         }
@@ -76,14 +76,15 @@ class ManagementTest {
     @Timeout(60)
     @SuppressWarnings("BanJNDI")
     void shouldAnswerRemoteClients(@TempDir Path directory) throws Exception {
-        Process served = Jvm.with("").start(directory.resolve("out"), directory.resolve("err"), Served.class);
+        Process served =
+                JvmLauncher.withAgent("").start(directory.resolve("out"), directory.resolve("err"), Served.class);
         try {
             awaitReady(directory.resolve("out"));
             VirtualMachine machine = VirtualMachine.attach(Long.toString(served.pid()));
             String address = machine.startLocalManagementAgent();
             machine.detach();
             try (JMXConnector connector = JMXConnectorFactory.connect(new JMXServiceURL(address))) {
-                asRemoteClient(connector.getMBeanServerConnection());
+                checkRemotely(connector.getMBeanServerConnection());
             }
         } finally {
             served.destroyForcibly().waitFor();
@@ -91,29 +92,29 @@ class ManagementTest {
         assertThat(directory.resolve("err")).isEmptyFile();
     }
 
-    /** A JVM that is attached to while it starts does not take it well. */
+    /** Waits until the program runs: attaching during the start can fail. */
     private static void awaitReady(Path out) throws IOException, InterruptedException {
         while (Files.size(out) == 0) Thread.sleep(10);
     }
 
     @Test
     @Timeout(60)
-    void shouldReportToToolsThatAttach(@TempDir Path directory) throws Exception {
-        Process served =
-                Jvm.with("yield=count").start(directory.resolve("out"), directory.resolve("err"), Served.class);
+    void shouldReportToAttachedTools(@TempDir Path directory) throws Exception {
+        Process served = JvmLauncher.withAgent("yield=count")
+                .start(directory.resolve("out"), directory.resolve("err"), Served.class);
         Path request = Path.of("/tmp/.taskclock_report_" + served.pid());
         try {
             awaitReady(directory.resolve("out"));
             VirtualMachine machine = VirtualMachine.attach(Long.toString(served.pid()));
             assertThat(machine.getAgentProperties())
-                    .as("for tools that do not want the report")
+                    .as("without a request file")
                     .doesNotContainKey("taskclock.report");
             Files.createFile(request);
             assertThat(machine.getAgentProperties().getProperty("taskclock.report"))
                     .startsWith("{\"version\":\"")
                     .contains("\"yieldMode\":\"count\",\"platformYields\":", "\"virtualThreads\":[", "\"reportNanos\":")
                     .endsWith("}");
-            // What others put there is there, as before.
+            // Properties that others add are there too.
             machine.startLocalManagementAgent();
             assertThat(machine.getAgentProperties())
                     .containsKeys("com.sun.management.jmxremote.localConnectorAddress", "sun.java.command");
@@ -128,11 +129,11 @@ class ManagementTest {
         }
     }
 
-    @SuppressWarnings("BanJNDI") // of a JVM that we started ourselves
-    private static void asRemoteClient(MBeanServerConnection connection) throws Exception {
+    @SuppressWarnings("BanJNDI") // the JVM is our own child
+    private static void checkRemotely(MBeanServerConnection connection) throws Exception {
         ThreadMXBean threads = ManagementFactory.newPlatformMXBeanProxy(
                 connection, ManagementFactory.THREAD_MXBEAN_NAME, ThreadMXBean.class);
-        // The thread that answers: of the other JVM.
+        // The time of the thread in the other JVM that answers.
         long cpu = threads.getCurrentThreadCpuTime();
         assertThat(threads.getCurrentThreadUserTime()).isBetween(0L, cpu + 1_000_000_000L);
         assertThatThrownBy(() -> threads.getThreadCpuTime(0))
@@ -145,20 +146,20 @@ class ManagementTest {
             times.add(threads.getThreadUserTime(busy) % 10_000_000);
             Thread.sleep(15);
         }
-        // The JVM's are in steps of 10 ms, or of whole ticks.
+        // The JVM's times are multiples of 10 ms, or of a tick.
         assertThat(times).hasSizeGreaterThan(ThreadTimes.isTextInThisJdk() ? 10 : 1);
 
-        TaskClockMXBean ours =
+        TaskClockMXBean bean =
                 JMX.newMXBeanProxy(connection, new ObjectName(TaskClockMXBean.NAME), TaskClockMXBean.class);
-        assertThat(ours.isThreadTimes()).isTrue();
-        assertThat(ours.getThreads())
+        assertThat(bean.isThreadTimes()).isTrue();
+        assertThat(bean.getThreads())
                 .extracting(TaskClockMXBean.ThreadTime::getName)
                 .contains("busy");
-        ours.setYieldMode("count");
-        assertThat(ours.getYieldMode()).isEqualTo("count");
-        // No class of ours is needed: what a console sees.
+        bean.setYieldMode("count");
+        assertThat(bean.getYieldMode()).isEqualTo("count");
+        // Like a console, without the classes of the agent.
         CompositeData[] verdicts =
-                (CompositeData[]) connection.getAttribute(new ObjectName(TaskClockMXBean.NAME), "Rungs");
+                (CompositeData[]) connection.getAttribute(new ObjectName(TaskClockMXBean.NAME), "Backends");
         assertThat(verdicts).hasSize(4).allSatisfy(v -> assertThat(v.containsKey("reason"))
                 .isTrue());
     }
@@ -178,15 +179,15 @@ class ManagementTest {
     }
 
     @Test
-    void shouldNotMakeTheServerBeforeTheProgram(@TempDir Path directory) throws IOException, InterruptedException {
+    void shouldNotCreateTheServerBeforeTheProgram(@TempDir Path directory) throws IOException, InterruptedException {
         Path loaded = directory.resolve("loaded");
-        Jvm.with("")
+        JvmLauncher.withAgent("")
                 .option("-Xlog:class+load:file=" + loaded, "-Dloaded=" + loaded)
                 .run(NoServer.class)
-                .silently();
+                .assertSilent();
     }
 
-    /** Making it starts the logging, which programs want to set up first. */
+    /** Creating the server starts the logging, which programs may want to configure first. */
     static final class NoServer {
         public static void main(String[] args) throws Exception {
             String loaded = Files.readString(Path.of(System.getProperty("loaded")));
@@ -194,18 +195,18 @@ class ManagementTest {
                     .contains("java.lang.TaskClockHooks")
                     .doesNotContain("com.sun.jmx.mbeanserver.JmxMBeanServer ")
                     .doesNotContain("java.util.logging.LogManager ");
-            assertThat(Sample.bean().isThreadTimes()).isTrue();
+            assertThat(AgentCheck.bean().isThreadTimes()).isTrue();
         }
     }
 
     @Test
-    void shouldRefuseChangesWhereItIsReadOnly() throws IOException, InterruptedException {
-        Jvm.with("bean=read").run(ReadOnly.class).silently();
+    void shouldRejectChangesIfReadOnly() throws IOException, InterruptedException {
+        JvmLauncher.withAgent("bean=read").run(ReadOnly.class).assertSilent();
     }
 
     static final class ReadOnly {
         public static void main(String[] args) throws Exception {
-            TaskClockMXBean bean = Sample.bean();
+            TaskClockMXBean bean = AgentCheck.bean();
             MBeanServer server = ManagementFactory.getPlatformMBeanServer();
             ObjectName name = new ObjectName(TaskClockMXBean.NAME);
             for (MBeanAttributeInfo attribute : server.getMBeanInfo(name).getAttributes()) {
@@ -227,15 +228,15 @@ class ManagementTest {
         }
     }
 
-    /** What the agent may do in the JVM is not for the program: nothing public leads there. */
+    /** No public method gives the program the agent's privileges in the JVM. */
     @Test
-    void shouldNotGiveItsRightsToTheProgram() throws IOException, InterruptedException {
-        Jvm.with("yield=count").run(Rights.class).silently();
+    void shouldNotGiveItsPrivilegesToTheProgram() throws IOException, InterruptedException {
+        JvmLauncher.withAgent("yield=count").run(Privileges.class).assertSilent();
     }
 
-    static final class Rights {
+    static final class Privileges {
         public static void main(String[] args) throws Exception {
-            Sample.bean();
+            AgentCheck.bean();
             MBeanServer server = ManagementFactory.getPlatformMBeanServer();
             ObjectName name = new ObjectName(TaskClockMXBean.NAME);
             assertThat(server.getClassLoaderFor(name)).isNull();
@@ -243,7 +244,7 @@ class ManagementTest {
             Object hooks = Class.forName("java.lang.TaskClockHooks");
             for (Method method : ((Class<?>) hooks).getMethods()) {
                 if (!method.getName().equals("bean")) continue;
-                // Null if the platform had its server before the agent offered the bean.
+                // Null if the platform created its server before the agent offered the bean.
                 Object bean = method.invoke(null);
                 if (bean != null) assertThat(bean.getClass().getClassLoader()).isNull();
             }
@@ -251,7 +252,7 @@ class ManagementTest {
             Class<?> loaderType = Class.forName("org.taskclock.agent.AgentLoader");
             assertThat(agent.getFields()).isEmpty();
             assertThat(loaderType.getFields()).isEmpty();
-            // And who gets hold of the loader all the same, by means that are not public, gets nothing more.
+            // Even with the loader, obtained through private fields, a program gets nothing more.
             Field loaded = agent.getDeclaredField("loaded");
             loaded.setAccessible(true);
             Object loader = loaded.get(null);
@@ -261,21 +262,21 @@ class ManagementTest {
                     .hasStackTraceContaining("only for the agent itself");
             assertThatThrownBy(() -> loaderType
                             .getMethod("accept", Class.class, String.class)
-                            .invoke(loader, Rights.class, "/tmp/any.so"))
+                            .invoke(loader, Privileges.class, "/tmp/any.so"))
                     .hasStackTraceContaining("is not a class of the agent");
         }
     }
 
     @Test
     void shouldRecordEvents() throws IOException, InterruptedException {
-        Jvm.with("yield=count").run(Events.class).silently();
+        JvmLauncher.withAgent("yield=count").run(Events.class).assertSilent();
     }
 
-    @SuppressWarnings("ThreadPriorityCheck") // yielding is what is tested
+    @SuppressWarnings("ThreadPriorityCheck") // yields are under test
     static final class Events {
         public static void main(String[] args) throws Exception {
             yieldFor(1_000_000_000L);
-            // Nothing of ours in a recording that does not name it.
+            // A recording that does not enable the events contains none.
             assertThat(record(List.of(), 1_500_000_000L)).isEmpty();
             List<RecordedEvent> events =
                     record(List.of("org.taskclock.ThreadCpu", "org.taskclock.YieldSite"), 2_500_000_000L);
@@ -287,7 +288,7 @@ class ManagementTest {
                     assertThat(event.getDuration("userTime").plus(event.getDuration("systemTime")))
                             .isEqualTo(event.getDuration("cpuTime"));
                     assertThat(event.getDuration("cpuTime"))
-                            .as("the first one covers its period too, not all that came before")
+                            .as("the first event covers its period, not all time before")
                             .isLessThan(Duration.ofMillis(1_500));
                     cpu = cpu.plus(event.getDuration("cpuTime"));
                     assertThat(event.getDuration("totalCpuTime")).isGreaterThan(cpu);
@@ -297,7 +298,7 @@ class ManagementTest {
                     yields += event.getLong("yields");
                 }
             }
-            assertThat(cpu).isGreaterThan(Duration.ofMillis(100)); // each may wait for others
+            assertThat(cpu).isGreaterThan(Duration.ofMillis(100)); // the threads compete for the CPU
             assertThat(yields).isGreaterThan(100);
         }
 

@@ -33,34 +33,34 @@ import org.eclipse.jetty.util.thread.VirtualThreadPool;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
 
-/** A Jetty under load that accounts for each request by its ThreadMXBean, as engines do. */
+/** Loads a Jetty server that measures each request with ThreadMXBean, as query engines do. */
 class ServerTest {
     private static final ThreadMXBean BEAN = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-    private static final String EXPECTED = "3000 requests, 0 wrong answers, 0 wrong times, hardly any without time";
+    private static final String EXPECTED = "3000 requests, 0 wrong answers, 0 wrong times, at most 1% without time";
 
     @Test
     void shouldGiveTheSameAnswers() throws IOException, InterruptedException {
-        String without = loaded(Jvm.plain());
-        String with = loaded(Jvm.with("yield=count"));
+        String without = runServer(JvmLauncher.withoutAgent());
+        String with = runServer(JvmLauncher.withAgent("yield=count"));
         assertThat(with).isEqualTo(without).isEqualTo(EXPECTED);
     }
 
-    /** The same on virtual threads, which only the agent makes known to the bean, and whose times must add up. */
+    /** The same with virtual threads, whose times must add up. Only the agent reports them to ThreadMXBean. */
     @Test
     @EnabledForJreRange(minVersion = 21, disabledReason = "this JDK has no virtual threads")
     void shouldAccountForVirtualThreads() throws IOException, InterruptedException {
-        assertThat(loaded(VirtualThreadsTest.agent("virtual=mxbean"), "virtual"))
+        assertThat(runServer(VirtualThreadsTest.agent("virtual=mxbean"), "virtual"))
                 .isEqualTo(EXPECTED);
     }
 
-    private static String loaded(Jvm jvm, String... threads) throws IOException, InterruptedException {
-        return jvm.option("-Dslf4j.internal.verbosity=ERROR") // no word of the logger that is not there
-                .run(Loaded.class, threads)
-                .silently()
+    private static String runServer(JvmLauncher jvm, String... threads) throws IOException, InterruptedException {
+        return jvm.option("-Dslf4j.internal.verbosity=ERROR") // no message about the missing logger
+                .run(LoadedServer.class, threads)
+                .assertSilent()
                 .out();
     }
 
-    static final class Loaded {
+    static final class LoadedServer {
         private static final int CLIENTS = 6;
         private static final int REQUESTS = 500;
 
@@ -71,21 +71,21 @@ class ServerTest {
             ServerConnector connector = new ServerConnector(server);
             connector.setHost(InetAddress.getLoopbackAddress().getHostAddress());
             server.addConnector(connector);
-            server.setHandler(new Accounting());
+            server.setHandler(new MeasuringHandler());
             server.start();
             URI uri = URI.create("http://127.0.0.1:" + connector.getLocalPort() + "/");
-            int[] odd = load(uri);
+            int[] errors = load(uri);
             if (virtual) assertAddsUp();
             server.stop();
             System.out.print(
-                    CLIENTS * REQUESTS + " requests, " + odd[0] + " wrong answers, " + odd[1] + " wrong times, "
-                            + (odd[2] <= CLIENTS * REQUESTS / 100 ? "hardly any" : odd[2]) + " without time");
+                    CLIENTS * REQUESTS + " requests, " + errors[0] + " wrong answers, " + errors[1] + " wrong times, "
+                            + (errors[2] <= CLIENTS * REQUESTS / 100 ? "at most 1%" : errors[2]) + " without time");
         }
 
-        /** Requests are part of what the virtual threads used, which are part of what the carriers used. */
+        /** Asserts that requests <= virtual threads <= carriers. */
         private static void assertAddsUp() throws Exception {
             long threads = VirtualThreadsTest.assertAddsUp();
-            assertThat(Accounting.allNanos.sum()).isPositive().isLessThanOrEqualTo(threads);
+            assertThat(MeasuringHandler.allNanos.sum()).isPositive().isLessThanOrEqualTo(threads);
         }
 
         private static int[] load(URI uri) throws InterruptedException, ExecutionException {
@@ -93,32 +93,32 @@ class ServerTest {
             ExecutorService pool = Executors.newFixedThreadPool(CLIENTS);
             List<Future<int[]>> clients = new ArrayList<>();
             for (int c = 0; c < CLIENTS; c++) clients.add(pool.submit(() -> requests(client, uri)));
-            int[] odd = new int[3];
-            for (Future<int[]> done : clients) for (int i = 0; i < odd.length; i++) odd[i] += done.get()[i];
+            int[] errors = new int[3];
+            for (Future<int[]> done : clients) for (int i = 0; i < errors.length; i++) errors[i] += done.get()[i];
             pool.shutdown();
-            return odd;
+            return errors;
         }
 
         private static int[] requests(HttpClient client, URI uri) throws IOException, InterruptedException {
-            int[] odd = new int[3];
+            int[] errors = new int[3];
             for (int i = 0; i < REQUESTS; i++) {
                 HttpRequest request =
                         HttpRequest.newBuilder(uri.resolve("?n=" + i)).build();
                 HttpResponse<String> response = client.send(request, HttpResponse.BodyHandlers.ofString());
                 String[] words = response.body().split(" ", -1);
-                if (response.statusCode() != 200 || !words[0].equals(Accounting.work(i) + "")) odd[0]++;
+                if (response.statusCode() != 200 || !words[0].equals(MeasuringHandler.work(i) + "")) errors[0]++;
                 long cpu = Long.parseLong(words[1]);
                 long wall = Long.parseLong(words[2]);
-                // Time of a thread passes no faster than the clock on the wall, but for the grain of the two.
-                if (cpu < 0 || cpu > wall + 1_000_000) odd[1]++;
-                // After a host took time away the clock stands until the kernel's has come that far.
-                if (cpu == 0) odd[2]++;
+                // CPU time cannot exceed wall-clock time by more than the resolution of the two.
+                if (cpu < 0 || cpu > wall + 1_000_000) errors[1]++;
+                // After the host stole time, the clock stops until the kernel's clock has caught up.
+                if (cpu == 0) errors[2]++;
             }
-            return odd;
+            return errors;
         }
     }
 
-    static final class Accounting extends Handler.Abstract {
+    static final class MeasuringHandler extends Handler.Abstract {
         static final LongAdder allNanos = new LongAdder();
 
         static long work(long n) {

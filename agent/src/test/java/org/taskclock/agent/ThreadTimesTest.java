@@ -15,16 +15,16 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** An unchanged program's ThreadMXBean under the agent. */
+/** Runs programs that use ThreadMXBean, with the agent. */
 class ThreadTimesTest {
     private static final ThreadMXBean BEAN = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
     @Test
     void shouldAnswerFromTheClock() throws IOException, InterruptedException {
-        Jvm.with("").run(FromTheClock.class).silently();
+        JvmLauncher.withAgent("").run(FromTheClock.class).assertSilent();
     }
 
-    /** The values show it: stock user time is text in steps of 10 ms, or whole ticks, and CPU time takes 300 ns and more. */
+    /** Checks by the values: stock user times are text in steps of 10 ms, or whole ticks. */
     static final class FromTheClock {
         public static void main(String[] args) throws Exception {
             assertThat(System.getProperty("taskclock.agent"))
@@ -35,7 +35,7 @@ class ThreadTimesTest {
             long user = BEAN.getCurrentThreadUserTime();
             int fine = 0;
             for (int i = 0; i < 1_000_000; i++) {
-                // In either order, and by either way: what is asked later has not less.
+                // In either order, and with either method: a later answer is not less.
                 long u = i % 2 == 0 ? BEAN.getCurrentThreadUserTime() : BEAN.getThreadUserTime(id);
                 long c = i % 3 == 0 ? BEAN.getCurrentThreadCpuTime() : BEAN.getThreadCpuTime(id);
                 long v = i % 2 == 1 ? BEAN.getCurrentThreadUserTime() : BEAN.getThreadUserTime(id);
@@ -61,13 +61,13 @@ class ThreadTimesTest {
     }
 
     @Test
-    void shouldLeaveTheRestAsItIs() throws IOException, InterruptedException {
-        Jvm.with("").run(TheRest.class).silently();
-        // What is asserted there is what this JDK does by itself.
-        Jvm.plain().run(TheRest.class).silently();
+    void shouldNotChangeOtherBehavior() throws IOException, InterruptedException {
+        JvmLauncher.withAgent("").run(OtherBehavior.class).assertSilent();
+        // The assertions also hold for this JDK without the agent.
+        JvmLauncher.withoutAgent().run(OtherBehavior.class).assertSilent();
     }
 
-    static final class TheRest {
+    static final class OtherBehavior {
         public static void main(String[] args) throws Exception {
             Thread ended = new Thread(() -> {});
             ended.start();
@@ -91,7 +91,7 @@ class ThreadTimesTest {
             assertThat(BEAN.getThreadUserTime(ids)).containsOnly(-1);
             BEAN.setThreadCpuTimeEnabled(true);
             assertThat(BEAN.getCurrentThreadCpuTime()).isPositive();
-            if (Jvm.feature() >= 21) onVirtualThread();
+            if (JvmLauncher.feature() >= 21) onVirtualThread();
         }
 
         private static void onVirtualThread() throws Exception {
@@ -111,10 +111,10 @@ class ThreadTimesTest {
 
     @Test
     void shouldReadOtherThreads() throws IOException, InterruptedException {
-        Jvm.with("").run(Others.class).silently();
+        JvmLauncher.withAgent("").run(OtherThreads.class).assertSilent();
     }
 
-    static final class Others {
+    static final class OtherThreads {
         public static void main(String[] args) throws Exception {
             CountDownLatch parked = new CountDownLatch(1);
             Thread spinner = new Thread(() -> {
@@ -137,7 +137,7 @@ class ThreadTimesTest {
             while (spinner.isAlive()) {
                 long[] users = BEAN.getThreadUserTime(ids);
                 for (int i = 0; i < ids.length; i++) {
-                    if (users[i] == -1) continue; // not begun yet, or ended
+                    if (users[i] == -1) continue; // not started yet, or ended
                     assertThat(users[i]).isGreaterThanOrEqualTo(last[i]);
                     last[i] = users[i];
                 }
@@ -156,15 +156,15 @@ class ThreadTimesTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"threadmxbean=off", "threadmxbean=off,yield=count,bean=off,jfr=off"})
-    void shouldBeAbleToStayOut(String options) throws IOException, InterruptedException {
-        Jvm.with(options).run(Stock.class).silently();
+    void shouldLeaveThreadMXBeanAloneIfSwitchedOff(String options) throws IOException, InterruptedException {
+        JvmLauncher.withAgent(options).run(StockTimes.class).assertSilent();
     }
 
-    static final class Stock {
+    static final class StockTimes {
         public static void main(String[] args) {
             assertThat(System.getProperty("taskclock.agent")).contains("threadmxbean=off");
             long user = BEAN.getCurrentThreadUserTime();
-            // Text, or ticks: the same for many calls in a row, but for those that a tick comes between.
+            // Text, or ticks: mostly the same for many calls in a row.
             int same = 0;
             for (int i = 0; i < 1_000; i++)
                 if (BEAN.getCurrentThreadUserTime() == user) same++;

@@ -48,28 +48,31 @@ import org.taskclock.CpuUsage;
 import org.taskclock.TaskClock;
 import org.taskclock.ThreadClock;
 
-/** Virtual threads have a CPU time, and it adds up. */
-@SuppressWarnings("ThreadPriorityCheck") // yielding is what is tested
+/** Checks that the CPU times of virtual threads are exact and add up. */
+@SuppressWarnings("ThreadPriorityCheck") // yields are under test
 class VirtualThreadsTest {
-    private static final boolean EXIST = Jvm.feature() >= 21;
+    private static final boolean SUPPORTED = JvmLauncher.feature() >= 21;
 
-    static Jvm agent(String options) {
-        return Jvm.with(options).option(Jvm.feature() >= 22 ? "--enable-native-access=ALL-UNNAMED" : "-Dnothing=");
+    static JvmLauncher agent(String options) {
+        return JvmLauncher.withAgent(options)
+                .option(JvmLauncher.feature() >= 22 ? "--enable-native-access=ALL-UNNAMED" : "-Dnothing=");
     }
 
-    /** On a JDK without virtual threads says so, if they were asked for, and does the rest. */
-    private static void runOrSay(Class<?> program, String options, String... arguments)
+    /**
+     * Runs a program. On a JDK without virtual threads, checks that the agent reports this, and that the rest works.
+     */
+    private static void runOrCheckMessage(Class<?> program, String options, String... arguments)
             throws IOException, InterruptedException {
-        if (EXIST) {
-            agent(options).run(program, arguments).silently();
+        if (SUPPORTED) {
+            agent(options).run(program, arguments).assertSilent();
             return;
         }
-        Jvm.End end = agent(options.isEmpty() ? "vthreads=on" : "vthreads=on," + options)
+        JvmLauncher.Result result = agent(options.isEmpty() ? "vthreads=on" : "vthreads=on," + options)
                 .run(Nothing.class);
-        assertThat(end.exit()).isZero();
-        String reason = ": this JDK has no virtual threads, which came with 21\n";
+        assertThat(result.exit()).isZero();
+        String reason = ": virtual threads require JDK 21 or later\n";
         String virtual = options.contains("virtual=") ? "taskclock: agent: left out: virtual" + reason : "";
-        assertThat(end.err()).isEqualTo(virtual + "taskclock: agent: left out: vthreads" + reason);
+        assertThat(result.err()).isEqualTo(virtual + "taskclock: agent: left out: vthreads" + reason);
     }
 
     static final class Nothing {
@@ -82,12 +85,12 @@ class VirtualThreadsTest {
 
     private static volatile double unusedSink;
 
-    /** The kernel's clock of whatever thread runs this code now. */
+    /** Returns the time of the kernel thread that runs this code. */
     private static long kernelNanos() {
         return ClockId.thread(0, ClockId.Kind.SCHED).nanos();
     }
 
-    /** Works without giving up the carrier; returns what that took. */
+    /** Uses CPU time without leaving the carrier. Returns the time used. */
     private static long burn(long nanos) {
         long start = kernelNanos();
         long spent;
@@ -101,8 +104,8 @@ class VirtualThreadsTest {
     @ParameterizedTest
     @ValueSource(strings = {"1", "2", "4"})
     void shouldBeExact(String carriers) throws IOException, InterruptedException {
-        if (!EXIST) {
-            runOrSay(RandomPrograms.class, "");
+        if (!SUPPORTED) {
+            runOrCheckMessage(RandomPrograms.class, "");
             return;
         }
         agent("")
@@ -110,31 +113,31 @@ class VirtualThreadsTest {
                         "-Djdk.virtualThreadScheduler.parallelism=" + carriers,
                         "-Djdk.virtualThreadScheduler.maxPoolSize=8")
                 .run(RandomPrograms.class)
-                .silently();
+                .assertSilent();
     }
 
-    /** While Flight Recorder samples, and thread dumps are taken one after the other. */
+    /** Flight Recorder samples, and thread dumps are taken continuously. */
     @Test
-    void shouldBeExactWhileWatched() throws IOException, InterruptedException {
-        runOrSay(Watched.class, "");
+    void shouldBeExactDuringRecordingsAndThreadDumps() throws IOException, InterruptedException {
+        runOrCheckMessage(RecordedAndDumped.class, "");
     }
 
-    static final class Watched {
+    static final class RecordedAndDumped {
         private static final String[] COMMANDS = {"threadPrint", "threadDumpToFile"};
 
         public static void main(String[] args) throws Exception {
-            Path directory = Files.createTempDirectory("watched");
+            Path directory = Files.createTempDirectory("recorded");
             try (Recording recording = new Recording(Configuration.getConfiguration("profile"))) {
-                // From JDK 25 on.
+                // JDK 25 and later.
                 recording.enable("jdk.CPUTimeSample").with("throttle", "1 ms");
                 recording.start();
                 AtomicLong dumps = new AtomicLong();
-                Thread watcher = new Thread(() -> dump(directory.resolve("threads"), dumps), "watcher");
-                watcher.setDaemon(true);
-                watcher.start();
+                Thread dumper = new Thread(() -> dump(directory.resolve("threads"), dumps), "dumper");
+                dumper.setDaemon(true);
+                dumper.start();
                 RandomPrograms.main(args);
-                watcher.interrupt();
-                watcher.join();
+                dumper.interrupt();
+                dumper.join();
                 assertThat(dumps.get()).isGreaterThan(4);
                 recording.stop();
                 recording.dump(directory.resolve("recording"));
@@ -152,26 +155,29 @@ class VirtualThreadsTest {
             try {
                 ObjectName commands = new ObjectName("com.sun.management:type=DiagnosticCommand");
                 for (int i = 0; !Thread.currentThread().isInterrupted(); i++) {
-                    String[] with = i % 2 == 0 ? new String[] {} : new String[] {"-overwrite", file.toString()};
+                    String[] arguments = i % 2 == 0 ? new String[] {} : new String[] {"-overwrite", file.toString()};
                     server.invoke(
-                            commands, COMMANDS[i % 2], new Object[] {with}, new String[] {String[].class.getName()});
+                            commands, COMMANDS[i % 2], new Object[] {arguments}, new String[] {String[].class.getName()
+                            });
                     dumps.incrementAndGet();
                     Thread.sleep(10);
                 }
             } catch (JMException e) {
                 throw new IllegalStateException(e);
             } catch (InterruptedException e) {
-                // The end.
+                // main stops this thread
             }
         }
     }
 
     @Test
     void shouldBeExactWhileProfiled() throws IOException, InterruptedException {
-        runOrSay(Profiled.class, "");
+        runOrCheckMessage(Profiled.class, "");
     }
 
-    /** Signals on carriers and all, and stacks that are walked, for each millisecond of CPU time. */
+    /**
+     * The profiler sends a signal and walks the stack for each millisecond of CPU time, on carriers and other threads.
+     */
     static final class Profiled {
         public static void main(String[] args) throws Exception {
             AsyncProfiler profiler = AsyncProfiler.getInstance();
@@ -182,21 +188,24 @@ class VirtualThreadsTest {
         }
     }
 
-    /** Threads that do this and that between bursts whose CPU time is known. */
+    /** Threads with random actions between bursts of known CPU time. */
     static final class RandomPrograms {
         private static final int THREADS = 24;
         private static final int STEPS = 25;
-        /** How far a clock that counts may be ahead of the kernel, when the host took the processor away. */
+        /** The maximum by which a clock can be ahead of the kernel, after the host took the processor away. */
         private static final long AHEAD_NANOS = 50_000;
-        /** What a thread does between two bursts takes less, unless the host disturbs it. */
+        /** The maximum CPU time between two bursts, unless the host disturbs the thread. */
         private static final long BETWEEN_NANOS = 300_000;
-        /** So many steps of a thread may be disturbed: a millisecond taken by the host is CPU time to the kernel. */
+        /**
+         * The maximum number of disturbed steps of a thread: to the kernel, a millisecond taken by the host is CPU
+         * time.
+         */
         private static final int DISTURBED = 4;
 
         private static final ReentrantLock LOCK = new ReentrantLock();
         private static final Object MONITOR = new Object();
 
-        /** What the thread's own clock says that it did between bursts, and after the last one. */
+        /** The CPU times between bursts and after the last one, as each thread measures them. */
         private final long[][] between;
 
         private final CpuTime[] own;
@@ -211,7 +220,7 @@ class VirtualThreadsTest {
                 Thread server = new Thread(() -> serve(echo), "echo");
                 server.setDaemon(true);
                 server.start();
-                // Loading classes is work too, and nobody brackets it.
+                // Loading classes takes CPU time too, which nothing measures.
                 new RandomPrograms(10).warmUp(echo.getLocalPort());
                 new RandomPrograms(THREADS).run(echo.getLocalPort());
             }
@@ -222,7 +231,7 @@ class VirtualThreadsTest {
             Thread.UncaughtExceptionHandler none = (thread, e) -> {};
             for (int t = 0; t < own.length; t++) {
                 int number = t;
-                Thread thread = VirtualThread.start("warm-up", () -> {
+                Thread thread = VirtualThreadStarter.start("warm-up", () -> {
                     Thread.currentThread().setUncaughtExceptionHandler(none);
                     program(number, new Random(number), port);
                 });
@@ -235,7 +244,8 @@ class VirtualThreadsTest {
             List<ThreadClock> clocks = new ArrayList<>();
             for (int t = 0; t < THREADS; t++) {
                 int number = t;
-                Thread thread = VirtualThread.start("random-" + t, () -> program(number, new Random(number), port));
+                Thread thread =
+                        VirtualThreadStarter.start("random-" + t, () -> program(number, new Random(number), port));
                 threads.add(thread);
                 clocks.add(ThreadClock.of(thread));
             }
@@ -244,23 +254,23 @@ class VirtualThreadsTest {
             for (int t = 0; t < THREADS; t++) {
                 threads.get(t).join();
                 CpuTime read = clocks.get(t).now();
-                assertThat(own[t]).as("thread " + t + " came to its end").isNotNull();
+                assertThat(own[t]).as("result of thread " + t).isNotNull();
                 assertThat(read.cpuNanos()).isGreaterThanOrEqualTo(own[t].cpuNanos());
                 assertThat(read.userNanos() + read.systemNanos()).isEqualTo(read.cpuNanos());
-                // Bursts were right to the kernel's clock, or it had not come to its end. What was between nobody else
-                // knows: little, and no burst of another's.
+                // The thread itself compared its bursts with the kernel's clock, or it failed. Nothing else measures
+                // the time between bursts. It must be short, so it does not include a burst of another thread.
                 Arrays.sort(between[t]);
                 assertThat(Arrays.stream(between[t])
                                 .limit(STEPS + 1 - DISTURBED)
                                 .sum())
-                        .as("thread " + t + ", which did between bursts " + Arrays.toString(between[t]))
+                        .as("thread " + t + ": times between bursts: " + Arrays.toString(between[t]))
                         .isLessThan((STEPS + 1 - DISTURBED) * BETWEEN_NANOS);
                 if (read.cpuNanos() - own[t].cpuNanos() > BETWEEN_NANOS) slowEnds++;
             }
             assertThat(slowEnds).isLessThanOrEqualTo(DISTURBED);
         }
 
-        /** Reads all threads from outside, in whatever state they are. */
+        /** Reads the times of all threads from another thread, in any state. */
         private static void watch(List<Thread> threads, List<ThreadClock> clocks) throws InterruptedException {
             CpuTime[] last = new CpuTime[THREADS];
             while (threads.stream().anyMatch(Thread::isAlive)) {
@@ -269,7 +279,7 @@ class VirtualThreadsTest {
                     CpuTime before = last[t];
                     if (now.isKnown() && before != null) check(isLater(now, before), () -> now + " after " + before);
                     if (now.isKnown()) last[t] = now;
-                    else assertThat(last[t]).as("once known, always known").isNull();
+                    else assertThat(last[t]).as("time before it became unknown").isNull();
                 }
                 Thread.sleep(1);
             }
@@ -281,16 +291,16 @@ class VirtualThreadsTest {
                     && now.systemNanos() >= last.systemNanos();
         }
 
-        /** Cheaper than AssertJ, as it counts. */
-        private static void check(boolean holds, Supplier<String> otherwise) {
-            if (!holds) throw new AssertionError(otherwise.get());
+        /** Uses less CPU time than AssertJ, which matters here. */
+        private static void check(boolean condition, Supplier<String> message) {
+            if (!condition) throw new AssertionError(message.get());
         }
 
         private void program(int number, Random random, int port) {
             CpuTime last = TaskClock.now();
             long end = last.cpuNanos();
             for (int step = 0; step < STEPS; step++) {
-                // No way off the carrier from here ...
+                // The thread does not leave its carrier from here ...
                 long first = kernelNanos();
                 long start = TaskClock.cpuNanos();
                 between[number][step] = start - end;
@@ -301,12 +311,12 @@ class VirtualThreadsTest {
                 long spent = end - start;
                 check(
                         least - AHEAD_NANOS <= spent && spent <= most + AHEAD_NANOS,
-                        () -> spent + ", not " + least + " to " + most);
+                        () -> spent + ", expected " + least + " to " + most);
                 doSomething(random, port);
                 CpuTime now = TaskClock.now();
                 CpuTime before = last;
                 check(isLater(now, before), () -> now + " after " + before);
-                check(TaskClock.userNanos() <= TaskClock.cpuNanos(), () -> "more user time than time");
+                check(TaskClock.userNanos() <= TaskClock.cpuNanos(), () -> "user time > CPU time");
                 last = now;
             }
             own[number] = TaskClock.now();
@@ -333,7 +343,8 @@ class VirtualThreadsTest {
                             Thread.sleep(0, 100_000);
                         }
                     }
-                    case 5 -> VirtualThread.start("nested", () -> burn(10_000)).join();
+                    case 5 ->
+                        VirtualThreadStarter.start("nested", () -> burn(10_000)).join();
                     default -> ask(port);
                 }
             } catch (InterruptedException | IOException e) {
@@ -362,9 +373,12 @@ class VirtualThreadsTest {
         }
     }
 
-    /** Virtual threads and what their carriers did besides are what the carriers used. Returns what the threads used. */
+    /**
+     * Asserts that the times of virtual threads and the own times of carriers add up to the times of the carriers.
+     * Returns the time of the virtual threads.
+     */
     static long assertAddsUp() throws Exception {
-        TaskClockMXBean bean = Sample.bean();
+        TaskClockMXBean bean = AgentCheck.bean();
         long virtual = 0;
         for (TaskClockMXBean.VirtualThreadGroup group : bean.getVirtualThreads()) {
             assertThat(group.getUserNanos() + group.getSystemNanos()).isEqualTo(group.getCpuNanos());
@@ -377,10 +391,10 @@ class VirtualThreadsTest {
             assertThat(carrier.getCarriedNanos() + carrier.getOwnNanos()).isEqualTo(carrier.getCpuNanos());
             carriers += carrier.getCpuNanos();
             own += carrier.getOwnNanos();
-            // Of the thread itself, by its kernel id.
+            // The whole time of the kernel thread.
             if (carrier.getTid() > 0) {
-                long all = ThreadClock.ofTid((int) carrier.getTid()).cpuNanos();
-                assertThat(carrier.getCpuNanos()).isLessThanOrEqualTo(all);
+                long total = ThreadClock.ofTid((int) carrier.getTid()).cpuNanos();
+                assertThat(carrier.getCpuNanos()).isLessThanOrEqualTo(total);
             }
         }
         assertThat(carriers).isPositive();
@@ -388,19 +402,19 @@ class VirtualThreadsTest {
         return virtual;
     }
 
-    /** The thread that warms up the calls of mounts mounts nobody, and is no carrier. */
+    /** The thread that warms up the calls for mounts does not mount a thread, so it is not a carrier. */
     @Test
     void shouldListOnlyCarriers() throws IOException, InterruptedException {
-        runOrSay(OnlyCarriers.class, "");
+        runOrCheckMessage(OnlyCarriers.class, "");
     }
 
     static final class OnlyCarriers {
         private static final long WATCHED_NANOS = 2_000_000_000L;
 
         public static void main(String[] args) throws Exception {
-            TaskClockMXBean bean = Sample.bean();
-            bean.getCarriers(); // makes the open types, so that nothing of what follows is missed
-            VirtualThread.start("first", () -> burn(1_000_000)).join();
+            TaskClockMXBean bean = AgentCheck.bean();
+            bean.getCarriers(); // creates the open types, so that the next calls are fast
+            VirtualThreadStarter.start("first", () -> burn(1_000_000)).join();
             Set<Long> tids = new HashSet<>();
             long end = System.nanoTime() + WATCHED_NANOS;
             while (System.nanoTime() - end < 0) {
@@ -409,34 +423,34 @@ class VirtualThreadsTest {
             List<String> names = new ArrayList<>();
             for (long tid : tids) {
                 Path comm = Path.of("/proc/self/task/" + tid + "/comm");
-                names.add(Files.exists(comm) ? Files.readString(comm).strip() : tid + " has ended");
+                names.add(Files.exists(comm) ? Files.readString(comm).strip() : tid + " ended");
             }
             assertThat(names).isNotEmpty().allMatch(name -> name.startsWith("ForkJoinPool"));
         }
     }
 
-    // ---- threads of every kind
+    // ---- kinds of threads
 
     @Test
     void shouldAccountForThreadsOfEveryKind() throws IOException, InterruptedException {
-        runOrSay(EveryKind.class, "");
+        runOrCheckMessage(EveryKind.class, "");
     }
 
     static final class EveryKind {
         public static void main(String[] args) throws Exception {
-            // One that throws.
-            Thread thrower = VirtualThread.start("thrower", () -> {
+            // A thread that throws.
+            Thread thrower = VirtualThreadStarter.start("thrower", () -> {
                 Thread.currentThread().setUncaughtExceptionHandler((t, e) -> {});
                 burn(5_000_000);
-                throw new IllegalStateException("as it should");
+                throw new IllegalStateException("expected");
             });
             thrower.join();
             assertThat(ThreadClock.of(thrower).cpuNanos()).isGreaterThanOrEqualTo(5_000_000);
             assertThat(ThreadClock.of(thrower).tid()).isEqualTo(-1);
 
-            // One that runs while it is read.
+            // A thread that runs while it is read.
             CountDownLatch end = new CountDownLatch(1);
-            Thread busy = VirtualThread.start("busy", () -> {
+            Thread busy = VirtualThreadStarter.start("busy", () -> {
                 while (end.getCount() > 0) burn(100_000);
             });
             ThreadClock clock = ThreadClock.of(busy);
@@ -447,24 +461,24 @@ class VirtualThreadsTest {
             long ended = clock.cpuNanos();
             assertThat(ended).isGreaterThanOrEqualTo(mounted);
 
-            // One that waits, and one that never ran.
-            Thread waiter = VirtualThread.start("waiter", () -> {
+            // A thread that waits.
+            Thread waiter = VirtualThreadStarter.start("waiter", () -> {
                 burn(3_000_000);
                 LockSupport.park();
             });
             ThreadClock waiting = ThreadClock.of(waiter);
             while (waiter.getState() != Thread.State.WAITING) Thread.sleep(1);
-            long still = waiting.cpuNanos();
+            long used = waiting.cpuNanos();
             Thread.sleep(20);
-            assertThat(waiting.cpuNanos()).isEqualTo(still).isGreaterThanOrEqualTo(3_000_000);
-            assertThat(Sample.bean().getVirtualThreads())
+            assertThat(waiting.cpuNanos()).isEqualTo(used).isGreaterThanOrEqualTo(3_000_000);
+            assertThat(AgentCheck.bean().getVirtualThreads())
                     .filteredOn(g -> g.getName().equals("waiter"))
                     .hasSize(1)
-                    .allMatch(g -> g.getLive() == 1 && g.getEnded() == 0 && g.getCpuNanos() == still);
+                    .allMatch(g -> g.getLive() == 1 && g.getEnded() == 0 && g.getCpuNanos() == used);
             LockSupport.unpark(waiter);
             waiter.join();
 
-            // A platform thread is what it was.
+            // A platform thread.
             long platform = TaskClock.cpuNanos();
             assertThat(platform).isCloseTo(kernelNanos(), within(50_000_000L));
             assertAddsUp();
@@ -473,32 +487,32 @@ class VirtualThreadsTest {
 
     @Test
     void shouldForgetThreadsThatEnded() throws IOException, InterruptedException {
-        runOrSay(ManyShort.class, "");
+        runOrCheckMessage(ManyShort.class, "");
     }
 
-    /** Short threads leave totals by name, and no more names than are kept. */
+    /** Ended threads leave only totals by name, up to the maximum number of names. */
     static final class ManyShort {
         private static final int THREADS = 50_000;
         private static final int NAMES = 3_000;
 
         public static void main(String[] args) throws Exception {
-            TaskClockMXBean bean = Sample.bean();
+            TaskClockMXBean bean = AgentCheck.bean();
             List<Thread> some = new ArrayList<>();
             for (int i = 0; i < THREADS; i++) {
-                Thread thread = VirtualThread.start("short-" + i, () -> {});
+                Thread thread = VirtualThreadStarter.start("short-" + i, () -> {});
                 if (i % 1_000 == 0) some.add(thread);
             }
             for (Thread thread : some) thread.join();
             while (ended(bean, "short-#") < THREADS) Thread.sleep(10);
             assertThat(bean.isOverflown()).isFalse();
             for (int i = 0; i < NAMES; i++) {
-                VirtualThread.start("name" + Integer.toString(i, 36).replaceAll("[0-9]", "_") + i % 2, () -> {})
+                VirtualThreadStarter.start("name" + Integer.toString(i, 36).replaceAll("[0-9]", "_") + i % 2, () -> {})
                         .join();
             }
             for (int i = 0; i < NAMES; i++) {
                 StringBuilder letters = new StringBuilder();
                 for (char digit : Integer.toString(i).toCharArray()) letters.append((char) (digit - '0' + 'a'));
-                VirtualThread.start(letters.toString(), () -> {}).join();
+                VirtualThreadStarter.start(letters.toString(), () -> {}).join();
             }
             assertThat(bean.isOverflown()).isTrue();
             assertThat(bean.getVirtualThreads()).hasSizeLessThan(1_100);
@@ -513,11 +527,11 @@ class VirtualThreadsTest {
     }
 
     @Test
-    void shouldKeepManyThatWait() throws IOException, InterruptedException {
-        runOrSay(ManyWaiting.class, "", "100000");
+    void shouldKeepManyWaitingThreads() throws IOException, InterruptedException {
+        runOrCheckMessage(ManyWaiting.class, "", "100000");
     }
 
-    /** Each costs the heap one object, of 40 bytes where references are compressed. */
+    /** Each takes one object of the heap, of 40 bytes with compressed references. */
     static final class ManyWaiting {
         public static void main(String[] args) throws Exception {
             int count = Integer.parseInt(args[0]);
@@ -525,7 +539,7 @@ class VirtualThreadsTest {
             CountDownLatch ready = new CountDownLatch(count);
             List<Thread> threads = new ArrayList<>();
             for (int i = 0; i < count; i++) {
-                threads.add(VirtualThread.start("waiting-" + i, () -> {
+                threads.add(VirtualThreadStarter.start("waiting-" + i, () -> {
                     ready.countDown();
                     try {
                         end.await();
@@ -535,19 +549,19 @@ class VirtualThreadsTest {
                 }));
             }
             ready.await();
-            assertThat(Sample.bean().getVirtualThreads())
+            assertThat(AgentCheck.bean().getVirtualThreads())
                     .filteredOn(group -> group.getName().equals("waiting-#"))
                     .hasSize(1)
                     .allMatch(group -> group.getLive() == count && group.getCpuNanos() > 0);
-            long[] instancesAndBytes = accounts();
+            long[] instancesAndBytes = accountsInHeap();
             assertThat(instancesAndBytes[0]).isBetween((long) count, count + 1_000L);
             assertThat(instancesAndBytes[1] / instancesAndBytes[0]).isLessThanOrEqualTo(64);
             end.countDown();
             for (Thread thread : threads) thread.join();
         }
 
-        /** What the JVM finds of them on its heap. */
-        private static long[] accounts() throws JMException {
+        /** Returns the number and the total size of the accounts in the heap. */
+        private static long[] accountsInHeap() throws JMException {
             String histogram = (String) ManagementFactory.getPlatformMBeanServer()
                     .invoke(
                             new ObjectName("com.sun.management:type=DiagnosticCommand"),
@@ -565,12 +579,12 @@ class VirtualThreadsTest {
     }
 
     @Test
-    void shouldCountInAccounts() throws IOException, InterruptedException {
-        runOrSay(Accounts.class, "");
+    void shouldCountInCpuAccounts() throws IOException, InterruptedException {
+        runOrCheckMessage(Query.class, "");
     }
 
-    /** A query on virtual threads, each with one section that goes over many mounts. */
-    static final class Accounts {
+    /** A query on virtual threads, each with one section that spans many mounts. */
+    static final class Query {
         private static final int THREADS = 6;
         private static final int BURSTS = 50;
 
@@ -579,7 +593,7 @@ class VirtualThreadsTest {
             CpuAccount account = new CpuAccount();
             List<Thread> threads = new ArrayList<>();
             long live = run(account, threads);
-            assertThat(live).as("what it said while they ran").isPositive();
+            assertThat(live).as("time while the threads ran").isPositive();
             long cpu = 0;
             for (Thread thread : threads) cpu += ThreadClock.of(thread).cpuNanos();
             CpuUsage usage = account.now();
@@ -588,7 +602,8 @@ class VirtualThreadsTest {
         }
 
         private static long run(CpuAccount account, List<Thread> threads) throws InterruptedException {
-            for (int t = 0; t < THREADS; t++) threads.add(VirtualThread.start("query-" + t, () -> work(account)));
+            for (int t = 0; t < THREADS; t++)
+                threads.add(VirtualThreadStarter.start("query-" + t, () -> work(account)));
             long last = 0;
             while (threads.stream().anyMatch(Thread::isAlive)) {
                 long now = account.cpuNanos();
@@ -611,20 +626,20 @@ class VirtualThreadsTest {
         }
     }
 
-    // ---- ThreadMXBean, and switching
+    // ---- ThreadMXBean, switching, and events
 
     @Test
-    void shouldAnswerByThreadMXBeanIfAsked() throws IOException, InterruptedException {
-        runOrSay(ByBean.class, "", "spec");
-        runOrSay(ByBean.class, "virtual=mxbean", "mxbean");
+    void shouldAnswerThroughThreadMXBeanIfRequested() throws IOException, InterruptedException {
+        runOrCheckMessage(ThroughThreadMXBean.class, "", "spec");
+        runOrCheckMessage(ThroughThreadMXBean.class, "virtual=mxbean", "mxbean");
     }
 
-    static final class ByBean {
+    static final class ThroughThreadMXBean {
         private static final ThreadMXBean BEAN = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
         public static void main(String[] args) throws Exception {
             Throwable[] thrown = new Throwable[1];
-            Thread thread = VirtualThread.start("asks", () -> {
+            Thread thread = VirtualThreadStarter.start("asks", () -> {
                 try {
                     if (args[0].equals("spec")) assertAsSpecified();
                     else assertAnswers();
@@ -638,7 +653,7 @@ class VirtualThreadsTest {
         }
 
         private static void assertAsSpecified() {
-            // What this JDK gives.
+            // The behavior of this JDK.
             try {
                 assertThat(BEAN.getCurrentThreadCpuTime()).isEqualTo(-1);
             } catch (UnsupportedOperationException e) {
@@ -663,20 +678,20 @@ class VirtualThreadsTest {
 
     @Test
     void shouldSwitchWhileThreadsRun() throws IOException, InterruptedException {
-        runOrSay(Switching.class, "");
+        runOrCheckMessage(Switching.class, "");
     }
 
     static final class Switching {
         private static volatile boolean done;
 
         public static void main(String[] args) throws Exception {
-            TaskClockMXBean bean = Sample.bean();
+            TaskClockMXBean bean = AgentCheck.bean();
             List<Thread> threads = new ArrayList<>();
             for (int t = 0; t < 8; t++) {
-                threads.add(VirtualThread.start("switched-" + t, () -> {
+                threads.add(VirtualThreadStarter.start("switched-" + t, () -> {
                     while (!done) {
                         burn(50_000);
-                        // Not by yielding: carriers with enough to do never look for what others submit.
+                        // Not by yielding: busy carriers never look for threads that others submit.
                         LockSupport.parkNanos(20_000);
                     }
                 }));
@@ -686,10 +701,10 @@ class VirtualThreadsTest {
                 assertThat(bean.isAccountingVirtualThreads()).isEqualTo(i % 2 == 0);
                 Thread.sleep(2);
             }
-            // Off: from its next mount on a thread is no longer known to itself.
+            // While accounting is off, a thread does not know its time after its next mount.
             Thread.sleep(50);
             Throwable[] thrown = new Throwable[1];
-            VirtualThread.start("unknown", () -> {
+            VirtualThreadStarter.start("unknown", () -> {
                         try {
                             assertThat(TaskClock.cpuNanos()).isEqualTo(-1);
                             assertThat(TaskClock.now()).isEqualTo(CpuTime.UNKNOWN);
@@ -710,8 +725,8 @@ class VirtualThreadsTest {
     }
 
     @Test
-    void shouldRecordThreadsThatEnd() throws IOException, InterruptedException {
-        runOrSay(Recorded.class, "");
+    void shouldRecordThreadsThatEnded() throws IOException, InterruptedException {
+        runOrCheckMessage(Recorded.class, "");
     }
 
     static final class Recorded {
@@ -720,8 +735,8 @@ class VirtualThreadsTest {
             try (Recording recording = new Recording()) {
                 recording.enable("org.taskclock.VirtualThreadCpu").with("cpuThreshold", "2 ms");
                 recording.start();
-                VirtualThread.start("long-1", () -> burn(20_000_000)).join();
-                VirtualThread.start("short-1", () -> burn(100_000)).join();
+                VirtualThreadStarter.start("long-1", () -> burn(20_000_000)).join();
+                VirtualThreadStarter.start("short-1", () -> burn(100_000)).join();
                 recording.stop();
                 recording.dump(file);
             }

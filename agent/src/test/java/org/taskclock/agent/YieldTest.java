@@ -15,52 +15,52 @@ import javax.management.MBeanServer;
 import javax.management.ObjectName;
 import org.junit.jupiter.api.Test;
 
-/** Thread.yield under the agent: counted, silenced, and let be. */
-@SuppressWarnings("ThreadPriorityCheck") // yielding is what is tested
+/** Checks Thread.yield with the agent: passed on, counted, and switched off. */
+@SuppressWarnings("ThreadPriorityCheck") // yields are under test
 class YieldTest {
     @Test
     void shouldCount() throws IOException, InterruptedException {
-        Jvm.with("yield=count").run(Counted.class).silently();
+        JvmLauncher.withAgent("yield=count").run(Counted.class).assertSilent();
     }
 
     static final class Counted {
-        private static final int OFTEN = 1_500_000;
-        private static final int SELDOM = 500_000;
+        private static final int BUSY_YIELDS = 1_500_000;
+        private static final int QUIET_YIELDS = 500_000;
 
         public static void main(String[] args) throws Exception {
-            Thread often = new Thread(Counted::often, "often-1");
-            Thread seldom = new Thread(Counted::seldom, "seldom");
-            often.start();
-            seldom.start();
+            Thread busy = new Thread(Counted::yieldBusily, "busy-1");
+            Thread quiet = new Thread(Counted::yieldQuietly, "quiet");
+            busy.start();
+            quiet.start();
             for (int i = 0; i < 10; i++) Thread.yield();
-            often.join();
-            TaskClockMXBean bean = Sample.bean();
+            busy.join();
+            TaskClockMXBean bean = AgentCheck.bean();
             assertThat(yielder(bean, "main").getYields()).isEqualTo(10);
-            seldom.join();
-            // Ended threads are known by their names, digits left out.
-            TaskClockMXBean.Yielder ended = yielder(bean, "often-#");
-            assertThat(ended.getYields()).isEqualTo(OFTEN);
+            quiet.join();
+            // Ended threads are listed by name, with # for numbers.
+            TaskClockMXBean.Yielder ended = yielder(bean, "busy-#");
+            assertThat(ended.getYields()).isEqualTo(BUSY_YIELDS);
             assertThat(ended.getTid()).isZero();
             assertThat(ended.getYieldNanos()).isPositive();
             assertThat(ended.getYieldSwitches()).isBetween(0L, ended.getYields());
             assertThat(ended.getUserNanos() + ended.getSystemNanos()).isPositive();
-            assertThat(yielder(bean, "seldom").getYields()).isEqualTo(SELDOM);
+            assertThat(yielder(bean, "quiet").getYields()).isEqualTo(QUIET_YIELDS);
 
             TaskClockMXBean.YieldSite[] sites = bean.getYieldSites();
-            assertThat(sites[0].getSite()).contains("Counted.often");
+            assertThat(sites[0].getSite()).contains("Counted.yieldBusily");
             assertThat(sites[0].getStack()).hasSizeBetween(2, 8);
-            long seen = 0;
-            for (TaskClockMXBean.YieldSite site : sites) seen += site.getYields();
-            // What came after the last sample of each thread is missing.
-            assertThat(seen).isBetween((OFTEN + SELDOM) / 2L, OFTEN + SELDOM + 10L);
+            long sampled = 0;
+            for (TaskClockMXBean.YieldSite site : sites) sampled += site.getYields();
+            // Yields after the last sample of each thread are missing.
+            assertThat(sampled).isBetween((BUSY_YIELDS + QUIET_YIELDS) / 2L, BUSY_YIELDS + QUIET_YIELDS + 10L);
         }
 
-        private static void often() {
-            for (int i = 0; i < OFTEN; i++) Thread.yield();
+        private static void yieldBusily() {
+            for (int i = 0; i < BUSY_YIELDS; i++) Thread.yield();
         }
 
-        private static void seldom() {
-            for (int i = 0; i < SELDOM; i++) Thread.yield();
+        private static void yieldQuietly() {
+            for (int i = 0; i < QUIET_YIELDS; i++) Thread.yield();
         }
     }
 
@@ -72,30 +72,35 @@ class YieldTest {
 
     @Test
     void shouldCountVirtualThreads() throws IOException, InterruptedException {
-        if (Jvm.feature() < 21) {
-            // There are none: the platform's are counted all the same.
-            Jvm.with("yield=count").run(Counted.class).silently();
+        if (JvmLauncher.feature() < 21) {
+            // This JDK has none, but platform threads are counted.
+            JvmLauncher.withAgent("yield=count").run(Counted.class).assertSilent();
         } else {
-            Jvm.with("yield=count").run(Virtual.class, "count").silently();
-            Jvm.with("vthreads=off,yield=count").run(Virtual.class, "count").silently();
-            Jvm.with("yield=off,virtual-yield=off")
+            JvmLauncher.withAgent("yield=count").run(Virtual.class, "count").assertSilent();
+            JvmLauncher.withAgent("vthreads=off,yield=count")
+                    .run(Virtual.class, "count")
+                    .assertSilent();
+            JvmLauncher.withAgent("yield=off,virtual-yield=off")
                     .option(ONE_CARRIER)
                     .run(Virtual.class, "off")
-                    .silently();
+                    .assertSilent();
         }
     }
 
-    /** A virtual thread that waits for another one and only yields would never leave its carrier. */
+    /** Otherwise a virtual thread that waits for another one by yielding would never leave its carrier. */
     @Test
-    void shouldNotSilenceVirtualThreadsUnlessAsked() throws IOException, InterruptedException {
-        if (Jvm.feature() >= 21) {
-            Jvm.with("yield=off").option(ONE_CARRIER).run(Virtual.class, "pass").silently();
+    void shouldNotSilenceVirtualThreadsUnlessRequested() throws IOException, InterruptedException {
+        if (JvmLauncher.feature() >= 21) {
+            JvmLauncher.withAgent("yield=off")
+                    .option(ONE_CARRIER)
+                    .run(Virtual.class, "pass")
+                    .assertSilent();
         } else {
-            assertThat(systemShare(Jvm.with("yield=off"))).isLessThan(0.2);
+            assertThat(systemShare(JvmLauncher.withAgent("yield=off"))).isLessThan(0.2);
         }
     }
 
-    /** Else two threads take turns at a lock, whether they yield or not. */
+    /** With more carriers, two threads take turns at a lock even if they do not yield. */
     private static final String ONE_CARRIER = "-Djdk.virtualThreadScheduler.parallelism=1";
 
     static final class Virtual {
@@ -104,14 +109,14 @@ class YieldTest {
 
         public static void main(String[] args) throws Exception {
             List<Thread> threads = new ArrayList<>();
-            int[] inTurn = new int[1];
+            int[] switches = new int[1];
             int[] last = {-1};
             for (int t = 0; t < THREADS; t++) {
                 int number = t;
                 threads.add(start(() -> {
                     for (int i = 0; i < YIELDS; i++) {
                         synchronized (last) {
-                            if (last[0] != number) inTurn[0]++;
+                            if (last[0] != number) switches[0]++;
                             last[0] = number;
                         }
                         Thread.yield();
@@ -119,18 +124,18 @@ class YieldTest {
                 }));
             }
             for (Thread thread : threads) thread.join();
-            TaskClockMXBean bean = Sample.bean();
+            TaskClockMXBean bean = AgentCheck.bean();
             long counted = 0;
             for (TaskClockMXBean.Yielder yielder : bean.getYielders()) counted += yielder.getVirtualYields();
             if (args[0].equals("off")) {
                 assertThat(counted).isZero();
-                // Who does not yield is not interrupted: it runs to its end, but for what else switches threads.
-                assertThat(inTurn[0]).isLessThan(2 * THREADS);
+                // Without yields, each thread runs to its end, except for other causes of switches.
+                assertThat(switches[0]).isLessThan(2 * THREADS);
             } else if (args[0].equals("pass")) {
                 assertThat(bean.getYieldMode()).isEqualTo("off");
                 assertThat(bean.getVirtualYieldMode()).isEqualTo("pass");
                 assertThat(counted).isZero();
-                assertThat(inTurn[0]).isGreaterThan(THREADS * YIELDS / 4);
+                assertThat(switches[0]).isGreaterThan(THREADS * YIELDS / 4);
             } else {
                 assertThat(counted).isEqualTo(THREADS * YIELDS);
                 long sampled = 0;
@@ -148,30 +153,30 @@ class YieldTest {
 
     @Test
     void shouldChangeWhileRunning() throws IOException, InterruptedException {
-        Jvm.with("").run(Changing.class).silently();
+        JvmLauncher.withAgent("").run(Changing.class).assertSilent();
     }
 
     static final class Changing {
         public static void main(String[] args) throws Exception {
             MBeanServer server = ManagementFactory.getPlatformMBeanServer();
             ObjectName name = new ObjectName("org.taskclock:type=TaskClock");
-            TaskClockMXBean bean = Sample.bean();
+            TaskClockMXBean bean = AgentCheck.bean();
             yieldOften(100);
             assertThat(bean.getYielders()).isEmpty();
             bean.setYieldMode("count");
             yieldOften(200);
             assertThat(yielder(bean, "main").getYields()).isEqualTo(200);
             server.setAttribute(name, new Attribute("YieldMode", "off"));
-            long silent = yieldOften(200_000);
+            long nanosOff = yieldOften(200_000);
             bean.setYieldMode("pass");
-            long loud = yieldOften(200_000);
+            long nanosPass = yieldOften(200_000);
             assertThat(yielder(bean, "main").getYields()).isEqualTo(200);
-            // A call that does nothing against a system call.
-            assertThat(silent).isLessThan(loud);
+            // A call that does nothing is faster than a system call.
+            assertThat(nanosOff).isLessThan(nanosPass);
             bean.setYieldMode("count");
             bean.setEnabled(false);
             assertThat(bean.getYieldMode()).isEqualTo("pass");
-            assertThat(bean.getRung()).isEqualTo("mxbean");
+            assertThat(bean.getBackend()).isEqualTo("mxbean");
             bean.setEnabled(true);
             assertThat(bean.getYieldMode()).isEqualTo("count");
             yieldOften(50);
@@ -185,21 +190,25 @@ class YieldTest {
         }
     }
 
-    /** A thread alone that yields is nearly all system time; with the JDK's own flag, and with ours, it is none. */
+    /**
+     * A single yielding thread spends nearly all its time in the kernel. With the JDK's flag, or the agent, it does
+     * not.
+     */
     @Test
-    void shouldDoWhatTheFlagDid() throws IOException, InterruptedException {
-        assertThat(systemShare(Jvm.plain())).isGreaterThan(0.5);
-        assertThat(systemShare(Jvm.with("yield=off"))).isLessThan(0.2);
-        // JDK 24 took it away.
-        if (Jvm.feature() < 24)
-            assertThat(systemShare(Jvm.plain().option("-XX:+DontYieldALot"))).isLessThan(0.2);
+    void shouldReplaceTheFlagOfTheJdk() throws IOException, InterruptedException {
+        assertThat(systemShare(JvmLauncher.withoutAgent())).isGreaterThan(0.5);
+        assertThat(systemShare(JvmLauncher.withAgent("yield=off"))).isLessThan(0.2);
+        // JDK 24 removed it.
+        if (JvmLauncher.feature() < 24)
+            assertThat(systemShare(JvmLauncher.withoutAgent().option("-XX:+DontYieldALot")))
+                    .isLessThan(0.2);
     }
 
-    private static double systemShare(Jvm jvm) throws IOException, InterruptedException {
-        return Double.parseDouble(jvm.run(Alone.class).silently().out());
+    private static double systemShare(JvmLauncher jvm) throws IOException, InterruptedException {
+        return Double.parseDouble(jvm.run(SingleThread.class).assertSilent().out());
     }
 
-    static final class Alone {
+    static final class SingleThread {
         public static void main(String[] args) {
             ThreadMXBean bean = ManagementFactory.getThreadMXBean();
             while (bean.getCurrentThreadCpuTime() < 1_000_000_000) for (int i = 0; i < 1_000; i++) Thread.yield();

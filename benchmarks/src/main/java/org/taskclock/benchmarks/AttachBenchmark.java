@@ -15,14 +15,15 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import org.apache.commons.math3.stat.StatUtils;
 import org.taskclock.ProcessClock;
 
 /**
- * What attaching and detaching the agent costs a program and the tool, beside {@code jcmd PID VM.version}. Each round starts a
- * program ({@link AttachedProgram}) whose threads keep all processors busy, and lets it warm up. Costs are CPU time of the tool,
- * CPU time of all threads of the program's JVM but its workers, and the operations of the workers in windows of 50 ms, by wall-clock
- * time and by their own CPU time. Arguments: {@code --rounds N}, {@code --warm-up SECONDS}, {@code --markdown}. To be run in the
- * directory benchmarks.
+ * Measures the cost of attaching and detaching the agent, compared with {@code jcmd PID VM.version}. Each round starts
+ * a program ({@link AttachedProgram}) whose threads keep all processors busy, and lets it warm up. Costs are the CPU
+ * time of the tool, the CPU time of all threads of the program's JVM except its workers, and the operations of the
+ * workers in windows of 50 ms, per wall-clock time and per CPU time of the workers. Arguments: {@code --rounds N},
+ * {@code --warm-up SECONDS}, {@code --markdown}. Run it in the directory benchmarks.
  */
 public final class AttachBenchmark {
     private static final int SETTLE_MILLIS = 1_500;
@@ -33,10 +34,10 @@ public final class AttachBenchmark {
     private record Window(long nanoTime, long operations, long workerNanos) {}
 
     /**
-     * What one action cost in one round.
+     * The cost of one action in one round.
      *
-     * @param worstWall operations in the worst window, as a share of the median window
-     * @param worstCpu the same, operations per CPU time of the workers
+     * @param worstWall operations in the worst window, relative to the median window
+     * @param worstCpu the same for operations per CPU time of the workers
      */
     private record Cost(double toolMillis, double targetMillis, double worstWall, double worstCpu, double lowWindows) {}
 
@@ -56,7 +57,7 @@ public final class AttachBenchmark {
                 case "--rounds" -> rounds = number(args, ++i);
                 case "--warm-up" -> warmUp = number(args, ++i);
                 case "--markdown" -> markdown = true;
-                default -> misused(args[i]);
+                default -> failUsage(args[i]);
             }
         }
         AttachBenchmark benchmark = new AttachBenchmark(warmUp);
@@ -65,13 +66,13 @@ public final class AttachBenchmark {
     }
 
     private static int number(String[] args, int at) {
-        if (at >= args.length || !args[at].matches("[1-9][0-9]{0,3}")) misused(String.join(" ", args));
+        if (at >= args.length || !args[at].matches("[1-9][0-9]{0,3}")) failUsage(String.join(" ", args));
         return Integer.parseInt(args[at]);
     }
 
-    private static void misused(String what) {
+    private static void failUsage(String message) {
         System.err.println(
-                "taskclock: attach benchmark: " + what + ": options are --rounds N, --warm-up SECONDS, --markdown");
+                "taskclock: attach benchmark: " + message + ": options are --rounds N, --warm-up SECONDS, --markdown");
         System.exit(2);
     }
 
@@ -104,15 +105,15 @@ public final class AttachBenchmark {
     private void measure(Windows windows, String action, List<String> command)
             throws IOException, InterruptedException {
         long idleStart = System.nanoTime();
-        long idleBefore = windows.servingNanos();
+        long idleBefore = windows.nonWorkerNanos();
         TimeUnit.MILLISECONDS.sleep(SETTLE_MILLIS);
         long start = System.nanoTime();
-        long before = windows.servingNanos();
+        long before = windows.nonWorkerNanos();
         double idleRate = (double) (before - idleBefore) / (start - idleStart);
         double tool = command.isEmpty() ? 0 : run(command);
         TimeUnit.MILLISECONDS.sleep(SETTLE_MILLIS);
         long end = System.nanoTime();
-        double target = (windows.servingNanos() - before - idleRate * (end - start)) / 1e6;
+        double target = (windows.nonWorkerNanos() - before - idleRate * (end - start)) / 1e6;
         List<Window> idle = windows.between(idleStart, start);
         List<Window> busy = windows.between(start, end);
         double medianWall = median(idle.stream().mapToDouble(Window::operations).toArray());
@@ -133,20 +134,18 @@ public final class AttachBenchmark {
     }
 
     private static double median(double... values) {
-        double[] sorted = values.clone();
-        Arrays.sort(sorted);
-        return sorted[sorted.length / 2];
+        return StatUtils.percentile(values, 50);
     }
 
-    /** Returns the CPU time of the command in ms, as the kernel counts it for ended children: in steps of 10 ms. */
+    /** Runs a command and returns its CPU time in ms, in steps of 10 ms, in which the kernel counts ended children. */
     private static double run(List<String> command) throws IOException, InterruptedException {
         double before = childMillis();
         Process process = new ProcessBuilder(command)
                 .redirectErrorStream(true)
                 .redirectInput(Redirect.from(Path.of("/dev/null").toFile()))
                 .start();
-        String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        if (process.waitFor() != 0) throw new IOException(command + " failed: " + said);
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        if (process.waitFor() != 0) throw new IOException(command + " failed: " + output);
         return childMillis() - before;
     }
 
@@ -157,7 +156,7 @@ public final class AttachBenchmark {
         return 10.0 * (Long.parseLong(fields[13]) + Long.parseLong(fields[14]));
     }
 
-    /** What the program prints: a line for each window. */
+    /** The windows that the program prints, one per line. */
     private static final class Windows implements AutoCloseable {
         private final ProcessClock process;
         private final Path tasks;
@@ -176,9 +175,10 @@ public final class AttachBenchmark {
         }
 
         private void read(BufferedReader lines) {
-            lines.lines().map(line -> line.split(" ", -1)).forEach(words -> {
+            lines.lines().map(line -> line.split(" ", -1)).forEach(fields -> {
                 synchronized (all) {
-                    all.add(new Window(Long.parseLong(words[0]), Long.parseLong(words[1]), Long.parseLong(words[2])));
+                    all.add(new Window(
+                            Long.parseLong(fields[0]), Long.parseLong(fields[1]), Long.parseLong(fields[2])));
                 }
             });
         }
@@ -191,12 +191,12 @@ public final class AttachBenchmark {
             }
         }
 
-        /** CPU time of all threads that are no workers, those that have ended included. */
-        long servingNanos() throws IOException {
+        /** Returns the CPU time of all threads except the workers, including threads that have ended. */
+        long nonWorkerNanos() throws IOException {
             long nanos = process.cpuNanos();
             for (String tid : workers) {
-                String precise = Files.readString(tasks.resolve(tid).resolve("schedstat"));
-                nanos -= Long.parseLong(precise.substring(0, precise.indexOf(' ')));
+                String schedstat = Files.readString(tasks.resolve(tid).resolve("schedstat"));
+                nanos -= Long.parseLong(schedstat.substring(0, schedstat.indexOf(' ')));
             }
             return nanos;
         }
@@ -208,7 +208,7 @@ public final class AttachBenchmark {
     }
 
     private String text(boolean markdown) {
-        Table table = new Table(
+        TextTable table = new TextTable(
                 "action",
                 "tool, CPU ms",
                 "JVM, CPU ms",
@@ -225,16 +225,16 @@ public final class AttachBenchmark {
         int rounds = costs.get(IDLE).size();
         return "JDK " + Runtime.version() + ", "
                 + Runtime.getRuntime().availableProcessors()
-                + " processors, a program that keeps them busy; medians of "
+                + " processors, all kept busy by the program; medians of "
                 + rounds + " rounds (min to max).\n\n" + (markdown ? table.markdown() : table.aligned());
     }
 
-    private interface Part {
+    private interface Figure {
         double of(Cost cost);
     }
 
-    private static String cell(List<Cost> costs, String format, Part part) {
-        double[] values = costs.stream().mapToDouble(part::of).sorted().toArray();
+    private static String cell(List<Cost> costs, String format, Figure figure) {
+        double[] values = costs.stream().mapToDouble(figure::of).sorted().toArray();
         return String.format(
                 Locale.ROOT,
                 format + " (" + format + " to " + format + ")",

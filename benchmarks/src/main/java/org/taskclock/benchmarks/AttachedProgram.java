@@ -14,13 +14,13 @@ import java.util.stream.IntStream;
 import org.taskclock.KernelReaders;
 
 /**
- * A program whose threads keep all processors busy with operations on the collections of the JDK, which is what a server's compiled
- * code rests on. Prints the kernel's ids of its workers in a line, and then a line every 50 ms: when it was, how many operations
- * the workers did since, and their CPU time.
+ * A program whose threads keep all processors busy with operations on JDK collections, on which the compiled code of
+ * servers depends. Prints a line with the kernel's ids of its workers, and then a line every 50 ms: the time, and the
+ * workers' operations and CPU time since the previous line.
  */
 final class AttachedProgram {
     private static final int WINDOW_MILLIS = 50;
-    /** Longs per worker, so that no two count in one cache line. */
+    /** Longs per worker, so that no two workers share a cache line. */
     private static final int SPACING = 16;
 
     private static volatile Object unusedSink;
@@ -59,8 +59,8 @@ final class AttachedProgram {
             long nanos = 0;
             for (int w = 0; w < workers; w++) {
                 operations += done.getAcquire(w * SPACING);
-                String precise = Files.readString(Path.of("/proc/self/task/" + tids.get(w) + "/schedstat"));
-                nanos += Long.parseLong(precise.substring(0, precise.indexOf(' ')));
+                String schedstat = Files.readString(Path.of("/proc/self/task/" + tids.get(w) + "/schedstat"));
+                nanos += Long.parseLong(schedstat.substring(0, schedstat.indexOf(' ')));
             }
             System.out.println(System.nanoTime() + " " + (operations - lastDone) + " " + (nanos - lastNanos));
             lastDone = operations;
@@ -68,7 +68,7 @@ final class AttachedProgram {
         }
     }
 
-    /** Some 20 us of maps, iterators, streams and text. */
+    /** Uses maps, iterators, streams, and strings for about 20 us. */
     private static void operate(int seed) {
         Map<String, Integer> sorted = new TreeMap<>();
         Map<Integer, String> hashed = new HashMap<>();

@@ -8,14 +8,17 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The cost of a reading at the cadences of real programs: in a tight loop, with work between two readings, after a switch to another
- * thread, on many threads, in a program with the shape of a query engine, and as the first reading of a process. Run it as
+ * Measures the cost of a reading at the cadences of real programs: in a tight loop, with work between two readings,
+ * after a switch to another thread, on many threads, in a program with the shape of a query engine, and as the first
+ * reading of a process. Run it as
  *
- * <pre>java --enable-native-access=ALL-UNNAMED -cp benchmarks/target/benchmarks.jar org.taskclock.benchmarks.CadenceBenchmark</pre>
+ * <pre>java --enable-native-access=ALL-UNNAMED -cp benchmarks/target/benchmarks.jar \
+ *     org.taskclock.benchmarks.CadenceBenchmark</pre>
  *
- * <p>Each row runs in its own JVM per fork, with the options of this one. Arguments: {@code --forks N} (5), {@code --rounds N} per fork (5),
- * {@code --only ROW[,ROW...]} (rows or groups of rows), {@code --markdown}, or {@code --json} to print one {@link CadenceResult} per
- * line; {@code --from FILE} shows such a file. Exit code 1 if a measurement fails, 2 for wrong usage.
+ * <p>Each row runs in its own JVM per fork, with the options of this one. Arguments: {@code --forks N} (5),
+ * {@code --rounds N} per fork (5), {@code --only ROW[,ROW...]} (rows or groups of rows), {@code --markdown}, or
+ * {@code --json} to print one {@link CadenceResult} per line; {@code --from FILE} shows such a file. Exit codes: 1 if a
+ * measurement fails, 2 for a usage error.
  */
 public final class CadenceBenchmark {
     private final CadenceOptions options;
@@ -25,7 +28,7 @@ public final class CadenceBenchmark {
     }
 
     public static void main(String[] args) throws InterruptedException {
-        // A JVM that measures must not outlive this one.
+        // Measuring JVMs must not outlive this one.
         Runtime.getRuntime()
                 .addShutdownHook(new Thread(
                         () -> ProcessHandle.current().children().forEach(ProcessHandle::destroy), "end children"));

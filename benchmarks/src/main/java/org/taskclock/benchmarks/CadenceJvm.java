@@ -2,12 +2,12 @@
 // Copyright the TaskClock authors
 package org.taskclock.benchmarks;
 
-import org.taskclock.Rung;
+import org.taskclock.Backend;
 import org.taskclock.TaskClock;
 
 /**
- * Measures one row of {@link CadenceBenchmark} and prints the result, as a line of JSON. Starts to measure one second after the
- * first reading of the process. Arguments: the row, the number of the fork, how many rounds.
+ * Measures one row of {@link CadenceBenchmark} and prints the result as a line of JSON. Starts measuring one second
+ * after the first reading of the process. Arguments: the row, the number of the fork, the number of rounds.
  */
 final class CadenceJvm {
     private static final long WARM_UP_NANOS = 1_000_000_000;
@@ -27,8 +27,8 @@ final class CadenceJvm {
         }
         long from = System.nanoTime() + WARM_UP_NANOS;
         CadenceResult.Environment environment = CadenceResult.Environment.current();
-        if (environment.rung().equals(Rung.MXBEAN.toString()))
-            fail("the native library is not in use: taskclock doctor shows why");
+        if (environment.backend().equals(Backend.MXBEAN.toString()))
+            fail("the native library is not in use: run taskclock doctor");
         CadenceRow row = CadenceRow.named(args[0]).get(0);
         int fork = Integer.parseInt(args[1]);
         int rounds = Integer.parseInt(args[2]);
@@ -41,8 +41,7 @@ final class CadenceJvm {
                                 row, fork, environment, ConcurrentReadings.measure(row.amount(), rounds, from));
                     case ENGINE ->
                         CadenceResult.of(row, fork, environment, QueryEngine.measure(row.amount(), rounds, from));
-                    case FIRST ->
-                        throw new IllegalArgumentException(row.name() + ": each reading has a JVM of its own");
+                    case FIRST -> throw new IllegalArgumentException(row.name() + ": each reading needs its own JVM");
                 };
         System.out.println(result.json());
     }

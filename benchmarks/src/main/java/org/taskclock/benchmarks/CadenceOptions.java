@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What the arguments of {@link CadenceBenchmark} ask for.
+ * The options of {@link CadenceBenchmark}.
  *
  * @param rows in the order of {@link CadenceRow#ALL}
  * @param from a file of results to show instead of measuring; null if not given
@@ -24,7 +24,7 @@ record CadenceOptions(int forks, int rounds, List<CadenceRow> rows, Format forma
         JSON
     }
 
-    private static final String KNOWN =
+    private static final String OPTIONS =
             "options are --forks N, --rounds N, --only ROW[,ROW...], --markdown, --json, --from FILE";
 
     /**
@@ -38,60 +38,60 @@ record CadenceOptions(int forks, int rounds, List<CadenceRow> rows, Format forma
         Set<CadenceRow> rows = new HashSet<>();
         Format format = Format.TEXT;
         Path from = null;
-        String measuring = null;
-        Deque<String> left = new ArrayDeque<>(List.of(args));
-        while (!left.isEmpty()) {
-            String option = left.pop();
-            if (!option.equals("--from") && !option.equals("--markdown")) measuring = option;
+        String measuringOption = null;
+        Deque<String> rest = new ArrayDeque<>(List.of(args));
+        while (!rest.isEmpty()) {
+            String option = rest.pop();
+            if (!option.equals("--from") && !option.equals("--markdown")) measuringOption = option;
             switch (option) {
-                case "--forks" -> forks = number(option, left);
-                case "--rounds" -> rounds = number(option, left);
-                case "--only" -> rows.addAll(rows(option, left));
-                case "--markdown" -> format = other(format, Format.MARKDOWN);
-                case "--json" -> format = other(format, Format.JSON);
-                case "--from" -> from = path(option, left);
-                default -> throw new IllegalArgumentException(option + ": no such option: " + KNOWN);
+                case "--forks" -> forks = number(option, rest);
+                case "--rounds" -> rounds = number(option, rest);
+                case "--only" -> rows.addAll(rows(option, rest));
+                case "--markdown" -> format = changed(format, Format.MARKDOWN);
+                case "--json" -> format = changed(format, Format.JSON);
+                case "--from" -> from = path(option, rest);
+                default -> throw new IllegalArgumentException(option + ": unknown option: " + OPTIONS);
             }
         }
-        if (from != null && measuring != null) {
-            throw new IllegalArgumentException(measuring + ": cannot be combined with --from");
+        if (from != null && measuringOption != null) {
+            throw new IllegalArgumentException(measuringOption + ": cannot be combined with --from");
         }
         List<CadenceRow> ordered = new ArrayList<>(CadenceRow.ALL);
         if (!rows.isEmpty()) ordered.retainAll(rows);
         return new CadenceOptions(forks, rounds, List.copyOf(ordered), format, from);
     }
 
-    private static String value(String option, Deque<String> left) {
-        if (left.isEmpty()) throw new IllegalArgumentException(option + ": needs a value: " + KNOWN);
-        return left.pop();
+    private static String value(String option, Deque<String> rest) {
+        if (rest.isEmpty()) throw new IllegalArgumentException(option + ": needs a value: " + OPTIONS);
+        return rest.pop();
     }
 
-    private static int number(String option, Deque<String> left) {
-        String value = value(option, left);
+    private static int number(String option, Deque<String> rest) {
+        String value = value(option, rest);
         if (!value.matches("[1-9][0-9]{0,3}"))
             throw new IllegalArgumentException(option + " " + value + ": not a number from 1 to 9999");
         return Integer.parseInt(value);
     }
 
-    private static List<CadenceRow> rows(String option, Deque<String> left) {
+    private static List<CadenceRow> rows(String option, Deque<String> rest) {
         List<CadenceRow> rows = new ArrayList<>();
-        for (String name : value(option, left).split(",", -1)) {
+        for (String name : value(option, rest).split(",", -1)) {
             List<CadenceRow> named = CadenceRow.named(name);
             if (named.isEmpty()) {
-                throw new IllegalArgumentException(option + " " + name + ": no such row: " + CadenceRow.names());
+                throw new IllegalArgumentException(option + " " + name + ": unknown row: " + CadenceRow.names());
             }
             rows.addAll(named);
         }
         return rows;
     }
 
-    private static Format other(Format format, Format wanted) {
+    private static Format changed(Format format, Format requested) {
         if (format != Format.TEXT) throw new IllegalArgumentException("--markdown and --json cannot be combined");
-        return wanted;
+        return requested;
     }
 
-    private static Path path(String option, Deque<String> left) {
-        String value = value(option, left);
+    private static Path path(String option, Deque<String> rest) {
+        String value = value(option, rest);
         try {
             return Path.of(value);
         } catch (InvalidPathException e) {

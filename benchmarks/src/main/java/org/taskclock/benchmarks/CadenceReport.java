@@ -7,15 +7,15 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** Shows what {@link CadenceBenchmark} measured. */
+/** Formats the results of {@link CadenceBenchmark}. */
 final class CadenceReport {
-    private static final List<Contender> SHOWN = List.of(
-            Contender.COUNTER,
-            Contender.EMPTY_CALL,
-            Contender.NANO_TIME,
-            Contender.SYSTEM_CALL,
-            Contender.STOCK,
-            Contender.CPU_NANOS);
+    private static final List<ReadingLoop> SHOWN = List.of(
+            ReadingLoop.COUNTER,
+            ReadingLoop.EMPTY_CALL,
+            ReadingLoop.NANO_TIME,
+            ReadingLoop.SYSTEM_CALL,
+            ReadingLoop.STOCK,
+            ReadingLoop.CPU_NANOS);
 
     private final List<CadenceResult> results;
     private final boolean markdown;
@@ -39,31 +39,32 @@ final class CadenceReport {
                 .collect(Collectors.joining("\n")));
         int forks = results.stream().mapToInt(CadenceResult::fork).max().orElse(0);
         text.append(Goal.format(
-                "\nEach row runs in its own JVMs (forks: %d). Measurement starts one second after a JVM's first reading.\n",
+                "\nEach row runs in its own JVMs (forks: %d). Measurement starts one second after a JVM's first "
+                        + "reading.\n",
                 forks));
         List<RowSummary> rows = RowSummary.of(results);
-        readings(of(rows, CadenceRow.Group.CADENCE), "work before each reading", "");
+        readings(ofGroup(rows, CadenceRow.Group.CADENCE), "work before each reading", "");
         readings(
-                of(rows, CadenceRow.Group.SWITCHES),
+                ofGroup(rows, CadenceRow.Group.SWITCHES),
                 "readings after each switch",
                 "Before each group of readings the thread blocks and another one runs. ");
         if (rows.stream().anyMatch(row -> row.isByWork() || row.isBySwitches())) explainReadings();
-        threads(of(rows, CadenceRow.Group.THREADS));
-        of(rows, CadenceRow.Group.FIRST).forEach(this::first);
-        engine(of(rows, CadenceRow.Group.ENGINE));
+        threads(ofGroup(rows, CadenceRow.Group.THREADS));
+        ofGroup(rows, CadenceRow.Group.FIRST).forEach(this::first);
+        engine(ofGroup(rows, CadenceRow.Group.ENGINE));
     }
 
     private static String environment(CadenceResult.Environment environment) {
         return Goal.format(
-                "JDK %s, rung %s by %s, %d processors.",
-                environment.jdk(), environment.rung(), environment.binding(), environment.processors());
+                "JDK %s, backend %s by %s, %d processors.",
+                environment.jdk(), environment.backend(), environment.binding(), environment.processors());
     }
 
-    private static List<RowSummary> of(List<RowSummary> rows, CadenceRow.Group group) {
+    private static List<RowSummary> ofGroup(List<RowSummary> rows, CadenceRow.Group group) {
         return rows.stream().filter(row -> row.row().group() == group).toList();
     }
 
-    private void append(String introduction, Table table) {
+    private void append(String introduction, TextTable table) {
         text.append('\n').append(introduction).append("\n\n");
         text.append(markdown ? table.markdown() : table.aligned());
     }
@@ -73,12 +74,12 @@ final class CadenceReport {
     private void readings(List<RowSummary> rows, String first, String introduction) {
         if (rows.isEmpty()) return;
         List<String> headings = new ArrayList<>(List.of(first));
-        for (Contender contender : SHOWN) {
+        for (ReadingLoop contender : SHOWN) {
             headings.add(contender.text);
             if (hasMiddle(contender)) headings.add("middle");
         }
         headings.addAll(List.of("asked", "switches", "of stock", "goal", "met"));
-        Table table = new Table(headings.toArray(String[]::new));
+        TextTable table = new TextTable(headings.toArray(String[]::new));
         rows.forEach(row -> table.add(cells(row)));
         append(introduction + "Mean ns per reading.", table);
         rows.stream()
@@ -91,28 +92,28 @@ final class CadenceReport {
     private void explainReadings() {
         text.append("""
 
-                Medians of the forks. Contenders take turns in blocks; the first tenth of each block is discarded. The time of an empty
-                bracket is subtracted. counter: the time-stamp counter alone, read in C. empty call: a native call that does nothing,
-                with the library's binding. middle: mean of the middle half. asked: share of cpuNanos readings that made a system
-                call. switches: context switches per bracket. of stock: mean of cpuNanos / mean of stock in the same JVM (min to max
-                of the forks).
+                Medians of the forks. Contenders alternate in blocks; the first tenth of each block is discarded. The
+                time of an empty bracket is subtracted. counter: the time-stamp counter alone, read in C. empty call: a
+                native call that does nothing, with the library's binding. middle: mean of the middle half. asked: share
+                of cpuNanos readings that made a system call. switches: context switches per bracket. of stock: mean of
+                cpuNanos / mean of stock in the same JVM (min to max of the forks).
                 """);
     }
 
-    private static boolean hasMiddle(Contender contender) {
-        return contender == Contender.STOCK || contender == Contender.CPU_NANOS;
+    private static boolean hasMiddle(ReadingLoop contender) {
+        return contender == ReadingLoop.STOCK || contender == ReadingLoop.CPU_NANOS;
     }
 
     private static List<String> cells(RowSummary row) {
         List<String> cells = new ArrayList<>(List.of(row.text()));
-        for (Contender contender : SHOWN) {
+        for (ReadingLoop contender : SHOWN) {
             cells.add(Goal.format("%,.1f", row.mean(contender.text)));
             if (hasMiddle(contender)) cells.add(Goal.format("%,.1f", row.middle(contender.text)));
         }
         cells.add(row.isCounting() ? Goal.format("%.3f %%", row.askedPercent()) : "all");
         cells.add(Goal.format("%.2f", row.switches()));
         cells.add(row.range("%.3f", RowSummary::ratio));
-        CadenceGoal.Verdict verdict = CadenceGoal.judge(row);
+        CadenceGoal.Verdict verdict = CadenceGoal.check(row);
         cells.add(verdict.goal());
         cells.add(verdict.met());
         return cells;
@@ -126,7 +127,7 @@ final class CadenceReport {
                 List.copyOf(rows.get(0).forks().get(0).cpuNanos().keySet());
         List<String> headings = new ArrayList<>(List.of("threads"));
         headings.addAll(contenders);
-        Table table = new Table(headings.toArray(String[]::new));
+        TextTable table = new TextTable(headings.toArray(String[]::new));
         for (RowSummary row : rows) {
             List<String> cells = new ArrayList<>(List.of(row.text()));
             for (String contender : contenders)
@@ -134,8 +135,8 @@ final class CadenceReport {
             table.add(cells);
         }
         append(
-                "All threads read in a tight loop at the same time. CPU time per reading in ns: median (min to max) of the"
-                        + " forks.",
+                "All threads read in a tight loop at the same time. CPU time per reading in ns: median (min to max) "
+                        + "of the forks.",
                 table);
     }
 
@@ -146,10 +147,10 @@ final class CadenceReport {
                 .flatMap(fork -> fork.firstNanos().stream())
                 .mapToDouble(Long::doubleValue)
                 .toArray();
-        Rounds jvms = new Rounds(nanos.length);
-        CadenceGoal.Verdict verdict = CadenceGoal.judgeFirst(
+        RoundStatistics jvms = new RoundStatistics(nanos.length);
+        CadenceGoal.Verdict verdict = CadenceGoal.checkFirst(
                 row.forks().get(0).environment().binding(), jvms.quantile(0.5, jvm -> nanos[jvm]));
-        Table table = new Table("first reading of a process", "median", "min", "max", "goal", "met");
+        TextTable table = new TextTable("first reading of a process", "median", "min", "max", "goal", "met");
         table.add(List.of(
                 "ms",
                 Goal.format("%.1f", jvms.quantile(0.5, jvm -> nanos[jvm]) / 1e6),
@@ -164,20 +165,22 @@ final class CadenceReport {
 
     private void engine(List<RowSummary> rows) {
         if (rows.isEmpty()) return;
-        Table costs = new Table("engine", "reads", "CPU per block, ms", "ns per reading", "throughput lost, %");
-        Table errors = new Table(
-                "engine", "comparisons", "no call", "mean ahead", "99.99 %", "most ahead", "most behind", "width");
+        TextTable costs = new TextTable("engine", "reads", "CPU per block, ms", "ns per reading", "throughput lost, %");
+        TextTable errors = new TextTable(
+                "engine", "comparisons", "no call", "mean ahead", "99.99 %", "max ahead", "max behind", "width");
         for (RowSummary row : rows) {
             EngineSummary engine = new EngineSummary(row);
             engine.costs().forEach(costs::add);
             errors.add(engine.errors());
         }
         append("""
-                A program with the shape of a query engine: 4 drivers, quanta of 1 ms, operator calls of 2 to 200 us, one reading before
-                and one after each call, a handoff after each quantum. Blocks of the same work alternate between clocks; each is
-                compared with the block of its cycle that reads nothing. CPU time: median (95 % confidence interval) of the blocks.""", costs);
+                A program with the shape of a query engine: 4 drivers, quanta of 1 ms, operator calls of 2 to 200 us, one
+                reading before and one after each call, a handoff after each quantum. Blocks of the same work alternate
+                between clocks; each is compared with the block of the same cycle that reads nothing. CPU time: median
+                (95 % confidence interval) of the blocks.""", costs);
         append("""
-                Error of cpuNanos in ns: how far it lies outside of the two readings of CLOCK_THREAD_CPUTIME_ID around it; 0 if it lies
-                between them. width: median distance of these two. 99.99 %: of the worst fork.""", errors);
+                Error of cpuNanos in ns: its distance from the interval between two readings of CLOCK_THREAD_CPUTIME_ID,
+                one before and one after it; 0 inside the interval. width: median length of the interval. 99.99 %: of the
+                worst fork.""", errors);
     }
 }

@@ -10,7 +10,8 @@ import org.taskclock.ClockStatus;
 import org.taskclock.TaskClock;
 
 /**
- * What one fork measured of one row. One of the last four components is set, depending on the row; the others are null.
+ * The measurement of one row in one fork. One of the last four components is set, depending on the row; the others are
+ * null.
  *
  * @param row its name
  * @param fork counted from 1
@@ -29,40 +30,40 @@ public record CadenceResult(
         EngineCost engine) {
     private static final Gson GSON = new Gson();
 
-    /** Where it was measured. {@code binding} is that of {@link ClockStatus#binding()}. */
-    public record Environment(String jdk, String rung, String binding, int processors) {
+    /** The JVM and machine of a measurement. {@code binding} is {@link ClockStatus#binding()}. */
+    public record Environment(String jdk, String backend, String binding, int processors) {
         static Environment current() {
             ClockStatus status = TaskClock.status();
             return new Environment(
                     Runtime.version().toString(),
-                    status.rung().toString(),
+                    status.backend().toString(),
                     status.binding(),
                     Runtime.getRuntime().availableProcessors());
         }
 
-        /** Whether most readings make no system call. */
+        /** Returns whether most readings make no system call. */
         boolean isCounting() {
-            return rung.startsWith("rseq");
+            return backend.startsWith("rseq");
         }
     }
 
     /**
      * The cost of one reading in ns, by contender.
      *
-     * @param middle of the middle half of the brackets
-     * @param askedPercent how many readings of TaskClock made a system call
+     * @param middle the mean of the middle half of the brackets
+     * @param askedPercent the share of TaskClock's readings that made a system call
      * @param switches context switches of the thread per bracket
      */
     public record ReadingCost(
             Map<String, Double> mean, Map<String, Double> middle, double askedPercent, double switches) {}
 
     /**
-     * What readings cost an engine, and the errors of TaskClock.
+     * The cost of readings for an engine, and the errors of TaskClock.
      *
      * @param calls operator calls per block, with two readings each
      * @param cpuNanos the CPU time of each block, by contender
      */
-    public record EngineCost(int calls, Map<String, List<Long>> cpuNanos, Errors.Summary errors) {}
+    public record EngineCost(int calls, Map<String, List<Long>> cpuNanos, ReadingErrors.Summary errors) {}
 
     static CadenceResult of(CadenceRow row, int fork, Environment environment, ReadingCost cost) {
         return new CadenceResult(row.name(), fork, environment, cost, null, null, null);

@@ -10,8 +10,8 @@ import java.util.stream.Stream;
 /**
  * A row of the benchmark; each runs in its own JVM.
  *
- * @param amount depends on the group: nanoseconds of work before each reading, readings after each switch, threads, or busy
- *     neighbors per processor
+ * @param amount depends on the group: nanoseconds of work before each reading, readings after each switch, threads, or
+ *     busy neighbors per processor
  * @param brackets timed per round; 0 in groups without brackets
  */
 record CadenceRow(String name, Group group, int amount, int brackets) {
@@ -56,14 +56,14 @@ record CadenceRow(String name, Group group, int amount, int brackets) {
                 .toList();
     }
 
-    /** All names, for a message. */
+    /** Returns all names, for a message. */
     static String names() {
         return "rows are " + ALL.stream().map(CadenceRow::name).collect(Collectors.joining(", "))
                 + "; groups of rows are "
                 + Stream.of(Group.values()).map(Group::toString).collect(Collectors.joining(", "));
     }
 
-    /** For a table. */
+    /** Returns the text for a table. */
     String text() {
         return switch (group) {
             case CADENCE -> amount == 0 ? "tight loop" : name.replaceFirst("(?=[mu])", " ");
@@ -73,7 +73,7 @@ record CadenceRow(String name, Group group, int amount, int brackets) {
         };
     }
 
-    /** Readings per bracket. */
+    /** Returns the number of readings per bracket. */
     int reads() {
         return group == Group.SWITCHES ? amount : amount == 0 ? 100 : 1;
     }

@@ -15,26 +15,26 @@ import java.util.concurrent.Future;
 import org.taskclock.ClockId;
 
 /**
- * What a reading costs when several threads read in a tight loop at the same time: CPU time per reading, by the kernel's clock
- * around many readings, so that waiting for a processor is not included.
+ * Measures the CPU time per reading while several threads read in a tight loop. The kernel's clock is read before and
+ * after many readings, so waiting for a processor is not included.
  */
 final class ConcurrentReadings {
     private static final ClockId KERNEL = ClockId.thread(0, ClockId.Kind.SCHED);
     /** Longer than a time slice, so that threads are preempted within a block. */
     private static final double BLOCK_NANOS = 10e6;
 
-    private static final int FEWEST_READINGS = 1_000;
-    private static final int MOST_READINGS = 2_000_000;
-    private static final List<Contender> CONTENDERS =
-            List.of(Contender.COUNTER, Contender.NANO_TIME, Contender.STOCK, Contender.CPU_NANOS);
+    private static final int MIN_READINGS = 1_000;
+    private static final int MAX_READINGS = 2_000_000;
+    private static final List<ReadingLoop> CONTENDERS =
+            List.of(ReadingLoop.COUNTER, ReadingLoop.NANO_TIME, ReadingLoop.STOCK, ReadingLoop.CPU_NANOS);
 
-    /** Written, so that no reading is compiled away. */
+    /** Keeps the JIT compiler from removing the readings. */
     private static volatile long unusedSink;
 
     private final int threads;
     private final ExecutorService pool;
     private final CyclicBarrier start;
-    private final Map<Contender, Integer> readings = new EnumMap<>(Contender.class);
+    private final Map<ReadingLoop, Integer> readings = new EnumMap<>(ReadingLoop.class);
 
     private ConcurrentReadings(int threads) {
         this.threads = threads;
@@ -42,7 +42,7 @@ final class ConcurrentReadings {
         start = new CyclicBarrier(threads);
     }
 
-    /** Warms up until {@code from}, by {@link System#nanoTime}, then measures. Returns mean ns by contender. */
+    /** Warms up until {@code from}, by {@link System#nanoTime}, and then measures. Returns mean ns by contender. */
     static Map<String, Double> measure(int threads, int rounds, long from) throws Exception {
         ConcurrentReadings all = new ConcurrentReadings(threads);
         try {
@@ -57,19 +57,19 @@ final class ConcurrentReadings {
         }
     }
 
-    private Map<Contender, Double> round() throws Exception {
-        Map<Contender, Double> nanos = new EnumMap<>(Contender.class);
-        for (Contender contender : CONTENDERS) {
-            double each = nanosOfReading(contender, readings.getOrDefault(contender, FEWEST_READINGS));
+    private Map<ReadingLoop, Double> round() throws Exception {
+        Map<ReadingLoop, Double> nanos = new EnumMap<>(ReadingLoop.class);
+        for (ReadingLoop contender : CONTENDERS) {
+            double each = nanosOfReading(contender, readings.getOrDefault(contender, MIN_READINGS));
             nanos.put(contender, each);
-            readings.put(contender, (int) Math.max(Math.min(BLOCK_NANOS / each, MOST_READINGS), FEWEST_READINGS));
+            readings.put(contender, (int) Math.max(Math.min(BLOCK_NANOS / each, MAX_READINGS), MIN_READINGS));
         }
         return nanos;
     }
 
-    private double nanosOfReading(Contender contender, int times) throws Exception {
+    private double nanosOfReading(ReadingLoop contender, int times) throws Exception {
         Callable<Long> block = () -> {
-            start.await(); // all threads read at once, and each runs one block
+            start.await(); // all threads read at the same time, one block each
             long before = KERNEL.nanos();
             unusedSink = contender.read(times);
             return KERNEL.nanos() - before;

@@ -10,7 +10,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 
-/** What threads go through while their clock is compared with the kernel's, all of them at the same time. */
+/** Ways to disturb threads while their clock is compared with the kernel's. All run at the same time. */
 enum Disturbance {
     PREEMPTED("spinners, preempted") {
         @Override
@@ -19,158 +19,164 @@ enum Disturbance {
         }
 
         @Override
-        void live(Comparer comparer, Counts counts) {
-            while (comparer.isRunning()) {
-                comparer.compare();
-                comparer.spin();
-                comparer.rest();
+        void run(ReadingComparator comparator, Counts counts) {
+            while (comparator.isRunning()) {
+                comparator.compare();
+                comparator.spin();
+                comparator.sleepWhileInactive();
             }
         }
     },
     YIELDING("yielding to each other") {
-        /** On one processor: nothing is switched out for a shorter time. */
+        /** On one processor, where threads are switched out for the shortest time. */
         @Override
-        @SuppressWarnings("ThreadPriorityCheck") // a yield is one of the ways to be switched out
-        void live(Comparer comparer, Counts counts) {
-            Disturb.move(Comparer.tid(), 0);
-            while (comparer.isRunning()) {
-                comparer.compare();
+        @SuppressWarnings("ThreadPriorityCheck") // a yield is one way to be switched out
+        void run(ReadingComparator comparator, Counts counts) {
+            NativeDisturbance.move(ReadingComparator.tid(), 0);
+            while (comparator.isRunning()) {
+                comparator.compare();
                 Thread.yield();
-                if (comparer.random.nextInt(16) == 0) comparer.spin();
-                if (comparer.random.nextInt(16) == 0) comparer.rest();
+                if (comparator.random.nextInt(16) == 0) comparator.spin();
+                if (comparator.random.nextInt(16) == 0) comparator.sleepWhileInactive();
             }
         }
     },
     ASLEEP("sleepers") {
         @Override
-        void live(Comparer comparer, Counts counts) {
-            while (comparer.isRunning()) {
-                comparer.around(comparer::sleep);
-                comparer.spin();
-                comparer.rest();
+        void run(ReadingComparator comparator, Counts counts) {
+            while (comparator.isRunning()) {
+                comparator.compareAround(comparator::sleep);
+                comparator.spin();
+                comparator.sleepWhileInactive();
             }
         }
     },
     BLOCKED("blocked in a pipe") {
-        /** Sends bytes to a thread that sends them back, half the time on its processor, where switches are shortest. */
+        /**
+         * Sends bytes to a thread that returns them. Half of the time, both run on one processor, where switches are
+         * shortest.
+         */
         @Override
-        void live(Comparer comparer, Counts counts) throws IOException, InterruptedException {
-            Pipe there = Pipe.open();
-            Pipe back = Pipe.open();
-            SplittableRandom random = comparer.random;
-            int tid = Comparer.tid();
+        void run(ReadingComparator comparator, Counts counts) throws IOException, InterruptedException {
+            Pipe request = Pipe.open();
+            Pipe response = Pipe.open();
+            SplittableRandom random = comparator.random;
+            int tid = ReadingComparator.tid();
             int processor = random.nextInt(counts.processors);
             Thread echo = new Thread(
                     () -> {
-                        Disturb.move(Comparer.tid(), processor);
-                        echo(there, back);
+                        NativeDisturbance.move(ReadingComparator.tid(), processor);
+                        echo(request, response);
                     },
                     "echo");
             echo.start();
             ByteBuffer one = ByteBuffer.allocateDirect(1);
-            while (comparer.isRunning()) {
-                comparer.around(() -> {
-                    transfer(there, one);
-                    receive(back, one);
+            while (comparator.isRunning()) {
+                comparator.compareAround(() -> {
+                    send(request, one);
+                    receive(response, one);
                 });
-                if (random.nextInt(4) == 0) comparer.spin();
+                if (random.nextInt(4) == 0) comparator.spin();
                 if (random.nextInt(1000) == 0)
-                    Disturb.move(tid, random.nextBoolean() ? processor : random.nextInt(counts.processors));
-                comparer.rest();
+                    NativeDisturbance.move(tid, random.nextBoolean() ? processor : random.nextInt(counts.processors));
+                comparator.sleepWhileInactive();
             }
-            there.sink().close();
+            request.sink().close();
             echo.join();
-            back.source().close();
+            response.source().close();
         }
     },
     MIGRATED("migrated") {
-        /** Moves by itself, and another thread moves it at any moment. */
+        /** Moves itself, and another thread moves it at any moment. */
         @Override
-        void live(Comparer comparer, Counts counts) throws InterruptedException {
+        void run(ReadingComparator comparator, Counts counts) throws InterruptedException {
             int processors = counts.processors;
-            int tid = Comparer.tid();
-            SplittableRandom random = comparer.random.split();
+            int tid = ReadingComparator.tid();
+            SplittableRandom random = comparator.random.split();
             Thread mover = new Thread(
                     () -> {
-                        while (comparer.isRunning()) {
-                            if (!Disturb.move(tid, random.nextInt(processors))) throw new IllegalStateException("move");
+                        while (comparator.isRunning()) {
+                            if (!NativeDisturbance.move(tid, random.nextInt(processors)))
+                                throw new IllegalStateException("cannot move a thread");
                             LockSupport.parkNanos(1 + random.nextLong(500_000));
                         }
                     },
                     "mover");
             mover.start();
-            int last = Disturb.processor();
-            while (comparer.isRunning()) {
-                if (comparer.random.nextInt(16) == 0)
-                    comparer.around(() -> Disturb.move(tid, comparer.random.nextInt(processors)));
-                comparer.compare();
-                comparer.spin();
-                int now = Disturb.processor();
+            int last = NativeDisturbance.processor();
+            while (comparator.isRunning()) {
+                if (comparator.random.nextInt(16) == 0)
+                    comparator.compareAround(() -> NativeDisturbance.move(tid, comparator.random.nextInt(processors)));
+                comparator.compare();
+                comparator.spin();
+                int now = NativeDisturbance.processor();
                 if (now != last) counts.migrations.increment();
                 last = now;
-                comparer.rest();
+                comparator.sleepWhileInactive();
             }
             mover.join();
         }
     },
     SIGNALLED("hit by a timer's signals") {
         @Override
-        void live(Comparer comparer, Counts counts) {
-            while (comparer.isRunning()) {
-                long timer = Disturb.startTimer(Comparer.tid(), 20_000 + comparer.random.nextLong(60_000));
+        void run(ReadingComparator comparator, Counts counts) {
+            while (comparator.isRunning()) {
+                long timer = NativeDisturbance.startTimer(
+                        ReadingComparator.tid(), 20_000 + comparator.random.nextLong(60_000));
                 if (timer < 0)
-                    throw new IllegalStateException("no timer: see the limit for pending signals, ulimit -i");
-                while (comparer.isRunning() && comparer.isOurTurn()) {
-                    comparer.compare();
-                    comparer.spin();
-                    if (comparer.random.nextInt(64) == 0) comparer.around(comparer::sleep);
+                    throw new IllegalStateException(
+                            "cannot create a timer: check the limit for pending signals, " + "ulimit -i");
+                while (comparator.isRunning() && comparator.isActive()) {
+                    comparator.compare();
+                    comparator.spin();
+                    if (comparator.random.nextInt(64) == 0) comparator.compareAround(comparator::sleep);
                 }
-                Disturb.stopTimer(timer);
-                comparer.rest();
+                NativeDisturbance.deleteTimer(timer);
+                comparator.sleepWhileInactive();
             }
         }
     },
     SHORT_LIVED("short threads") {
         @Override
-        void live(Comparer comparer, Counts counts) throws InterruptedException {
-            while (comparer.isRunning()) {
-                int rounds = comparer.random.nextInt(20);
+        void run(ReadingComparator comparator, Counts counts) throws InterruptedException {
+            while (comparator.isRunning()) {
+                int rounds = comparator.random.nextInt(20);
                 Thread thread = new Thread(
                         () -> {
-                            comparer.changeThread();
-                            comparer.compare();
+                            comparator.changeThread();
+                            comparator.compare();
                             for (int i = 0; i < rounds; i++) {
-                                comparer.spin();
-                                comparer.compare();
+                                comparator.spin();
+                                comparator.compare();
                             }
                         },
                         "short");
                 thread.start();
                 thread.join();
                 counts.threads.increment();
-                comparer.changeThread();
-                comparer.rest();
+                comparator.changeThread();
+                comparator.sleepWhileInactive();
             }
         }
     },
     ALLOCATING("allocating") {
         @Override
-        void live(Comparer comparer, Counts counts) {
+        void run(ReadingComparator comparator, Counts counts) {
             byte[][] kept = new byte[1000][];
-            while (comparer.isRunning()) {
-                comparer.around(() -> {
+            while (comparator.isRunning()) {
+                comparator.compareAround(() -> {
                     for (int i = 0; i < 10; i++)
-                        kept[comparer.random.nextInt(kept.length)] = new byte[comparer.random.nextInt(20_000)];
+                        kept[comparator.random.nextInt(kept.length)] = new byte[comparator.random.nextInt(20_000)];
                 });
-                comparer.spin();
-                comparer.rest();
+                comparator.spin();
+                comparator.sleepWhileInactive();
             }
         }
     };
 
-    /** How often what happened. */
+    /** Counts disturbances. */
     static final class Counts {
-        final int processors = Disturb.processors();
+        final int processors = NativeDisturbance.processors();
         final LongAdder migrations = new LongAdder();
         final LongAdder threads = new LongAdder();
     }
@@ -185,15 +191,15 @@ enum Disturbance {
         return 2;
     }
 
-    /** Compares until it is time to stop. */
-    abstract void live(Comparer comparer, Counts counts) throws IOException, InterruptedException;
+    /** Compares until the comparator ends. */
+    abstract void run(ReadingComparator comparator, Counts counts) throws IOException, InterruptedException;
 
-    private static void echo(Pipe there, Pipe back) {
+    private static void echo(Pipe request, Pipe response) {
         ByteBuffer one = ByteBuffer.allocateDirect(1);
-        while (receive(there, one)) transfer(back, one);
+        while (receive(request, one)) send(response, one);
     }
 
-    private static void transfer(Pipe pipe, ByteBuffer one) {
+    private static void send(Pipe pipe, ByteBuffer one) {
         try {
             one.clear();
             pipe.sink().write(one);

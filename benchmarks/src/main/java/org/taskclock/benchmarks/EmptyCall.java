@@ -5,7 +5,7 @@ package org.taskclock.benchmarks;
 /** A native call that does nothing, with the library's binding: JNI here, FFM on JDK 22 and later. */
 final class EmptyCall {
     static {
-        Counter.load();
+        TimeStampCounter.load();
     }
 
     private EmptyCall() {}

@@ -7,37 +7,37 @@ import java.util.List;
 import java.util.function.IntToDoubleFunction;
 import java.util.function.ToLongFunction;
 
-/** What readings cost an engine, and how far off they were, over all forks. */
+/** The cost of readings for an engine, and their errors, over all forks. */
 final class EngineSummary {
-    private static final List<Contender> CLOCKS = List.of(Contender.NOTHING, Contender.STOCK, Contender.CPU_NANOS);
-    private static final int READINGS_OF_A_CALL = 2;
+    private static final List<ReadingLoop> CLOCKS =
+            List.of(ReadingLoop.NOTHING, ReadingLoop.STOCK, ReadingLoop.CPU_NANOS);
+    private static final int READINGS_PER_CALL = 2;
 
     private final RowSummary row;
-    private final Rounds blocks;
+    private final RoundStatistics blocks;
 
     EngineSummary(RowSummary row) {
         this.row = row;
-        blocks = new Rounds(nanos(Contender.NOTHING).length);
+        blocks = new RoundStatistics(nanos(ReadingLoop.NOTHING).length);
     }
 
-    /** The CPU time of all blocks of all forks. */
-    private double[] nanos(Contender clock) {
+    /** Returns the CPU time of all blocks of all forks. */
+    private double[] nanos(ReadingLoop clock) {
         return row.forks().stream()
                 .flatMap(fork -> fork.engine().cpuNanos().get(clock.text).stream())
                 .mapToDouble(Long::doubleValue)
                 .toArray();
     }
 
-    /** Readings in each of these blocks. */
+    /** Returns the number of readings in each of these blocks. */
     private double[] readings() {
         return row.forks().stream()
-                .flatMapToDouble(fork -> fork.engine().cpuNanos().get(Contender.NOTHING.text).stream()
-                        .mapToDouble(
-                                unused -> READINGS_OF_A_CALL * fork.engine().calls()))
+                .flatMapToDouble(fork -> fork.engine().cpuNanos().get(ReadingLoop.NOTHING.text).stream()
+                        .mapToDouble(unused -> READINGS_PER_CALL * fork.engine().calls()))
                 .toArray();
     }
 
-    /** The median with its 95 % confidence interval, by ranks. */
+    /** Formats the median with its 95 % confidence interval by ranks. */
     private String median(String format, IntToDoubleFunction values) {
         double ranks = 0.98 / Math.sqrt(blocks.count());
         return Goal.format(
@@ -48,12 +48,12 @@ final class EngineSummary {
     }
 
     List<List<String>> costs() {
-        double[] none = nanos(Contender.NOTHING);
+        double[] none = nanos(ReadingLoop.NOTHING);
         double[] readings = readings();
         List<List<String>> costs = new ArrayList<>();
-        for (Contender clock : CLOCKS) {
+        for (ReadingLoop clock : CLOCKS) {
             double[] some = nanos(clock);
-            boolean reads = clock != Contender.NOTHING;
+            boolean reads = clock != ReadingLoop.NOTHING;
             costs.add(List.of(
                     row.text(),
                     clock.text,
@@ -65,7 +65,7 @@ final class EngineSummary {
     }
 
     List<String> errors() {
-        long comparisons = sum(Errors.Summary::comparisons);
+        long comparisons = sum(ReadingErrors.Summary::comparisons);
         double ahead = row.forks().stream()
                 .mapToDouble(fork -> fork.engine().errors().meanAhead()
                         * fork.engine().errors().comparisons())
@@ -75,19 +75,19 @@ final class EngineSummary {
                 Goal.format("%,d", comparisons),
                 Goal.format("%.0f %%", row.median(fork -> fork.engine().errors().quickPercent())),
                 Goal.format("%+.1f", ahead / comparisons),
-                Goal.format("%,d", most(Errors.Summary::p9999)),
-                Goal.format("%,d", most(Errors.Summary::worstAhead)),
-                Goal.format("%,d", most(Errors.Summary::worstBehind)),
+                Goal.format("%,d", max(ReadingErrors.Summary::p9999)),
+                Goal.format("%,d", max(ReadingErrors.Summary::worstAhead)),
+                Goal.format("%,d", max(ReadingErrors.Summary::worstBehind)),
                 Goal.format("%.0f", row.median(fork -> fork.engine().errors().medianWidth())));
     }
 
-    private long sum(ToLongFunction<Errors.Summary> figure) {
+    private long sum(ToLongFunction<ReadingErrors.Summary> figure) {
         return row.forks().stream()
                 .mapToLong(fork -> figure.applyAsLong(fork.engine().errors()))
                 .sum();
     }
 
-    private long most(ToLongFunction<Errors.Summary> figure) {
+    private long max(ToLongFunction<ReadingErrors.Summary> figure) {
         return row.forks().stream()
                 .mapToLong(fork -> figure.applyAsLong(fork.engine().errors()))
                 .max()

@@ -15,10 +15,10 @@ final class FreshJvm {
     private FreshJvm() {}
 
     /**
-     * Runs it to its end. Its standard error is ours.
+     * Runs a program to its end. It shares the standard error of this JVM.
      *
      * @return the lines that it printed
-     * @throws IOException if it failed
+     * @throws IOException if its exit code is not 0
      */
     static List<String> run(Class<?> program, String... arguments) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>();
@@ -33,7 +33,7 @@ final class FreshJvm {
         int exitCode = process.waitFor();
         if (exitCode != 0) {
             throw new IOException(program.getSimpleName() + " " + String.join(" ", arguments) + ": exit code "
-                    + exitCode + ": its messages are above");
+                    + exitCode + ": see its messages above");
         }
         return printed.lines().toList();
     }

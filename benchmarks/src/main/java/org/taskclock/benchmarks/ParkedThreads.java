@@ -5,9 +5,9 @@ package org.taskclock.benchmarks;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 
-/** Many threads that wait until the JVM ends. */
+/** Threads that park until the JVM exits. */
 final class ParkedThreads {
-    /** As small as it gets: the JVM raises it to what it needs. */
+    /** The smallest possible value. The JVM raises it to its minimum. */
     private static final long STACK_BYTES = 1;
 
     private ParkedThreads() {}

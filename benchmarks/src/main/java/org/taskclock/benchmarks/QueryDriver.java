@@ -9,14 +9,16 @@ import org.taskclock.ClockId;
 import org.taskclock.KernelReaders;
 import org.taskclock.TaskClock;
 
-/** A thread of a query engine: takes a split, runs it for a quantum, hands it to the next driver, and waits for another. */
+/**
+ * A thread of a query engine. Takes a split, runs it for a quantum, hands it to the next driver, and waits for another.
+ */
 final class QueryDriver extends Thread {
     private static final int PAGE_ROWS = 1 << 12;
     private static final int TABLE_SLOTS = 1 << 13;
     private static final int SLOT_SHIFT = 64 - 13;
     private static final ClockId KERNEL = ClockId.thread(0, ClockId.Kind.SCHED);
 
-    /** Written, so that no reading is compiled away. */
+    /** Keeps the JIT compiler from removing the readings. */
     private static volatile long unusedSink;
 
     /**
@@ -25,7 +27,7 @@ final class QueryDriver extends Thread {
      * @param clock what to read before and after each operator call; null to compare TaskClock with the kernel
      * @param recorded whether to keep the errors
      */
-    record Work(QueryPlan plan, Contender clock, boolean recorded, CountDownLatch splitsLeft) {}
+    record Work(QueryPlan plan, ReadingLoop clock, boolean recorded, CountDownLatch splitsLeft) {}
 
     /** Used by one driver at a time. */
     static final class Split {
@@ -41,7 +43,7 @@ final class QueryDriver extends Thread {
 
     private final LinkedTransferQueue<Split> splits;
     private final CountDownLatch started;
-    private final Errors errors = new Errors();
+    private final ReadingErrors errors = new ReadingErrors();
     private final Operator operator = new Operator();
 
     private volatile ClockId cpu;
@@ -53,13 +55,13 @@ final class QueryDriver extends Thread {
         setDaemon(true);
     }
 
-    /** This driver's CPU time, by the kernel. May be called from any thread. */
+    /** Returns this driver's CPU time by the kernel's clock. May be called from any thread. */
     long cpuNanos() {
         return cpu.nanos();
     }
 
-    /** May be called while no block runs. */
-    Errors errors() {
+    /** Returns the errors so far. May be called only between blocks. */
+    ReadingErrors errors() {
         return errors;
     }
 
@@ -84,7 +86,7 @@ final class QueryDriver extends Thread {
         unusedSink = split.work.clock == null ? compare(calls, split.work.recorded) : read(calls, split.work.clock);
     }
 
-    private long read(int[] calls, Contender clock) {
+    private long read(int[] calls, ReadingLoop clock) {
         long used = 0;
         for (int rows : calls) {
             long start = clock.read(1);
@@ -106,7 +108,7 @@ final class QueryDriver extends Thread {
         return used;
     }
 
-    /** Reads the kernel's clock around ours, not through it, so that no base becomes younger. */
+    /** Reads the kernel's clock before and after TaskClock, not through it, which would refresh TaskClock's base. */
     private long compare(boolean recorded) {
         long before = KERNEL.nanos();
         long start = System.nanoTime();
@@ -114,8 +116,8 @@ final class QueryDriver extends Thread {
         long end = System.nanoTime();
         long after = KERNEL.nanos();
         if (recorded) {
-            errors.time(end - start, System.nanoTime() - end);
-            errors.record(Judge.error(before, nanos, after), after - before);
+            errors.recordTime(end - start, System.nanoTime() - end);
+            errors.record(ReadingValidator.error(before, nanos, after), after - before);
         }
         return nanos;
     }

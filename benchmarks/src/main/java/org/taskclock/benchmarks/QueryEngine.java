@@ -11,20 +11,22 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedTransferQueue;
 
 /**
- * A program with the shape of a query engine: drivers take splits from a queue and read a clock before and after each operator
- * call. Blocks of the same work alternate between clocks, so that a disturbance of the machine affects all of them.
+ * A program with the shape of a query engine: drivers take splits from a queue and read a clock before and after each
+ * operator call. Blocks of the same work alternate between clocks, so that a disturbance of the machine affects all of
+ * them.
  */
 final class QueryEngine implements AutoCloseable {
     private static final int DRIVERS = 4;
     private static final int QUANTA = 10;
-    private static final int CYCLES_OF_A_ROUND = 40;
-    private static final List<Contender> CLOCKS = List.of(Contender.NOTHING, Contender.STOCK, Contender.CPU_NANOS);
+    private static final int CYCLES_PER_ROUND = 40;
+    private static final List<ReadingLoop> CLOCKS =
+            List.of(ReadingLoop.NOTHING, ReadingLoop.STOCK, ReadingLoop.CPU_NANOS);
     private static final int ROWS_TIMED = 20_000;
     private static final int TIMES = 500;
 
     private final LinkedTransferQueue<QueryDriver.Split> splits = new LinkedTransferQueue<>();
     private final List<QueryDriver> drivers = new ArrayList<>();
-    private final List<Contender> clocks = new ArrayList<>(CLOCKS);
+    private final List<ReadingLoop> clocks = new ArrayList<>(CLOCKS);
     private final QueryPlan plan;
 
     private QueryEngine() throws InterruptedException {
@@ -38,7 +40,7 @@ final class QueryEngine implements AutoCloseable {
     }
 
     /**
-     * Warms up until {@code from}, by {@link System#nanoTime}, then measures.
+     * Warms up until {@code from}, by {@link System#nanoTime}, and then measures.
      *
      * @param neighbors spinning threads per processor
      */
@@ -48,10 +50,10 @@ final class QueryEngine implements AutoCloseable {
             do engine.cycle(false);
             while (System.nanoTime() - from < 0);
             Map<String, List<Long>> nanos = new LinkedHashMap<>();
-            for (Contender clock : CLOCKS) nanos.put(clock.text, new ArrayList<>());
-            for (int cycle = 0; cycle < rounds * CYCLES_OF_A_ROUND; cycle++)
+            for (ReadingLoop clock : CLOCKS) nanos.put(clock.text, new ArrayList<>());
+            for (int cycle = 0; cycle < rounds * CYCLES_PER_ROUND; cycle++)
                 engine.cycle(true).forEach((clock, cpu) -> nanos.get(clock.text).add(cpu));
-            Errors errors = new Errors();
+            ReadingErrors errors = new ReadingErrors();
             for (QueryDriver driver : engine.drivers) errors.add(driver.errors());
             return new CadenceResult.EngineCost(engine.plan.calls(), nanos, errors.summary("engine"));
         }
@@ -62,7 +64,7 @@ final class QueryEngine implements AutoCloseable {
             int processor = i;
             Thread neighbor = new Thread(
                     () -> {
-                        Scheduling.keepOnProcessor(processor);
+                        NativeScheduling.keepOnProcessor(processor);
                         while (true) Thread.onSpinWait();
                     },
                     "neighbor");
@@ -71,7 +73,7 @@ final class QueryEngine implements AutoCloseable {
         }
     }
 
-    /** The fastest of many runs, as the first ones are not compiled. */
+    /** Measures the speed as the fastest of many runs, because the first ones are interpreted. */
     private static double rowsPerMicro() {
         QueryDriver.Operator operator = new QueryDriver.Operator();
         long quickest = Long.MAX_VALUE;
@@ -84,15 +86,15 @@ final class QueryEngine implements AutoCloseable {
     }
 
     /** Returns the CPU time of a block with each clock. */
-    private Map<Contender, Long> cycle(boolean recorded) throws InterruptedException {
+    private Map<ReadingLoop, Long> cycle(boolean recorded) throws InterruptedException {
         Collections.reverse(clocks); // cancels drift
-        Map<Contender, Long> nanos = new LinkedHashMap<>();
-        for (Contender clock : clocks) nanos.put(clock, cpuNanos(clock, recorded));
+        Map<ReadingLoop, Long> nanos = new LinkedHashMap<>();
+        for (ReadingLoop clock : clocks) nanos.put(clock, cpuNanos(clock, recorded));
         cpuNanos(null, recorded);
         return nanos;
     }
 
-    private long cpuNanos(Contender clock, boolean recorded) throws InterruptedException {
+    private long cpuNanos(ReadingLoop clock, boolean recorded) throws InterruptedException {
         QueryDriver.Work work = new QueryDriver.Work(plan, clock, recorded, new CountDownLatch(plan.splits()));
         long before = cpuNanos();
         for (int i = 0; i < plan.splits(); i++) splits.put(new QueryDriver.Split(work, i));

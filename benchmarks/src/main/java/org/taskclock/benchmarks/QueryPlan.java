@@ -6,8 +6,8 @@ import java.util.Arrays;
 import java.util.SplittableRandom;
 
 /**
- * The operator calls of each quantum of each split. Every block runs the same plan, so that blocks differ only in what they read. The
- * calls of a quantum take 1 ms together, and 2 to 200 us each, distributed log-uniformly.
+ * The operator calls of each quantum of each split. Every block runs the same plan, so that blocks differ only in the
+ * clock they read. The calls of a quantum take 1 ms in total, and 2 to 200 us each, distributed log-uniformly.
  */
 final class QueryPlan {
     private static final double QUANTUM_MICROS = 1_000;
@@ -43,12 +43,12 @@ final class QueryPlan {
         return rows[0].length;
     }
 
-    /** The number of rows that each operator call of a quantum processes. */
+    /** Returns the number of rows that each operator call of a quantum processes. */
     int[] calls(int split, int quantum) {
         return rows[split][quantum];
     }
 
-    /** The number of operator calls in all quanta. */
+    /** Returns the number of operator calls in all quanta. */
     int calls() {
         return Arrays.stream(rows)
                 .flatMap(Arrays::stream)

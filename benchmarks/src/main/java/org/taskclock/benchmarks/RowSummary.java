@@ -6,8 +6,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.DoubleStream;
+import org.apache.commons.math3.stat.StatUtils;
 
-/** One row of {@link CadenceBenchmark} over all forks that measured it. Figures are medians of the forks, in ns. */
+/** One row of {@link CadenceBenchmark} over all forks. Figures are medians of the forks in ns. */
 public final class RowSummary {
     private final CadenceRow row;
     private final List<CadenceResult> forks;
@@ -45,17 +46,17 @@ public final class RowSummary {
         return row.group() == CadenceRow.Group.SWITCHES;
     }
 
-    /** Readings per bracket. */
+    /** Returns the number of readings per bracket. */
     public int reads() {
         return row.reads();
     }
 
-    /** The name for a table. */
+    /** Returns the text for a table. */
     public String text() {
         return row.text();
     }
 
-    /** Whether most readings made no system call, in each fork. */
+    /** Returns whether most readings made no system call in each fork. */
     boolean isCounting() {
         return forks.stream().allMatch(fork -> fork.environment().isCounting());
     }
@@ -72,19 +73,19 @@ public final class RowSummary {
         return median(fork -> fork.cost().askedPercent());
     }
 
-    /** Context switches per bracket. */
+    /** Returns the number of context switches per bracket. */
     double switches() {
         return median(fork -> fork.cost().switches());
     }
 
-    /** The mean of TaskClock divided by the mean of stock, of one fork. */
+    /** Returns the mean of TaskClock divided by the mean of stock in one fork. */
     static double ratio(CadenceResult fork) {
-        return mean(fork, Contender.CPU_NANOS.text) / mean(fork, Contender.STOCK.text);
+        return mean(fork, ReadingLoop.CPU_NANOS.text) / mean(fork, ReadingLoop.STOCK.text);
     }
 
-    /** The mean of TaskClock less the mean of the counter alone, of one fork. */
+    /** Returns the mean of TaskClock minus the mean of the counter alone in one fork. */
     static double overCounter(CadenceResult fork) {
-        return mean(fork, Contender.CPU_NANOS.text) - mean(fork, Contender.COUNTER.text);
+        return mean(fork, ReadingLoop.CPU_NANOS.text) - mean(fork, ReadingLoop.COUNTER.text);
     }
 
     private static double mean(CadenceResult fork, String contender) {
@@ -92,11 +93,10 @@ public final class RowSummary {
     }
 
     double median(ToDoubleFunction<CadenceResult> figure) {
-        double[] sorted = figures(figure).toArray();
-        return (sorted[(sorted.length - 1) / 2] + sorted[sorted.length / 2]) / 2;
+        return StatUtils.percentile(figures(figure).toArray(), 50);
     }
 
-    /** The median with the minimum and maximum of all forks. */
+    /** Formats the median, and the minimum and maximum of all forks. */
     String range(String format, ToDoubleFunction<CadenceResult> figure) {
         return Goal.format(
                 format + " (" + format + " to " + format + ")",
@@ -106,6 +106,6 @@ public final class RowSummary {
     }
 
     private DoubleStream figures(ToDoubleFunction<CadenceResult> figure) {
-        return forks.stream().mapToDouble(figure).sorted();
+        return forks.stream().mapToDouble(figure);
     }
 }

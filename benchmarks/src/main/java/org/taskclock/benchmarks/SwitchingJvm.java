@@ -9,10 +9,13 @@ import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.concurrent.FutureTask;
-import org.taskclock.Rung;
+import org.taskclock.Backend;
 import org.taskclock.TaskClock;
 
-/** A JVM on a rung of its own, in which two threads on one processor take turns when asked to. Each turn is a switch. */
+/**
+ * A JVM on a given backend, in which two threads alternate on one processor on request. Each turn ends with a context
+ * switch.
+ */
 final class SwitchingJvm implements AutoCloseable {
     static final int TURNS = 20_000;
 
@@ -25,30 +28,30 @@ final class SwitchingJvm implements AutoCloseable {
     private final PrintWriter to;
     private final String greeting;
 
-    SwitchingJvm(Rung rung) throws IOException {
+    SwitchingJvm(Backend backend) throws IOException {
         ProcessBuilder builder = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "--enable-native-access=ALL-UNNAMED",
-                        "-Dtaskclock.rung=" + rung,
+                        "-Dtaskclock.backend=" + backend,
                         "-cp",
                         System.getProperty("java.class.path"),
                         SwitchingJvm.class.getName())
                 .redirectError(ProcessBuilder.Redirect.INHERIT);
         builder.environment().remove(TUNABLES);
-        if (rung == Rung.RSEQ_OWN) builder.environment().put(TUNABLES, "glibc.pthread.rseq=0");
+        if (backend == Backend.RSEQ_OWN) builder.environment().put(TUNABLES, "glibc.pthread.rseq=0");
         process = builder.start();
         from = process.inputReader(StandardCharsets.UTF_8);
         to = new PrintWriter(process.outputWriter(StandardCharsets.UTF_8), true);
         greeting = line();
     }
 
-    /** Why the rung cannot be used here; null if it can. */
+    /** Returns why the backend cannot be used, or null if it can. */
     String refusal() {
         return greeting.equals(READY) ? null : greeting;
     }
 
-    /** The CPU time of a turn that reads something and does some arithmetic. */
-    double turnNanos(Contender contender, int arithmetic) throws IOException {
+    /** Returns the CPU time of a turn that reads a clock and does some arithmetic. */
+    double turnNanos(ReadingLoop contender, int arithmetic) throws IOException {
         to.println(contender.name() + " " + arithmetic);
         return Double.parseDouble(line());
     }
@@ -57,10 +60,10 @@ final class SwitchingJvm implements AutoCloseable {
         String line = from.readLine();
         if (line != null) return line;
         int exitCode = process.onExit().join().exitValue();
-        throw new IOException("a JVM ended before its time, see above why; exit code " + exitCode);
+        throw new IOException("a JVM exited unexpectedly with code " + exitCode + ": see its messages above");
     }
 
-    /** It ends with its input. */
+    /** Closes the input of the JVM, which makes it exit. */
     @Override
     public void close() throws IOException {
         to.close();
@@ -78,54 +81,56 @@ final class SwitchingJvm implements AutoCloseable {
             System.out.println(e.getCause().getMessage());
             return;
         }
-        int there = Scheduling.newToken();
-        int back = Scheduling.newToken();
+        int request = NativeScheduling.newToken();
+        int response = NativeScheduling.newToken();
         for (int i = 0; i < WARM_UPS; i++) {
-            for (Contender contender : Switches.CONTENDERS) takeTurns(contender, i, there, back);
+            for (ReadingLoop contender : SwitchBenchmark.CONTENDERS) turnNanos(contender, i, request, response);
         }
         System.out.println(READY);
-        BufferedReader orders = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        String order;
-        while ((order = orders.readLine()) != null) {
-            String[] words = order.split(" ", -1);
-            System.out.println(takeTurns(Contender.valueOf(words[0]), Integer.parseInt(words[1]), there, back));
+        BufferedReader requests = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        String line;
+        while ((line = requests.readLine()) != null) {
+            String[] fields = line.split(" ", -1);
+            System.out.println(
+                    turnNanos(ReadingLoop.valueOf(fields[0]), Integer.parseInt(fields[1]), request, response));
         }
     }
 
     /**
-     * The CPU time of a turn: what others do on the processor meanwhile does not count. By new threads each time: one that
-     * has read on the rung rseq-own is registered with the kernel for good.
+     * Returns the CPU time of a turn, which excludes other work on the processor. Uses new threads each time: one that
+     * has read on backend rseq-own remains registered with the kernel.
      */
-    private static double takeTurns(Contender contender, int arithmetic, int there, int back) throws Exception {
+    private static double turnNanos(ReadingLoop contender, int arithmetic, int request, int response) throws Exception {
         FutureTask<Long> first = new FutureTask<>(() -> {
-            Scheduling.keepOnProcessor(0);
-            take(back);
-            long switches = Scheduling.switches();
-            long nanos = turns(contender, arithmetic, there, back);
-            if (Scheduling.switches() - switches < TURNS) throw new IllegalStateException("a turn without a switch");
-            give(there);
+            NativeScheduling.keepOnProcessor(0);
+            take(response);
+            long switches = NativeScheduling.switches();
+            long nanos = runTurns(contender, arithmetic, request, response);
+            if (NativeScheduling.switches() - switches < TURNS)
+                throw new IllegalStateException("a turn without a context switch");
+            give(request);
             return nanos;
         });
         FutureTask<Long> second = new FutureTask<>(() -> {
-            Scheduling.keepOnProcessor(0);
-            give(back);
-            take(there);
-            return turns(contender, arithmetic, back, there);
+            NativeScheduling.keepOnProcessor(0);
+            give(response);
+            take(request);
+            return runTurns(contender, arithmetic, response, request);
         });
         start(first);
         start(second);
         return (first.get() + second.get()) / (2.0 * TURNS);
     }
 
-    /** A daemon: where one fails, the other is left waiting. */
+    /** Starts a daemon thread, because one thread waits forever if the other fails. */
     private static void start(FutureTask<Long> task) {
         Thread thread = new Thread(task, "turns");
         thread.setDaemon(true);
         thread.start();
     }
 
-    private static long turns(Contender contender, int arithmetic, int given, int taken) {
-        long start = Contender.SYSTEM_CALL.read(1);
+    private static long runTurns(ReadingLoop contender, int arithmetic, int given, int taken) {
+        long start = ReadingLoop.SYSTEM_CALL.read(1);
         long value = 1;
         for (int turn = 0; turn < TURNS; turn++) {
             value += contender.read(1);
@@ -134,14 +139,14 @@ final class SwitchingJvm implements AutoCloseable {
             take(taken);
         }
         unusedSink = value;
-        return Contender.SYSTEM_CALL.read(1) - start;
+        return ReadingLoop.SYSTEM_CALL.read(1) - start;
     }
 
     private static void give(int token) {
-        if (!Scheduling.give(token)) throw new IllegalStateException("cannot give a token");
+        if (!NativeScheduling.give(token)) throw new IllegalStateException("cannot give a token");
     }
 
     private static void take(int token) {
-        if (!Scheduling.take(token)) throw new IllegalStateException("cannot take a token");
+        if (!NativeScheduling.take(token)) throw new IllegalStateException("cannot take a token");
     }
 }

@@ -4,32 +4,32 @@ package org.taskclock.benchmarks;
 
 import java.util.concurrent.ThreadLocalRandom;
 
-/** Ways to spend CPU time that are hard to tell apart by looking at it once a tick, or easy. */
+/** Ways to spend user and system time, with easy and hard cases for sampling at ticks. */
 public enum Workload {
     USER("user only") {
         @Override
-        void round(Bursts bursts, Ticks ticks) {
+        void round(MeasuredBursts bursts, KernelTicks ticks) {
             bursts.user(System.nanoTime() + MILLI);
         }
     },
     SYSTEM("system, nearly") {
         @Override
-        void round(Bursts bursts, Ticks ticks) {
+        void round(MeasuredBursts bursts, KernelTicks ticks) {
             bursts.user(System.nanoTime() + 100 * MICRO);
             bursts.system(System.nanoTime() + 2 * MILLI);
         }
     },
     MIXED("mixed, bursts shorter than a tick") {
         @Override
-        void round(Bursts bursts, Ticks ticks) {
-            // At random, or it would beat with the tick.
+        void round(MeasuredBursts bursts, KernelTicks ticks) {
+            // Random, to avoid interference with the ticks.
             bursts.user(System.nanoTime() + ThreadLocalRandom.current().nextLong(2_400 * MICRO));
             bursts.system(System.nanoTime() + ThreadLocalRandom.current().nextLong(1_600 * MICRO));
         }
     },
     SHORT("bursts of 50 us, with sleeps") {
         @Override
-        void round(Bursts bursts, Ticks ticks) {
+        void round(MeasuredBursts bursts, KernelTicks ticks) {
             bursts.user(System.nanoTime() + 50 * MICRO);
             bursts.system(System.nanoTime() + 50 * MICRO);
             bursts.sleep(System.nanoTime() + 50 * MICRO);
@@ -37,7 +37,7 @@ public enum Workload {
     },
     ASLEEP_AT_TICKS("user between ticks, asleep at each") {
         @Override
-        void round(Bursts bursts, Ticks ticks) {
+        void round(MeasuredBursts bursts, KernelTicks ticks) {
             long tick = ticks.after(System.nanoTime());
             bursts.sleep(tick + MARGIN);
             bursts.user(tick + ticks.tickNanos() - 2 * MARGIN);
@@ -45,7 +45,7 @@ public enum Workload {
     },
     AWAKE_AT_TICKS("user at ticks, asleep between") {
         @Override
-        void round(Bursts bursts, Ticks ticks) {
+        void round(MeasuredBursts bursts, KernelTicks ticks) {
             long tick = ticks.after(System.nanoTime() + 2 * MARGIN);
             bursts.sleep(tick - 2 * MARGIN);
             bursts.user(tick + MARGIN);
@@ -53,7 +53,7 @@ public enum Workload {
     },
     SYSTEM_AT_TICKS("user between ticks, system at each") {
         @Override
-        void round(Bursts bursts, Ticks ticks) {
+        void round(MeasuredBursts bursts, KernelTicks ticks) {
             long tick = ticks.after(System.nanoTime() + 2 * MARGIN);
             bursts.user(tick - 2 * MARGIN);
             bursts.system(tick + MARGIN);
@@ -61,14 +61,14 @@ public enum Workload {
     },
     YIELDS("Thread.yield, a little user between") {
         @Override
-        void round(Bursts bursts, Ticks ticks) {
+        void round(MeasuredBursts bursts, KernelTicks ticks) {
             bursts.user(System.nanoTime() + 20 * MICRO);
             bursts.yields(200);
         }
     },
     SHORT_THREADS("threads of 3 ms, the whole process") {
         @Override
-        void round(Bursts bursts, Ticks ticks) {
+        void round(MeasuredBursts bursts, KernelTicks ticks) {
             bursts.user(System.nanoTime() + 2 * MILLI);
             bursts.system(System.nanoTime() + MILLI);
         }
@@ -76,7 +76,7 @@ public enum Workload {
 
     private static final long MICRO = 1_000;
     private static final long MILLI = 1_000_000;
-    /** Wider than what a sleep or a system call may be late. */
+    /** Larger than the delay of a sleep or a system call. */
     private static final long MARGIN = 200 * MICRO;
 
     private final String text;
@@ -85,10 +85,10 @@ public enum Workload {
         this.text = text;
     }
 
-    /** One round of it, a few milliseconds at most. */
-    abstract void round(Bursts bursts, Ticks ticks);
+    /** Runs one round of a few milliseconds at most. */
+    abstract void round(MeasuredBursts bursts, KernelTicks ticks);
 
-    /** Whether each round has a thread of its own, and the process is measured. */
+    /** Returns whether each round runs in its own thread, and the process is measured. */
     boolean isOfProcess() {
         return this == SHORT_THREADS;
     }

@@ -2,7 +2,7 @@
 // Copyright the TaskClock authors
 package org.taskclock.soak;
 
-/** What a soak uses of the agent's bean; docs/agent.md describes it. */
+/** The part of the agent's bean that soaks use. docs/agent.md describes the bean. */
 public interface AgentMXBean {
     String NAME = "org.taskclock:type=TaskClock";
 
@@ -12,13 +12,13 @@ public interface AgentMXBean {
 
     void setThreadTimes(boolean fromClock);
 
-    void setAccountingVirtualThreads(boolean wanted);
+    void setAccountingVirtualThreads(boolean enabled);
 
     void setYieldMode(String mode);
 
     void setVirtualYieldMode(String mode);
 
-    Part[] getParts();
+    Feature[] getParts();
 
     long getMounts();
 
@@ -29,12 +29,12 @@ public interface AgentMXBean {
     long getMemoryBytes();
 
     /** A feature of the agent. */
-    interface Part {
+    interface Feature {
         String getName();
 
         String getState();
 
-        /** Returns why it is not there; null if it is. */
+        /** Returns why the feature is not installed, or null if it is. */
         String getProblem();
     }
 }

@@ -27,7 +27,10 @@ import javax.management.remote.JMXConnectorFactory;
 import javax.management.remote.JMXServiceURL;
 import org.taskclock.ProcessClock;
 
-/** An engine under load in a JVM of its own, and a connection to its beans. It ends when its standard input does. */
+/**
+ * An engine under load in its own JVM, and a connection to its beans. The engine exits when its standard input is
+ * closed.
+ */
 final class Engine implements AutoCloseable {
     private static final long READY_WITHIN_SECONDS = 180;
     private static final long END_WITHIN_SECONDS = 60;
@@ -73,18 +76,18 @@ final class Engine implements AutoCloseable {
                 if (connector == null) connect();
                 if (operations() > 0) return;
             } catch (IOException | JMException | AttachNotSupportedException e) {
-                // Not there yet.
+                // Not ready yet.
             }
         }
-        throw new IOException("the engine does not work: see " + log);
+        throw new IOException("the engine completed no operation: see " + log);
     }
 
-    @SuppressWarnings("BanJNDI") // the address is one that the engine on this machine has just given
+    @SuppressWarnings("BanJNDI") // the address comes from the engine on this machine
     private void connect() throws IOException, AttachNotSupportedException {
         VirtualMachine vm = VirtualMachine.attach(String.valueOf(process.pid()));
         try {
             String address = vm.startLocalManagementAgent();
-            if (address == null) throw new IllegalStateException("the engine has lost the address of its connector");
+            if (address == null) throw new IllegalStateException("the engine has no connector address");
             connector = JMXConnectorFactory.connect(new JMXServiceURL(address));
         } finally {
             vm.detach();
@@ -130,17 +133,17 @@ final class Engine implements AutoCloseable {
         return answers;
     }
 
-    /** Fails if a feature of the agent is missing, or if something failed in it. */
+    /** Throws if a feature of the agent is missing or the agent has failed. */
     void checkAgent() throws IOException {
         AgentMXBean agent = bean(AgentMXBean.NAME, AgentMXBean.class);
-        for (AgentMXBean.Part part : agent.getParts()) {
-            if (part.getProblem() != null)
-                throw new IOException("the agent's " + part.getName() + ": " + part.getProblem());
+        for (AgentMXBean.Feature feature : agent.getParts()) {
+            if (feature.getProblem() != null)
+                throw new IOException("the agent's " + feature.getName() + ": " + feature.getProblem());
         }
         if (agent.getFailures() > 0) throw new IOException("the agent failed: " + agent.getLastFailure());
     }
 
-    /** CPU time of the whole process. */
+    /** Returns the CPU time of the whole process. */
     long cpuNanos() {
         return clock.cpuNanos();
     }
@@ -169,7 +172,7 @@ final class Engine implements AutoCloseable {
         }
     }
 
-    /** Returns what the engine's log has to say against the agent or the JVM. */
+    /** Returns lines in the engine's log that indicate problems of the agent or the JVM. */
     List<String> complaints() throws IOException {
         try (var lines = Files.lines(log, StandardCharsets.ISO_8859_1)) {
             return lines.filter(line -> line.startsWith("taskclock:")
@@ -179,7 +182,7 @@ final class Engine implements AutoCloseable {
                             || line.contains("OutOfMemoryError")
                             || line.contains("StackOverflowError")
                             || line.contains("fatal error")
-                            // Kafka's tools go on after these.
+                            // Kafka's tools continue after these.
                             || line.contains("Exiting before consuming")
                             || line.startsWith("org.apache.kafka.common.errors."))
                     .limit(20)
@@ -187,13 +190,13 @@ final class Engine implements AutoCloseable {
         }
     }
 
-    /** Ends the engine in order; kills it if it does not, or if this thread is interrupted. */
+    /** Shuts the engine down. Kills it if it does not exit, or if this thread is interrupted. */
     @Override
     public void close() throws IOException {
         try {
             if (connector != null) connector.close();
         } catch (IOException e) {
-            // The engine is gone already.
+            // The engine has already exited.
         }
         process.getOutputStream().close();
         try {
@@ -205,7 +208,7 @@ final class Engine implements AutoCloseable {
         }
     }
 
-    /** Exit code of the ended engine. */
+    /** Returns the exit code of the engine, which must have exited. */
     int exitCode() {
         return process.exitValue();
     }

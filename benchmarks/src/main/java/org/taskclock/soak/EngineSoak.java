@@ -27,22 +27,22 @@ import picocli.CommandLine.Parameters;
         mixinStandardHelpOptions = true,
         sortOptions = false,
         description = {
-            "Soak the agent in an engine under load.",
-            "First, the engine runs without the agent to record its answers. Then it runs with all features of the agent, while "
-                    + "the soak attaches and detaches copies, changes modes, takes thread and heap dumps, records with "
-                    + "JFR and async-profiler, and reads the bean. Last, the agent is switched on and off in an "
-                    + "undisturbed run, to compare throughput."
+            "Soak-test the agent in an engine under load.",
+            "First, the engine runs without the agent to record its answers. Then it runs with all features of the "
+                    + "agent, while the soak attaches and detaches copies, changes modes, takes thread and heap "
+                    + "dumps, records with JFR and async-profiler, and reads the bean. Finally, the agent is "
+                    + "switched on and off in an undisturbed run to compare throughput."
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {"0:success", "1:failure (see the result)", "2:usage error"})
 public final class EngineSoak implements Callable<Integer> {
     private static final int SAMPLE_SECONDS = 5;
 
-    /** A heap dump stops an engine for less. */
-    private static final double LONGEST_PAUSE_SECONDS = 60;
+    /** Longer than any pause for a heap dump. */
+    private static final double MAX_PAUSE_SECONDS = 60;
 
-    /** A shorter run does not warm up, so its growth is not judged. */
-    private static final double LONG_MINUTES = 10;
+    /** Shorter runs are not checked for growth, because the engine is still warming up. */
+    private static final double MIN_MINUTES_FOR_GROWTH = 10;
 
     @Option(names = "--name", required = true, description = "Name of the engine, and of the result file.")
     private String name;
@@ -66,7 +66,8 @@ public final class EngineSoak implements Callable<Integer> {
             names = "--minutes",
             defaultValue = "30",
             description =
-                    "Length of the disturbed run, in minutes; 0 skips it. Growth is judged in runs of 10 minutes or more (default: ${DEFAULT-VALUE}).")
+                    "Length of the disturbed run, in minutes; 0 skips it. Runs of 10 minutes or more are checked for "
+                            + "growth (default: ${DEFAULT-VALUE}).")
     private double minutes;
 
     @Option(
@@ -100,7 +101,7 @@ public final class EngineSoak implements Callable<Integer> {
     private List<String> command;
 
     private final List<String> failures = Collections.synchronizedList(new ArrayList<>());
-    private SoakResult.Machine machine;
+    private EngineSoakResult.Machine machine;
     private String options;
 
     public static void main(String[] args) {
@@ -113,16 +114,16 @@ public final class EngineSoak implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, InterruptedException {
         Files.createDirectories(out);
-        // So that no earlier result is taken for this one's.
+        // An earlier result must not be mistaken for this one.
         Files.deleteIfExists(out.resolve(name + ".json"));
         Files.deleteIfExists(out.resolve(name + ".md"));
-        machine = SoakResult.Machine.of(java);
-        options = Disturber.allFeatures(machine.feature());
+        machine = EngineSoakResult.Machine.of(java);
+        options = OperatorActions.allFeatures(machine.feature());
         Map<String, String> recorded = orFailure(this::reference);
         Map<String, String> expected = recorded == null ? Map.of() : recorded;
-        SoakResult.Disturbed disturbed = minutes > 0 ? orFailure(() -> disturb(expected)) : null;
-        Comparison.Result comparison = groups > 0 ? orFailure(() -> compare(expected)) : null;
-        SoakResult result = new SoakResult(name, machine, expected, disturbed, comparison, failures);
+        EngineSoakResult.Disturbed disturbed = minutes > 0 ? orFailure(() -> disturb(expected)) : null;
+        AgentComparison.Result comparison = groups > 0 ? orFailure(() -> compare(expected)) : null;
+        EngineSoakResult result = new EngineSoakResult(name, machine, expected, disturbed, comparison, failures);
         Files.writeString(
                 out.resolve(name + ".json"),
                 new GsonBuilder()
@@ -137,7 +138,7 @@ public final class EngineSoak implements Callable<Integer> {
         return failures.isEmpty() ? 0 : 1;
     }
 
-    /** Returns what the part of the soak found; null if it failed, which is then in the result. */
+    /** Runs a part of the soak. Returns null and records the failure if it throws. */
     private <T> T orFailure(Callable<T> part) throws InterruptedException {
         try {
             return part.call();
@@ -149,9 +150,9 @@ public final class EngineSoak implements Callable<Integer> {
         }
     }
 
-    private void fail(String what) {
-        failures.add(what);
-        System.err.println("taskclock: soak: " + name + ": " + what);
+    private void fail(String message) {
+        failures.add(message);
+        System.err.println("taskclock: soak: " + name + ": " + message);
     }
 
     private Map<String, String> reference() throws IOException, InterruptedException, JMException {
@@ -168,15 +169,15 @@ public final class EngineSoak implements Callable<Integer> {
     }
 
     private List<String> withAgent(String agentOptions) {
-        // Otherwise the JVM warns when an agent is loaded later.
+        // Otherwise, the JVM prints a warning when an agent is loaded later.
         return List.of("-javaagent:" + agent + "=" + agentOptions, "-XX:+EnableDynamicAgentLoading");
     }
 
-    private SoakResult.Disturbed disturb(Map<String, String> expected)
+    private EngineSoakResult.Disturbed disturb(Map<String, String> expected)
             throws IOException, InterruptedException, JMException {
         Path work = Files.createTempDirectory("taskclock-soak");
         Path log = out.resolve(name + "-disturbed.log");
-        List<Vitals> samples = new ArrayList<>();
+        List<EngineResources> samples = new ArrayList<>();
         Map<String, Integer> actions;
         long operations;
         long mounts;
@@ -185,23 +186,23 @@ public final class EngineSoak implements Callable<Integer> {
         jvmOptions.add("-Dsoak.paced=true"); // for an engine whose threads would otherwise grow with its throughput
         Engine engine = Engine.start(java, jvmOptions, command, log);
         try (engine) {
-            Disturber disturber =
-                    new Disturber(engine, machine.feature(), agent, withSummary, work, recordingSeconds * 1000L);
+            OperatorActions operator =
+                    new OperatorActions(engine, machine.feature(), agent, withSummary, work, recordingSeconds * 1000L);
             long start = System.nanoTime();
             long end = start + (long) (minutes * 60e9);
             Thread sampler = new Thread(() -> sample(engine, start, end, samples), "sampler");
             sampler.start();
-            for (int turn = 0; System.nanoTime() - end < 0 && engine.isAlive(); turn++) {
+            for (int index = 0; System.nanoTime() - end < 0 && engine.isAlive(); index++) {
                 try {
-                    disturber.next(turn);
+                    operator.perform(index);
                 } catch (IOException e) {
                     fail(e.getMessage());
                 }
                 TimeUnit.MILLISECONDS.sleep(500);
             }
             sampler.join();
-            actions = disturber.counts();
-            if (!engine.isAlive()) throw new IOException("the engine ended during the soak: see " + log);
+            actions = operator.counts();
+            if (!engine.isAlive()) throw new IOException("the engine exited during the soak: see " + log);
             checkErrors(engine);
             compareAnswers(expected, engine.answers());
             operations = engine.operations();
@@ -210,17 +211,17 @@ public final class EngineSoak implements Callable<Integer> {
         checkEnd(engine, log);
         checkSummary(work);
         delete(work);
-        double pause = Vitals.longestPause(samples);
-        if (samples.isEmpty() || pause > LONGEST_PAUSE_SECONDS) fail("no operation for " + Math.round(pause) + " s");
-        Map<String, Vitals.Growth> growth = Vitals.growth(samples);
-        growth.forEach((what, change) -> {
-            if (minutes >= LONG_MINUTES && !change.isGood())
-                fail(what + " grew from " + change.early() + " to " + change.late());
+        double pause = EngineResources.longestPause(samples);
+        if (samples.isEmpty() || pause > MAX_PAUSE_SECONDS) fail("no operation for " + Math.round(pause) + " s");
+        Map<String, EngineResources.Growth> growth = EngineResources.growth(samples);
+        growth.forEach((resource, change) -> {
+            if (minutes >= MIN_MINUTES_FOR_GROWTH && !change.isGood())
+                fail(resource + " grew from " + change.early() + " to " + change.late());
         });
-        actions.forEach((what, count) -> {
-            if (count == 0) fail(what + ": never done");
+        actions.forEach((action, count) -> {
+            if (count == 0) fail(action + ": never performed");
         });
-        return new SoakResult.Disturbed(minutes, operations, mounts, actions, growth, samples);
+        return new EngineSoakResult.Disturbed(minutes, operations, mounts, actions, growth, samples);
     }
 
     private static void delete(Path directory) throws IOException {
@@ -229,19 +230,19 @@ public final class EngineSoak implements Callable<Integer> {
         }
     }
 
-    private void sample(Engine engine, long start, long end, List<Vitals> samples) {
+    private void sample(Engine engine, long start, long end, List<EngineResources> samples) {
         AgentMXBean agentBean = engine.bean(AgentMXBean.NAME, AgentMXBean.class);
         int failed = 0;
         while (System.nanoTime() - end < 0 && engine.isAlive()) {
             try {
                 TimeUnit.SECONDS.sleep(SAMPLE_SECONDS);
-                // While it is detached there is no bean to read.
+                // There is no bean while the agent is detached.
                 boolean attached = engine.beans().isRegistered(Engine.name(AgentMXBean.NAME));
                 long agentBytes = attached ? readAll(engine, agentBean) : 0;
                 failed = 0;
-                samples.add(Vitals.of(engine, (System.nanoTime() - start) / 1e9, agentBytes));
+                samples.add(EngineResources.of(engine, (System.nanoTime() - start) / 1e9, agentBytes));
             } catch (IOException | JMException | RuntimeException e) {
-                // It may have been detached when it was read, and attached again since.
+                // The agent may have been detached during the read and attached again since.
                 if (++failed > 1 && !isDetached(engine)) fail("reading beans: " + e);
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
@@ -258,7 +259,9 @@ public final class EngineSoak implements Callable<Integer> {
         }
     }
 
-    /** Reads all attributes of the agent's bean, as a second JVM's client does. Returns the memory that the agent uses. */
+    /**
+     * Reads all attributes of the agent's bean, as a monitoring client does. Returns the memory that the agent uses.
+     */
     private static long readAll(Engine engine, AgentMXBean agentBean) throws IOException, JMException {
         for (MBeanAttributeInfo attribute :
                 engine.beans().getMBeanInfo(Engine.name(AgentMXBean.NAME)).getAttributes()) {
@@ -281,15 +284,15 @@ public final class EngineSoak implements Callable<Integer> {
         }
     }
 
-    private Comparison.Result compare(Map<String, String> expected)
+    private AgentComparison.Result compare(Map<String, String> expected)
             throws IOException, InterruptedException, JMException {
         Path log = out.resolve(name + "-compared.log");
-        Comparison.Result result;
+        AgentComparison.Result result;
         Engine engine = Engine.start(java, withAgent(options), command, log);
         try (engine) {
             TimeUnit.SECONDS.sleep(warmUp);
             engine.checkAgent();
-            result = new Comparison(engine, (long) (window * 1000)).run(groups);
+            result = new AgentComparison(engine, (long) (window * 1000)).run(groups);
             checkErrors(engine);
             compareAnswers(expected, engine.answers());
         }

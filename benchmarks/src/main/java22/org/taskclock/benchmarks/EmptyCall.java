@@ -15,7 +15,7 @@ final class EmptyCall {
     private static final MethodHandle MH$empty_call;
 
     static {
-        Counter.load();
+        TimeStampCounter.load();
         MH$empty_call = Linker.nativeLinker()
                 .downcallHandle(
                         SymbolLookup.loaderLookup().find("empty_call").orElseThrow(),

@@ -27,7 +27,7 @@ class CadenceBenchmarkTest {
     // ---- arguments
 
     @Test
-    void shouldMeasureAllRowsUnlessTold() {
+    void shouldMeasureAllRowsByDefault() {
         CadenceOptions options = CadenceOptions.parse();
         assertThat(options.rows()).isEqualTo(CadenceRow.ALL);
         assertThat(options.format()).isEqualTo(CadenceOptions.Format.TEXT);
@@ -50,19 +50,19 @@ class CadenceBenchmarkTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-                    --fork 3                 | --fork: no such option: options are --forks N,
-                    tight                    | tight: no such option
+                    --fork 3                 | --fork: unknown option: options are --forks N,
+                    tight                    | tight: unknown option
                     --forks                  | --forks: needs a value
                     --forks 0                | --forks 0: not a number from 1 to 9999
                     --rounds -1              | --rounds -1: not a number
                     --rounds 1e3             | --rounds 1e3: not a number
-                    --only 5us               | --only 5us: no such row: rows are tight, 1us,
-                    --only tight,            | --only : no such row
+                    --only 5us               | --only 5us: unknown row: rows are tight, 1us,
+                    --only tight,            | --only : unknown row
                     --json --markdown        | --markdown and --json cannot be combined
                     --from x --only tight    | --only: cannot be combined with --from
                     --json --from x          | --json: cannot be combined with --from
                     """)
-    void shouldSayWhatIsWrongWithArguments(String arguments, String message) {
+    void shouldReportWrongArguments(String arguments, String message) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> CadenceOptions.parse(arguments.split(" ", -1)))
                 .withMessageStartingWith(message);
@@ -73,13 +73,13 @@ class CadenceBenchmarkTest {
         End end = run("--only", "5us");
         assertThat(end.exitCode).isEqualTo(2);
         assertThat(end.err)
-                .startsWith("taskclock: cadence: --only 5us: no such row")
+                .startsWith("taskclock: cadence: --only 5us: unknown row")
                 .hasLineCount(1);
         assertThat(end.out).isEmpty();
     }
 
     @Test
-    void shouldSayWhichLineOfAFileIsNoResult() throws Exception {
+    void shouldReportALineThatIsNotAResult() throws Exception {
         Path file = folder.resolve("cadence.json");
         Files.writeString(file, reading("tight", 1, "rseq", 10, 500, 8).json() + "\n{\"row\":\"tight\"}\n");
         End end = run("--from", file.toString());
@@ -90,12 +90,12 @@ class CadenceBenchmarkTest {
 
     // ---- goals
 
-    private static CadenceResult.Environment on(String rung) {
-        return new CadenceResult.Environment("25.0.3", rung, "FFM", 2);
+    private static CadenceResult.Environment on(String backend) {
+        return new CadenceResult.Environment("25.0.3", backend, "FFM", 2);
     }
 
     private static CadenceResult reading(
-            String row, int fork, String rung, double cpuNanos, double stock, double counter) {
+            String row, int fork, String backend, double cpuNanos, double stock, double counter) {
         Map<String, Double> nanos = Map.of(
                 "counter",
                 counter,
@@ -110,11 +110,11 @@ class CadenceBenchmarkTest {
                 "cpuNanos",
                 cpuNanos);
         CadenceResult.ReadingCost cost = new CadenceResult.ReadingCost(nanos, nanos, 0.125, 1);
-        return CadenceResult.of(CadenceRow.named(row).get(0), fork, on(rung), cost);
+        return CadenceResult.of(CadenceRow.named(row).get(0), fork, on(backend), cost);
     }
 
     private static CadenceGoal.Verdict verdict(CadenceResult... forks) {
-        return CadenceGoal.judge(RowSummary.of(List.of(forks)).get(0));
+        return CadenceGoal.check(RowSummary.of(List.of(forks)).get(0));
     }
 
     @ParameterizedTest
@@ -125,19 +125,19 @@ class CadenceBenchmarkTest {
         "1ms, 350, 350.1, 0.70 of stock",
         "switch-1, 500, 500.1, 1.00 of stock"
     })
-    void shouldJudgeMeansOfCpuNanos(String row, double good, double bad, String goal) {
+    void shouldCompareMeansOfCpuNanosWithGoals(String row, double good, double bad, String goal) {
         assertThat(verdict(reading(row, 1, "rseq", good, 500, 8))).isEqualTo(new CadenceGoal.Verdict(goal, "yes"));
         assertThat(verdict(reading(row, 1, "rseq", bad, 500, 8))).isEqualTo(new CadenceGoal.Verdict(goal, "**no**"));
     }
 
     @Test
-    void shouldNotAskARungForMoreThanItIsFor() {
-        assertThat(verdict(reading("10us", 1, "syscall", 500, 500, 8)).met()).isEqualTo("not asked");
+    void shouldNotApplyGoalsToOtherBackends() {
+        assertThat(verdict(reading("10us", 1, "syscall", 500, 500, 8)).met()).isEqualTo("not applicable");
         assertThat(verdict(reading("1us", 1, "rseq", 500, 500, 8))).isEqualTo(CadenceGoal.Verdict.NONE);
     }
 
     @Test
-    void shouldJudgeTheMedianOfForks() {
+    void shouldCompareTheMedianOfForksWithTheGoal() {
         CadenceResult good = reading("10us", 1, "rseq", 40, 500, 8);
         CadenceResult bad = reading("10us", 2, "rseq", 400, 500, 8);
         assertThat(verdict(good, bad, good).met()).isEqualTo("yes");
@@ -148,17 +148,17 @@ class CadenceBenchmarkTest {
     }
 
     @Test
-    void shouldAllowAFirstReadingByFfmMoreTime() {
-        assertThat(CadenceGoal.judgeFirst("JNI", 5e6)).isEqualTo(new CadenceGoal.Verdict("5 ms", "yes"));
-        assertThat(CadenceGoal.judgeFirst("JNI", 5.1e6).met()).isEqualTo("**no**");
-        assertThat(CadenceGoal.judgeFirst("FFM", 15e6)).isEqualTo(new CadenceGoal.Verdict("15 ms", "yes"));
-        assertThat(CadenceGoal.judgeFirst("FFM", 15.1e6).met()).isEqualTo("**no**");
+    void shouldAllowMoreTimeForAFirstReadingWithFfm() {
+        assertThat(CadenceGoal.checkFirst("JNI", 5e6)).isEqualTo(new CadenceGoal.Verdict("5 ms", "yes"));
+        assertThat(CadenceGoal.checkFirst("JNI", 5.1e6).met()).isEqualTo("**no**");
+        assertThat(CadenceGoal.checkFirst("FFM", 15e6)).isEqualTo(new CadenceGoal.Verdict("15 ms", "yes"));
+        assertThat(CadenceGoal.checkFirst("FFM", 15.1e6).met()).isEqualTo("**no**");
     }
 
     // ---- results
 
     private static List<CadenceResult> oneOfEachKind() {
-        Errors errors = new Errors();
+        ReadingErrors errors = new ReadingErrors();
         errors.record(300, 500);
         errors.record(-100, 600);
         return List.of(
@@ -189,7 +189,7 @@ class CadenceBenchmarkTest {
     }
 
     @Test
-    void shouldThrowWhenALineIsNoResult() {
+    void shouldThrowIfALineIsNotAResult() {
         for (String line : List.of("", "null", "{", "[1]", "{}", "{\"row\":\"tight\"}")) {
             assertThatIllegalArgumentException().isThrownBy(() -> CadenceResult.parse(line));
         }
@@ -199,13 +199,13 @@ class CadenceBenchmarkTest {
     void shouldShowEachKindOfResult() {
         String text = CadenceReport.text(oneOfEachKind(), true);
         assertThat(text)
-                .startsWith("JDK 25.0.3, rung rseq by FFM, 2 processors.\n")
+                .startsWith("JDK 25.0.3, backend rseq by FFM, 2 processors.\n")
                 .contains("| tight loop | 8.0 | 2.0 | 24.0 | 450.0 | 500.0 | 500.0 | 10.0 | 10.0 | 0.125 % | 1.00 |"
                         + " 0.020 (0.020 to 0.020) | counter + 4 ns | yes |")
                 .contains("cpuNanos takes 2.0 (2.0 to 2.0) ns more than the counter alone")
                 .contains("| ms | 4.0 | 3.0 | 9.0 | 15 ms | yes |")
                 .contains("| 11.5 (11.5 to 11.5) |")
-                // 2.5 ms in 1,000 readings, of a block of 12.5 ms
+                // 2.5 ms for 1,000 readings, in a block of 12.5 ms
                 .contains("| 2500.0 (2500.0 to 2500.0) | 20.00 (20.00 to 20.00) |")
                 .contains("| 2 | 0 % | +100.0 | 300 | 300 | 100 |");
         assertThat(CadenceReport.text(oneOfEachKind(), false))
@@ -229,7 +229,7 @@ class CadenceBenchmarkTest {
             }
         }
         assertThat(plan.calls()).isEqualTo(calls);
-        // The mean of such lengths is 43 us.
+        // The mean length is 43 us.
         assertThat(calls / 100.0).isCloseTo(1_000 / 43.0, within(5.0));
     }
 
@@ -253,7 +253,7 @@ class CadenceBenchmarkTest {
     }
 
     @Test
-    @EnabledOnOs(value = OS.LINUX, architectures = "amd64", disabledReason = "the native library is for this alone")
+    @EnabledOnOs(value = OS.LINUX, architectures = "amd64", disabledReason = "the native library needs it")
     void shouldMeasureEachKindOfRow() throws Exception {
         String rows = "tight,1ms,switch-1,switch-2,threads-16,first,engine";
         End end = run("--json", "--forks", "1", "--rounds", "1", "--only", rows);
@@ -300,7 +300,7 @@ class CadenceBenchmarkTest {
             assertThat(blocks).hasSameSizeAs(engine.cpuNanos().get("nothing"));
             assertThat(blocks).allMatch(nanos -> nanos > 0);
         });
-        // Each block of each driver is compared before and after each call.
+        // TaskClock is compared with the kernel before and after each call.
         assertThat(engine.errors().comparisons())
                 .isEqualTo(
                         2L * engine.calls() * engine.cpuNanos().get("nothing").size());

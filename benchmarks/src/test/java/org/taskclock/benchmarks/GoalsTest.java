@@ -12,48 +12,50 @@ import java.util.StringJoiner;
 import org.junit.jupiter.api.Test;
 
 class GoalsTest {
-    /** One run as JMH writes it; more of its object in front. */
-    private static String run(String more, String jdk, String rung, String benchmark, String metric) {
+    /** Returns a run as JMH writes it, starting with additional properties. */
+    private static String run(String properties, String jdk, String backend, String benchmark, String metric) {
         return String.format(
                 Locale.ROOT,
-                "{%1$s 'jdkVersion': '%2$s', 'vmName': 'VM', 'vmVersion': '%2$s', 'jvmArgs': ['-ea', '-Dtaskclock.rung=%3$s'],"
-                        + " 'benchmark': 'org.taskclock.benchmarks.%4$s', 'primaryMetric': {'scoreUnit': 'ns/op', %5$s},"
-                        + " 'secondaryMetrics': {'gc.alloc.rate.norm': {'score': 0.25}}}",
-                more,
+                "{%1$s 'jdkVersion': '%2$s', 'vmName': 'VM', 'vmVersion': '%2$s', 'jvmArgs': ['-ea', "
+                        + "'-Dtaskclock.backend=%3$s'], 'benchmark': 'org.taskclock.benchmarks.%4$s', "
+                        + "'primaryMetric': {'scoreUnit': 'ns/op', %5$s}, 'secondaryMetrics': {'gc.alloc.rate.norm': "
+                        + "{'score': 0.25}}}",
+                properties,
                 jdk,
-                rung,
+                backend,
                 benchmark,
                 metric);
     }
 
-    private static String average(String jdk, String rung, String benchmark, String forks) {
-        return run("'mode': 'avgt',", jdk, rung, benchmark, "'rawData': " + forks);
+    private static String average(String jdk, String backend, String benchmark, String forks) {
+        return run("'mode': 'avgt',", jdk, backend, benchmark, "'rawData': " + forks);
     }
 
     private static String file(String jdk, String cpuForks) {
         return "["
-                + average(jdk, "syscall", "CurrentThread.floor", "[[500], [500]]") + ","
-                + average(jdk, "syscall", "CurrentThread.cpuNanos", cpuForks) + ","
+                + average(jdk, "syscall", "CurrentThreadBenchmark.floor", "[[500], [500]]") + ","
+                + average(jdk, "syscall", "CurrentThreadBenchmark.cpuNanos", cpuForks) + ","
                 + run(
                         "'mode': 'avgt', 'params': {'thread': 'parked'},",
                         jdk,
                         "syscall",
-                        "OtherThread.now",
+                        "OtherThreadBenchmark.now",
                         "'rawData': [[1]]")
                 + "]";
     }
 
-    private static Results results(String jdk, String cpuForks) {
-        return Results.parse(List.of(file(jdk, cpuForks))).get(0);
+    private static JmhResults results(String jdk, String cpuForks) {
+        return JmhResults.parse(List.of(file(jdk, cpuForks))).get(0);
     }
 
-    /** On the rung rseq: benchmarks of CurrentThread and their ns. */
+    /** Formats goals for benchmarks of the current thread on backend rseq, given their names and ns. */
     private static String counting(String jdk, Object... namesAndNanos) {
         StringJoiner runs = new StringJoiner(",", "[", "]");
         for (int i = 0; i < namesAndNanos.length; i += 2) {
-            runs.add(average(jdk, "rseq", "CurrentThread." + namesAndNanos[i], "[[" + namesAndNanos[i + 1] + "]]"));
+            runs.add(average(
+                    jdk, "rseq", "CurrentThreadBenchmark." + namesAndNanos[i], "[[" + namesAndNanos[i + 1] + "]]"));
         }
-        return Goals.markdown(Results.parse(List.of(runs.toString())));
+        return Goals.markdown(JmhResults.parse(List.of(runs.toString())));
     }
 
     private static String line(String markdown, String start) {
@@ -72,43 +74,45 @@ class GoalsTest {
     }
 
     @Test
-    void shouldTakeAllForksAndFilesOfOneJvmTogether() {
-        List<Results> all = Results.parse(List.of(
+    void shouldMergeAllForksAndFilesOfOneJvm() {
+        List<JmhResults> all = JmhResults.parse(List.of(
                 file("17.0.15", "[[510, 9999], [505]]"), file("25.0.3", "[[1]]"), file("17.0.15", "[[520, 521]]")));
         assertThat(all).hasSize(2);
-        Results results = all.get(0);
-        assertThat(results.nanos("CurrentThread.cpuNanos")).isEqualTo(520);
-        assertThat(results.quantile("CurrentThread.cpuNanos", 0.1)).isEqualTo(507, within(1e-9));
-        assertThat(results.bytes("CurrentThread.cpuNanos")).isEqualTo(0.25);
+        JmhResults results = all.get(0);
+        assertThat(results.nanos("CurrentThreadBenchmark.cpuNanos")).isEqualTo(520);
+        assertThat(results.quantile("CurrentThreadBenchmark.cpuNanos", 0.1)).isEqualTo(507, within(1e-9));
+        assertThat(results.bytes("CurrentThreadBenchmark.cpuNanos")).isEqualTo(0.25);
     }
 
     @Test
-    void shouldKeepRungsOfOneJvmApart() {
-        List<Results> all = Results.parse(List.of(
-                file("17.0.15", "[[520]]"), file("17.0.15", "[[11]]").replace("rung=syscall", "rung=rseq-own")));
-        assertThat(all).extracting(Results::rung).containsExactly("syscall", "rseq-own");
-        assertThat(all).extracting(Results::isCounting).containsExactly(false, true);
+    void shouldSeparateBackendsOfOneJvm() {
+        List<JmhResults> all = JmhResults.parse(List.of(
+                file("17.0.15", "[[520]]"), file("17.0.15", "[[11]]").replace("backend=syscall", "backend=rseq-own")));
+        assertThat(all).extracting(JmhResults::backend).containsExactly("syscall", "rseq-own");
+        assertThat(all).extracting(JmhResults::isCounting).containsExactly(false, true);
         String goals = Goals.markdown(all);
         assertThat(goals).contains("JDK 17.0.15 (JNI), syscall", "JDK 17.0.15 (JNI), rseq-own");
-        assertThat(line(goals, "CurrentThread.cpuNanos at most 12 ns |")).endsWith("|  | not asked | 11.0 ns | yes |");
-        assertThat(line(goals, "CurrentThread.cpuNanos at most 12 ns (FFM)")).endsWith("| yes |  | not asked |");
+        assertThat(line(goals, "CurrentThreadBenchmark.cpuNanos at most 12 ns |"))
+                .endsWith("|  | not applicable | 11.0 ns | yes |");
+        assertThat(line(goals, "CurrentThreadBenchmark.cpuNanos at most 12 ns (FFM)"))
+                .endsWith("| yes |  | not applicable |");
     }
 
     @Test
-    void shouldThrowWhenRungIsNotKnown() {
-        String text = file("17", "[[1]]").replace("'-Dtaskclock.rung=syscall'", "'-Dx=y'");
-        assertThatThrownBy(() -> Results.parse(List.of(text)))
+    void shouldThrowIfTheBackendIsUnknown() {
+        String text = file("17", "[[1]]").replace("'-Dtaskclock.backend=syscall'", "'-Dx=y'");
+        assertThatThrownBy(() -> JmhResults.parse(List.of(text)))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("CurrentThread.floor", "-Dtaskclock.rung=");
+                .hasMessageContaining("CurrentThreadBenchmark.floor", "-Dtaskclock.backend=");
     }
 
     @Test
     void shouldNameParametersInKey() {
-        assertThat(results("17", "[[1]]").keys()).contains("OtherThread.now parked");
+        assertThat(results("17", "[[1]]").keys()).contains("OtherThreadBenchmark.now parked");
     }
 
     @Test
-    void shouldAllowMoreOverTheFloorByJni() {
+    void shouldAllowMoreOverTheFloorWithJni() {
         String over15 = "[[515]]";
         assertThat(floorLine(results("17.0.15", over15)))
                 .contains("500 +15.0 ns")
@@ -119,128 +123,147 @@ class GoalsTest {
     }
 
     @Test
-    void shouldNotTrustAFloorThatIsAboveWhatStandsOnIt() {
+    void shouldDetectADisturbedFloor() {
         assertThat(floorLine(results("17.0.15", "[[400]]"))).contains("floor disturbed");
     }
 
-    private static String floorLine(Results results) {
-        return line(Goals.markdown(List.of(results)), "CurrentThread.cpuNanos at most 12 ns (FFM)");
+    private static String floorLine(JmhResults results) {
+        return line(Goals.markdown(List.of(results)), "CurrentThreadBenchmark.cpuNanos at most 12 ns (FFM)");
     }
 
     @Test
-    void shouldNotJudgeACountingRungByTheKernel() {
+    void shouldNotCompareACountingBackendWithASystemCall() {
         assertThat(counting("25.0.3", "cpuNanos", 11)).doesNotContain("over a bare system call", "at least 15 x");
         assertThat(Goals.markdown(List.of(results("17", "[[1]]")))).doesNotContain("at most 20 ns", "99 %");
     }
 
     @Test
-    void shouldLimitTheCostOnACountingRung() {
+    void shouldLimitTheCostOnACountingBackend() {
         String good = counting("25.0.3", "cpuNanos", 12, "userNanos", 20, "systemNanos", 20, "now", 30, "nanoTime", 12);
-        assertMet(good, "CurrentThread.cpuNanos at most 12 ns");
-        assertMet(good, "CurrentThread.cpuNanos at most CurrentThread.nanoTime");
-        assertMet(good, "CurrentThread.userNanos at most 20 ns");
-        assertMet(good, "CurrentThread.systemNanos at most 20 ns");
-        assertMet(good, "CurrentThread.now at most 30 ns");
+        assertMet(good, "CurrentThreadBenchmark.cpuNanos at most 12 ns");
+        assertMet(good, "CurrentThreadBenchmark.cpuNanos at most CurrentThreadBenchmark.nanoTime");
+        assertMet(good, "CurrentThreadBenchmark.userNanos at most 20 ns");
+        assertMet(good, "CurrentThreadBenchmark.systemNanos at most 20 ns");
+        assertMet(good, "CurrentThreadBenchmark.now at most 30 ns");
         String bad = counting(
                 "25.0.3", "cpuNanos", 12.1, "userNanos", 20.1, "systemNanos", 20.1, "now", 30.1, "nanoTime", 12);
-        assertMissed(bad, "CurrentThread.cpuNanos at most 12 ns");
-        assertMissed(bad, "CurrentThread.cpuNanos at most CurrentThread.nanoTime");
-        assertMissed(bad, "CurrentThread.userNanos at most 20 ns");
-        assertMissed(bad, "CurrentThread.systemNanos at most 20 ns");
-        assertMissed(bad, "CurrentThread.now at most 30 ns");
+        assertMissed(bad, "CurrentThreadBenchmark.cpuNanos at most 12 ns");
+        assertMissed(bad, "CurrentThreadBenchmark.cpuNanos at most CurrentThreadBenchmark.nanoTime");
+        assertMissed(bad, "CurrentThreadBenchmark.userNanos at most 20 ns");
+        assertMissed(bad, "CurrentThreadBenchmark.systemNanos at most 20 ns");
+        assertMissed(bad, "CurrentThreadBenchmark.now at most 30 ns");
     }
 
     @Test
     void shouldLimitTheCostOfAnAccount() {
-        String start = "Account.enterAndClose at most 40 ns";
+        String start = "AccountBenchmark.enterAndClose at most 40 ns";
         assertMet(account(40), start);
         assertMissed(account(40.1), start);
-        assertThat(line(account(40), "Account.enterAndClose allocates nothing")).contains("0.25 bytes");
+        assertThat(line(account(40), "AccountBenchmark.enterAndClose allocates nothing"))
+                .contains("0.25 bytes");
     }
 
     private static String account(double nanos) {
-        return Goals.markdown(Results.parse(
-                List.of("[" + average("17", "rseq", "Account.enterAndClose", "[[" + nanos + "]]") + "]")));
+        return Goals.markdown(JmhResults.parse(
+                List.of("[" + average("17", "rseq", "AccountBenchmark.enterAndClose", "[[" + nanos + "]]") + "]")));
     }
 
     @Test
-    void shouldDemandThatACountingRungIsMuchCheaperThanStock() {
-        assertMet(counting("25.0.3", "cpuNanos", 10, "stockCpu", 300), "CurrentThread.cpuNanos at least 30 x");
-        assertMissed(counting("25.0.3", "cpuNanos", 10, "stockCpu", 299), "CurrentThread.cpuNanos at least 30 x");
+    void shouldRequireThatACountingBackendIsMuchCheaperThanStock() {
+        assertMet(counting("25.0.3", "cpuNanos", 10, "stockCpu", 300), "CurrentThreadBenchmark.cpuNanos at least 30 x");
+        assertMissed(
+                counting("25.0.3", "cpuNanos", 10, "stockCpu", 299), "CurrentThreadBenchmark.cpuNanos at least 30 x");
         String user =
-                "CurrentThread.userNanos at least 400 x cheaper than CurrentThread.stockUser to JDK 25.0.4, 10 x later";
+                "CurrentThreadBenchmark.userNanos at least 400 x cheaper than CurrentThreadBenchmark.stockUser up to "
+                        + "JDK 25.0.4, 10 x after that";
         assertMet(counting("25.0.4", "userNanos", 10, "stockUser", 4000), user);
         assertMissed(counting("25.0.4", "userNanos", 10, "stockUser", 3999), user);
         assertMet(counting("25.0.5", "userNanos", 10, "stockUser", 100), user);
         assertMissed(counting("25.0.5", "userNanos", 10, "stockUser", 99), user);
         assertMissed(
-                counting("26", "systemNanos", 10, "stockUser", 99), "CurrentThread.systemNanos at least 400 x cheaper");
+                counting("26", "systemNanos", 10, "stockUser", 99),
+                "CurrentThreadBenchmark.systemNanos at least 400 x cheaper");
     }
 
     @Test
-    void shouldNotAskForMoreThanStockWhereItIsNoText() {
-        String text = file("25.0.5", "[[500]]").replace("OtherThread.now", "CurrentThread.userNanos");
-        text = text.replace("CurrentThread.floor", "CurrentThread.stockUser")
+    void shouldNotCompareWithStockThatReadsNoText() {
+        String text = file("25.0.5", "[[500]]").replace("OtherThreadBenchmark.now", "CurrentThreadBenchmark.userNanos");
+        text = text.replace("CurrentThreadBenchmark.floor", "CurrentThreadBenchmark.stockUser")
                 .replace("'params': {'thread': 'parked'},", "");
-        assertThat(line(Goals.markdown(Results.parse(List.of(text))), "CurrentThread.userNanos at least 15 x"))
-                .endsWith("|  | not asked |");
+        assertThat(line(
+                        Goals.markdown(JmhResults.parse(List.of(text))),
+                        "CurrentThreadBenchmark.userNanos at least 15 x"))
+                .endsWith("|  | not applicable |");
     }
 
     @Test
-    void shouldDemandTwiceTheThroughputOfTwoProcessors() {
-        String start = "Concurrency.onTwoProcessors with at least 1.9 x";
+    void shouldRequireTwiceTheThroughputOnTwoProcessors() {
+        String start = "ConcurrencyBenchmark.onTwoProcessors with at least 1.9 x";
         assertMet(throughput(19, 20, 24), start);
         assertMissed(throughput(18.9, 20, 24), start);
         assertThat(line(throughput(20, 20, 24), start)).contains("2.00 x, System.nanoTime 2.00 x");
     }
 
     @Test
-    void shouldNotBlameTheClockWhereTheProcessorsAreNotFree() {
-        String start = "Concurrency.onTwoProcessors with at least 1.9 x";
+    void shouldDetectDisturbedProcessors() {
+        String start = "ConcurrencyBenchmark.onTwoProcessors with at least 1.9 x";
         assertThat(line(throughput(18.9, 20, 30), start)).endsWith("| processors disturbed |");
         assertMet(throughput(19, 20, 30), start);
     }
 
-    /** System.nanoTime takes 24 ns on one processor. */
+    /** Formats goals if System.nanoTime takes 24 ns on one processor. */
     private static String throughput(double one, double two, double controlTwo) {
-        return Goals.markdown(Results.parse(List.of("["
-                + average("17", "rseq", "Concurrency.onOneProcessor", "[[" + one + "]]") + ","
-                + average("17", "rseq", "Concurrency.onTwoProcessors", "[[" + two + "]]") + ","
-                + average("17", "rseq", "Concurrency.nanoTimeOnOneProcessor", "[[24]]") + ","
-                + average("17", "rseq", "Concurrency.nanoTimeOnTwoProcessors", "[[" + controlTwo + "]]") + "]")));
+        return Goals.markdown(JmhResults.parse(List.of("["
+                + average("17", "rseq", "ConcurrencyBenchmark.onOneProcessor", "[[" + one + "]]") + ","
+                + average("17", "rseq", "ConcurrencyBenchmark.onTwoProcessors", "[[" + two + "]]") + ","
+                + average("17", "rseq", "ConcurrencyBenchmark.nanoTimeOnOneProcessor", "[[24]]") + ","
+                + average("17", "rseq", "ConcurrencyBenchmark.nanoTimeOnTwoProcessors", "[[" + controlTwo + "]]")
+                + "]")));
     }
 
     @Test
     void shouldCompareTheSlowestReadingsOfManyThreads() {
-        String start = "Concurrency.tenBy16Threads 99 % at most 1.2 x Concurrency.tenByOneThread 99 %";
+        String start =
+                "ConcurrencyBenchmark.tenBy16Threads 99 % at most 1.2 x ConcurrencyBenchmark.tenByOneThread " + "99 %";
         assertMet(sampled(100, 120), start);
         assertMissed(sampled(100, 121), start);
     }
 
     private static String sampled(int one, int sixteen) {
         String metric = "'rawDataHistogram': [[[[1, 5]]]], 'scorePercentiles': {'50.0': 1, '99.0': %d, '99.9': 9999}";
-        return Goals.markdown(Results.parse(List.of("["
-                + run("'mode': 'sample',", "17", "rseq", "Concurrency.tenByOneThread", String.format(metric, one)) + ","
-                + run("'mode': 'sample',", "17", "rseq", "Concurrency.tenBy16Threads", String.format(metric, sixteen))
+        return Goals.markdown(JmhResults.parse(List.of("["
+                + run(
+                        "'mode': 'sample',",
+                        "17",
+                        "rseq",
+                        "ConcurrencyBenchmark.tenByOneThread",
+                        String.format(metric, one))
+                + ","
+                + run(
+                        "'mode': 'sample',",
+                        "17",
+                        "rseq",
+                        "ConcurrencyBenchmark.tenBy16Threads",
+                        String.format(metric, sixteen))
                 + "]")));
     }
 
     @Test
-    void shouldKnowWhereStockUserTimeIsText() {
+    void shouldKnowWhetherStockUserTimeIsText() {
         assertThat(results("25.0.3", "[[1]]").readsUserTimeAsText()).isTrue();
         assertThat(results("25.0.5", "[[1]]").readsUserTimeAsText()).isFalse();
         assertThat(results("26-ea", "[[1]]").readsUserTimeAsText()).isFalse();
     }
 
     @Test
-    void shouldSayWhatWasNotMeasured() {
+    void shouldShowWhatWasNotMeasured() {
         assertThat(Goals.markdown(List.of(results("17", "[[1]]"))))
-                .contains("AllThreads.floor 10000 |  | not measured |");
+                .contains("AllThreadsBenchmark.floor 10000 |  | not measured |");
     }
 
     @Test
-    void shouldThrowWhenUnitIsNotNanoseconds() {
+    void shouldThrowIfTheUnitIsNotNanoseconds() {
         String text = file("17", "[[1]]").replace("ns/op", "us/op");
-        assertThatThrownBy(() -> Results.parse(List.of(text))).hasMessageContaining("us/op");
+        assertThatThrownBy(() -> JmhResults.parse(List.of(text))).hasMessageContaining("us/op");
     }
 }

@@ -29,7 +29,7 @@ class EngineSoakTest {
     @TempDir
     private Path directory;
 
-    /** What the programs in the folder integration register. */
+    /** The bean that the programs in the directory integration register. */
     public interface LoadMXBean {
         long getOperations();
 
@@ -40,7 +40,7 @@ class EngineSoakTest {
         Map<String, String> getAnswers();
     }
 
-    /** An engine that counts, and whose answer an argument may make depend on the agent. */
+    /** An engine that counts. With an argument, its answer depends on the agent. */
     static final class Engine implements LoadMXBean {
         private final boolean isHonest;
         private volatile long operations;
@@ -130,25 +130,25 @@ class EngineSoakTest {
     }
 
     @Test
-    void shouldSeeGrowthOnlyAfterWarmUp() {
+    void shouldDetectGrowthOnlyAfterWarmUp() {
         assertThat(growth(n -> Math.min(n, 20)).isGood()).isTrue();
         assertThat(growth(n -> n / 4).isGood()).isFalse();
     }
 
     @Test
-    void shouldSeeThatAnEngineHangs() {
-        List<Vitals> samples = IntStream.range(0, 100)
-                .mapToObj(n -> new Vitals(5 * n, n < 30 ? n : Math.max(29, n - 40), 1, 1, 1, 1, 1, 1))
+    void shouldDetectThatAnEngineHangs() {
+        List<EngineResources> samples = IntStream.range(0, 100)
+                .mapToObj(n -> new EngineResources(5 * n, n < 30 ? n : Math.max(29, n - 40), 1, 1, 1, 1, 1, 1))
                 .toList();
         // From the last new operation, in sample 29, to the next one, in sample 70.
-        assertThat(Vitals.longestPause(samples)).isEqualTo(5.0 * (70 - 29));
-        assertThat(Vitals.longestPause(samples.subList(0, 30))).isEqualTo(5);
+        assertThat(EngineResources.longestPause(samples)).isEqualTo(5.0 * (70 - 29));
+        assertThat(EngineResources.longestPause(samples.subList(0, 30))).isEqualTo(5);
     }
 
-    private static Vitals.Growth growth(IntToLongFunction threads) {
-        List<Vitals> samples = IntStream.range(0, 100)
-                .mapToObj(n -> new Vitals(n, n, threads.applyAsLong(n), 1, 1, 1, 1, 1))
+    private static EngineResources.Growth growth(IntToLongFunction threads) {
+        List<EngineResources> samples = IntStream.range(0, 100)
+                .mapToObj(n -> new EngineResources(n, n, threads.applyAsLong(n), 1, 1, 1, 1, 1))
                 .toList();
-        return Vitals.growth(samples).get("threads");
+        return EngineResources.growth(samples).get("threads");
     }
 }

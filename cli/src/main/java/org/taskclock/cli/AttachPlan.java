@@ -7,13 +7,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** What attaching the agent would change in a JVM. */
+/** The changes that attaching the agent makes to a JVM. */
 record AttachPlan(long pid, List<String> changes) {
     private static final int FIRST_WITH_VIRTUAL_THREADS = 21;
 
     /**
-     * {@code feature}: the JVM's version.
+     * Returns the changes for a set of agent options.
      *
+     * @param feature the JVM's feature version
      * @throws IllegalArgumentException if the options are not NAME=VALUE
      */
     static AttachPlan of(long pid, int feature, String options) {

@@ -3,10 +3,10 @@
 package org.taskclock.cli;
 
 import java.util.Comparator;
-import org.taskclock.watch.Frame;
-import org.taskclock.watch.Row;
+import org.taskclock.monitor.Interval;
+import org.taskclock.monitor.ThreadUsage;
 
-/** Of the table of threads, in the order in which they are shown. */
+/** The columns of the thread table, in display order. */
 enum Column {
     PID("PID", 7, 4),
     TID("TID", 7, 3),
@@ -28,7 +28,7 @@ enum Column {
     final String title;
     final int width;
 
-    /** In this order they are given up where the screen is narrow, the highest first. */
+    /** Columns with the highest rank are dropped first on a narrow screen. */
     final int rank;
 
     Column(String title, int width, int rank) {
@@ -37,7 +37,7 @@ enum Column {
         this.rank = rank;
     }
 
-    boolean sortable() {
+    boolean isSortable() {
         return this != BAR;
     }
 
@@ -45,8 +45,8 @@ enum Column {
         return this == NAME || this == POOL || this == KIND;
     }
 
-    /** A name for menus and help, and for --sort. */
-    String word() {
+    /** Returns the name for menus, messages and --sort. */
+    String label() {
         return switch (this) {
             case JAVA_ID -> "java";
             case LIMIT -> "limit";
@@ -54,55 +54,55 @@ enum Column {
         };
     }
 
-    static Column of(String word) {
-        for (Column column : values()) if (column.word().equals(word)) return column;
-        throw new IllegalArgumentException(word);
+    static Column of(String label) {
+        for (Column column : values()) if (column.label().equals(label)) return column;
+        throw new IllegalArgumentException(label);
     }
 
-    /** What the row has in this column; -1 where it is not known. */
-    double value(Row row, Frame frame, double seconds) {
-        double interval = frame.intervalNanos() / 1e9;
+    /** Returns the value of this column, or -1 if it is unknown. */
+    double value(ThreadUsage thread, Interval interval, double seconds) {
+        double intervalSeconds = interval.intervalNanos() / 1e9;
         return switch (this) {
-            case PID -> row.pid();
-            case TID -> row.tid();
-            case JAVA_ID -> row.javaId();
-            case STATE -> row.state() == 'R' ? 1 : 0;
-            case CPU, BAR -> frame.percent(row.cpuNanos());
-            case USER -> frame.percent(row.userNanos());
-            case SYSTEM -> frame.percent(row.systemNanos());
-            case LIMIT -> limit(row, frame);
-            case WAIT -> frame.percent(row.waitNanos());
-            case VOLUNTARY -> row.voluntary() < 0 ? -1 : row.voluntary() / interval;
-            case INVOLUNTARY -> row.involuntary() < 0 ? -1 : row.involuntary() / interval;
+            case PID -> thread.pid();
+            case TID -> thread.tid();
+            case JAVA_ID -> thread.javaId();
+            case STATE -> thread.state() == 'R' ? 1 : 0;
+            case CPU, BAR -> interval.percent(thread.cpuNanos());
+            case USER -> interval.percent(thread.userNanos());
+            case SYSTEM -> interval.percent(thread.systemNanos());
+            case LIMIT -> limit(thread, interval);
+            case WAIT -> interval.percent(thread.waitNanos());
+            case VOLUNTARY -> thread.voluntary() < 0 ? -1 : thread.voluntary() / intervalSeconds;
+            case INVOLUNTARY -> thread.involuntary() < 0 ? -1 : thread.involuntary() / intervalSeconds;
             case TIME -> seconds;
             case KIND, POOL, NAME -> 0;
         };
     }
 
-    /** Of all that the container may use; -1 if it has no limit. */
-    private static double limit(Row row, Frame frame) {
-        double cores = frame.totals().containerCores();
-        return cores <= 0 || row.cpuNanos() < 0 ? -1 : frame.percent(row.cpuNanos()) / cores;
+    /** Returns CPU usage in percent of the container's limit, or -1 if there is no limit. */
+    private static double limit(ThreadUsage thread, Interval interval) {
+        double cores = interval.totals().containerCores();
+        return cores <= 0 || thread.cpuNanos() < 0 ? -1 : interval.percent(thread.cpuNanos()) / cores;
     }
 
-    /** Numbers: the greatest first, but ids: the least; text: by the alphabet. Equal ones by CPU time. */
-    Comparator<Table.Line> order() {
-        Comparator<Table.Line> order;
+    /** Orders values from high to low, but ids from low to high and text alphabetically; then by CPU time. */
+    Comparator<TableModel.Row> order() {
+        Comparator<TableModel.Row> order;
         if (isText()) {
-            order = Comparator.comparing(line -> text(line.row()), String.CASE_INSENSITIVE_ORDER);
+            order = Comparator.comparing(row -> text(row.thread()), String.CASE_INSENSITIVE_ORDER);
         } else if (this == TID || this == PID || this == JAVA_ID) {
-            order = Comparator.comparingDouble(line -> value(line.row(), line.frame(), line.seconds()));
+            order = Comparator.comparingDouble(row -> value(row.thread(), row.interval(), row.seconds()));
         } else {
-            order = Comparator.comparingDouble(line -> -value(line.row(), line.frame(), line.seconds()));
+            order = Comparator.comparingDouble(row -> -value(row.thread(), row.interval(), row.seconds()));
         }
-        return order.thenComparingLong(line -> -line.row().cpuNanos());
+        return order.thenComparingLong(row -> -row.thread().cpuNanos());
     }
 
-    String text(Row row) {
+    String text(ThreadUsage thread) {
         return switch (this) {
-            case KIND -> row.kind().name().toLowerCase(java.util.Locale.ROOT);
-            case POOL -> row.pool();
-            default -> row.name();
+            case KIND -> thread.kind().name().toLowerCase(java.util.Locale.ROOT);
+            case POOL -> thread.pool();
+            default -> thread.name();
         };
     }
 }

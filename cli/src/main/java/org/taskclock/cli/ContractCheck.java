@@ -17,18 +17,18 @@ import java.util.concurrent.Future;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 import org.HdrHistogram.Histogram;
+import org.taskclock.Backend;
 import org.taskclock.ClockId;
 import org.taskclock.ClockStatus;
 import org.taskclock.CpuTime;
-import org.taskclock.Rung;
 import org.taskclock.TaskClock;
 
 /**
- * Reads a clock on more threads than there are processors, while they compute, call the kernel, block and are preempted,
- * and compares it with the kernel.
+ * Checks a clock's contract: compares its readings with the kernel's on more threads than processors, while these
+ * compute, make system calls, block, and are preempted.
  */
 final class ContractCheck {
-    /** The clock under examination; apart from {@link TaskClock}, tests have some that are broken. */
+    /** The clock under test. */
     interface Clock {
         long cpuNanos();
 
@@ -39,9 +39,9 @@ final class ContractCheck {
         CpuTime now();
     }
 
-    /** What the clock is held against: the calling thread's cpu time, from elsewhere. */
+    /** An independent reading of the calling thread's CPU time. */
     record Reference(String name, LongSupplier nanos) {
-        /** CLOCK_THREAD_CPUTIME_ID; without the native library the JVM's word, which is then all there is. */
+        /** Returns CLOCK_THREAD_CPUTIME_ID, or ThreadMXBean without the native library. */
         static Reference best() {
             ClockId own = ClockId.thread(0, ClockId.Kind.SCHED);
             if (own.nanos() >= 0) return new Reference("CLOCK_THREAD_CPUTIME_ID", own::nanos);
@@ -55,8 +55,8 @@ final class ContractCheck {
     }
 
     /**
-     * What getrusage may differ by beyond one tick. It is as old as the thread's last tick, and ticks come late where
-     * interrupts are off or the host runs something else.
+     * Allowed difference to getrusage beyond one tick. getrusage is as old as the thread's last tick, and a tick is
+     * late if interrupts are off or the host has preempted the processor.
      */
     private static final long LATE_TICK_NANOS = 1_000_000;
 
@@ -80,13 +80,13 @@ final class ContractCheck {
         return new ContractCheck(new CallingThread(), Reference.best(), budgetNanos, splitBound(status));
     }
 
-    /** On the mxbean rung user time is the JVM's, of a grain that it does not tell: 10 ms, a tick, or none. */
+    /** Returns null on the mxbean backend: its user time has an unknown granularity (10 ms, one tick, or less). */
     static Long splitBound(ClockStatus status) {
-        boolean promised = status.rung() != Rung.MXBEAN && status.tickNanos() > 0;
-        return promised ? status.tickNanos() + LATE_TICK_NANOS : null;
+        boolean isBounded = status.backend() != Backend.MXBEAN && status.tickNanos() > 0;
+        return isBounded ? status.tickNanos() + LATE_TICK_NANOS : null;
     }
 
-    Contract run(long nanos) throws InterruptedException, ExecutionException {
+    ContractResult run(long nanos) throws InterruptedException, ExecutionException {
         int processors = Runtime.getRuntime().availableProcessors();
         int threads = processors + Math.max(2, processors / 2);
         ExecutorService executor = Executors.newFixedThreadPool(threads, task -> {
@@ -96,34 +96,34 @@ final class ContractCheck {
         });
         try {
             long end = System.nanoTime() + nanos;
-            List<Future<ThreadCheck>> running = new ArrayList<>();
+            List<Future<ThreadContractCheck>> running = new ArrayList<>();
             for (int i = 0; i < threads; i++) {
                 SplittableRandom random = new SplittableRandom(i);
                 running.add(executor.submit(() -> check(random, end)));
             }
-            List<ThreadCheck> checks = new ArrayList<>();
-            for (Future<ThreadCheck> check : running) checks.add(check.get());
+            List<ThreadContractCheck> checks = new ArrayList<>();
+            for (Future<ThreadContractCheck> check : running) checks.add(check.get());
             return sum(checks);
         } finally {
             executor.shutdownNow();
         }
     }
 
-    private ThreadCheck check(SplittableRandom random, long end) throws IOException {
-        ThreadCheck check = new ThreadCheck(clock, reference);
+    private ThreadContractCheck check(SplittableRandom random, long end) throws IOException {
+        ThreadContractCheck check = new ThreadContractCheck(clock, reference);
         byte[] buffer = new byte[8 << 10];
-        // Every system has this file, and has it in memory, so reading it is a system call that does not block.
+        // Every JDK has this file, and it is in the page cache, so reading it is a system call that does not block.
         Path modules = Path.of(System.getProperty("java.home"), "lib", "modules");
         try (RandomAccessFile file = new RandomAccessFile(modules.toFile(), "r")) {
-            // However little comes of the rest on a machine that is overloaded.
+            // Ensures at least one wait and one reading on an overloaded machine.
             pause(check, random);
             check.read();
             long work = 0;
             while (System.nanoTime() - end < 0) {
-                // Depends on the work done before, or the compiler might leave that out.
-                int turn = (int) ((random.nextLong() ^ work) & 255);
-                if (turn == 0) pause(check, random);
-                else if (turn < 64) callKernel(file, buffer, random.nextInt(32));
+                // Depends on the previous work, so that the compiler cannot eliminate it.
+                int choice = (int) ((random.nextLong() ^ work) & 255);
+                if (choice == 0) pause(check, random);
+                else if (choice < 64) callKernel(file, buffer, random.nextInt(32));
                 else work = compute(random, random.nextInt(16_384));
                 check.read();
             }
@@ -131,7 +131,7 @@ final class ContractCheck {
         return check;
     }
 
-    private static void pause(ThreadCheck check, SplittableRandom random) {
+    private static void pause(ThreadContractCheck check, SplittableRandom random) {
         check.await(() -> LockSupport.parkNanos(random.nextLong(MAX_PAUSE_NANOS)));
     }
 
@@ -148,12 +148,12 @@ final class ContractCheck {
         return value;
     }
 
-    private Contract sum(List<ThreadCheck> checks) {
+    private ContractResult sum(List<ThreadContractCheck> checks) {
         Histogram cpuErrors = new Histogram(3);
-        for (ThreadCheck check : checks) cpuErrors.add(check.cpuErrors);
+        for (ThreadContractCheck check : checks) cpuErrors.add(check.cpuErrors);
         long splitErrorMax =
                 checks.stream().mapToLong(c -> c.splitErrorMax).max().orElse(-1);
-        return new Contract(
+        return new ContractResult(
                 reference.name(),
                 checks.size(),
                 cpuErrors.getTotalCount(),

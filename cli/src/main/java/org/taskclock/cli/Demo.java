@@ -12,18 +12,18 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * A program to watch where there is no other: one thread that computes, one that calls the kernel, one that yields, one that makes
- * garbage, some that sleep, and virtual ones where there are. Ends with who started it.
+ * A demo program for {@code top}: threads that compute, call the kernel, yield, allocate, and sleep, and virtual
+ * threads if the JDK has them. Exits with the process that started it.
  */
 final class Demo {
-    private static final long MILLIS = 1_000_000;
+    private static final long NANOS_PER_MILLI = 1_000_000;
 
-    /** What threads make goes here, so that it must be made. */
+    /** Keeps the compiler from eliminating the work. */
     static volatile Object sink;
 
     private Demo() {}
 
-    /** Starts it as a child, which is ended with this JVM. */
+    /** Starts a child process, which is killed when this JVM exits. */
     static Process start() throws IOException {
         String jar =
                 Demo.class.getProtectionDomain().getCodeSource().getLocation().getPath();
@@ -33,47 +33,47 @@ final class Demo {
                 .redirectError(ProcessBuilder.Redirect.DISCARD)
                 .start();
         Runtime.getRuntime().addShutdownHook(new Thread(child::destroyForcibly));
-        // It says a line when all its threads run.
-        if (child.getInputStream().read() < 0) throw new IOException("the demonstration did not start: " + java);
+        // It prints a line once all threads are running.
+        if (child.getInputStream().read() < 0) throw new IOException("the demo program did not start: " + java);
         return child;
     }
 
     public static void main(String[] args) throws IOException {
-        thread("compute-1", () -> compute(60, 100));
-        thread("compute-2", () -> compute(20, 100));
-        thread("kernel-calls", Demo::callKernel);
-        thread("yielder", Demo::giveWay);
-        thread("garbage", Demo::makeGarbage);
-        for (int i = 1; i <= 4; i++) thread("pool-1-thread-" + i, () -> compute(1, 500));
+        startThread("compute-1", () -> compute(60, 100));
+        startThread("compute-2", () -> compute(20, 100));
+        startThread("kernel-calls", Demo::callKernel);
+        startThread("yielder", Demo::yieldForever);
+        startThread("garbage", Demo::allocate);
+        for (int i = 1; i <= 4; i++) startThread("pool-1-thread-" + i, () -> compute(1, 500));
         for (int i = 1; i <= 20; i++) startVirtual("request-" + i, () -> compute(2, 200));
         System.out.println("ready");
-        // Until whoever started it is gone, however it went.
+        // Standard input ends when the parent process does.
         System.in.transferTo(OutputStream.nullOutputStream());
         Runtime.getRuntime().halt(0);
     }
 
-    private static void thread(String name, Runnable what) {
-        Thread thread = new Thread(what, name);
+    private static void startThread(String name, Runnable task) {
+        Thread thread = new Thread(task, name);
         thread.setDaemon(true);
         thread.start();
     }
 
-    /** By name, as they came with JDK 21. */
-    private static void startVirtual(String name, Runnable what) {
+    /** Starts a virtual thread, by reflection because this class is compiled for JDK 17. */
+    private static void startVirtual(String name, Runnable task) {
         try {
             Object builder = Thread.class.getMethod("ofVirtual").invoke(null);
             Class<?> type = Class.forName("java.lang.Thread$Builder");
             Method named = type.getMethod("name", String.class);
-            type.getMethod("start", Runnable.class).invoke(named.invoke(builder, name), what);
+            type.getMethod("start", Runnable.class).invoke(named.invoke(builder, name), task);
         } catch (ReflectiveOperationException e) {
-            // There are none here.
+            // Before JDK 21.
         }
     }
 
     private static void compute(int busyMillis, int periodMillis) {
         Random random = new Random(1);
         while (true) {
-            long end = System.nanoTime() + busyMillis * MILLIS;
+            long end = System.nanoTime() + busyMillis * NANOS_PER_MILLI;
             long sum = 0;
             while (System.nanoTime() < end) sum += random.nextInt();
             sink = sum;
@@ -85,7 +85,7 @@ final class Demo {
         byte[] one = new byte[1];
         while (true) {
             try (InputStream zeros = Files.newInputStream(Path.of("/dev/zero"))) {
-                long end = System.nanoTime() + 30 * MILLIS;
+                long end = System.nanoTime() + 30 * NANOS_PER_MILLI;
                 while (System.nanoTime() < end) for (int i = 0; i < 100; i++) sink = zeros.read(one);
             } catch (IOException e) {
                 return;
@@ -94,12 +94,12 @@ final class Demo {
         }
     }
 
-    @SuppressWarnings("ThreadPriorityCheck") // a bad example is what it is
-    private static void giveWay() {
+    @SuppressWarnings("ThreadPriorityCheck") // demonstrates a yield storm
+    private static void yieldForever() {
         while (true) Thread.yield();
     }
 
-    private static void makeGarbage() {
+    private static void allocate() {
         while (true) {
             for (int i = 0; i < 200; i++) sink = new byte[10_000];
             sleep(10);

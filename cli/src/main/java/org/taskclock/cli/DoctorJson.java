@@ -9,40 +9,42 @@ import com.google.gson.JsonObject;
 import java.util.List;
 import java.util.Locale;
 import org.taskclock.ClockStatus;
+import org.taskclock.benchmarks.MachineInfo;
 
-/** The doctor's findings for programs. A field that was given out once is not renamed. */
+/** Formats the output of {@code doctor} as JSON. Scripts depend on the field names: do not rename them. */
 final class DoctorJson {
     private static final Gson GSON =
             new GsonBuilder().serializeNulls().disableHtmlEscaping().create();
 
     private DoctorJson() {}
 
-    static String of(Machine machine, ClockStatus status, List<Timing.Read> reads, Contract contract) {
+    static String of(MachineInfo machine, ClockStatus status, List<ReadTimer.Latency> reads, ContractResult contract) {
         JsonObject json = GSON.toJsonTree(machine).getAsJsonObject();
-        json.addProperty("rung", status.rung().toString());
+        json.addProperty("libc", status.libc());
+        json.addProperty("backend", status.backend().toString());
         json.addProperty("binding", status.binding());
         json.addProperty("state", status.state());
-        json.add("rungs", rungs(status));
+        json.add("backends", backends(status));
         json.addProperty("tickNanos", status.tickNanos());
         json.addProperty("accounting", status.accounting().name().toLowerCase(Locale.ROOT));
         json.add("calibration", GSON.toJsonTree(status.calibration()));
         json.add("accuracy", GSON.toJsonTree(status.accuracy()));
         json.add("reads", GSON.toJsonTree(reads));
-        JsonObject findings = GSON.toJsonTree(contract).getAsJsonObject();
-        findings.addProperty("holds", contract.holds());
-        json.add("contract", findings);
+        JsonObject contractJson = GSON.toJsonTree(contract).getAsJsonObject();
+        contractJson.addProperty("holds", contract.holds());
+        json.add("contract", contractJson);
         return GSON.toJson(json);
     }
 
-    private static JsonArray rungs(ClockStatus status) {
-        JsonArray rungs = new JsonArray();
-        for (ClockStatus.Verdict verdict : status.rungs()) {
-            JsonObject rung = new JsonObject();
-            rung.addProperty("name", verdict.rung().toString());
-            rung.addProperty("usable", verdict.usable());
-            rung.addProperty("reason", verdict.reason());
-            rungs.add(rung);
+    private static JsonArray backends(ClockStatus status) {
+        JsonArray backends = new JsonArray();
+        for (ClockStatus.Verdict verdict : status.backends()) {
+            JsonObject backend = new JsonObject();
+            backend.addProperty("name", verdict.backend().toString());
+            backend.addProperty("usable", verdict.usable());
+            backend.addProperty("reason", verdict.reason());
+            backends.add(backend);
         }
-        return rungs;
+        return backends;
     }
 }

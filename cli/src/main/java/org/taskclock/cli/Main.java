@@ -7,7 +7,11 @@ import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.Charset;
+import java.nio.file.FileSystemException;
 import java.util.concurrent.Callable;
+import org.taskclock.lab.Bench;
+import org.taskclock.lab.Experiment;
+import org.taskclock.lab.LabException;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IVersionProvider;
@@ -20,42 +24,42 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         versionProvider = Main.Version.class,
         synopsisSubcommandLabel = "COMMAND",
-        description = "Tells how much CPU time Java threads use.",
+        description = "Measure and explain the CPU time of Java threads.",
         subcommands = {
-            Top.class,
-            Check.class,
-            Recorder.class,
-            Replay.class,
-            Diff.class,
-            Report.class,
-            Time.class,
-            Yields.class,
-            Doctor.class,
-            Attach.class,
-            Detach.class,
-            Status.class,
-            Lab.Bench.class,
-            Lab.Experiment.class,
-            Completion.class
+            TopCommand.class,
+            CheckCommand.class,
+            RecordCommand.class,
+            ReplayCommand.class,
+            DiffCommand.class,
+            ReportCommand.class,
+            TimeCommand.class,
+            YieldsCommand.class,
+            DoctorCommand.class,
+            AttachCommand.class,
+            DetachCommand.class,
+            StatusCommand.class,
+            Bench.class,
+            Experiment.class,
+            CompletionCommand.class
         },
         footer = {
             "",
             "Examples:",
-            "  taskclock top                           what do the busiest JVM's threads use?",
-            "  taskclock check 4711 --system 50%%       for probes: 3 if it spends more than that in the kernel",
-            "  taskclock record 4711 -o night.gz       the same into a file, for replay and diff",
-            "  taskclock time -- java -jar app.jar     what did it use, thread by thread?",
-            "  taskclock yields 4711                   who calls Thread.yield?",
-            "  taskclock doctor                        is all well on this machine?",
-            "  taskclock doctor --json | jq .contract  the same for a program",
-            "  taskclock attach 4711 yield=count       loads the agent into a JVM",
-            "  taskclock detach 4711                   and takes it out again",
-            "  taskclock status 4711                   does the agent in it work?",
-            "  taskclock bench                         the published figures, beside yours",
-            "  taskclock report quick.json             draws what was measured, as a page of HTML",
+            "  taskclock top                           live view of the busiest JVM",
+            "  taskclock check 4711 --system 50%%       fail if it uses more system time",
+            "  taskclock record 4711 -o night.gz       record to a file for replay and diff",
+            "  taskclock time -- java -jar app.jar     run a command and report its CPU time",
+            "  taskclock yields 4711                   find callers of Thread.yield",
+            "  taskclock doctor                        check the clock on this machine",
+            "  taskclock doctor --json | jq .contract  the same, for scripts",
+            "  taskclock attach 4711 yield=count       attach the agent to a JVM",
+            "  taskclock detach 4711                   detach it",
+            "  taskclock status 4711                   show the health of the agent",
+            "  taskclock bench                         compare with published results",
+            "  taskclock report quick.json             render results as HTML",
             "",
-            "Exit codes: 0 all is well, 1 it is not, 2 wrong usage, 3 a threshold is exceeded, 4 no such process, 5 not"
-                    + " permitted."
+            "Exit codes: 0 success, 1 failure, 2 usage error, 3 threshold exceeded, 4 no such process,"
+                    + " 5 permission denied."
         })
 final class Main implements Callable<Integer> {
     static final int OK = 0;
@@ -75,38 +79,38 @@ final class Main implements Callable<Integer> {
     }
 
     static CommandLine commandLine() {
-        CommandLine all = new CommandLine(new Main());
-        // What stands behind the command that is timed is the command's.
-        all.getSubcommands().get("time").setStopAtPositional(true);
-        return all;
+        CommandLine commandLine = new CommandLine(new Main());
+        // Options after the timed command belong to that command.
+        commandLine.getSubcommands().get("time").setStopAtPositional(true);
+        return commandLine;
     }
 
-    /** Returns the exit code. */
+    /** Runs the command line and returns the exit code. */
     static int run(String... args) {
         try {
-            if (isPlainAttach(args)) return runPlainAttach(args);
+            if (isSimpleAttach(args)) return runSimpleAttach(args);
             return commandLine()
-                    .setParameterExceptionHandler(Main::misused)
-                    .setExecutionExceptionHandler((e, command, parsed) -> failed(e))
+                    .setParameterExceptionHandler(Main::usageError)
+                    .setExecutionExceptionHandler((e, command, parsed) -> fail(e, command))
                     .execute(args);
         } catch (ExceptionInInitializerError e) {
-            // So TaskClock refuses a rung that was forced and cannot be used.
+            // TaskClock's initializer throws if a forced backend cannot be used.
             if (e.getCause() instanceof IllegalArgumentException || e.getCause() instanceof IllegalStateException) {
-                return complain(e.getCause().getMessage(), USAGE);
+                return fail(e.getCause().getMessage(), USAGE);
             }
-            return failed(e);
+            return fail(e);
         } catch (Throwable e) {
-            return failed(e);
+            return fail(e);
         }
     }
 
     /**
-     * Whether this is {@code attach PID [OPTIONS]} or {@code detach PID}. These run beside a program that notices what they take,
-     * and parsing the command line would be half of it.
+     * Returns whether this is {@code attach PID [OPTIONS]} or {@code detach PID}. These bypass picocli, which would
+     * take half of their CPU time, and the observed program competes for it.
      */
-    private static boolean isPlainAttach(String... args) {
-        boolean isKnown = args.length >= 2 && (args[0].equals("attach") ? args.length <= 3 : isDetach(args));
-        return isKnown && isProcessId(args[1]) && (args.length < 3 || !args[2].startsWith("-"));
+    private static boolean isSimpleAttach(String... args) {
+        boolean isSimple = args.length >= 2 && (args[0].equals("attach") ? args.length <= 3 : isDetach(args));
+        return isSimple && isProcessId(args[1]) && (args.length < 3 || !args[2].startsWith("-"));
     }
 
     private static boolean isDetach(String... args) {
@@ -119,9 +123,9 @@ final class Main implements Callable<Integer> {
         return true;
     }
 
-    private static int runPlainAttach(String... args) throws IOException {
+    private static int runSimpleAttach(String... args) throws IOException {
         long pid = Long.parseLong(args[1]);
-        return isDetach(args) ? Detach.run(pid) : Attach.run(pid, args.length < 3 ? "" : args[2], false);
+        return isDetach(args) ? DetachCommand.run(pid) : AttachCommand.run(pid, args.length < 3 ? "" : args[2], false);
     }
 
     @Override
@@ -130,7 +134,7 @@ final class Main implements Callable<Integer> {
         return USAGE;
     }
 
-    /** Writes to standard output. System.out would keep to itself that the disk is full or the reader has gone. */
+    /** Writes to standard output. System.out would hide that the disk is full or the reader has closed the pipe. */
     static void print(String text) throws IOException {
         print(text, Charset.defaultCharset());
     }
@@ -141,37 +145,42 @@ final class Main implements Callable<Integer> {
         out.write(text.getBytes(charset));
     }
 
-    private static int misused(ParameterException e, String[] args) {
+    private static int usageError(ParameterException e, String[] args) {
         String command = e.getCommandLine().getCommandSpec().qualifiedName();
-        return complain(e.getMessage() + ": see " + command + " --help", USAGE);
+        return fail(e.getMessage() + ": see " + command + " --help", USAGE);
     }
 
-    private static int failed(Throwable e) {
+    private static int fail(Exception e, CommandLine command) {
+        if (!(e instanceof LabException)) return fail(e);
+        return fail(command.getCommandName() + ": " + e.getMessage(), FAILED);
+    }
+
+    private static int fail(Throwable e) {
         if (Boolean.getBoolean("taskclock.debug")) e.printStackTrace();
+        if (e instanceof FileSystemException f) return fail(f.getFile() + ": " + RecordCommand.describe(f), FAILED);
         if (e instanceof IOException) {
-            // A broken pipe is a reader that has seen enough, as head does.
-            return "Broken pipe".equals(e.getMessage())
-                    ? FAILED
-                    : complain("input or output: " + e.getMessage(), FAILED);
+            // The reader, such as head, has closed the pipe.
+            return "Broken pipe".equals(e.getMessage()) ? FAILED : fail("I/O error: " + e.getMessage(), FAILED);
         }
-        return complain("internal error: " + e + ": -Dtaskclock.debug=true shows where; please report it", FAILED);
+        return fail("internal error: " + e + ": please report it with the output of -Dtaskclock.debug=true", FAILED);
     }
 
-    /** Prints what an agent says of itself. */
-    static int report(String state) throws IOException {
-        if (state.startsWith("failed: ")) return complain("agent: " + state.substring("failed: ".length()), FAILED);
+    /** Prints the state that the agent reported and returns the exit code. */
+    static int printAgentState(String state) throws IOException {
+        if (state.startsWith("failed: ")) return fail("agent: " + state.substring("failed: ".length()), FAILED);
         print("agent: " + state + "\n");
         return OK;
     }
 
-    static int complain(String message, int exitCode) {
+    /** Prints the message to standard error and returns the exit code. */
+    static int fail(String message, int exitCode) {
         System.err.println("taskclock: " + message);
         return exitCode;
     }
 
     static String version() {
         String version = Main.class.getPackage().getImplementationVersion();
-        return version == null ? "(not packaged)" : version;
+        return version == null ? "(development build)" : version;
     }
 
     static final class Version implements IVersionProvider {

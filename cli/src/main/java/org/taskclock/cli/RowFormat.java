@@ -7,10 +7,13 @@ import java.io.IOException;
 import java.io.StringWriter;
 import java.util.List;
 import java.util.Locale;
-import org.taskclock.watch.Frame;
-import org.taskclock.watch.Row;
+import org.taskclock.monitor.Interval;
+import org.taskclock.monitor.ThreadUsage;
 
-/** Rows for programs: one JSON object a line, so that a stream that is cut is still valid, and CSV as RFC 4180 has it. */
+/**
+ * Formats threads for scripts: as one JSON object per line, so that a truncated stream remains valid, or as CSV (RFC
+ * 4180).
+ */
 final class RowFormat {
     private static final List<String> FIELDS = List.of(
             "time",
@@ -29,20 +32,20 @@ final class RowFormat {
 
     private RowFormat() {}
 
-    static String json(Frame frame, List<Row> rows) throws IOException {
+    static String json(Interval interval, List<ThreadUsage> threads) throws IOException {
         StringWriter text = new StringWriter();
-        for (Row row : rows) {
-            // A new one for each line: a writer of documents takes one.
+        for (ThreadUsage thread : threads) {
+            // A JsonWriter writes only one document.
             @SuppressWarnings("resource")
-            JsonWriter to = new JsonWriter(text);
-            to.beginObject();
-            List<Object> values = values(frame, row);
+            JsonWriter writer = new JsonWriter(text);
+            writer.beginObject();
+            List<Object> values = values(interval, thread);
             for (int i = 0; i < values.size(); i++) {
-                to.name(FIELDS.get(i));
-                if (values.get(i) instanceof Number number) to.value(number);
-                else to.value((String) values.get(i));
+                writer.name(FIELDS.get(i));
+                if (values.get(i) instanceof Number number) writer.value(number);
+                else writer.value((String) values.get(i));
             }
-            to.endObject();
+            writer.endObject();
             text.append('\n');
         }
         return text.toString();
@@ -52,12 +55,12 @@ final class RowFormat {
         return String.join(",", FIELDS) + "\r\n";
     }
 
-    static String csv(Frame frame, List<Row> rows) {
+    static String csv(Interval interval, List<ThreadUsage> threads) {
         StringBuilder text = new StringBuilder();
-        for (Row row : rows) {
+        for (ThreadUsage thread : threads) {
             String comma = "";
-            for (Object value : values(frame, row)) {
-                text.append(comma).append(value instanceof String word ? quoted(word) : value);
+            for (Object value : values(interval, thread)) {
+                text.append(comma).append(value instanceof String string ? quote(string) : value);
                 comma = ",";
             }
             text.append("\r\n");
@@ -65,29 +68,29 @@ final class RowFormat {
         return text.toString();
     }
 
-    private static List<Object> values(Frame frame, Row row) {
+    private static List<Object> values(Interval interval, ThreadUsage thread) {
         return List.of(
-                frame.end().toString(),
-                row.pid(),
-                row.tid(),
-                row.javaId(),
-                row.name(),
-                row.kind().name().toLowerCase(Locale.ROOT),
-                row.pool(),
-                percent(frame, row.cpuNanos()),
-                percent(frame, row.userNanos()),
-                percent(frame, row.systemNanos()),
-                percent(frame, row.waitNanos()),
-                row.voluntary(),
-                row.involuntary());
+                interval.end().toString(),
+                thread.pid(),
+                thread.tid(),
+                thread.javaId(),
+                thread.name(),
+                thread.kind().name().toLowerCase(Locale.ROOT),
+                thread.pool(),
+                percent(interval, thread.cpuNanos()),
+                percent(interval, thread.userNanos()),
+                percent(interval, thread.systemNanos()),
+                percent(interval, thread.waitNanos()),
+                thread.voluntary(),
+                thread.involuntary());
     }
 
-    private static double percent(Frame frame, long nanos) {
-        return Math.round(frame.percent(nanos) * 1_000) / 1_000.0;
+    private static double percent(Interval interval, long nanos) {
+        return Math.round(interval.percent(nanos) * 1_000) / 1_000.0;
     }
 
-    private static String quoted(String word) {
-        if (word.chars().noneMatch(c -> c == '"' || c == ',' || c == '\n' || c == '\r')) return word;
-        return '"' + word.replace("\"", "\"\"") + '"';
+    private static String quote(String value) {
+        if (value.chars().noneMatch(c -> c == '"' || c == ',' || c == '\n' || c == '\r')) return value;
+        return '"' + value.replace("\"", "\"\"") + '"';
     }
 }

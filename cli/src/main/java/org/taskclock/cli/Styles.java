@@ -3,9 +3,9 @@
 package org.taskclock.cli;
 
 import org.jline.utils.AttributedStyle;
-import org.taskclock.watch.Row;
+import org.taskclock.monitor.ThreadUsage;
 
-/** How things look. Without colours: bold and inverse only, as NO_COLOR allows. */
+/** The text styles of the terminal interface. PLAIN has bold and inverse only, which NO_COLOR permits. */
 enum Styles {
     COLOR,
     PLAIN;
@@ -52,7 +52,7 @@ enum Styles {
         return AttributedStyle.INVERSE;
     }
 
-    AttributedStyle kind(Row.Kind kind) {
+    AttributedStyle kind(ThreadUsage.Kind kind) {
         return switch (kind) {
             case JAVA -> AttributedStyle.DEFAULT;
             case CARRIER -> color(AttributedStyle.MAGENTA);

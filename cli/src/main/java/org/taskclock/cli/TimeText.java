@@ -6,32 +6,32 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
-import org.taskclock.watch.AgentReport;
-import org.taskclock.watch.Row;
+import org.taskclock.monitor.AgentReport;
+import org.taskclock.monitor.ThreadUsage;
 
-/** What time prints. */
+/** Formats the report of {@code time}. */
 final class TimeText {
-    /** So many of each, and the rest together. */
-    private static final int ROWS = 20;
+    /** The maximum number of pools and of virtual thread groups; the other pools are summed up. */
+    private static final int MAX_ROWS = 20;
 
-    private static final int SITES = 5;
-    /** What would be 0.000. */
-    private static final long LEAST_NANOS = 500_000;
+    private static final int MAX_CALL_SITES = 5;
+    /** Less than this is printed as 0.000. */
+    private static final long MIN_NANOS = 500_000;
 
     private final StringBuilder text = new StringBuilder();
 
     private TimeText() {}
 
-    static String of(Time.Result result) {
-        TimeText all = new TimeText();
-        all.text.append('\n');
-        all.total("real", result.times().realNanos());
-        all.total("user", result.times().userNanos());
-        all.total("sys", result.times().systemNanos());
-        result.jvms().forEach(all::jvm);
+    static String of(TimeCommand.Result result) {
+        TimeText report = new TimeText();
+        report.text.append('\n');
+        report.total("real", result.times().realNanos());
+        report.total("user", result.times().userNanos());
+        report.total("sys", result.times().systemNanos());
+        result.jvms().forEach(report::jvm);
         for (String note : result.notes())
-            all.text.append("\nNote: ").append(note).append(".\n");
-        return all.text.toString();
+            report.text.append("\nNote: ").append(note).append(".\n");
+        return report.text.toString();
     }
 
     private void total(String name, long nanos) {
@@ -39,22 +39,22 @@ final class TimeText {
         line("%s\t%dm%d.%03ds", name, millis / 60_000, millis / 1_000 % 60, millis % 1_000);
     }
 
-    private void jvm(Usage jvm) {
+    private void jvm(JvmUsage jvm) {
         line("");
-        line("JVM %d, %s%s", jvm.pid(), jvm.name(), jvm.source().equals("agent") ? "" : ", seen from outside");
+        line("JVM %d, %s%s", jvm.pid(), jvm.name(), jvm.source().equals("agent") ? "" : ", sampled from /proc");
         line("%10s %10s %10s %8s", "cpu s", "user s", "sys s", "threads");
-        times(jvm.cpuNanos(), jvm.userNanos(), "", "all");
-        List<Usage.Pool> rows = rows(jvm);
-        List<Usage.Pool> shown =
-                first(rows.stream().filter(row -> row.cpuNanos() >= LEAST_NANOS).toList());
-        for (Usage.Pool row : shown) times(row.cpuNanos(), row.userNanos(), row.threads(), row.name());
+        times(jvm.cpuNanos(), jvm.userNanos(), "", "total");
+        List<JvmUsage.Pool> rows = rows(jvm);
+        List<JvmUsage.Pool> shown =
+                first(rows.stream().filter(pool -> pool.cpuNanos() >= MIN_NANOS).toList());
+        for (JvmUsage.Pool pool : shown) times(pool.cpuNanos(), pool.userNanos(), pool.threads(), pool.name());
         if (shown.size() < rows.size()) {
-            Usage.Pool rest = together("(" + (rows.size() - shown.size()) + " more)", without(rows, shown));
+            JvmUsage.Pool rest = sum("(" + (rows.size() - shown.size()) + " more)", without(rows, shown));
             times(rest.cpuNanos(), rest.userNanos(), rest.threads(), rest.name());
         }
-        if (jvm.unseenNanos() > 0) times(jvm.unseenNanos(), jvm.unseenUserNanos(), "", "ended unseen");
+        if (jvm.unaccountedNanos() > 0) times(jvm.unaccountedNanos(), jvm.unaccountedUserNanos(), "", "ended threads");
         if (!jvm.virtualThreads().isEmpty()) {
-            line("virtual threads, in the time of those that carry them:");
+            line("virtual threads (included in the time of their carriers):");
             for (AgentReport.Group group : first(jvm.virtualThreads())) {
                 times(group.cpuNanos(), group.userNanos(), group.live() + group.ended(), group.name());
             }
@@ -62,62 +62,62 @@ final class TimeText {
         if (jvm.yields() != null) yields(jvm.yields());
     }
 
-    /** The program's own pools one by one, the JVM's as one group each. */
-    private static List<Usage.Pool> rows(Usage jvm) {
-        List<Usage.Pool> rows = new ArrayList<>();
-        for (Row.Kind kind : Row.Kind.values()) {
-            List<Usage.Pool> pools =
+    /** Returns the pools of the program, and the JVM's own threads as one pool each for GC, JIT and the rest. */
+    private static List<JvmUsage.Pool> rows(JvmUsage jvm) {
+        List<JvmUsage.Pool> rows = new ArrayList<>();
+        for (ThreadUsage.Kind kind : ThreadUsage.Kind.values()) {
+            List<JvmUsage.Pool> pools =
                     jvm.pools().stream().filter(pool -> pool.kind() == kind).toList();
             if (pools.isEmpty()) continue;
             switch (kind) {
-                case GC -> rows.add(together("[GC]", pools));
-                case JIT -> rows.add(together("[JIT]", pools));
-                case VM -> rows.add(together("[other threads of the JVM]", pools));
+                case GC -> rows.add(sum("[GC]", pools));
+                case JIT -> rows.add(sum("[JIT]", pools));
+                case VM -> rows.add(sum("[other JVM threads]", pools));
                 default -> rows.addAll(pools);
             }
         }
-        rows.sort(Comparator.comparingLong(Usage.Pool::cpuNanos).reversed());
+        rows.sort(Comparator.comparingLong(JvmUsage.Pool::cpuNanos).reversed());
         return rows;
     }
 
-    private static List<Usage.Pool> without(List<Usage.Pool> rows, List<Usage.Pool> shown) {
-        List<Usage.Pool> rest = new ArrayList<>(rows);
+    private static List<JvmUsage.Pool> without(List<JvmUsage.Pool> rows, List<JvmUsage.Pool> shown) {
+        List<JvmUsage.Pool> rest = new ArrayList<>(rows);
         rest.removeAll(shown);
         return rest;
     }
 
-    private static Usage.Pool together(String name, List<Usage.Pool> pools) {
+    private static JvmUsage.Pool sum(String name, List<JvmUsage.Pool> pools) {
         long cpu = 0;
         long user = 0;
         int threads = 0;
-        for (Usage.Pool pool : pools) {
+        for (JvmUsage.Pool pool : pools) {
             cpu += pool.cpuNanos();
             user += pool.userNanos();
             threads += pool.threads();
         }
-        return new Usage.Pool(name, pools.get(0).kind(), threads, cpu, user);
+        return new JvmUsage.Pool(name, pools.get(0).kind(), threads, cpu, user);
     }
 
     private static <T> List<T> first(List<T> all) {
-        return all.subList(0, Math.min(ROWS, all.size()));
+        return all.subList(0, Math.min(MAX_ROWS, all.size()));
     }
 
-    private void yields(Usage.Yields yields) {
+    private void yields(JvmUsage.Yields yields) {
         if (yields.platform() + yields.virtual() == 0) return;
         if (yields.platform() > 0) {
             line(
-                    "%,d yields of platform threads took %.3f s of CPU, %,.0f ns each",
+                    "%,d yields in platform threads used %.3f s of CPU, %,.0f ns each",
                     yields.platform(),
                     yields.platformNanos() / 1e9,
                     (double) yields.platformNanos() / yields.platform());
         }
         if (yields.virtual() > 0) {
             line(
-                    "%,d yields of virtual threads; carriers used %.3f s of CPU for scheduling, yields and all else",
+                    "%,d yields in virtual threads; their scheduling, for any reason, used %.3f s of CPU",
                     yields.virtual(), yields.schedulingNanos() / 1e9);
         }
-        for (AgentReport.Site site :
-                yields.sites().subList(0, Math.min(SITES, yields.sites().size())))
+        for (AgentReport.Site site : yields.sites()
+                .subList(0, Math.min(MAX_CALL_SITES, yields.sites().size())))
             line("%,14d  %s", site.yields(), site.name());
     }
 

@@ -6,12 +6,12 @@ import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import java.util.List;
 import java.util.Locale;
-import org.taskclock.watch.Diagnosis;
-import org.taskclock.watch.Frame;
-import org.taskclock.watch.Row;
-import org.taskclock.watch.Totals;
+import org.taskclock.monitor.Diagnosis;
+import org.taskclock.monitor.Interval;
+import org.taskclock.monitor.ProcessUsage;
+import org.taskclock.monitor.ThreadUsage;
 
-/** An interval as plain text. */
+/** Formats an interval as plain text. */
 final class TopText {
     private static final DateTimeFormatter TIME =
             DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT).withZone(ZoneId.systemDefault());
@@ -25,9 +25,9 @@ final class TopText {
         this.color = color;
     }
 
-    String of(Frame frame, List<Row> shown) {
+    String format(Interval interval, List<ThreadUsage> shown) {
         StringBuilder text = new StringBuilder();
-        header(text, frame);
+        header(text, interval);
         line(
                 text,
                 BOLD,
@@ -44,105 +44,105 @@ final class TopText {
                         'S',
                         "KIND",
                         "NAME"));
-        for (Row row : shown) row(text, frame, row);
-        int hidden = frame.rows().size() - shown.size();
-        for (Diagnosis diagnosis : frame.diagnoses()) {
+        for (ThreadUsage thread : shown) thread(text, interval, thread);
+        int hidden = interval.threads().size() - shown.size();
+        for (Diagnosis diagnosis : interval.diagnoses()) {
             line(text, RED, "! " + diagnosis.kind() + ": " + diagnosis.text());
             for (String evidence : diagnosis.evidence()) line(text, "", "    " + evidence);
         }
-        for (String note : frame.notes()) line(text, "", "* " + note);
+        for (String note : interval.notes()) line(text, "", "* " + note);
         line(
                 text,
                 "",
                 String.format(
                         Locale.ROOT,
-                        "%,d threads%s; taskclock itself used %.1f %% of a core",
-                        frame.rows().stream()
-                                .mapToInt(r -> r.kind() == Row.Kind.VIRTUAL ? 0 : r.threads())
+                        "%,d threads%s; taskclock used %.1f %% of one core",
+                        interval.threads().stream()
+                                .mapToInt(r -> r.kind() == ThreadUsage.Kind.VIRTUAL ? 0 : r.threads())
                                 .sum(),
                         hidden > 0 ? String.format(Locale.ROOT, ", %,d rows not shown", hidden) : "",
-                        frame.percent(frame.totals().ownNanos())));
+                        interval.percent(interval.totals().ownNanos())));
         return text.append('\n').toString();
     }
 
-    private void header(StringBuilder text, Frame frame) {
-        Totals totals = frame.totals();
+    private void header(StringBuilder text, Interval interval) {
+        ProcessUsage totals = interval.totals();
         line(
                 text,
                 BOLD,
                 String.format(
                         Locale.ROOT,
                         "%s  %s (%d), %.1f s%s",
-                        TIME.format(frame.end()),
-                        frame.name(),
-                        frame.pid(),
-                        frame.intervalNanos() / 1e9,
-                        frame.source().equals("agent") ? ", with the agent" : ""));
+                        TIME.format(interval.end()),
+                        interval.name(),
+                        interval.pid(),
+                        interval.intervalNanos() / 1e9,
+                        interval.source().equals("agent") ? ", with the agent" : ""));
         long system = totals.processNanos() - totals.processUserNanos();
-        StringBuilder all = new StringBuilder(String.format(
+        StringBuilder summary = new StringBuilder(String.format(
                 Locale.ROOT,
                 "process %.1f %% (user %.1f, system %.1f)",
-                frame.percent(totals.processNanos()),
-                frame.percent(totals.processUserNanos()),
-                frame.percent(system)));
+                interval.percent(totals.processNanos()),
+                interval.percent(totals.processUserNanos()),
+                interval.percent(system)));
         if (totals.containerCores() > 0) {
-            all.append(String.format(
+            summary.append(String.format(
                     Locale.ROOT,
                     " = %.0f %% of the limit",
-                    frame.percent(totals.processNanos()) / totals.containerCores()));
+                    interval.percent(totals.processNanos()) / totals.containerCores()));
         }
         if (totals.containerNanos() >= 0 || totals.containerCores() > 0) {
-            all.append(", container");
+            summary.append(", container");
             if (totals.containerNanos() >= 0) {
-                all.append(String.format(Locale.ROOT, " %.1f %%", frame.percent(totals.containerNanos())));
+                summary.append(String.format(Locale.ROOT, " %.1f %%", interval.percent(totals.containerNanos())));
             }
             if (totals.containerCores() > 0) {
-                all.append(String.format(Locale.ROOT, " of %.0f %%", 100 * totals.containerCores()));
+                summary.append(String.format(Locale.ROOT, " of %.0f %%", 100 * totals.containerCores()));
             }
             if (totals.throttledNanos() > 0) {
-                all.append(String.format(Locale.ROOT, ", throttled %.0f ms", totals.throttledNanos() / 1e6));
+                summary.append(String.format(Locale.ROOT, ", throttled %.0f ms", totals.throttledNanos() / 1e6));
             }
         }
-        all.append(String.format(
+        summary.append(String.format(
                 Locale.ROOT,
                 ", machine %.1f of %d %%",
-                frame.percent(totals.machineNanos()),
+                interval.percent(totals.machineNanos()),
                 100 * totals.processors()));
-        line(text, "", all.toString());
+        line(text, "", summary.toString());
     }
 
-    private void row(StringBuilder text, Frame frame, Row row) {
-        double seconds = frame.intervalNanos() / 1e9;
-        // ~ : there is more to the name than the kernel keeps.
-        String mark = row.cut() && row.name().length() >= 15 ? "~" : "";
-        String many = row.threads() == 1 ? "" : String.format(Locale.ROOT, " (%,d)", row.threads());
+    private void thread(StringBuilder text, Interval interval, ThreadUsage thread) {
+        double seconds = interval.intervalNanos() / 1e9;
+        // The kernel has truncated the name.
+        String mark = thread.truncated() && thread.name().length() >= 15 ? "~" : "";
+        String count = thread.threads() == 1 ? "" : String.format(Locale.ROOT, " (%,d)", thread.threads());
         line(
                 text,
                 "",
                 String.format(
                         Locale.ROOT,
                         "%7s %6s %6s %6s %6s %8s %8s %c %-8s %s",
-                        row.tid() == 0 ? "-" : Integer.toString(row.tid()),
-                        percent(frame, row.cpuNanos()),
-                        percent(frame, row.userNanos()),
-                        percent(frame, row.systemNanos()),
-                        percent(frame, row.waitNanos()),
-                        rate(row.voluntary(), seconds),
-                        rate(row.involuntary(), seconds),
-                        row.state(),
-                        row.kind().name().toLowerCase(Locale.ROOT),
-                        printable(row.name()) + mark + many));
+                        thread.tid() == 0 ? "-" : Integer.toString(thread.tid()),
+                        percent(interval, thread.cpuNanos()),
+                        percent(interval, thread.userNanos()),
+                        percent(interval, thread.systemNanos()),
+                        percent(interval, thread.waitNanos()),
+                        rate(thread.voluntary(), seconds),
+                        rate(thread.involuntary(), seconds),
+                        thread.state(),
+                        thread.kind().name().toLowerCase(Locale.ROOT),
+                        printable(thread.name()) + mark + count));
     }
 
-    private static String percent(Frame frame, long nanos) {
-        return nanos < 0 ? "-" : String.format(Locale.ROOT, "%.1f", frame.percent(nanos));
+    private static String percent(Interval interval, long nanos) {
+        return nanos < 0 ? "-" : String.format(Locale.ROOT, "%.1f", interval.percent(nanos));
     }
 
     private static String rate(long count, double seconds) {
         return count < 0 ? "-" : String.format(Locale.ROOT, "%.0f", count / seconds);
     }
 
-    /** A name may hold anything, line ends and escape sequences too. */
+    /** Replaces control characters: thread names may contain line breaks and escape sequences. */
     private static String printable(String name) {
         return name.codePoints()
                 .map(c -> Character.isISOControl(c) ? '?' : c)

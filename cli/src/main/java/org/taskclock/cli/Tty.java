@@ -21,37 +21,37 @@ import org.jline.utils.Display;
 import org.jline.utils.InfoCmp.Capability;
 import org.jline.utils.Signals;
 
-/** The terminal: takes it over, and gives it back as it was, however the program ends, but for SIGKILL. */
+/** Controls the terminal, and restores it however the program ends, except on SIGKILL. */
 final class Tty {
-    /** A lone Escape is one that nothing follows for so long. */
-    private static final int ESCAPE_MILLIS = 40;
+    /** Escape is a key, rather than the start of a sequence, if nothing follows for this long. */
+    private static final int ESCAPE_TIMEOUT_MILLIS = 40;
 
-    /** Receives what was pressed: a character, or a name as Up, F10, Ctrl-C. */
+    /** Receives keys: a character, or a name such as Up, F10 or Ctrl-C. */
     interface KeyListener {
         void press(String key) throws IOException;
     }
 
     private final Terminal terminal;
-    private final Attributes before;
+    private final Attributes originalAttributes;
     private final Display display;
-    private final String end;
-    private final Thread hook = new Thread(this::restore, "taskclock-restore");
+    private final String restoreSequence;
+    private final Thread restoreHook = new Thread(this::restore, "taskclock-restore");
     private Size size;
     private boolean taken;
     private boolean closed;
 
     private Tty(Terminal terminal) {
         this.terminal = terminal;
-        before = terminal.getAttributes();
+        originalAttributes = terminal.getAttributes();
         display = new Display(terminal, true);
-        end = capability(Capability.keypad_local)
+        restoreSequence = capability(Capability.keypad_local)
                 + capability(Capability.cursor_normal)
                 + capability(Capability.exit_ca_mode);
         measure();
     }
 
-    /** Is standard input and output a terminal that can do more than print lines? */
-    static boolean usable() {
+    /** Returns whether standard input and output are a terminal with cursor control. */
+    static boolean isUsable() {
         String term = System.getenv("TERM");
         return term != null && !term.isEmpty() && !term.equals("dumb") && isDevice(0) && isDevice(1);
     }
@@ -66,18 +66,18 @@ final class Tty {
         }
     }
 
-    /** Null where it cannot be taken over. */
-    static Tty open(Queue<Screen.Event> events, KeyListener keys, Screen.Event resized, Screen.Event quit)
+    /** Takes over the terminal. Returns null if that is not possible. */
+    static Tty open(Queue<TerminalUi.Event> events, KeyListener keys, TerminalUi.Event resized, TerminalUi.Event quit)
             throws IOException {
         Terminal terminal;
         try {
-            // No questions to the terminal: their answers may come late, and would be read as keys.
+            // Do not query the terminal: late replies would be read as keys.
             terminal = TerminalBuilder.builder()
                     .system(true)
                     .dumb(false)
                     .provider("exec")
                     .graphemeCluster(false)
-                    .nativeSignals(false) // it would take them all, that which stops us too
+                    .nativeSignals(false) // it would handle SIGTSTP too
                     .build();
         } catch (IllegalStateException e) {
             return null; // no terminal, or no stty
@@ -87,18 +87,18 @@ final class Tty {
                 "WINCH",
                 () -> events.add(() -> {
                     tty.measure();
-                    resized.happen();
+                    resized.handle();
                 }));
         Signals.register(
                 "CONT",
                 () -> events.add(() -> {
                     tty.take(); // a shell may have changed it
                     tty.measure();
-                    resized.happen();
+                    resized.handle();
                 }));
-        Runtime.getRuntime().addShutdownHook(tty.hook);
+        Runtime.getRuntime().addShutdownHook(tty.restoreHook);
         tty.take();
-        Thread reader = new Thread(() -> read(events, keys, quit), "taskclock-keys");
+        Thread reader = new Thread(() -> readKeys(events, keys, quit), "taskclock-keys");
         reader.setDaemon(true);
         reader.start();
         return tty;
@@ -114,21 +114,23 @@ final class Tty {
         terminal.flush();
     }
 
-    /** Also from the shutdown hook, where the library may have closed its side already: writes past it. */
+    /**
+     * Restores the terminal. Bypasses the library, which may already have closed its side when the shutdown hook runs.
+     */
     private synchronized void restore() {
         if (!taken) return;
         taken = false;
         try {
             @SuppressWarnings("resource") // closing it would close standard output
             FileOutputStream out = new FileOutputStream(FileDescriptor.out);
-            out.write(end.getBytes(StandardCharsets.US_ASCII));
+            out.write(restoreSequence.getBytes(StandardCharsets.US_ASCII));
         } catch (IOException e) {
-            // the terminal has gone
+            // the terminal is closed
         }
         try {
-            terminal.setAttributes(before);
+            terminal.setAttributes(originalAttributes);
         } catch (RuntimeException e) {
-            // closed by the library, which has put them back
+            // closed by the library, which has restored them
         }
     }
 
@@ -141,14 +143,14 @@ final class Tty {
         restore();
         closed = true;
         try {
-            Runtime.getRuntime().removeShutdownHook(hook);
+            Runtime.getRuntime().removeShutdownHook(restoreHook);
         } catch (IllegalStateException e) {
-            // the hook is running, and finds that there is nothing left to do
+            // the hook is already running and has nothing left to do
         }
         terminal.close();
     }
 
-    /** Ctrl-Z: what the kernel would do, but with the terminal as it was. Returns when we go on. */
+    /** Handles Ctrl-Z as the kernel would, but restores the terminal first. Returns when the process is resumed. */
     void suspend() throws IOException {
         restore();
         try {
@@ -162,7 +164,7 @@ final class Tty {
 
     private void measure() {
         size = terminal.getSize();
-        if (size.getColumns() <= 0 || size.getRows() <= 0) size = Size.of(80, 24); // a serial line does not know
+        if (size.getColumns() <= 0 || size.getRows() <= 0) size = Size.of(80, 24); // unknown on a serial line
         display.resize(size);
     }
 
@@ -184,26 +186,29 @@ final class Tty {
         terminal.flush();
     }
 
-    /** Not by the library's reader, which runs stty to wait for a time, and so in the way of putting the terminal back. */
-    private static void read(Queue<Screen.Event> events, KeyListener keys, Screen.Event quit) {
+    /**
+     * Reads keys without the library: its reader runs stty to set a timeout, which interferes with restoring the
+     * terminal.
+     */
+    private static void readKeys(Queue<TerminalUi.Event> events, KeyListener keys, TerminalUi.Event quit) {
         @SuppressWarnings("resource") // closing it would close standard input
         FileInputStream in = new FileInputStream(FileDescriptor.in);
         try {
-            for (String key = next(in); key != null; key = next(in)) {
+            for (String key = nextKey(in); key != null; key = nextKey(in)) {
                 String pressed = key;
                 if (!key.isEmpty()) events.add(() -> keys.press(pressed));
             }
         } catch (IOException e) {
-            // the terminal has gone
+            // the terminal is closed
         }
         events.add(quit);
     }
 
-    /** Null at the end of the input; empty for what has no name. */
-    private static String next(FileInputStream in) throws IOException {
+    /** Returns the next key, null at the end of the input, or an empty string for an unknown sequence. */
+    private static String nextKey(FileInputStream in) throws IOException {
         int c = in.read();
         if (c < 0) return null;
-        if (c == 0x1b) return sequence(in);
+        if (c == 0x1b) return readSequence(in);
         if (c == '\r' || c == '\n') return "Enter";
         if (c == 0x7f || c == '\b') return "Backspace";
         if (c == ' ') return "Space";
@@ -219,23 +224,23 @@ final class Tty {
         return new String(character, StandardCharsets.UTF_8);
     }
 
-    private static String sequence(FileInputStream in) throws IOException {
-        if (!follows(in)) return "Escape";
+    private static String readSequence(FileInputStream in) throws IOException {
+        if (!hasMoreInput(in)) return "Escape";
         StringBuilder sequence = new StringBuilder();
         int c = in.read();
         sequence.append((char) c);
-        if (c != '[' && c != 'O') return ""; // Alt and a key
+        if (c != '[' && c != 'O') return ""; // Alt plus a key
         do {
-            if (!follows(in)) return "";
+            if (!hasMoreInput(in)) return "";
             c = in.read();
             sequence.append((char) c);
         } while (sequence.charAt(0) == '[' && (c < '@' || (sequence.length() == 2 && c == '[')));
-        return name(sequence.toString());
+        return keyName(sequence.toString());
     }
 
-    private static boolean follows(FileInputStream in) throws IOException {
+    private static boolean hasMoreInput(FileInputStream in) throws IOException {
         for (int waited = 0; in.available() == 0; waited += 10) {
-            if (waited >= ESCAPE_MILLIS) return false;
+            if (waited >= ESCAPE_TIMEOUT_MILLIS) return false;
             try {
                 Thread.sleep(10);
             } catch (InterruptedException e) {
@@ -245,8 +250,8 @@ final class Tty {
         return true;
     }
 
-    /** As xterm, rxvt, screen, tmux and the Linux console send them, in either mode of the keypad. */
-    private static String name(String sequence) {
+    /** Names the sequences that xterm, rxvt, screen, tmux and the Linux console send, in either keypad mode. */
+    private static String keyName(String sequence) {
         return switch (sequence) {
             case "[A", "OA" -> "Up";
             case "[B", "OB" -> "Down";

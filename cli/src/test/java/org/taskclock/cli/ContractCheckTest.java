@@ -14,20 +14,20 @@ import org.taskclock.cli.ContractCheck.CallingThread;
 import org.taskclock.cli.ContractCheck.Clock;
 import org.taskclock.cli.ContractCheck.Reference;
 
-/** Each criterion must be able to fail, or that it holds says nothing. */
+/** Verifies that each criterion can fail. */
 class ContractCheckTest {
     private static final long CHECK_NANOS = 400_000_000;
     private static final long BUDGET_NANOS = 100;
-    /** The clock learns how much a host takes away, which may be more than the first check allows for. */
-    private static final int LESSONS = 10;
+    /** The clock adapts to the time that the host takes away, and may need more than one check for that. */
+    private static final int ATTEMPTS = 10;
 
-    /** More than any tick and than any step of the JVM's user time. */
+    /** Larger than any tick and any step of the JVM's user time. */
     private static final long SPLIT_BOUND_NANOS = 100_000_000;
 
     @Test
     void shouldHoldForTaskClock() throws Exception {
-        Contract contract = ContractCheck.ofTaskClock().run(CHECK_NANOS);
-        for (int i = 0; i < LESSONS && !contract.cpuHolds(); i++)
+        ContractResult contract = ContractCheck.ofTaskClock().run(CHECK_NANOS);
+        for (int i = 0; i < ATTEMPTS && !contract.cpuHolds(); i++)
             contract = ContractCheck.ofTaskClock().run(CHECK_NANOS);
         assertThat(contract.holds()).as("%s", contract).isTrue();
         assertThat(contract.readings()).isPositive();
@@ -35,22 +35,22 @@ class ContractCheckTest {
     }
 
     @Test
-    void shouldNoticeCpuThatIsOff() throws Exception {
-        Contract contract = check(new CallingThread() {
+    void shouldDetectCpuThatIsAhead() throws Exception {
+        ContractResult contract = check(new CallingThread() {
             @Override
             public long cpuNanos() {
                 return super.cpuNanos() + 100_000;
             }
         });
         assertThat(contract.cpuHolds()).isFalse();
-        assertThat(contract.cpuErrorP9999Nanos()).isGreaterThan(Contract.CPU_BOUND_NANOS);
+        assertThat(contract.cpuErrorP9999Nanos()).isGreaterThan(ContractResult.CPU_BOUND_NANOS);
         assertThat(contract.sumsHold() && contract.waitsHold()).isTrue();
         assertThat(contract.holds()).isFalse();
     }
 
     @Test
-    void shouldNoticeCpuThatIsBehind() throws Exception {
-        Contract contract = check(new CallingThread() {
+    void shouldDetectCpuThatIsBehind() throws Exception {
+        ContractResult contract = check(new CallingThread() {
             @Override
             public long cpuNanos() {
                 return super.cpuNanos() - 100_000;
@@ -61,8 +61,8 @@ class ContractCheckTest {
     }
 
     @Test
-    void shouldNoticeSumsThatDoNotAddUp() throws Exception {
-        Contract contract = check(new CallingThread() {
+    void shouldDetectSumsThatDoNotAddUp() throws Exception {
+        ContractResult contract = check(new CallingThread() {
             @Override
             public CpuTime now() {
                 CpuTime now = super.now();
@@ -74,8 +74,8 @@ class ContractCheckTest {
     }
 
     @Test
-    void shouldNoticeNegativeParts() throws Exception {
-        Contract contract = check(new CallingThread() {
+    void shouldDetectNegativeParts() throws Exception {
+        ContractResult contract = check(new CallingThread() {
             @Override
             public CpuTime now() {
                 long cpu = super.now().cpuNanos();
@@ -87,12 +87,12 @@ class ContractCheckTest {
     }
 
     @Test
-    void shouldNoticeBackwardSteps() throws Exception {
+    void shouldDetectBackwardSteps() throws Exception {
         AtomicLong reads = new AtomicLong();
-        Contract contract = check(new CallingThread() {
+        ContractResult contract = check(new CallingThread() {
             @Override
             public long userNanos() {
-                // Any later reading is at least as large as the one before; now and then this one is of long ago.
+                // Every 16th reading goes back to 0.
                 return reads.incrementAndGet() % 16 == 0 ? 0 : super.userNanos();
             }
         });
@@ -102,8 +102,8 @@ class ContractCheckTest {
     }
 
     @Test
-    void shouldNoticeCallsThatContradictEachOther() throws Exception {
-        Contract contract = check(new CallingThread() {
+    void shouldDetectContradictoryReadings() throws Exception {
+        ContractResult contract = check(new CallingThread() {
             private long doubled(long nanos) {
                 return nanos + TaskClock.cpuNanos();
             }
@@ -125,9 +125,9 @@ class ContractCheckTest {
     }
 
     @Test
-    void shouldNoticeASplitThatIsNotGetrusages() throws Exception {
+    void shouldDetectASplitThatDiffersFromGetrusage() throws Exception {
         assumeThat(KernelReaders.rusage(new long[2])).isTrue();
-        // Clock and reference agree on an hour of user time that getrusage knows nothing of.
+        // Clock and reference agree on an hour of user time that getrusage does not have.
         long hour = 3_600_000_000_000L;
         Reference reference = new Reference("an hour more", () -> TaskClock.cpuNanos() + hour);
         Clock clock = new CallingThread() {
@@ -147,7 +147,7 @@ class ContractCheckTest {
                 return new CpuTime(now.cpuNanos() + hour, now.userNanos() + hour, now.systemNanos());
             }
         };
-        Contract contract = new ContractCheck(clock, reference, BUDGET_NANOS, SPLIT_BOUND_NANOS).run(CHECK_NANOS);
+        ContractResult contract = new ContractCheck(clock, reference, BUDGET_NANOS, SPLIT_BOUND_NANOS).run(CHECK_NANOS);
         assertThat(contract.splitHolds()).isFalse();
         assertThat(contract.cpuHolds() && contract.sumsHold() && contract.stepsHold() && contract.waitsHold())
                 .isTrue();
@@ -155,21 +155,21 @@ class ContractCheckTest {
     }
 
     @Test
-    void shouldNoticeBlockedTimeThatIsCounted() throws Exception {
-        Contract contract = check(new CallingThread() {
+    void shouldDetectCountedBlockedTime() throws Exception {
+        ContractResult contract = check(new CallingThread() {
             @Override
             public long cpuNanos() {
                 return System.nanoTime();
             }
         });
-        assertThat(contract.blockedNanosCounted()).isGreaterThan(contract.waits() * Contract.CPU_BOUND_NANOS);
+        assertThat(contract.blockedNanosCounted()).isGreaterThan(contract.waits() * ContractResult.CPU_BOUND_NANOS);
         assertThat(contract.waitsHold()).isFalse();
         assertThat(contract.holds()).isFalse();
     }
 
     @Test
-    void shouldNotHoldForAClockThatKnowsNothing() throws Exception {
-        Contract contract = check(new CallingThread() {
+    void shouldNotHoldForUnknownReadings() throws Exception {
+        ContractResult contract = check(new CallingThread() {
             @Override
             public long cpuNanos() {
                 return -1;
@@ -179,7 +179,7 @@ class ContractCheckTest {
         assertThat(contract.holds()).isFalse();
     }
 
-    private static Contract check(Clock clock) throws Exception {
+    private static ContractResult check(Clock clock) throws Exception {
         return new ContractCheck(clock, Reference.best(), BUDGET_NANOS, SPLIT_BOUND_NANOS).run(CHECK_NANOS);
     }
 }

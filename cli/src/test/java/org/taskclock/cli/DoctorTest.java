@@ -13,23 +13,25 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.taskclock.ClockStatus;
 
+/** {@code taskclock doctor}. */
 class DoctorTest {
-    /** Medians and ratios are rounded to three decimals, of values from 1 up. */
+    /** Medians and ratios of at least 1 are rounded to three decimals. */
     private static final double ROUNDING = 0.002;
 
     @Test
     void shouldReportAsJson() throws Exception {
-        JsonObject json = json(Child.run("doctor", "--json"));
-        assertThat(json.get("rung").getAsString()).isEqualTo(bestUsable(json));
+        JsonObject json = json(CliResult.run("doctor", "--json"));
+        assertThat(json.get("backend").getAsString()).isEqualTo(bestUsable(json));
         assertThat(json.get("accounting").getAsString()).isIn("tick", "precise", "unknown");
         assertThat(json.get("tickNanos").getAsLong()).isNotZero();
         for (String fact : List.of("kernel", "libc", "jdk", "cpu", "clockSource")) {
             assertThat(json.get(fact).getAsString()).as(fact).isNotBlank();
         }
-        assertThat(json.get("rungs").getAsJsonArray()).isNotEmpty().allSatisfy(rung -> {
-            assertThat(rung.getAsJsonObject().get("name").getAsString()).isNotBlank();
-            assertThat(rung.getAsJsonObject().get("usable").isJsonPrimitive()).isTrue();
-            assertThat(rung.getAsJsonObject().get("reason").getAsString()).isNotBlank();
+        assertThat(json.get("backends").getAsJsonArray()).isNotEmpty().allSatisfy(backend -> {
+            assertThat(backend.getAsJsonObject().get("name").getAsString()).isNotBlank();
+            assertThat(backend.getAsJsonObject().get("usable").isJsonPrimitive())
+                    .isTrue();
+            assertThat(backend.getAsJsonObject().get("reason").getAsString()).isNotBlank();
         });
         assertCalibration(json);
         assertContract(json);
@@ -37,13 +39,13 @@ class DoctorTest {
     }
 
     private static void assertCalibration(JsonObject json) {
-        if (!json.get("rung").getAsString().startsWith("rseq")) {
+        if (!json.get("backend").getAsString().startsWith("rseq")) {
             assertThat(json.get("calibration").isJsonNull()).isTrue();
             return;
         }
         JsonObject calibration = json.getAsJsonObject("calibration");
         assertThat(calibration.get("counterHertz").getAsLong()).isGreaterThan(1_000_000);
-        // The doctor takes seconds, and each second it is measured anew, unless something made it begin from scratch.
+        // It is measured every second while doctor runs, unless it was reset.
         long least = calibration.get("resets").getAsLong() == 0 ? 500_000_000 : 1;
         assertThat(calibration.get("overNanos").getAsLong()).isGreaterThanOrEqualTo(least);
         JsonObject accuracy = json.getAsJsonObject("accuracy");
@@ -53,37 +55,35 @@ class DoctorTest {
     }
 
     @Test
-    void shouldTellTheCalibrationInALine() {
+    void shouldFormatTheCalibration() {
         String end = System.lineSeparator();
         assertThat(DoctorText.calibration(new ClockStatus.Calibration(2_595_124_000L, 5_123_000_000L, 2)))
-                .isEqualTo("counter       2,595.124 MHz, measured over 5,123 ms, found wrong 2 times" + end);
+                .isEqualTo("counter       2,595.124 MHz, measured over 5,123 ms, reset 2 times" + end);
         assertThat(DoctorText.calibration(new ClockStatus.Calibration(-1, -1, 0)))
                 .isEqualTo("counter       not measured yet" + end);
         assertThat(DoctorText.calibration(null)).isEmpty();
     }
 
     @Test
-    void shouldTellTheAccuracyInTwoLines() {
+    void shouldFormatTheAccuracy() {
         String end = System.lineSeparator();
         assertThat(DoctorText.accuracy(new ClockStatus.Accuracy(100, 2_000_000, 1_234_000_000L, 61_000)))
-                .isEqualTo(
-                        "accuracy      at most 100 ns ahead on average; the kernel is asked again after 2.000 ms" + end
-                                + "observed      0.061 ms taken away by the hypervisor or interrupts in 1,234 ms of CPU time"
-                                + end);
+                .isEqualTo("accuracy      at most 100 ns ahead on average; asks the kernel again after 2.000 ms" + end
+                        + "observed      0.061 ms lost to the hypervisor or interrupts in 1,234 ms of CPU time"
+                        + end);
         assertThat(DoctorText.accuracy(new ClockStatus.Accuracy(100, 0, 0, 0)))
-                .isEqualTo(
-                        "accuracy      at most 100 ns ahead on average; too much time is taken away here, so the kernel"
-                                + " is asked at each reading" + end + "observed      nothing yet" + end);
+                .isEqualTo("accuracy      at most 100 ns ahead on average; asks the kernel at each reading, because too"
+                        + " much time is lost here" + end + "observed      nothing yet" + end);
         assertThat(DoctorText.accuracy(null)).isEmpty();
     }
 
     private static String bestUsable(JsonObject json) {
-        for (JsonElement rung : json.getAsJsonArray("rungs")) {
-            if (rung.getAsJsonObject().get("usable").getAsBoolean()) {
-                return rung.getAsJsonObject().get("name").getAsString();
+        for (JsonElement backend : json.getAsJsonArray("backends")) {
+            if (backend.getAsJsonObject().get("usable").getAsBoolean()) {
+                return backend.getAsJsonObject().get("name").getAsString();
             }
         }
-        throw new AssertionError("no usable rung in " + json);
+        throw new AssertionError("no usable backend in " + json);
     }
 
     private static void assertContract(JsonObject json) {
@@ -93,9 +93,9 @@ class DoctorTest {
                 .isBetween(0L, contract.get("cpuErrorMaxNanos").getAsLong());
         assertThat(contract.get("cpuErrorMeanNanos").getAsDouble())
                 .isBetween(0.0, contract.get("cpuErrorMaxNanos").getAsDouble());
-        boolean countsAlone = json.get("rung").getAsString().startsWith("rseq");
-        assertThat(contract.get("cpuBudgetNanos").getAsLong()).isEqualTo(countsAlone ? 100 : 0);
-        assertThat(json.get("accuracy").isJsonNull()).isNotEqualTo(countsAlone);
+        boolean readsCounter = json.get("backend").getAsString().startsWith("rseq");
+        assertThat(contract.get("cpuBudgetNanos").getAsLong()).isEqualTo(readsCounter ? 100 : 0);
+        assertThat(json.get("accuracy").isJsonNull()).isNotEqualTo(readsCounter);
         assertThat(contract.get("sumErrors").getAsLong()).isZero();
         assertThat(contract.get("backwardSteps").getAsLong()).isZero();
         assertThat(contract.get("blockedNanosCounted").getAsLong()).isNotNegative();
@@ -130,7 +130,7 @@ class DoctorTest {
 
     @Test
     void shouldPrintEverySection() throws Exception {
-        Child child = Child.run("-Dtaskclock.rung=mxbean", "doctor");
+        CliResult child = CliResult.run("-Dtaskclock.backend=mxbean", "doctor");
         assertThat(child.exitCode()).as(child.out()).isZero();
         assertThat(child.err()).isEmpty();
         assertThat(child.out())
@@ -138,17 +138,17 @@ class DoctorTest {
                 .containsPattern("(?m)^mxbean +in use +\\S")
                 .containsPattern("(?m)^syscall +(usable|not usable) +\\S")
                 .containsPattern("(?m)^TaskClock\\.cpuNanos( +[0-9.,]+){4}$")
-                .contains("contract of rung mxbean")
+                .contains("contract of backend mxbean")
                 .doesNotContainPattern("(?m)^counter ")
-                .containsPattern("(?m)^split +(no promise|not checked) ")
+                .containsPattern("(?m)^split +(no bound|not checked) ")
                 .contains("the contract holds");
         assertThat(child.out().lines()).allSatisfy(line -> assertThat(line).doesNotEndWith(" "));
     }
 
     @Test
-    void shouldSayWhatCannotBeReadWithoutTheLibrary() throws Exception {
-        JsonObject json = json(Child.run("-Dtaskclock.library.path=/nonexistent", "doctor", "--json"));
-        assertThat(json.get("rung").getAsString()).isEqualTo("mxbean");
+    void shouldReportUnavailableReadsWithoutTheLibrary() throws Exception {
+        JsonObject json = json(CliResult.run("-Dtaskclock.library.path=/nonexistent", "doctor", "--json"));
+        assertThat(json.get("backend").getAsString()).isEqualTo("mxbean");
         JsonObject missing = read(json, "user by constant id");
         assertThat(missing.get("medianNanos").isJsonNull()).isTrue();
         assertThat(missing.get("ratioToStock").isJsonNull()).isTrue();
@@ -158,7 +158,7 @@ class DoctorTest {
         assertThat(contract.get("splitErrorMaxNanos").isJsonNull()).isTrue();
     }
 
-    private static JsonObject json(Child child) {
+    private static JsonObject json(CliResult child) {
         assertThat(child.exitCode()).as(child.out()).isZero();
         assertThat(child.err()).isEmpty();
         return JsonParser.parseString(child.out()).getAsJsonObject();

@@ -13,33 +13,33 @@ import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.taskclock.watch.Loaded;
+import org.taskclock.testing.LoadJvm;
 
-/** The script {@code taskclock}, given out without sources. */
+/** The script {@code taskclock} in a distribution without sources. */
 class LauncherTest {
     @TempDir
-    private Path folder;
+    private Path directory;
 
     private Path script;
 
     @BeforeEach
-    void giveOut() throws IOException {
+    void installDistribution() throws IOException {
         Path jar = Path.of(System.getProperty("cli.jar")).toAbsolutePath();
         Path root = jar.getParent().getParent().getParent();
-        script = Files.copy(root.resolve("taskclock"), folder.resolve("taskclock"));
+        script = Files.copy(root.resolve("taskclock"), directory.resolve("taskclock"));
         assertThat(script.toFile().setExecutable(true)).isTrue();
-        Files.createDirectories(folder.resolve("cli/target"));
-        Files.copy(jar, folder.resolve("cli/target/taskclock-cli.jar"));
+        Files.createDirectories(directory.resolve("cli/target"));
+        Files.copy(jar, directory.resolve("cli/target/taskclock-cli.jar"));
     }
 
-    private static Child run(Path home, Path script, String... arguments) throws IOException, InterruptedException {
+    private static CliResult run(Path home, Path script, String... arguments) throws IOException, InterruptedException {
         ProcessBuilder builder = new ProcessBuilder(script.toString());
         builder.command().addAll(List.of(arguments));
         builder.environment().put("JAVA_HOME", home.toString());
         builder.environment().remove("TASKCLOCK_JAVA_OPTS");
         Process process = builder.redirectErrorStream(true).start();
-        String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        return new Child(Child.exitCode(process), said, "");
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        return new CliResult(CliResult.exitCode(process), output, "");
     }
 
     private static Path home() {
@@ -47,10 +47,10 @@ class LauncherTest {
     }
 
     @Test
-    void shouldRunTheJarAlsoByALink() throws Exception {
-        Path link = Files.createSymbolicLink(folder.resolve("link"), Path.of("taskclock"));
-        for (Path each : List.of(script, link)) {
-            Child child = run(home(), each, "--version");
+    void shouldRunTheJarThroughALink() throws Exception {
+        Path link = Files.createSymbolicLink(directory.resolve("link"), Path.of("taskclock"));
+        for (Path launcher : List.of(script, link)) {
+            CliResult child = run(home(), launcher, "--version");
             assertThat(child.exitCode()).as(child.toString()).isZero();
             assertThat(child.out()).startsWith("taskclock ");
         }
@@ -58,17 +58,17 @@ class LauncherTest {
     }
 
     @Test
-    void shouldSayWhichJavaItNeeds() throws Exception {
-        Child none = run(folder.resolve("none"), script, "--version");
+    void shouldReportAnUnsuitableJava() throws Exception {
+        CliResult none = run(directory.resolve("none"), script, "--version");
         assertThat(none.exitCode()).isEqualTo(Main.FAILED);
         assertThat(none.out())
                 .contains("which has no bin/java: set it to a JDK 17 or later")
                 .hasLineCount(1);
 
-        Path old = folder.resolve("old");
+        Path old = directory.resolve("old");
         Files.createDirectories(old.resolve("bin"));
         Files.createSymbolicLink(old.resolve("bin/java"), Path.of("/bin/false"));
-        assertThat(run(old, script, "--version").out()).contains("cannot tell the version");
+        assertThat(run(old, script, "--version").out()).contains("the version of");
         Files.delete(old.resolve("bin/java"));
         Files.writeString(old.resolve("bin/java"), "");
         assertThat(old.resolve("bin/java").toFile().setExecutable(true)).isTrue();
@@ -76,26 +76,27 @@ class LauncherTest {
         assertThat(run(old, script, "--version").out()).contains("is version 11: set JAVA_HOME to a JDK 17 or later");
     }
 
-    /** A JVM crashes on classes that were kept and are damaged, unless it is told to look. */
+    /** A JVM crashes on a damaged class archive unless it verifies it. */
     @Test
-    void shouldKeepClassesForTheNextStartUnlessTheyAreDamaged() throws Exception {
-        try (Loaded load = Loaded.with("busy")) {
+    void shouldReuseTheClassArchiveUnlessItIsDamaged() throws Exception {
+        try (LoadJvm load = LoadJvm.start("busy")) {
             String[] top = {"top", "-b", Long.toString(load.pid()), "0.1", "1"};
             assertThat(run(home(), script, top).exitCode()).isZero();
-            Child second = run(home(), script, top);
+            CliResult second = run(home(), script, top);
             assertThat(second.exitCode()).as(second.toString()).isZero();
-            List<Path> kept;
-            try (var files = Files.list(folder.resolve("cli/target"))) {
-                kept = files.filter(file -> file.toString().endsWith(".jsa")).toList();
+            List<Path> archives;
+            try (var files = Files.list(directory.resolve("cli/target"))) {
+                archives =
+                        files.filter(file -> file.toString().endsWith(".jsa")).toList();
             }
-            assertThat(kept).hasSize(1);
-            try (RandomAccessFile file = new RandomAccessFile(kept.get(0).toFile(), "rw")) {
+            assertThat(archives).hasSize(1);
+            try (RandomAccessFile file = new RandomAccessFile(archives.get(0).toFile(), "rw")) {
                 for (long at = 8_192; at < file.length(); at += 4_096) {
                     file.seek(at);
                     file.write(new byte[1_024]);
                 }
             }
-            Child third = run(home(), script, top);
+            CliResult third = run(home(), script, top);
             assertThat(third.exitCode()).as(third.toString()).isZero();
             assertThat(third.out()).contains("a busy thread with a long name");
         }

@@ -10,57 +10,58 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+/** Usage, help, and errors of the command line. */
 class MainTest {
     @ParameterizedTest
     @ValueSource(strings = {"--help", "-h"})
-    void shouldHelp(String option) throws Exception {
-        Child child = Child.run(option);
+    void shouldPrintHelp(String option) throws Exception {
+        CliResult child = CliResult.run(option);
         assertThat(child.exitCode()).isZero();
         assertThat(child.out()).startsWith("Usage: taskclock").contains("doctor", "Examples:", "Exit codes:");
         assertThat(child.err()).isEmpty();
     }
 
     @Test
-    void shouldHelpWithACommand() throws Exception {
-        Child child = Child.run("doctor", "--help");
+    void shouldPrintHelpForACommand() throws Exception {
+        CliResult child = CliResult.run("doctor", "--help");
         assertThat(child.exitCode()).isZero();
         assertThat(child.out()).startsWith("Usage: taskclock doctor").contains("--json");
     }
 
     @Test
-    void shouldHelpWhereNoCommandIsGiven() throws Exception {
-        Child child = Child.run();
+    void shouldPrintHelpWithoutACommand() throws Exception {
+        CliResult child = CliResult.run();
         assertThat(child.exitCode()).isEqualTo(2);
         assertThat(child.out()).startsWith("Usage: taskclock");
     }
 
     @Test
-    void shouldTellItsVersion() throws Exception {
-        Child child = Child.run("-V");
+    void shouldPrintItsVersion() throws Exception {
+        CliResult child = CliResult.run("-V");
         assertThat(child.exitCode()).isZero();
         assertThat(child.out().trim()).isEqualTo("taskclock " + System.getProperty("project.version"));
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"--bogus", "doctr", "doctor --bogus", "doctor surplus", "doctor --json=x"})
-    void shouldRefuseWrongUsageInOneLine(String arguments) throws Exception {
-        assertRefused(Child.run(arguments.split(" ")), "--help");
+    void shouldReportUsageErrorsInOneLine(String arguments) throws Exception {
+        assertUsageError(CliResult.run(arguments.split(" ")), "--help");
     }
 
     @Test
-    void shouldRefuseABogusRungInOneLine() throws Exception {
-        assertRefused(Child.run("-Dtaskclock.rung=bogus", "doctor"), "-Dtaskclock.rung=bogus", "mxbean");
+    void shouldRejectAnUnknownBackend() throws Exception {
+        assertUsageError(CliResult.run("-Dtaskclock.backend=bogus", "doctor"), "-Dtaskclock.backend=bogus", "mxbean");
     }
 
     @Test
-    void shouldRefuseARungThatCannotBeUsedInOneLine() throws Exception {
-        assertRefused(
-                Child.run("-Dtaskclock.rung=syscall", "-Dtaskclock.library.path=/nonexistent", "doctor"),
-                "-Dtaskclock.rung=syscall",
+    void shouldRejectAnUnusableBackend() throws Exception {
+        assertUsageError(
+                CliResult.run("-Dtaskclock.backend=syscall", "-Dtaskclock.library.path=/nonexistent", "doctor"),
+                "-Dtaskclock.backend=syscall",
                 "/nonexistent");
     }
 
-    private static void assertRefused(Child child, String... parts) {
+    private static void assertUsageError(CliResult child, String... parts) {
         assertThat(child.exitCode()).isEqualTo(2);
         assertThat(child.out()).isEmpty();
         assertThat(child.err()).startsWith("taskclock: ").contains(parts);
@@ -68,11 +69,11 @@ class MainTest {
     }
 
     @Test
-    void shouldEndQuietlyWhereItsOutputIsClosed() throws IOException, InterruptedException {
-        Process process = Child.builder("doctor").start();
+    void shouldExitSilentlyWhenItsOutputIsClosed() throws IOException, InterruptedException {
+        Process process = CliResult.builder("doctor").start();
         process.getInputStream().close();
         String err = new String(process.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(Child.exitCode(process)).isEqualTo(1);
+        assertThat(CliResult.exitCode(process)).isEqualTo(1);
         assertThat(err).isEmpty();
     }
 }

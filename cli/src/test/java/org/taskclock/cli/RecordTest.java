@@ -16,13 +16,13 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.taskclock.watch.Recording;
+import org.taskclock.monitor.Recording;
 
-/** {@code taskclock record}, {@code replay} and {@code diff}, of a JVM that runs. */
+/** {@code taskclock record}, {@code replay} and {@code diff} on a running JVM. */
 class RecordTest {
     private static final String WORKER = "a worker whose name is long";
 
-    /** Says that it is ready, and is busy in one thread. */
+    /** Prints a line once a thread is busy. */
     static final class Busy {
         private Busy() {}
 
@@ -38,14 +38,14 @@ class RecordTest {
     }
 
     @TempDir
-    private Path folder;
+    private Path directory;
 
     private Path file;
     private Process target;
 
     @BeforeEach
-    void start() throws IOException {
-        file = folder.resolve("recording.gz");
+    void startTarget() throws IOException {
+        file = directory.resolve("recording.gz");
         target = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "-cp",
@@ -57,30 +57,30 @@ class RecordTest {
     }
 
     @AfterEach
-    void end() throws InterruptedException {
+    void stopTarget() throws InterruptedException {
         target.destroyForcibly().waitFor();
     }
 
     private ProcessBuilder recorder(Path into, String... more) {
         ProcessBuilder builder =
-                Child.builder("record", Long.toString(target.pid()), "-o", into.toString(), "--every", "100ms");
+                CliResult.builder("record", Long.toString(target.pid()), "-o", into.toString(), "--every", "100ms");
         builder.command().addAll(List.of(more));
         return builder.redirectErrorStream(true);
     }
 
-    private void awaitFrames(int count) throws IOException, InterruptedException {
-        long end = System.nanoTime() + SECONDS.toNanos(Child.TIMEOUT_SECONDS);
+    private void awaitIntervals(int count) throws IOException, InterruptedException {
+        long end = System.nanoTime() + SECONDS.toNanos(CliResult.TIMEOUT_SECONDS);
         while (System.nanoTime() < end) {
             if (Files.exists(file) && Files.size(file) > 0) {
                 try (Recording recording = Recording.open(file)) {
-                    if (recording.frames() >= count) return;
+                    if (recording.intervalCount() >= count) return;
                 } catch (IOException e) {
-                    assertThat(e.getMessage()).contains("is no recording"); // the first bytes are still to come
+                    assertThat(e.getMessage()).contains("is no recording"); // it is still empty
                 }
             }
             Thread.sleep(50);
         }
-        throw new AssertionError("no " + count + " frames");
+        throw new AssertionError("fewer than " + count + " intervals");
     }
 
     private static String output(Process process) throws IOException {
@@ -90,18 +90,18 @@ class RecordTest {
     @Test
     void shouldRecordReplayAndCompare() throws IOException, InterruptedException {
         Process recorder = recorder(file, "--for", "1s").start();
-        String said = output(recorder);
-        assertThat(Child.exitCode(recorder)).as(said).isEqualTo(Main.OK);
-        assertThat(said).contains("until its time was up", "taskclock replay " + file);
+        String output = output(recorder);
+        assertThat(CliResult.exitCode(recorder)).as(output).isEqualTo(Main.OK);
+        assertThat(output).contains("time limit reached", "taskclock replay " + file);
 
-        Child json = Child.run("replay", file.toString(), "--json", "--filter", "worker");
+        CliResult json = CliResult.run("replay", file.toString(), "--json", "--filter", "worker");
         assertThat(json.exitCode()).isEqualTo(Main.OK);
         assertThat(json.err()).isEmpty();
         List<JsonObject> rows = json.out()
                 .lines()
                 .map(line -> JsonParser.parseString(line).getAsJsonObject())
                 .toList();
-        // Ten, but for beats that were missed on a machine that is busy.
+        // Ten, except for intervals that were skipped on a busy machine.
         assertThat(rows).hasSizeBetween(3, 11);
         assertThat(rows)
                 .allSatisfy(row -> assertThat(row.get("name").getAsString()).isEqualTo(WORKER));
@@ -111,84 +111,85 @@ class RecordTest {
                         .orElse(0))
                 .isBetween(20.0, 101.0);
 
-        Child text = Child.run("replay", file.toString(), "--at", "+500ms");
+        CliResult text = CliResult.run("replay", file.toString(), "--at", "+500ms");
         assertThat(text.exitCode()).isEqualTo(Main.OK);
         assertThat(text.out()).contains("Busy", WORKER, "process ");
         assertThat(text.out().lines().filter(line -> line.contains("CPU%"))).hasSize(1);
 
-        Child diff = Child.run("diff", "--exit-code", file.toString(), file.toString());
-        assertThat(diff).isEqualTo(new Child(Main.OK, diff.out(), ""));
-        assertThat(diff.out()).contains("No pool and no thread changed");
+        CliResult diff = CliResult.run("diff", "--exit-code", file.toString(), file.toString());
+        assertThat(diff).isEqualTo(new CliResult(Main.OK, diff.out(), ""));
+        assertThat(diff.out()).contains("No significant change");
 
-        assertThat(Child.run("record", Long.toString(target.pid()), "-o", file.toString()))
-                .isEqualTo(new Child(
+        assertThat(CliResult.run("record", Long.toString(target.pid()), "-o", file.toString()))
+                .isEqualTo(new CliResult(
                         Main.FAILED,
                         "",
-                        "taskclock: record: " + file + ": is there already: choose another, or say --force\n"));
+                        "taskclock: record: " + file + ": file exists: choose another name or use --force\n"));
     }
 
     @Test
-    void shouldLoseNothingWhereTheRecorderIsKilled() throws IOException, InterruptedException {
+    void shouldLoseNothingWhenTheRecorderIsKilled() throws IOException, InterruptedException {
         Process recorder = recorder(file).start();
-        awaitFrames(3);
+        awaitIntervals(3);
         recorder.destroyForcibly().waitFor();
-        Child replay = Child.run("replay", file.toString());
+        CliResult replay = CliResult.run("replay", file.toString());
         assertThat(replay.exitCode()).isEqualTo(Main.OK);
         assertThat(replay.out().lines().filter(line -> line.contains("CPU%"))).hasSizeGreaterThanOrEqualTo(3);
         assertThat(replay.err())
-                .isEqualTo("taskclock: " + file + ": breaks off here: what wrote it was ended, or is still at it\n");
+                .isEqualTo("taskclock: " + file + ": truncated: the recorder was killed or is still running\n");
     }
 
     @Test
-    void shouldEndInOrderWhereItIsStoppedOrTheTargetEnds() throws IOException, InterruptedException {
+    void shouldStopOnASignalOrWhenTheTargetExits() throws IOException, InterruptedException {
         Process stopped = recorder(file).start();
-        awaitFrames(2);
-        // The process's own method would close our end of its output.
+        awaitIntervals(2);
+        // Process.destroy would close our end of its output.
         stopped.toHandle().destroy();
-        assertThat(output(stopped)).contains("until it was stopped");
-        assertThat(Child.exitCode(stopped)).isEqualTo(Main.OK);
+        assertThat(output(stopped)).contains(": interrupted: ");
+        assertThat(CliResult.exitCode(stopped)).isEqualTo(Main.OK);
 
         Files.delete(file);
         Process recorder = recorder(file).start();
-        awaitFrames(2);
+        awaitIntervals(2);
         target.destroyForcibly().waitFor();
-        assertThat(output(recorder)).contains("until process " + target.pid() + " has ended");
-        assertThat(Child.exitCode(recorder)).isEqualTo(Main.OK);
+        assertThat(output(recorder)).contains(": process " + target.pid() + " has ");
+        assertThat(CliResult.exitCode(recorder)).isEqualTo(Main.OK);
         try (Recording recording = Recording.open(file)) {
             assertThat(recording.faults()).isEmpty();
-            assertThat(recording.end()).isEqualTo("process " + target.pid() + " has ended");
+            assertThat(recording.end()).startsWith("process " + target.pid() + " has ");
         }
     }
 
     @Test
-    void shouldSayThatTheDiskIsFullAndLeaveWhatCanBeRead() throws IOException, InterruptedException {
+    void shouldReportAFullDiskAndLeaveAReadableFile() throws IOException, InterruptedException {
         Process full = recorder(Path.of("/dev/full")).start();
         assertThat(output(full)).isEqualTo("taskclock: record: /dev/full: No space left on device\n");
-        assertThat(Child.exitCode(full)).isEqualTo(Main.FAILED);
+        assertThat(CliResult.exitCode(full)).isEqualTo(Main.FAILED);
 
-        // A limit of 2 KB for any file stands for a disk that fills up; the JVM's own are larger.
+        // A file size limit of 2 KB simulates a full disk. The JVM's performance data file would be larger.
         ProcessBuilder limited = recorder(file, "--for", "60s");
         limited.command().add(1, "-XX:-UsePerfData");
         limited.command().addAll(0, List.of("bash", "-c", "ulimit -f 2 && exec \"$0\" \"$@\""));
         Process recorder = limited.start();
         assertThat(output(recorder).lines().reduce((a, b) -> b)).hasValueSatisfying(last -> assertThat(last)
                 .startsWith("taskclock: record: " + file + ": ")
-                .endsWith("can be read"));
-        assertThat(Child.exitCode(recorder)).isEqualTo(Main.FAILED);
+                .contains(": the recording is readable up to "));
+        assertThat(CliResult.exitCode(recorder)).isEqualTo(Main.FAILED);
         try (Recording recording = Recording.open(file)) {
-            assertThat(recording.frames()).isPositive();
+            assertThat(recording.intervalCount()).isPositive();
             assertThat(recording.faults()).isEmpty();
         }
     }
 
     @Test
-    void shouldSayWhatIsWrong() throws IOException, InterruptedException {
-        assertThat(Child.run("record", "999999999", "-o", file.toString()).exitCode())
+    void shouldReportErrors() throws IOException, InterruptedException {
+        assertThat(CliResult.run("record", "999999999", "-o", file.toString()).exitCode())
                 .isEqualTo(Main.NO_PROCESS);
-        assertThat(Child.run("replay", folder.resolve("none").toString(), "--top=-5"))
-                .isEqualTo(new Child(Main.USAGE, "", "taskclock: --top -5: 0 or more: see taskclock replay --help\n"));
-        assertThat(Child.run("replay", folder.resolve("none").toString()))
-                .isEqualTo(new Child(
-                        Main.FAILED, "", "taskclock: replay: " + folder.resolve("none") + ": there is no such file\n"));
+        assertThat(CliResult.run("replay", directory.resolve("none").toString(), "--top=-5"))
+                .isEqualTo(new CliResult(
+                        Main.USAGE, "", "taskclock: --top -5: must be at least 0: see taskclock replay --help\n"));
+        assertThat(CliResult.run("replay", directory.resolve("none").toString()))
+                .isEqualTo(new CliResult(
+                        Main.FAILED, "", "taskclock: replay: " + directory.resolve("none") + ": no such file\n"));
     }
 }

@@ -14,24 +14,24 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is given out: one file; and what shells and man make of it. */
+/** The single jar that is distributed, shell completion, and the manual page. */
 class SingleJarTest {
     @TempDir
-    private Path folder;
+    private Path directory;
 
     private String run(int exitCode, List<String> command) throws IOException, InterruptedException {
         Process process = new ProcessBuilder(command)
-                .directory(folder.toFile())
+                .directory(directory.toFile())
                 .redirectErrorStream(true)
                 .start();
-        String said = new String(process.getInputStream().readAllBytes(), UTF_8);
-        assertThat(Child.exitCode(process)).as(said).isEqualTo(exitCode);
-        return said;
+        String output = new String(process.getInputStream().readAllBytes(), UTF_8);
+        assertThat(CliResult.exitCode(process)).as(output).isEqualTo(exitCode);
+        return output;
     }
 
-    /** The jar alone, on a runtime without the modules of a JDK, as jlink makes it. */
-    private List<String> alone(String... arguments) throws IOException {
-        Path jar = folder.resolve("t.jar");
+    /** Runs the jar alone, on a runtime image without the JDK's tool modules. */
+    private List<String> standalone(String... arguments) throws IOException {
+        Path jar = directory.resolve("t.jar");
         if (!Files.exists(jar)) Files.copy(Path.of(System.getProperty("cli.jar")), jar);
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -44,7 +44,7 @@ class SingleJarTest {
     }
 
     @Test
-    void shouldDoWithOneFileAndARuntime() throws IOException, InterruptedException {
+    void shouldRunFromOneFileOnARuntimeImage() throws IOException, InterruptedException {
         Process target = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "-cp",
@@ -55,8 +55,8 @@ class SingleJarTest {
         try {
             assertThat(target.getInputStream().read()).isEqualTo('r');
             String pid = Long.toString(target.pid());
-            assertThat(run(Main.OK, alone("attach", pid))).contains("agent: version=", "threadmxbean=on");
-            assertThat(run(Main.OK, alone("top", "-b", pid, "0.3", "1"))).contains("a worker whose name is long");
+            assertThat(run(Main.OK, standalone("attach", pid))).contains("agent: version=", "threadmxbean=on");
+            assertThat(run(Main.OK, standalone("top", "-b", pid, "0.3", "1"))).contains("a worker whose name is long");
         } finally {
             target.destroyForcibly().waitFor();
         }
@@ -65,25 +65,25 @@ class SingleJarTest {
     @Test
     void shouldCompleteInBash() throws IOException, InterruptedException {
         Files.writeString(
-                folder.resolve("script"), Child.run("completion", "bash").out());
+                directory.resolve("script"), CliResult.run("completion", "bash").out());
         run(0, List.of("bash", "-n", "script"));
-        String use = "source ./script; COMP_WORDS=(taskclock re); COMP_CWORD=1; _complete_taskclock;"
+        String script = "source ./script; COMP_WORDS=(taskclock re); COMP_CWORD=1; _complete_taskclock;"
                 + " echo \"${COMPREPLY[@]}\"";
-        assertThat(run(0, List.of("bash", "-c", use)).strip()).isEqualTo("record replay report");
+        assertThat(run(0, List.of("bash", "-c", script)).strip()).isEqualTo("record replay report");
     }
 
     @Test
     void shouldCompleteInZsh() throws IOException, InterruptedException {
-        assumeTrue(isThere("zsh"), "zsh is not installed: its completion is not tested");
+        assumeTrue(isInstalled("zsh"), "NOT RUN: zsh is not installed");
         Files.writeString(
-                folder.resolve("script"), Child.run("completion", "zsh").out());
+                directory.resolve("script"), CliResult.run("completion", "zsh").out());
         run(0, List.of("zsh", "-n", "script"));
         assertThat(run(0, List.of("zsh", "-fc", "source ./script; echo $_comps[taskclock]"))
                         .strip())
                 .isNotEmpty();
     }
 
-    private static boolean isThere(String program) {
+    private static boolean isInstalled(String program) {
         for (String path : System.getenv("PATH").split(":", -1))
             if (Files.isExecutable(Path.of(path, program))) return true;
         return false;
@@ -96,7 +96,7 @@ class SingleJarTest {
         assertThat(text)
                 .startsWith(".TH TASKCLOCK 1")
                 .contains(".SH taskclock record", "\\-\\-max\\-size", "Examples:");
-        // A dot at the start of a line would be an order to man.
+        // A dot at the start of a line begins a roff request.
         assertThat(text.lines().filter(line -> line.startsWith(".")))
                 .allMatch(line -> line.matches("\\.(TH|SH|nf|fi|BR).*"));
     }

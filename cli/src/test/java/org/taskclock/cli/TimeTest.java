@@ -12,6 +12,7 @@ import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -23,11 +24,11 @@ class TimeTest {
     private static final String CLASS_PATH = System.getProperty("java.class.path");
     private static final int YIELDS = 50_000;
 
-    /** Prints the CPU time of a thread that still lives, and ends as it was told: with an exit code, or never. */
+    /** Prints the CPU time of a live thread. The argument is the exit code, or "never". */
     static final class Program {
         private Program() {}
 
-        @SuppressWarnings("ThreadPriorityCheck") // it is what is counted
+        @SuppressWarnings("ThreadPriorityCheck") // counted by the test
         public static void main(String[] args) throws InterruptedException {
             CountDownLatch done = new CountDownLatch(1);
             Thread worker = new Thread(
@@ -58,17 +59,17 @@ class TimeTest {
     }
 
     @TempDir
-    private Path folder;
+    private Path directory;
 
     private JsonObject json() throws IOException {
-        return JsonParser.parseString(Files.readString(folder.resolve("time.json")))
+        return JsonParser.parseString(Files.readString(directory.resolve("time.json")))
                 .getAsJsonObject();
     }
 
     private Process start(String... command) throws IOException {
-        ProcessBuilder builder =
-                Child.builder("time", "--json", folder.resolve("time.json").toString(), "--");
-        for (String word : command) builder.command().add(word);
+        ProcessBuilder builder = CliResult.builder(
+                "time", "--json", directory.resolve("time.json").toString(), "--");
+        builder.command().addAll(List.of(command));
         return builder.start();
     }
 
@@ -79,32 +80,32 @@ class TimeTest {
     }
 
     @Test
-    void shouldTellWhatAJvmUsed() throws IOException, InterruptedException {
+    void shouldReportTheUsageOfAJvm() throws IOException, InterruptedException {
         Process process = start(JAVA, "-XX:+UseG1GC", "-cp", CLASS_PATH, Program.class.getName(), "7");
         String out = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         String err = new String(process.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(Child.exitCode(process)).as(err).isEqualTo(7);
-        // Nothing of the agent's is in the program's output.
+        assertThat(CliResult.exitCode(process)).as(err).isEqualTo(7);
+        // The agent prints nothing to the program's output.
         assertThat(out.strip()).containsOnlyDigits();
         assertThat(err)
                 .startsWith("\nreal\t0m")
-                .contains("\nuser\t0m", "\nsys\t0m", "worker-#", "[GC]", "yields of platform");
+                .contains("\nuser\t0m", "\nsys\t0m", "worker-#", "[GC]", "yields in platform");
 
         JsonObject jvm = json().getAsJsonArray("jvms").get(0).getAsJsonObject();
         assertThat(jvm.get("source").getAsString()).isEqualTo("agent");
         JsonObject worker = pool(jvm, "worker-#");
-        // What it used between the question and the end, and a tick's error of nothing: cpu is exact.
+        // The difference is what the thread used until the JVM exited. cpu is exact.
         assertThat(worker.get("cpuNanos").getAsLong() - Long.parseLong(out.strip()))
                 .isBetween(0L, 20_000_000L);
         assertThat(jvm.getAsJsonObject("yields").get("platform").getAsLong()).isGreaterThanOrEqualTo(YIELDS);
         long user = json().getAsJsonObject("times").get("userNanos").getAsLong();
         long system = json().getAsJsonObject("times").get("systemNanos").getAsLong();
-        // Two figures in steps of 10 ms.
+        // Both are in steps of 10 ms.
         assertThat(user + system).isGreaterThan(jvm.get("cpuNanos").getAsLong() - 25_000_000);
     }
 
     @Test
-    void shouldGoThroughAScriptAndTellJvmsApart() throws IOException, InterruptedException {
+    void shouldReportEachJvmOfAScript() throws IOException, InterruptedException {
         String java = "\"$1\" -cp \"$2\" \"$3\"";
         String script = "read word; echo \"got $word\"; " + java + " 0; " + java + " 0; exit 5";
         Process process = start("sh", "-c", script, "sh", JAVA, CLASS_PATH, Program.class.getName());
@@ -113,40 +114,40 @@ class TimeTest {
         assertThat(new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
                 .startsWith("got hello\n")
                 .hasLineCount(3);
-        assertThat(Child.exitCode(process)).isEqualTo(5);
+        assertThat(CliResult.exitCode(process)).isEqualTo(5);
         assertThat(json().getAsJsonArray("jvms")).hasSize(2);
     }
 
     @Test
-    void shouldHandOnSignals() throws IOException, InterruptedException {
+    void shouldForwardSignals() throws IOException, InterruptedException {
         Process process = start(JAVA, "-cp", CLASS_PATH, Program.class.getName(), "never");
-        assertThat(process.getInputStream().read()).isPositive(); // it has begun
+        assertThat(process.getInputStream().read()).isPositive(); // it is running
         process.toHandle().destroy();
-        assertThat(Child.exitCode(process)).isEqualTo(128 + 15);
+        assertThat(CliResult.exitCode(process)).isEqualTo(128 + 15);
         JsonObject jvm = json().getAsJsonArray("jvms").get(0).getAsJsonObject();
         assertThat(pool(jvm, "worker-#").get("cpuNanos").getAsLong()).isGreaterThan(200_000_000);
     }
 
     @Test
-    void shouldTellWhatWasSeenOfOneThatWasKilled() throws IOException, InterruptedException {
+    void shouldReportSamplesOfAKilledJvm() throws IOException, InterruptedException {
         Process process = start(JAVA, "-cp", CLASS_PATH, Program.class.getName(), "never");
         assertThat(process.getInputStream().read()).isPositive();
         ProcessHandle jvm = process.descendants().findFirst().orElseThrow();
-        // Each half second there is a look, and the first is a start only.
+        // Samples are taken every half second; the first only starts an interval.
         Thread.sleep(1_300);
         jvm.destroyForcibly();
-        assertThat(Child.exitCode(process)).isEqualTo(128 + 9);
-        JsonObject seen = json().getAsJsonArray("jvms").get(0).getAsJsonObject();
-        assertThat(seen.get("source").getAsString()).isEqualTo("proc");
-        assertThat(seen.get("cpuNanos").getAsLong()).isGreaterThan(200_000_000);
-        assertThat(json().getAsJsonArray("notes").get(0).getAsString()).contains("seen from outside");
+        assertThat(CliResult.exitCode(process)).isEqualTo(128 + 9);
+        JsonObject sampled = json().getAsJsonArray("jvms").get(0).getAsJsonObject();
+        assertThat(sampled.get("source").getAsString()).isEqualTo("proc");
+        assertThat(sampled.get("cpuNanos").getAsLong()).isGreaterThan(200_000_000);
+        assertThat(json().getAsJsonArray("notes").get(0).getAsString()).contains("sampled from /proc");
     }
 
     @Test
-    void shouldEndAsTimeDoes() throws IOException, InterruptedException {
-        Child none = Child.run("time", "--", "no-such-command");
-        assertThat(none).isEqualTo(new Child(127, "", "taskclock: time: no-such-command: not found\n"));
-        Child quiet = Child.run("time", "-q", "sh", "-c", "echo -q; kill -9 $$");
-        assertThat(quiet).isEqualTo(new Child(128 + 9, "-q\n", ""));
+    void shouldExitAsTimeDoes() throws IOException, InterruptedException {
+        CliResult none = CliResult.run("time", "--", "no-such-command");
+        assertThat(none).isEqualTo(new CliResult(127, "", "taskclock: time: no-such-command: not found\n"));
+        CliResult quiet = CliResult.run("time", "-q", "sh", "-c", "echo -q; kill -9 $$");
+        assertThat(quiet).isEqualTo(new CliResult(128 + 9, "-q\n", ""));
     }
 }

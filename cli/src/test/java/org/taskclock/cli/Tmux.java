@@ -12,9 +12,9 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 
-/** A terminal with a shell in it, whose screen can be read. */
+/** A terminal that runs a shell, for tests that read the screen. */
 final class Tmux implements AutoCloseable {
-    /** Says that it hangs, not that it is slow. */
+    /** Long enough that only a hang exceeds it. */
     private static final long TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     private final String server = "taskclock-test-" + ProcessHandle.current().pid() + "-" + System.nanoTime();
@@ -24,9 +24,9 @@ final class Tmux implements AutoCloseable {
         try {
             present = new ProcessBuilder("tmux", "-V").start().waitFor() == 0;
         } catch (IOException e) {
-            // said below
+            // reported below
         }
-        assumeTrue(present, "NOT RUN: the terminal interface is driven by tmux, which is not installed");
+        assumeTrue(present, "NOT RUN: tmux is not installed");
         List<String> shell = List.of("env", "-u", "NO_COLOR", "LC_ALL=C.UTF-8", "PS1=ready> ", "bash", "--norc", "-i");
         List<String> start = new ArrayList<>(
                 List.of("-u", "-f", "/dev/null", "new-session", "-d", "-x", columns + "", "-y", rows + ""));
@@ -46,13 +46,13 @@ final class Tmux implements AutoCloseable {
         return out;
     }
 
-    /** Types a line. */
+    /** Types a line and presses Enter. */
     void type(String line) throws Exception {
         run("send-keys", "-l", line);
         run("send-keys", "Enter");
     }
 
-    /** Names as tmux has them: F3, Escape, C-c; anything else is typed. */
+    /** Presses keys by their tmux names, such as F3, Escape or C-c; other text is typed. */
     void press(String... keys) throws Exception {
         List<String> command = new ArrayList<>(List.of("send-keys"));
         command.addAll(List.of(keys));
@@ -67,12 +67,12 @@ final class Tmux implements AutoCloseable {
         return run("capture-pane", "-p");
     }
 
-    /** With colours, as escape sequences. */
-    String colours() throws Exception {
+    /** Returns the screen with its colors as escape sequences. */
+    String screenWithColors() throws Exception {
         return run("capture-pane", "-p", "-e");
     }
 
-    /** Is the other screen shown, that of programs that fill it, and is the cursor hidden? */
+    /** Returns whether the alternate screen is active and the cursor is visible. */
     String state() throws Exception {
         return run("display-message", "-p", "alternate #{alternate_on} cursor #{cursor_flag}")
                 .strip();
@@ -82,15 +82,15 @@ final class Tmux implements AutoCloseable {
         return await(text, screen -> screen.contains(text));
     }
 
-    /** The first screen that is so and stays as it is for a moment: a half that is drawn so far is none. */
-    String await(String what, Predicate<String> seen) throws Exception {
+    /** Returns the first stable screen that matches. Ignores screens that are still being drawn. */
+    String await(String description, Predicate<String> matches) throws Exception {
         String screen = "";
         for (long start = System.nanoTime(); System.nanoTime() - start < TIMEOUT_NANOS; Thread.sleep(50)) {
             String before = screen;
             screen = screen();
-            if (screen.equals(before) && seen.test(screen)) return screen;
+            if (screen.equals(before) && matches.test(screen)) return screen;
         }
-        throw new AssertionError("never seen: " + what + ", but:\n" + screen);
+        throw new AssertionError("not shown: " + description + ", but:\n" + screen);
     }
 
     @Override

@@ -13,31 +13,30 @@ import java.nio.file.Path;
 import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.taskclock.watch.Loaded;
+import org.taskclock.testing.LoadJvm;
 
-/** {@code taskclock yields}, on a JVM that knows how often it yields. */
+/** {@code taskclock yields} on a JVM that yields a known number of times. */
 class YieldsTest {
     private static final int YIELDS = 100_000;
 
-    /** Yields so often, some time after counting began; then waits for the end of counting, and for a second word. */
+    /** Yields some time after counting has started, then waits until counting ends and until yields are turned off. */
     static final class Yielder {
         private Yielder() {}
 
         public static void main(String[] args) throws InterruptedException, IOException {
             System.out.println("ready");
             await("taskclock.agent", "yield=count");
-            Thread.sleep(2_000); // in which it is asked for what it counted so far
-            spin();
+            Thread.sleep(2_000); // during this time, the first report is requested
+            yieldInBothKindsOfThreads();
             System.out.println("yielded");
             await("taskclock.agent", "detached");
             System.out.println("detached");
             await("taskclock.agent", "yield=off");
             System.out.println("off");
-            // Until it is ended, as who silenced it has still to ask what came of that.
-            System.in.read();
+            System.in.read(); // stay alive for the rest of the command, until killed
         }
 
-        private static void spin() throws InterruptedException {
+        private static void yieldInBothKindsOfThreads() throws InterruptedException {
             Thread platform = new Thread(Yielder::yieldOften, "platform");
             platform.start();
             platform.join();
@@ -63,7 +62,7 @@ class YieldsTest {
         }
     }
 
-    /** An agent that tells of itself in words that are not ours, and does what it is told. */
+    /** An agent of another version: its report has a different format, but it accepts options. */
     private static final String OTHER_AGENT = """
             package org.taskclock.agent;
 
@@ -78,7 +77,7 @@ class YieldsTest {
     private static final String INTERNALS = "java.base/jdk.internal.vm=ALL-UNNAMED";
 
     @Test
-    void shouldSayThatAnAgentIsOfAnotherVersion(@TempDir Path directory) throws Exception {
+    void shouldReportAnAgentOfAnotherVersion(@TempDir Path directory) throws Exception {
         Path source = Files.writeString(directory.resolve("Agent.java"), OTHER_AGENT);
         assertThat(ToolProvider.getSystemJavaCompiler()
                         .run(
@@ -91,30 +90,31 @@ class YieldsTest {
                                 directory.toString(),
                                 source.toString()))
                 .isZero();
-        // Found before what is attached.
-        try (Loaded load = Loaded.with("-Xbootclasspath/a:" + directory, "--add-exports=" + INTERNALS, "idle")) {
+        // This class is found before that of the attached agent.
+        try (LoadJvm load = LoadJvm.start("-Xbootclasspath/a:" + directory, "--add-exports=" + INTERNALS, "idle")) {
             String pid = Long.toString(load.pid());
-            String why = "what the agent in it says cannot be read: it is of another version";
-            Child yields = Child.run("yields", pid, "--for", "100ms");
+            String message = "of another version";
+            CliResult yields = CliResult.run("yields", pid, "--for", "100ms");
             assertThat(yields.exitCode()).isEqualTo(Main.FAILED);
             assertThat(yields.out()).isEmpty();
             assertThat(yields.err())
-                    .startsWith("taskclock: process " + pid + ": " + why)
+                    .startsWith("taskclock: process " + pid + ": ")
+                    .contains(message)
                     .hasLineCount(1);
-            // It did as it was told, last of all to go.
-            assertThat(Target.of(load.pid()).state()).isEqualTo("version=0 detach");
+            // The last command was to detach.
+            assertThat(TargetJvm.of(load.pid()).state()).isEqualTo("version=0 detach");
 
-            assertThat(Child.run("top", pid, "0.1", "1").out()).contains(why);
-            Child check = Child.run("check", pid, "--yields", "1/s", "--for", "100ms");
+            assertThat(CliResult.run("top", pid, "0.1", "1").out()).contains(message);
+            CliResult check = CliResult.run("check", pid, "--yields", "1/s", "--for", "100ms");
             assertThat(check.exitCode()).isEqualTo(Main.FAILED);
-            assertThat(check.err()).contains("does not tell of yields: " + why);
-            // It is not ours to detach.
-            assertThat(Target.of(load.pid()).state()).isEqualTo("version=0 yield=pass");
+            assertThat(check.err()).contains("did not report yields: ", message);
+            // The agent was there before, so it is not detached.
+            assertThat(TargetJvm.of(load.pid()).state()).isEqualTo("version=0 yield=pass");
         }
     }
 
     @Test
-    void shouldCountThemAndLeaveEverythingAsItWas() throws IOException, InterruptedException {
+    void shouldCountYieldsAndRestoreTheJvm() throws IOException, InterruptedException {
         Process target = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "-cp",
@@ -122,13 +122,13 @@ class YieldsTest {
                         Yielder.class.getName())
                 .redirectError(ProcessBuilder.Redirect.DISCARD)
                 .start();
-        try (BufferedReader said = target.inputReader()) {
-            assertThat(said.readLine()).isEqualTo("ready");
+        try (BufferedReader output = target.inputReader()) {
+            assertThat(output.readLine()).isEqualTo("ready");
             String pid = Long.toString(target.pid());
-            Child counted = Child.run("yields", pid, "--for", "6s", "--json");
+            CliResult counted = CliResult.run("yields", pid, "--for", "6s", "--json");
             assertThat(counted.exitCode()).as(counted.err()).isEqualTo(Main.OK);
-            assertThat(said.readLine()).isEqualTo("yielded");
-            assertThat(said.readLine()).isEqualTo("detached");
+            assertThat(output.readLine()).isEqualTo("yielded");
+            assertThat(output.readLine()).isEqualTo("detached");
 
             JsonObject json = JsonParser.parseString(counted.out()).getAsJsonObject();
             double seconds = json.get("seconds").getAsDouble();
@@ -140,16 +140,16 @@ class YieldsTest {
             assertThat(json.get("platformPercent").getAsDouble()).isPositive();
             JsonObject place = json.getAsJsonArray("places").get(0).getAsJsonObject();
             assertThat(place.get("site").getAsString()).contains("YieldsTest$Yielder.yieldOften(YieldsTest.java:");
-            // From a sample, whose last yields are not told.
-            double fromPlaces = json.getAsJsonArray("places").asList().stream()
+            // Call sites are sampled, and the last yields are not included.
+            double atCallSites = json.getAsJsonArray("places").asList().stream()
                     .mapToDouble(p -> p.getAsJsonObject().get("perSecond").getAsDouble())
                     .sum();
-            assertThat(fromPlaces * seconds).isBetween(0.5 * YIELDS, 1.05 * YIELDS * (virtual ? 2 : 1));
+            assertThat(atCallSites * seconds).isBetween(0.5 * YIELDS, 1.05 * YIELDS * (virtual ? 2 : 1));
 
-            Child off = Child.run("yields", pid, "--off");
+            CliResult off = CliResult.run("yields", pid, "--off");
             assertThat(off.exitCode()).isEqualTo(Main.OK);
             assertThat(off.out()).contains("taskclock detach " + pid);
-            assertThat(said.readLine()).isEqualTo("off");
+            assertThat(output.readLine()).isEqualTo("off");
         } finally {
             target.destroyForcibly().waitFor();
         }

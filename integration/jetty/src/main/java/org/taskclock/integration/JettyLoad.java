@@ -42,10 +42,10 @@ public final class JettyLoad {
 
     private static String answer(String path) {
         if (path.startsWith("/primes/")) {
-            return String.valueOf(Work.primes(Integer.parseInt(path.substring("/primes/".length()))));
+            return String.valueOf(RequestWork.primes(Integer.parseInt(path.substring("/primes/".length()))));
         }
-        if (path.equals("/json")) return Work.json(100);
-        Work.block();
+        if (path.equals("/json")) return RequestWork.json(100);
+        RequestWork.block();
         return Thread.currentThread().isVirtual() ? "virtual" : "platform";
     }
 }

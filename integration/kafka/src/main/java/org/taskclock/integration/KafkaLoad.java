@@ -33,8 +33,8 @@ import org.apache.kafka.tools.ConsumerPerformance;
 import org.apache.kafka.tools.ProducerPerformance;
 
 /**
- * A Kafka broker and its controller in one process, under Kafka's own performance tools in the same process. Arguments: a
- * directory for its files, a port, and the next port is free as well.
+ * A Kafka broker with its controller, under load from Kafka's own performance tools in the same process. Arguments: a
+ * directory for its files, and a port. The next port must be free, too.
  */
 public final class KafkaLoad {
     private static final String LOAD = "load";
@@ -129,7 +129,7 @@ public final class KafkaLoad {
                 "offsets.topic.replication.factor", "1",
                 "transaction.state.log.replication.factor", "1",
                 "transaction.state.log.min.isr", "1"));
-        // A soak writes more than a disk holds.
+        // Without limits, a soak would fill the disk.
         settings.putAll(Map.of(
                 "log.segment.bytes",
                 String.valueOf(64 << 20),
@@ -172,7 +172,7 @@ public final class KafkaLoad {
         }
     }
 
-    /** Writes the same records again and again, and reads them back. */
+    /** Repeatedly writes the same records and reads them back. */
     private static void checkAnswers(Load load, String server) {
         Map<String, Object> producing = Map.of("bootstrap.servers", server);
         Map<String, Object> consuming = Map.of("bootstrap.servers", server, "auto.offset.reset", "earliest");

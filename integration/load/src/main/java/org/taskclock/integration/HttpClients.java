@@ -10,13 +10,13 @@ import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.concurrent.Executors;
 
-/** Clients of a web server, each on a virtual thread, that ask for one path after the other without pause. */
+/** Clients of a web server. Each runs on a virtual thread and requests one path after the other without pauses. */
 public final class HttpClients {
     private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
     private HttpClients() {}
 
-    /** Starts the clients. The first request of each may come before the server listens. */
+    /** Starts the clients. Each may send its first request before the server listens. */
     public static void start(Load load, int port, int clients, String... paths) {
         HttpClient http = HttpClient.newBuilder()
                 .version(HttpClient.Version.HTTP_1_1)

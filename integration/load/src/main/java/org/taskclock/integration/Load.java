@@ -16,7 +16,7 @@ import java.util.function.LongSupplier;
 import javax.management.JMException;
 import javax.management.ObjectName;
 
-/** Counts the operations of an engine under load, and checks that the same question always gets the same answer. */
+/** Counts the operations of an engine under load, and checks that a question always has the same answer. */
 public final class Load implements LoadMXBean {
     private final LongAdder operations = new LongAdder();
     private final LongSupplier source;
@@ -45,7 +45,7 @@ public final class Load implements LoadMXBean {
         String digest = digest(answer);
         String earlier = answers.putIfAbsent(question, digest);
         if (earlier != null && !earlier.equals(digest)) {
-            fail(new IllegalStateException("another answer to " + question + ": " + answer));
+            fail(new IllegalStateException("different answer to " + question + ": " + answer));
         }
         operations.increment();
     }

@@ -4,14 +4,16 @@ package org.taskclock.integration;
 
 import java.util.Map;
 
-/** What the soak reads from an engine under load. */
+/** The bean of an engine under load, which the soak reads. */
 public interface LoadMXBean {
     String NAME = "org.taskclock.integration:type=Load";
 
     /** Returns the number of operations completed so far. */
     long getOperations();
 
-    /** Returns the number of failed operations and of answers that differed from an earlier one to the same question. */
+    /**
+     * Returns the number of failed operations and of answers that differed from an earlier one to the same question.
+     */
     long getErrors();
 
     /** Returns the first error, or an empty string. */

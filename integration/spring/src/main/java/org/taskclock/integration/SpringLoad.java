@@ -11,7 +11,7 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.RestController;
 
-/** A Spring Boot application on Tomcat, with requests on virtual threads and metrics by Micrometer. */
+/** A Spring Boot application on Tomcat, with requests on virtual threads and Micrometer metrics. */
 @SpringBootApplication
 @RestController
 public class SpringLoad {
@@ -47,12 +47,12 @@ public class SpringLoad {
 
     @GetMapping("/primes/{limit}")
     int primes(@PathVariable int limit) {
-        return Work.primes(limit);
+        return RequestWork.primes(limit);
     }
 
     @GetMapping("/block")
     String block() {
-        Work.block();
+        RequestWork.block();
         return Thread.currentThread().isVirtual() ? "virtual" : "platform";
     }
 

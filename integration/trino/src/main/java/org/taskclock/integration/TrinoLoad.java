@@ -10,11 +10,14 @@ import io.trino.testing.StandaloneQueryRunner;
 import java.util.List;
 import java.util.Map;
 
-/** Trino in one process, with queries of TPC-H. */
+/** Trino in a single process, under load from TPC-H queries. */
 public final class TrinoLoad {
     private static final int CLIENTS = 2;
 
-    /** Trino keeps a thread for a minute after each query, so without pauses the number of threads follows the throughput. */
+    /**
+     * Trino keeps a thread for a minute after each query. Without pauses, the number of threads would follow the
+     * throughput.
+     */
     private static final boolean IS_PACED = Boolean.getBoolean("soak.paced");
 
     private static final long PAUSE_MILLIS = 500;
@@ -53,7 +56,7 @@ public final class TrinoLoad {
         for (int next = first; ; next++) {
             int query = next % QUERIES.size();
             try {
-                // Doubles are summed in the order in which splits end: their last digits vary.
+                // The last digits of doubles vary, because sums depend on the order in which splits finish.
                 String answer = runner.execute(QUERIES.get(query)).getMaterializedRows().stream()
                         .map(row -> row.getFields().stream()
                                 .map(f -> f instanceof Double d ? String.format("%.4g", d) : String.valueOf(f))

@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.agent;
+
+import java.io.IOException;
+import java.lang.instrument.Instrumentation;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.util.List;
+import java.util.Map;
+import java.util.function.BiFunction;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import javax.management.DynamicMBean;
+import javax.management.JMException;
+import javax.management.MBeanServer;
+import javax.management.MBeanServerFactory;
+import javax.management.ObjectName;
+import javax.management.StandardMBean;
+import org.taskclock.ClockStatus;
+import org.taskclock.TaskClock;
+
+/** The agent's bean. It also registers itself. */
+public final class AgentBean implements TaskClockMXBean, Watchdog.Check, Supplier<DynamicMBean> {
+    // Open types are derived from interfaces with getters. Records have them if their components have these names.
+    private record VerdictData(String getName, boolean isUsable, String getReason) implements BackendVerdict {}
+
+    private record YielderData(
+            String getName,
+            long getTid,
+            long getYields,
+            long getVirtualYields,
+            long getYieldNanos,
+            long getYieldSwitches,
+            long getUserNanos,
+            long getSystemNanos,
+            long getVoluntarySwitches,
+            long getInvoluntarySwitches)
+            implements Yielder {}
+
+    private record GroupData(
+            String getName, long getLive, long getEnded, long getCpuNanos, long getUserNanos, long getSystemNanos)
+            implements VirtualThreadGroup {}
+
+    private record CarrierData(
+            long getTid,
+            long getCpuNanos,
+            long getUserNanos,
+            long getSystemNanos,
+            long getCarriedNanos,
+            long getOwnNanos)
+            implements Carrier {}
+
+    private record PartData(String getName, String getState, String getProblem) implements Part {}
+
+    private record SiteData(String getSite, long getYields, List<String> getStack) implements YieldSite {}
+
+    private static final int MIN_CHECKS = 3;
+    private static final String FACTORY = "java.lang.management.ManagementFactory";
+
+    private final AgentController controller;
+    private final Hooks hooks;
+    private final Watchdog watchdog;
+    /** The class TaskClockBean; null before the first installation. */
+    private Class<?> beanType;
+
+    /** Creates instances of that class. */
+    private BiFunction<Supplier<DynamicMBean>, Boolean, Object> factory;
+
+    /** The TaskClockBean to register; null for none. */
+    private volatile Object bean;
+
+    private boolean isReadOnly;
+    private boolean isProviderAdded;
+    /** The JDK's class that looks for providers once, when it is initialized. Null before ours was added. */
+    private Class<?> finder;
+
+    private int checks;
+
+    AgentBean(AgentController controller, Hooks hooks, Watchdog watchdog) {
+        this.controller = controller;
+        this.hooks = hooks;
+        this.watchdog = watchdog;
+    }
+
+    /**
+     * Registers the bean: at once if the platform's MBean server exists, otherwise when the program first asks for the
+     * server. Creating it here would start the logging, which the program may want to configure first, and take 0.2 s
+     * of CPU time.
+     */
+    void install(Instrumentation instrumentation, boolean readOnly) throws FeatureException {
+        if (bean != null && readOnly == isReadOnly) return;
+        remove();
+        try {
+            define(instrumentation);
+            bean = factory.apply(this, readOnly);
+            isReadOnly = readOnly;
+            if (!registerIfServerExists()) offer(instrumentation);
+        } catch (ReflectiveOperationException | IOException | RuntimeException | LinkageError e) {
+            bean = null;
+            throw new FeatureException("the platform beans of this JVM are not as expected: " + e, e);
+        } catch (VirtualMachineError e) {
+            bean = null; // so that it can be tried again
+            throw e;
+        }
+    }
+
+    /** Returns the bean with its open types, for its first client. */
+    @Override
+    public DynamicMBean get() {
+        return new StandardMBean(this, TaskClockMXBean.class, true);
+    }
+
+    @SuppressWarnings("unchecked") // TaskClockBean implements this type
+    private void define(Instrumentation instrumentation) throws ReflectiveOperationException, IOException {
+        if (beanType != null) return;
+        Class<?> neighbor = Class.forName("sun.management.Util", false, null);
+        beanType = Hooks.defineClass(instrumentation, neighbor, "sun.management.TaskClockBean");
+        factory = (BiFunction<Supplier<DynamicMBean>, Boolean, Object>) Hooks.takeInstance(beanType, "taskclock.bean");
+    }
+
+    /** Returns whether the platform's MBean server exists. */
+    private boolean registerIfServerExists() throws FeatureException {
+        try {
+            Class<?> managementFactory = Class.forName(FACTORY, false, null);
+            // ManagementFactory holds this lock while it creates the server and registers the platform's beans.
+            synchronized (managementFactory) {
+                MBeanServer server = (MBeanServer) hooks.staticField(managementFactory, "platformMBeanServer");
+                if (server == null) return false;
+                ObjectName name = new ObjectName(NAME);
+                Object ours = bean;
+                if (ours != null && !server.isRegistered(name)) server.registerMBean(ours, name);
+                // It may have been removed in the meantime.
+                if (ours != null && bean != ours) server.unregisterMBean(name);
+                return true;
+            }
+        } catch (ClassNotFoundException | JMException | RuntimeException | LinkageError e) {
+            throw new FeatureException("cannot register " + NAME + ": " + e, e);
+        }
+    }
+
+    /** Adds the bean to those that the platform registers when it creates its server. */
+    private void offer(Instrumentation instrumentation) throws ReflectiveOperationException, IOException {
+        hooks.setBean(bean);
+        if (!isProviderAdded) addProvider(instrumentation);
+        isProviderAdded = true;
+        checks = 0;
+        watchdog.watch(this);
+    }
+
+    private void addProvider(Instrumentation instrumentation) throws ReflectiveOperationException, IOException {
+        Class<?> service = Class.forName("sun.management.spi.PlatformMBeanProvider", false, null);
+        Class<?> provider = Hooks.defineClass(instrumentation, beanType, "sun.management.TaskClockBeans");
+        for (Method method : provider.getMethods())
+            if (Modifier.isAbstract(method.getModifiers()))
+                throw new IllegalStateException("unknown abstract method " + method.getName());
+        finder = Class.forName(FACTORY + "$PlatformMBeanFinder", false, null);
+        Hooks.addProvider(instrumentation, service, provider);
+    }
+
+    /**
+     * Registers the bean if the server exists by now. If the platform had already looked for providers when ours was
+     * added, it does not look again, so this keeps waiting for its server.
+     */
+    @Override
+    public boolean check() {
+        if (bean == null) return false;
+        try {
+            if (registerIfServerExists()) return false;
+            checks++;
+            return checks < MIN_CHECKS || hooks.isInitialized(finder);
+        } catch (FeatureException e) {
+            controller.reportUnavailable(Options.BEAN, e.getMessage());
+            return false;
+        }
+    }
+
+    /** Returns the value of the option. */
+    String mode() {
+        return bean == null ? "off" : isReadOnly ? "read" : "on";
+    }
+
+    void remove() throws FeatureException {
+        hooks.setBean(null);
+        if (bean == null) return;
+        bean = null;
+        // If the platform has no server yet, asking ManagementFactory for it would create one.
+        for (MBeanServer server : MBeanServerFactory.findMBeanServer(null)) {
+            try {
+                ObjectName name = new ObjectName(NAME);
+                if (server.isRegistered(name)) server.unregisterMBean(name);
+            } catch (JMException | RuntimeException e) {
+                throw new FeatureException("cannot unregister " + NAME + ": " + e, e);
+            }
+        }
+    }
+
+    // ---- attributes
+
+    @Override
+    public String getVersion() {
+        return AgentController.version();
+    }
+
+    @Override
+    public String getBackend() {
+        return controller.backend();
+    }
+
+    @Override
+    public BackendVerdict[] getBackends() {
+        return TaskClock.status().backends().stream()
+                .map(v -> new VerdictData(v.backend().toString(), v.usable(), v.reason()))
+                .toArray(BackendVerdict[]::new);
+    }
+
+    @Override
+    public long getTickNanos() {
+        return TaskClock.status().tickNanos();
+    }
+
+    @Override
+    public String getAccounting() {
+        ClockStatus.Accounting accounting = TaskClock.status().accounting();
+        return accounting == ClockStatus.Accounting.PRECISE ? "precise" : "tick";
+    }
+
+    @Override
+    public boolean isEnabled() {
+        return controller.isEnabled();
+    }
+
+    @Override
+    public void setEnabled(boolean enabled) {
+        run(() -> controller.setEnabled(enabled));
+    }
+
+    @Override
+    public boolean isThreadTimes() {
+        return controller.answersThreadTimes();
+    }
+
+    @Override
+    public void setThreadTimes(boolean fromClock) {
+        run(() -> controller.setOption(Options.THREADMXBEAN, fromClock ? "on" : "off"));
+    }
+
+    @Override
+    public String getYieldMode() {
+        return controller.yields().mode().toString();
+    }
+
+    @Override
+    public void setYieldMode(String mode) {
+        run(() -> controller.setOption(Options.YIELD, mode));
+    }
+
+    @Override
+    public String getVirtualYieldMode() {
+        return controller.yields().virtualMode().toString();
+    }
+
+    @Override
+    public void setVirtualYieldMode(String mode) {
+        run(() -> controller.setOption(Options.VIRTUAL_YIELD, mode));
+    }
+
+    @Override
+    public ThreadTime[] getThreads() {
+        ThreadTime[] threads = ThreadTable.read(hooks);
+        return threads == null ? new ThreadTime[0] : threads;
+    }
+
+    @Override
+    public Yielder[] getYielders() {
+        return controller.yields().yielders().stream()
+                .map(y -> new YielderData(
+                        y.name(),
+                        y.tid(),
+                        y.yields(),
+                        y.virtualYields(),
+                        y.yieldNanos(),
+                        y.switches(),
+                        y.userNanos(),
+                        y.systemNanos(),
+                        y.voluntary(),
+                        y.involuntary()))
+                .toArray(Yielder[]::new);
+    }
+
+    @Override
+    public YieldSite[] getYieldSites() {
+        return controller.yields().counts().sites().stream()
+                .map(s -> new SiteData(s.name(), s.yields(), stack(s)))
+                .toArray(YieldSite[]::new);
+    }
+
+    private static List<String> stack(YieldCounts.Site site) {
+        return site.frames().stream().map(StackTraceElement::toString).collect(Collectors.toList());
+    }
+
+    @Override
+    public Map<String, Long> getVirtualYielders() {
+        return controller.yields().counts().virtualThreads();
+    }
+
+    @Override
+    public boolean isAccountingVirtualThreads() {
+        return controller.accounts().isInstalled();
+    }
+
+    @Override
+    public void setAccountingVirtualThreads(boolean on) {
+        run(() -> controller.setOption(Options.VTHREADS, on ? "on" : "off"));
+    }
+
+    @Override
+    public VirtualThreadGroup[] getVirtualThreads() {
+        return controller.accounts().groups().stream()
+                .map(g -> new GroupData(
+                        g.name(), g.live(), g.ended(), g.cpuNanos(), g.userNanos(), g.cpuNanos() - g.userNanos()))
+                .toArray(VirtualThreadGroup[]::new);
+    }
+
+    @Override
+    public Carrier[] getCarriers() {
+        return controller.accounts().carriers().stream()
+                .map(c -> new CarrierData(
+                        c.tid(),
+                        c.cpuNanos(),
+                        c.userNanos(),
+                        c.cpuNanos() - c.userNanos(),
+                        c.carriedNanos(),
+                        c.cpuNanos() - c.carriedNanos()))
+                .toArray(Carrier[]::new);
+    }
+
+    @Override
+    public Part[] getParts() {
+        return controller.health().features().stream()
+                .map(f -> new PartData(f.name(), f.state(), f.problem()))
+                .toArray(Part[]::new);
+    }
+
+    @Override
+    public long getMounts() {
+        return controller.health().mounts();
+    }
+
+    @Override
+    public long getStacks() {
+        return controller.health().stacks();
+    }
+
+    @Override
+    public int getFailures() {
+        return controller.health().failures();
+    }
+
+    @Override
+    public String getLastFailure() {
+        return controller.health().lastFailure();
+    }
+
+    @Override
+    public long getMemoryBytes() {
+        return controller.health().memoryBytes();
+    }
+
+    @Override
+    public boolean isOverflown() {
+        return controller.yields().counts().isOverflown()
+                || controller.accounts().isOverflown();
+    }
+
+    @Override
+    public void detach() {
+        run(controller::detach);
+    }
+
+    /** Runs a change. Throws an exception of a class that every client knows if it fails. */
+    private static void run(AgentController.Step step) {
+        try {
+            step.run();
+        } catch (FeatureException e) {
+            throw new UnsupportedOperationException(e.getMessage());
+        }
+    }
+}

@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.agent;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.instrument.Instrumentation;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.BiConsumer;
+import java.util.function.BiFunction;
+import org.taskclock.Backend;
+import org.taskclock.TaskClock;
+
+/**
+ * The agent's only instance in a JVM. It installs, changes, and removes the features. All changes go through its
+ * methods, one at a time.
+ *
+ * <p>Code that runs before the program uses no lambdas, because each adds a millisecond to the start.
+ */
+public final class AgentController
+        implements BiFunction<String, Boolean, String>, BiConsumer<Class<?>, String>, Runnable {
+    /** A change that can fail. */
+    interface Step {
+        void run() throws FeatureException;
+    }
+
+    static {
+        new AgentController((AgentLoader) AgentController.class.getClassLoader());
+    }
+
+    private static final String NO_VIRTUAL_THREADS = "virtual threads require JDK 21 or later";
+
+    /** System property with the agent's state, for tools that attach. */
+    private static final String STATE_PROPERTY = "taskclock.agent";
+
+    private final AgentLoader loader;
+    private final Instrumentation instrumentation;
+    private final Watchdog watchdog = new Watchdog();
+
+    // Null before the first use.
+    private Hooks hooks;
+    private YieldControl yields;
+    private VirtualAccounts accounts;
+
+    // Null if not installed yet.
+    private ThreadTimes times;
+    private AgentBean bean;
+    private AgentReportWriter reportWriter;
+    private FlightRecorderEvents events;
+    private ExitSummary summary;
+
+    private boolean answersVirtual;
+
+    /** Whether the program is running, rather than waiting for the agent. */
+    private boolean isProgramRunning;
+
+    /** The latest value of each option that was given since the start or since the last detach. */
+    private Options requestedOptions = Options.NONE;
+
+    private boolean isInstalled;
+
+    /** Whether everything was removed. Tools then treat the agent as absent. */
+    private boolean isDetached;
+
+    /** The options that the kill switch restores when it is taken back; null while it is off. */
+    private Options optionsBeforeKillSwitch;
+
+    /** Requested features that are not available, with the reason. */
+    private final Map<String, String> unavailable = new TreeMap<>();
+
+    private AgentController(AgentLoader loader) {
+        this.loader = loader;
+        this.instrumentation = loader.connect(this, this);
+    }
+
+    /** Loads a native library for a class of the agent. */
+    @Override
+    public void accept(Class<?> owner, String path) {
+        hooks.loadLibrary(owner, path);
+    }
+
+    /**
+     * Applies options, for {@link Agent}. Returns the state as text. Throws IllegalArgumentException with the reason if
+     * nothing is installed.
+     */
+    @Override
+    public synchronized String apply(String text, Boolean isProgramRunning) {
+        try {
+            Options options = Options.parse(text);
+            if (yields == null && options.detach()) return "detached";
+            this.isProgramRunning = isProgramRunning;
+            if (yields == null) start();
+            if (options.detach()) {
+                detach();
+                return state();
+            }
+            install(options);
+            return state();
+        } catch (FeatureException | IllegalArgumentException e) {
+            if (yields == null) throw new IllegalArgumentException(e.getMessage(), e);
+            System.err.println("taskclock: agent: " + e.getMessage());
+            return "failed: " + e.getMessage() + "; still " + state();
+        }
+    }
+
+    private void start() throws FeatureException {
+        if (hooks == null) hooks = Hooks.define(instrumentation);
+        hooks.connect(loader);
+        VirtualThreadPatch patch = new VirtualThreadPatch(instrumentation, hooks, watchdog, this);
+        accounts = new VirtualAccounts(instrumentation, hooks, patch);
+        yields = new YieldControl(hooks, patch);
+    }
+
+    private void install(Options options) throws FeatureException {
+        if (!isEnabled()) {
+            throw new FeatureException(
+                    "the kill switch is on: first set the bean's attribute Enabled to true, or detach");
+        }
+        unavailable.clear();
+        if (options.given().containsKey(Options.VIRTUAL) && !VirtualThreadPatch.isSupported()) {
+            reportUnavailable(Options.VIRTUAL, NO_VIRTUAL_THREADS);
+        }
+        Options all = options.overriding(requestedOptions);
+        for (String feature : Options.FEATURES) {
+            // A default feature that this JDK cannot have is not worth a message.
+            if (feature.equals(Options.VTHREADS)
+                    && !VirtualThreadPatch.isSupported()
+                    && !options.given().containsKey(feature)) continue;
+            try {
+                install(feature, all);
+            } catch (FeatureException e) {
+                reportUnavailable(feature, e.getMessage());
+            } catch (RuntimeException | LinkageError e) {
+                reportUnavailable(feature, e.toString());
+            }
+        }
+        requestedOptions = all;
+        isInstalled = true;
+        isDetached = false;
+        if (isProgramRunning) installRest();
+        else watchdog.submit(this);
+    }
+
+    /** Installs the rest on the watchdog's thread, so that it does not delay the start of the program. */
+    @Override
+    public synchronized void run() {
+        if (!isInstalled) return; // detached in the meantime
+        installRest();
+        isProgramRunning = true;
+        publish();
+    }
+
+    private void installRest() {
+        if (!isProgramRunning) attempt(Options.BEAN, () -> setBean(requestedOptions.get(Options.BEAN, "on")));
+        attempt("report", this::setReport);
+        attempt(Options.JFR, () -> setEvents(requestedOptions.isOn(Options.JFR)));
+        if (!isProgramRunning) attempt(Options.THREADMXBEAN, this::correctThreadTimes);
+    }
+
+    private void attempt(String feature, Step step) {
+        try {
+            step.run();
+        } catch (FeatureException e) {
+            reportUnavailable(feature, e.getMessage());
+        } catch (RuntimeException | LinkageError e) {
+            reportUnavailable(feature, e.toString());
+        }
+    }
+
+    /** Reports that a requested feature is not available. The caller must not hold the lock of a feature. */
+    synchronized void reportUnavailable(String feature, String reason) {
+        if (unavailable.put(feature, reason) == null) {
+            System.err.println("taskclock: agent: left out: " + feature + ": " + reason);
+        }
+        publish();
+    }
+
+    /** Switches a feature off whose patch was lost. Called on the watchdog's thread. */
+    void patchLost(VirtualThreadPatch.Use use, String reason) {
+        synchronized (this) {
+            if (use == VirtualThreadPatch.Use.MOUNTS) hooks.setAccounting(false);
+            else attempt(Options.VIRTUAL_YIELD, () -> yields.setVirtualMode(YieldControl.Mode.PASS));
+        }
+        reportUnavailable(use.option(), reason);
+    }
+
+    /** Sets an option, for the bean. */
+    synchronized void setOption(String name, String value) throws FeatureException {
+        if (!isEnabled()) throw new FeatureException("the kill switch is on: first set Enabled to true");
+        Options all = new Options(false, Map.of(name, value)).overriding(requestedOptions);
+        try {
+            install(name.equals(Options.VIRTUAL_YIELD) ? Options.YIELD : name, all);
+            unavailable.remove(name);
+            requestedOptions = all;
+        } finally {
+            publish();
+        }
+    }
+
+    private void install(String feature, Options options) throws FeatureException {
+        switch (feature) {
+            case Options.VTHREADS -> setAccounts(options.isOn(feature));
+            case Options.THREADMXBEAN -> {
+                answersVirtual = options.get(Options.VIRTUAL, "spec").equals("mxbean");
+                setThreadTimes(options.isOn(feature));
+            }
+            case Options.YIELD -> setYieldModes(options);
+            case Options.BEAN -> {
+                if (isProgramRunning) setBean(options.get(feature, "on"));
+            }
+            case Options.JFR -> {} // installed with the rest
+            case Options.SUMMARY -> setSummary(options.given().get(feature));
+            default -> throw new IllegalStateException(feature);
+        }
+    }
+
+    private void setAccounts(boolean on) throws FeatureException {
+        if (!on) accounts.remove();
+        else if (VirtualThreadPatch.isSupported()) accounts.install();
+        else throw new FeatureException(NO_VIRTUAL_THREADS);
+    }
+
+    private void setThreadTimes(boolean on) throws FeatureException {
+        if (on) {
+            if (times == null) times = new ThreadTimes(hooks, instrumentation);
+            times.install(answersVirtual);
+        } else if (times != null) {
+            times.remove();
+        }
+    }
+
+    private void correctThreadTimes() throws FeatureException {
+        if (times != null) times.correct();
+    }
+
+    private void setYieldModes(Options options) throws FeatureException {
+        yields.setMode(YieldControl.Mode.of(options.get(Options.YIELD, "pass")));
+        if (VirtualThreadPatch.isSupported()) {
+            yields.setVirtualMode(YieldControl.Mode.of(options.virtualYield()));
+        } else if (options.given().containsKey(Options.VIRTUAL_YIELD)) {
+            throw new FeatureException(NO_VIRTUAL_THREADS);
+        }
+    }
+
+    private void setBean(String mode) throws FeatureException {
+        if (mode.equals("off")) {
+            if (bean != null) bean.remove();
+            return;
+        }
+        if (bean == null) bean = new AgentBean(this, hooks, watchdog);
+        bean.install(instrumentation, mode.equals("read"));
+    }
+
+    private void setReport() throws FeatureException {
+        if (reportWriter == null) reportWriter = new AgentReportWriter(this, hooks);
+        reportWriter.install(instrumentation);
+    }
+
+    private void setEvents(boolean on) {
+        if (on == (events != null) || ModuleLayer.boot().findModule("jdk.jfr").isEmpty()) return;
+        if (on) {
+            events = new FlightRecorderEvents(hooks, yields, accounts);
+            events.install();
+        } else {
+            events.remove();
+            events = null;
+        }
+    }
+
+    private void setSummary(String directory) throws FeatureException {
+        if (summary != null || directory == null) return;
+        ExitSummary newSummary = new ExitSummary(this, Path.of(directory));
+        newSummary.start();
+        summary = newSummary;
+    }
+
+    /** Removes everything. If a step fails, the others are done nevertheless. */
+    synchronized void detach() throws FeatureException {
+        List<Step> steps = new ArrayList<>();
+        if (times != null) steps.add(times::remove);
+        steps.add(() -> yields.setMode(YieldControl.Mode.PASS));
+        steps.add(() -> yields.setVirtualMode(YieldControl.Mode.PASS));
+        steps.add(accounts::remove);
+        if (events != null) steps.add(events::remove);
+        if (summary != null) steps.add(summary::stop);
+        if (bean != null) steps.add(bean::remove);
+        if (reportWriter != null) steps.add(reportWriter::remove);
+        if (!isEnabled()) steps.add(() -> hooks.selectBackend(Backend.decided()));
+        events = null;
+        summary = null;
+        requestedOptions = Options.NONE;
+        isInstalled = false;
+        isDetached = true;
+        optionsBeforeKillSwitch = null;
+        unavailable.clear();
+        runAll(steps);
+    }
+
+    /** Runs all steps, and throws at the end if any of them failed. */
+    private void runAll(List<Step> steps) throws FeatureException {
+        List<String> failures = new ArrayList<>();
+        for (Step step : steps) {
+            try {
+                step.run();
+            } catch (FeatureException e) {
+                failures.add(e.getMessage());
+            } catch (RuntimeException | LinkageError e) {
+                failures.add(e.toString());
+            }
+        }
+        publish();
+        if (!failures.isEmpty()) throw new FeatureException(String.join("; ", failures));
+    }
+
+    // ---- the kill switch
+
+    synchronized boolean isEnabled() {
+        return optionsBeforeKillSwitch == null;
+    }
+
+    /** Turns the kill switch on or off. While it is on, all copies of the clock in this process use system calls. */
+    synchronized void setEnabled(boolean enabled) throws FeatureException {
+        if (enabled == isEnabled()) return;
+        if (enabled) {
+            Options restored = optionsBeforeKillSwitch;
+            optionsBeforeKillSwitch = null;
+            runAll(List.of(
+                    () -> hooks.selectBackend(Backend.decided()),
+                    () -> setThreadTimes(restored.isOn(Options.THREADMXBEAN)),
+                    () -> setYieldModes(restored),
+                    () -> {
+                        if (restored.isOn(Options.VTHREADS)) accounts.install();
+                    }));
+        } else {
+            optionsBeforeKillSwitch = currentOptions();
+            runAll(List.of(
+                    () -> setThreadTimes(false),
+                    () -> yields.setMode(YieldControl.Mode.PASS),
+                    () -> yields.setVirtualMode(YieldControl.Mode.PASS),
+                    accounts::remove,
+                    () -> hooks.selectBackend(Backend.SYSCALL)));
+        }
+    }
+
+    /** Returns the options that the kill switch overrides. */
+    private Options currentOptions() {
+        Map<String, String> current = new TreeMap<>();
+        current.put(Options.THREADMXBEAN, onOrOff(answersThreadTimes()));
+        current.put(Options.VTHREADS, onOrOff(accounts.isInstalled()));
+        current.put(Options.YIELD, yields.mode().toString());
+        if (VirtualThreadPatch.isSupported())
+            current.put(Options.VIRTUAL_YIELD, yields.virtualMode().toString());
+        return new Options(false, current);
+    }
+
+    private static String onOrOff(boolean on) {
+        return on ? "on" : "off";
+    }
+
+    // ---- for the bean, the report, and the summary
+
+    static String version() {
+        try (InputStream text = TaskClock.class.getResourceAsStream("version")) {
+            return new String(text.readAllBytes(), StandardCharsets.UTF_8).trim();
+        } catch (IOException e) {
+            return "unknown";
+        }
+    }
+
+    Hooks hooks() {
+        return hooks;
+    }
+
+    YieldControl yields() {
+        return yields;
+    }
+
+    VirtualAccounts accounts() {
+        return accounts;
+    }
+
+    synchronized boolean answersThreadTimes() {
+        return times != null && times.isInstalled();
+    }
+
+    String backend() {
+        return isEnabled() ? Backend.decided().toString() : "mxbean";
+    }
+
+    synchronized Health health() {
+        List<Health.FeatureState> features = new ArrayList<>();
+        features.add(feature("enabled", onOrOff(isEnabled())));
+        features.add(feature(Options.THREADMXBEAN, onOrOff(answersThreadTimes())));
+        features.add(feature(Options.VTHREADS, onOrOff(accounts.isInstalled())));
+        features.add(feature(Options.YIELD, yields.mode().toString()));
+        features.add(feature(Options.VIRTUAL_YIELD, yields.virtualMode().toString()));
+        features.add(feature(Options.BEAN, bean == null ? "off" : bean.mode()));
+        features.add(feature(Options.JFR, onOrOff(events != null)));
+        features.add(feature(Options.SUMMARY, onOrOff(summary != null)));
+        int failures = hooks.failures() + watchdog.failures();
+        String lastFailure = hooks.lastFailure();
+        if (lastFailure == null && watchdog.lastFailure() != null) {
+            lastFailure = "watchdog: " + watchdog.lastFailure().getName();
+        }
+        long memory = yields.memoryBytes() + accounts.memoryBytes();
+        return new Health(features, accounts.mounts(), yields.stacks(), failures, lastFailure, memory);
+    }
+
+    private Health.FeatureState feature(String name, String state) {
+        return new Health.FeatureState(name, state, unavailable.get(name));
+    }
+
+    private void publish() {
+        System.setProperty(STATE_PROPERTY, state());
+    }
+
+    /** Returns the state as text. At the start of a program it omits the backend, because deciding it takes time. */
+    private synchronized String state() {
+        StringBuilder state = new StringBuilder("version=" + version());
+        if (isProgramRunning) state.append(",backend=").append(backend());
+        state.append(",threadmxbean=").append(onOrOff(answersThreadTimes()));
+        state.append(",yield=").append(yields.mode());
+        state.append(",vthreads=").append(onOrOff(accounts.isInstalled()));
+        if (yields.virtualMode() != YieldControl.Mode.PASS)
+            state.append(",virtual-yield=").append(yields.virtualMode());
+        if (!isEnabled()) state.append(",enabled=off");
+        unavailable.forEach((feature, reason) ->
+                state.append("; left out: ").append(feature).append(": ").append(reason));
+        if (isDetached) state.append("; detached");
+        return state.toString();
+    }
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.agent;
+
+import java.io.File;
+import java.io.IOException;
+import java.lang.instrument.Instrumentation;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+import org.taskclock.CpuTime;
+import org.taskclock.ProcessClock;
+import org.taskclock.TaskClock;
+
+/**
+ * Writes the agent's report as JSON for the command line. Attached tools get it as the agent property
+ * {@code taskclock.report}, and the summary at exit is a file with it. Times are in ns.
+ */
+public final class AgentReportWriter implements Supplier<String> {
+    private static final int MAX_SITES = 200;
+    private static final int MAX_YIELDERS = 200;
+
+    private final AgentController controller;
+    private final Hooks hooks;
+    private boolean isDefined;
+
+    AgentReportWriter(AgentController controller, Hooks hooks) {
+        this.controller = controller;
+        this.hooks = hooks;
+    }
+
+    void install(Instrumentation instrumentation) throws FeatureException {
+        if (!isDefined) {
+            try {
+                Hooks.defineClass(instrumentation, Thread.class, "java.lang.TaskClockReport");
+            } catch (IllegalAccessException | IOException | LinkageError e) {
+                throw new FeatureException("cannot define the report in java.lang: " + e, e);
+            }
+            isDefined = true;
+        }
+        hooks.setReport(this, requestFile());
+    }
+
+    void remove() throws FeatureException {
+        if (isDefined) hooks.setReport(null, requestFile());
+    }
+
+    /**
+     * Returns the path of the request file. A tool that requests the report creates it, in the JVM's mount namespace,
+     * for the duration of the request. Without it, other tools that read the same properties would wait for a report
+     * that they do not need. The path has the process id that the JVM itself sees.
+     */
+    private static String requestFile() {
+        try {
+            // ProcessHandle would start threads, and take 14 ms.
+            return "/tmp/.taskclock_report_"
+                    + new File("/proc/self").getCanonicalFile().getName();
+        } catch (IOException e) {
+            return "/tmp/.taskclock_report_" + ProcessHandle.current().pid();
+        }
+    }
+
+    @Override
+    public String get() {
+        return report(controller, Map.of());
+    }
+
+    /**
+     * Returns the report. {@code elapsedNanos} has an arbitrary origin; {@code reportNanos} is the CPU time of this
+     * call.
+     */
+    static String report(AgentController controller, Map<String, ExitSummary.Pool> pools) {
+        long start = TaskClock.cpuNanos();
+        JsonWriter json = new JsonWriter();
+        json.member("version", AgentController.version());
+        json.member("pid", ProcessHandle.current().pid());
+        json.member("java", System.getProperty("java.version"));
+        json.member("command", System.getProperty("sun.java.command", ""));
+        json.member("elapsedNanos", System.nanoTime());
+        CpuTime process = ProcessClock.current().now();
+        json.member("cpuNanos", process.cpuNanos());
+        json.member("userNanos", process.userNanos());
+        json.list("pools", pools.entrySet(), pool -> json.object(() -> pool(json, pool.getKey(), pool.getValue())));
+        json.list("virtualThreads", controller.accounts().groups(), group -> json.object(() -> group(json, group)));
+        json.list("carriers", controller.accounts().carriers(), carrier -> json.object(() -> carrier(json, carrier)));
+        yields(json, controller.yields());
+        health(json, controller.health());
+        json.member(
+                "overflown",
+                controller.yields().counts().isOverflown()
+                        || controller.accounts().isOverflown());
+        json.member("reportNanos", TaskClock.cpuNanos() - start);
+        return json.end();
+    }
+
+    private static void health(JsonWriter json, Health health) {
+        json.object("health", () -> {
+            json.list(
+                    "parts",
+                    health.features(),
+                    feature -> json.object(() -> {
+                        json.member("name", feature.name());
+                        json.member("state", feature.state());
+                        if (feature.problem() != null) json.member("problem", feature.problem());
+                    }));
+            json.member("mounts", health.mounts());
+            json.member("stacks", health.stacks());
+            json.member("failures", health.failures());
+            if (health.lastFailure() != null) json.member("lastFailure", health.lastFailure());
+            json.member("memoryBytes", health.memoryBytes());
+        });
+    }
+
+    private static void pool(JsonWriter json, String name, ExitSummary.Pool pool) {
+        json.member("name", name);
+        json.member("example", pool.example);
+        json.member("java", pool.java);
+        json.member("threads", pool.threads);
+        json.member("cpuNanos", pool.cpuNanos);
+        json.member("userNanos", pool.userNanos);
+    }
+
+    private static void group(JsonWriter json, VirtualAccounts.Group group) {
+        json.member("name", group.name());
+        json.member("live", group.live());
+        json.member("ended", group.ended());
+        json.member("cpuNanos", group.cpuNanos());
+        json.member("userNanos", group.userNanos());
+    }
+
+    private static void carrier(JsonWriter json, VirtualAccounts.Carrier carrier) {
+        json.member("tid", carrier.tid());
+        json.member("cpuNanos", carrier.cpuNanos());
+        json.member("userNanos", carrier.userNanos());
+        json.member("carriedNanos", carrier.carriedNanos());
+        json.member("carriedUserNanos", carrier.carriedUserNanos());
+    }
+
+    private static void yields(JsonWriter json, YieldControl yields) {
+        List<YieldCounts.Yielder> yielders = yields.yielders();
+        long platform = 0;
+        long virtual = 0;
+        long nanos = 0;
+        for (YieldCounts.Yielder yielder : yielders) {
+            platform += yielder.yields();
+            virtual += yielder.virtualYields();
+            // If every yield causes a context switch, the measurement makes the measured ones slower.
+            nanos += Math.min(yielder.yieldNanos(), yielder.userNanos() + yielder.systemNanos());
+        }
+        json.member("yieldMode", yields.mode().toString());
+        json.member("platformYields", platform);
+        json.member("virtualYields", virtual);
+        json.member("platformYieldNanos", nanos);
+        List<YieldCounts.Yielder> live =
+                yielders.stream().filter(y -> y.tid() != 0).limit(MAX_YIELDERS).toList();
+        json.list(
+                "yielders",
+                live,
+                yielder -> json.object(() -> {
+                    json.member("tid", yielder.tid());
+                    json.member("yields", yielder.yields() + yielder.virtualYields());
+                }));
+        List<YieldCounts.Site> sites =
+                yields.counts().sites().stream().limit(MAX_SITES).toList();
+        json.list(
+                "yieldSites",
+                sites,
+                site -> json.object(() -> {
+                    json.member("yields", site.yields());
+                    json.member("virtualYields", site.virtualYields());
+                    json.list("stack", site.frames(), frame -> json.quote(frame.toString()));
+                }));
+    }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.agent;
+
+import java.util.Set;
+import jdk.jfr.SettingControl;
+import jdk.jfr.Timespan;
+
+/** The minimum CPU time of a thread for an event: a number with the unit ns, us, ms, or s. */
+@Timespan
+public final class CpuThresholdSetting extends SettingControl {
+    private static final String DEFAULT = "1 ms";
+
+    private String text = DEFAULT;
+    private volatile long nanos = parse(DEFAULT);
+
+    @Override
+    public String combine(Set<String> values) {
+        String lowest = null;
+        for (String value : values) if (lowest == null || parse(value) < parse(lowest)) lowest = value;
+        return lowest == null ? DEFAULT : lowest;
+    }
+
+    @Override
+    public void setValue(String text) {
+        this.text = text;
+        nanos = parse(text);
+    }
+
+    @Override
+    public String getValue() {
+        return text;
+    }
+
+    boolean isReached(long cpuNanos) {
+        return cpuNanos >= nanos;
+    }
+
+    /** Parses a time. Returns 0 if it is malformed, so that no event is suppressed. */
+    private static long parse(String text) {
+        String[] parts = text.trim().split(" ", 2);
+        if (parts.length < 2 || !parts[0].matches("[0-9]{1,9}")) return 0;
+        long number = Long.parseLong(parts[0]);
+        return switch (parts[1].trim()) {
+            case "ns" -> number;
+            case "us" -> number * 1_000;
+            case "ms" -> number * 1_000_000;
+            case "s" -> number * 1_000_000_000;
+            default -> 0;
+        };
+    }
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.agent;
+
+/** Thrown if a feature of the agent cannot be installed. The message gives the reason. Nothing is changed. */
+final class FeatureException extends Exception {
+    private static final long serialVersionUID = 1;
+
+    FeatureException(String reason) {
+        super(reason);
+    }
+
+    FeatureException(String reason, Throwable cause) {
+        super(reason, cause);
+    }
+}

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.agent;
+
+import java.util.HashMap;
+import java.util.Map;
+import jdk.jfr.Category;
+import jdk.jfr.Description;
+import jdk.jfr.Enabled;
+import jdk.jfr.Event;
+import jdk.jfr.EventType;
+import jdk.jfr.FlightRecorder;
+import jdk.jfr.FlightRecorderListener;
+import jdk.jfr.Label;
+import jdk.jfr.Name;
+import jdk.jfr.Period;
+import jdk.jfr.Recording;
+import jdk.jfr.RecordingState;
+import jdk.jfr.SettingDefinition;
+import jdk.jfr.StackTrace;
+import jdk.jfr.Timespan;
+
+/**
+ * The agent's Flight Recorder events. A recording must enable them by name, because one event a second for each active
+ * thread would push everything else out of a continuous recording. They are registered when the recorder is first used.
+ */
+final class FlightRecorderEvents implements FlightRecorderListener {
+    /** One thread in one period. */
+    @Name("org.taskclock.ThreadCpu")
+    @Label("Thread CPU Time")
+    @Description("Exact CPU time of a thread in one period; threads without CPU time are omitted")
+    @Category("TaskClock")
+    @Enabled(false)
+    @Period("1 s")
+    @StackTrace(false)
+    static final class ThreadCpu extends Event {
+        @Label("Thread Name")
+        String threadName;
+
+        @Label("Java Thread Id")
+        @Description("-1 for threads of the JVM itself")
+        long javaThreadId;
+
+        @Label("OS Thread Id")
+        int osThreadId;
+
+        @Label("CPU Time")
+        @Description("User and system together")
+        @Timespan
+        long cpuTime;
+
+        @Label("User Time")
+        @Timespan
+        long userTime;
+
+        @Label("System Time")
+        @Timespan
+        long systemTime;
+
+        @Label("Total CPU Time")
+        @Description("Since the thread started")
+        @Timespan
+        long totalCpuTime;
+    }
+
+    /** One call site of Thread.yield in one period. */
+    @Name("org.taskclock.YieldSite")
+    @Label("Yield Site")
+    @Description("A call site of Thread.yield, from sampled yields, while the agent counts yields")
+    @Category("TaskClock")
+    @Enabled(false)
+    @Period("1 s")
+    @StackTrace(false)
+    static final class YieldSite extends Event {
+        @Label("Site")
+        @Description("Class, method, and line that called Thread.yield")
+        String site;
+
+        @Label("Callers")
+        @Description("The stack from the site outwards")
+        String callers;
+
+        @Label("Yields")
+        @Description("Yields from this site in one period")
+        long yields;
+    }
+
+    /** One virtual thread that ended. */
+    @Name("org.taskclock.VirtualThreadCpu")
+    @Label("Virtual Thread CPU Time")
+    @Description("CPU time of a virtual thread on all its carriers, recorded when it ends")
+    @Category("TaskClock")
+    @Enabled(false)
+    @StackTrace(false)
+    static final class VirtualThreadCpu extends Event {
+        @Label("Thread Name")
+        String threadName;
+
+        @Label("Java Thread Id")
+        long javaThreadId;
+
+        @Label("CPU Time")
+        @Description("User and system together")
+        @Timespan
+        long cpuTime;
+
+        @Label("User Time")
+        @Timespan
+        long userTime;
+
+        @Label("System Time")
+        @Timespan
+        long systemTime;
+
+        @Name("cpuThreshold")
+        @Label("CPU Threshold")
+        @Description("Omit virtual threads that used less CPU time")
+        @SettingDefinition
+        boolean exceeds(CpuThresholdSetting threshold) {
+            return threshold.isReached(cpuTime);
+        }
+    }
+
+    private final Hooks hooks;
+    private final YieldControl yields;
+    private final VirtualAccounts accounts;
+
+    // Called by the recorder once per period. Null until the recorder is used.
+    private Runnable threadCpuTask;
+    private Runnable yieldSiteTask;
+
+    // Values at the end of the last period. Null without a recording, so that the first period does not cover more.
+    private Map<Integer, ThreadTable.Row> lastRows;
+    private Map<String, Long> lastYields;
+
+    FlightRecorderEvents(Hooks hooks, YieldControl yields, VirtualAccounts accounts) {
+        this.hooks = hooks;
+        this.yields = yields;
+        this.accounts = accounts;
+    }
+
+    void install() {
+        FlightRecorder.addListener(this);
+    }
+
+    void remove() {
+        FlightRecorder.removeListener(this);
+        if (threadCpuTask == null) return;
+        FlightRecorder.removePeriodicEvent(threadCpuTask);
+        FlightRecorder.removePeriodicEvent(yieldSiteTask);
+        FlightRecorder.unregister(ThreadCpu.class);
+        FlightRecorder.unregister(YieldSite.class);
+        accounts.setEndListener(null);
+        FlightRecorder.unregister(VirtualThreadCpu.class);
+    }
+
+    /** Called when the recorder is first used, or at once if it is already in use. */
+    @Override
+    public void recorderInitialized(FlightRecorder recorder) {
+        FlightRecorder.register(ThreadCpu.class);
+        FlightRecorder.register(YieldSite.class);
+        FlightRecorder.register(VirtualThreadCpu.class);
+        accounts.setEndListener(this::commitVirtualThreadCpu);
+        threadCpuTask = this::commitThreadCpu;
+        yieldSiteTask = this::commitYieldSites;
+        FlightRecorder.addPeriodicEvent(ThreadCpu.class, threadCpuTask);
+        FlightRecorder.addPeriodicEvent(YieldSite.class, yieldSiteTask);
+    }
+
+    /** Begins the first period with the first recording, and forgets the last values when no recording is left. */
+    @Override
+    public synchronized void recordingStateChanged(Recording changed) {
+        if (changed.getState() == RecordingState.RUNNING) {
+            if (lastRows == null && EventType.getEventType(ThreadCpu.class).isEnabled()) commitThreadCpu();
+            if (lastYields == null && EventType.getEventType(YieldSite.class).isEnabled()) commitYieldSites();
+            return;
+        }
+        for (Recording recording : FlightRecorder.getFlightRecorder().getRecordings()) {
+            if (recording.getState() == RecordingState.RUNNING) return;
+        }
+        lastRows = null;
+        lastYields = null;
+    }
+
+    private synchronized void commitThreadCpu() {
+        Map<Integer, ThreadTable.Row> rows = new HashMap<>();
+        boolean isFirst = lastRows == null;
+        ThreadTable.Row[] all = ThreadTable.read(hooks);
+        if (all == null) return; // the next period covers this one, too
+        for (ThreadTable.Row row : all) {
+            rows.put(row.getTid(), row);
+            if (isFirst) continue;
+            ThreadTable.Row last = lastRows.get(row.getTid());
+            // The kernel reuses thread ids.
+            if (last != null && (last.getId() != row.getId() || last.getCpuNanos() > row.getCpuNanos())) last = null;
+            long cpu = row.getCpuNanos() - (last == null ? 0 : last.getCpuNanos());
+            if (cpu == 0) continue;
+            ThreadCpu event = new ThreadCpu();
+            event.threadName = row.getName();
+            event.javaThreadId = row.getId();
+            event.osThreadId = row.getTid();
+            event.cpuTime = cpu;
+            event.userTime = row.getUserNanos() - (last == null ? 0 : last.getUserNanos());
+            event.systemTime = row.getSystemNanos() - (last == null ? 0 : last.getSystemNanos());
+            event.totalCpuTime = row.getCpuNanos();
+            event.commit();
+        }
+        lastRows = rows;
+    }
+
+    private void commitVirtualThreadCpu(Thread thread, long cpuNanos, long userNanos) {
+        VirtualThreadCpu event = new VirtualThreadCpu();
+        if (!event.isEnabled()) return;
+        event.threadName = thread.getName();
+        event.javaThreadId = hooks.threadId(thread);
+        event.cpuTime = cpuNanos;
+        event.userTime = userNanos;
+        event.systemTime = cpuNanos - userNanos;
+        event.commit();
+    }
+
+    private synchronized void commitYieldSites() {
+        Map<String, Long> now = new HashMap<>();
+        boolean isFirst = lastYields == null;
+        for (YieldCounts.Site site : yields.counts().sites()) {
+            String callers = site.callers();
+            if (isFirst) {
+                now.put(callers, site.yields());
+                continue;
+            }
+            long since = site.yields() - lastYields.getOrDefault(callers, 0L);
+            now.put(callers, site.yields());
+            if (since == 0) continue;
+            YieldSite event = new YieldSite();
+            event.site = site.name();
+            event.callers = callers;
+            event.yields = since;
+            event.commit();
+        }
+        lastYields = now;
+    }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.agent;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+
+/** Controls the effect of Thread.yield: yield, yield and be counted, or nothing. */
+final class YieldControl {
+    /** The effect of a yield. The numbers are those of yield.c. */
+    enum Mode {
+        PASS(0),
+        COUNT(1),
+        OFF(2);
+
+        private final int number;
+
+        Mode(int number) {
+            this.number = number;
+        }
+
+        static Mode of(String name) {
+            for (Mode mode : values()) if (mode.toString().equals(name)) return mode;
+            throw new IllegalArgumentException("yield must be one of " + Arrays.toString(values()) + ", not " + name);
+        }
+
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
+    private final Hooks hooks;
+    private final VirtualThreadPatch patch;
+    /** Null before the first use. */
+    private YieldCounts counts;
+
+    private boolean prepared;
+    private Mode mode = Mode.PASS;
+    private Mode virtualMode = Mode.PASS;
+
+    YieldControl(Hooks hooks, VirtualThreadPatch patch) {
+        this.hooks = hooks;
+        this.patch = patch;
+    }
+
+    /** Returns the mode of platform threads. */
+    synchronized Mode mode() {
+        return mode;
+    }
+
+    synchronized Mode virtualMode() {
+        return virtualMode;
+    }
+
+    synchronized YieldCounts counts() {
+        if (counts == null) counts = new YieldCounts(hooks);
+        return counts;
+    }
+
+    /** Sets the mode of platform threads. */
+    synchronized void setMode(Mode newMode) throws FeatureException {
+        if (newMode == mode) return;
+        if (newMode != Mode.PASS) prepare();
+        if (mode == Mode.PASS) hooks.takeYield();
+        hooks.setYieldMode(newMode.number);
+        mode = newMode;
+        if (newMode == Mode.PASS) hooks.restoreYield();
+    }
+
+    /** Sets the mode of virtual threads. */
+    synchronized void setVirtualMode(Mode newMode) throws FeatureException {
+        if (newMode == virtualMode) return;
+        if (newMode != Mode.PASS) {
+            prepare();
+            if (!patch.isEnabled(VirtualThreadPatch.Use.YIELDS)) {
+                patch.enable(VirtualThreadPatch.Use.YIELDS, () -> {});
+            }
+        }
+        hooks.setVirtualYieldMode(newMode.number);
+        virtualMode = newMode;
+        if (newMode == Mode.PASS) patch.disable(VirtualThreadPatch.Use.YIELDS);
+    }
+
+    private void prepare() throws FeatureException {
+        if (prepared) return;
+        hooks.prepareYield(counts()::addThread, counts()::addSample);
+        prepared = true;
+    }
+
+    long stacks() {
+        return prepared ? counts().stacks() : 0;
+    }
+
+    long memoryBytes() {
+        return prepared ? counts().memoryBytes() : 0;
+    }
+
+    synchronized List<YieldCounts.Yielder> yielders() {
+        return prepared ? counts().yielders() : List.of();
+    }
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+
+/**
+ * The agent. It puts the clock behind the ThreadMXBean of an unchanged program, accounts for virtual threads, and
+ * counts or silences {@code Thread.yield}.
+ *
+ * <p>The JVM calls {@link org.taskclock.agent.Agent}. Everything else is loaded by
+ * {@link org.taskclock.agent.AgentLoader}, so it is invisible to the program, and
+ * {@link org.taskclock.agent.AgentController} installs the features. The code that has to be in {@code java.lang} and
+ * {@code sun.management} is in {@code src/main/hooks}; {@code Hooks} connects the two sides.
+ */
+package org.taskclock.agent;

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.agent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.management.ThreadMXBean;
+import com.sun.tools.attach.VirtualMachine;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.MemoryPoolMXBean;
+import java.lang.reflect.Method;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Properties;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
+import javax.management.ObjectName;
+import org.junit.jupiter.api.Test;
+
+/** Attaches the agent to a running JVM, and detaches it. */
+@SuppressWarnings("ThreadPriorityCheck") // yields are under test
+class AgentAttachTest {
+    private static final ThreadMXBean BEAN = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+
+    /** Returns a launcher for a program that attaches to itself. */
+    private static JvmLauncher attachable() {
+        return JvmLauncher.withoutAgent()
+                .option("-Djdk.attach.allowAttachSelf=true", "-XX:+EnableDynamicAgentLoading")
+                .option("-Dagent.jar=" + System.getProperty("agent.jar"));
+    }
+
+    private static VirtualMachine self() throws Exception {
+        return VirtualMachine.attach(Long.toString(ProcessHandle.current().pid()));
+    }
+
+    private static String attach(VirtualMachine self, String options) throws Exception {
+        self.loadAgent(System.getProperty("agent.jar"), options);
+        return System.getProperty("taskclock.agent");
+    }
+
+    /**
+     * Returns whether user times come from the clock. Only the clock's are fine-grained: the JVM's are text in steps of
+     * 10 ms, or ticks, and the same for many calls in a row.
+     */
+    private static boolean answersFromClock() {
+        // The clock may stop for a short time, after a hypervisor stole time that the kernel deducts.
+        for (int i = 0; i < 10; i++) if (isFineGrained()) return true;
+        return false;
+    }
+
+    private static boolean isFineGrained() {
+        int unchanged = 0;
+        long last = BEAN.getCurrentThreadUserTime();
+        for (int i = 0; i < 1_000; i++) {
+            long user = BEAN.getCurrentThreadUserTime();
+            if (user == last) unchanged++;
+            last = user;
+        }
+        return unchanged < 500;
+    }
+
+    @Test
+    void shouldAttachAndDetach() throws IOException, InterruptedException {
+        attachable().run(AttachAndDetach.class).assertSilent();
+    }
+
+    static final class AttachAndDetach {
+        public static void main(String[] args) throws Exception {
+            ObjectName name = new ObjectName(TaskClockMXBean.NAME);
+            VirtualMachine self = self();
+            assertThat(answersFromClock()).isFalse();
+            assertThat(attach(self, "detach")).isEqualTo("detached");
+            for (int i = 0; i < 3; i++) {
+                assertThat(attach(self, null))
+                        .contains("threadmxbean=on,yield=pass")
+                        .doesNotContain("left out");
+                assertThat(answersFromClock()).isTrue();
+                assertThat(attach(self, "yield=count")).contains("threadmxbean=on,yield=count");
+                TaskClockMXBean bean = AgentCheck.bean();
+                long yields = ownYields(bean);
+                for (int k = 0; k < 100; k++) Thread.yield();
+                assertThat(ownYields(bean)).isEqualTo(yields + 100);
+                assertThat(attach(self, "threadmxbean=off,bean=off"))
+                        .as("other options stay")
+                        .contains("threadmxbean=off,yield=count");
+                assertThat(answersFromClock()).isFalse();
+                assertThat(attach(self, "jfr=off")).contains("threadmxbean=off,yield=count");
+                assertThat(ManagementFactory.getPlatformMBeanServer().isRegistered(name))
+                        .isFalse();
+                assertThat(attach(self, "threadmxbean=on,bean=on")).contains("threadmxbean=on,yield=count");
+                assertThat(ownYields(bean)).isEqualTo(yields + 100);
+
+                assertThat(attach(self, "detach")).contains("threadmxbean=off,yield=pass");
+                assertThat(answersFromClock()).isFalse();
+                assertThat(ManagementFactory.getPlatformMBeanServer().isRegistered(name))
+                        .isFalse();
+                for (int k = 0; k < 100; k++) Thread.yield();
+                attach(self, "");
+                assertThat(ownYields(bean)).as("yields while detached").isEqualTo(yields + 100);
+                bean.detach();
+                assertThat(System.getProperty("taskclock.agent")).endsWith("; detached");
+            }
+            self.detach();
+        }
+
+        private static long ownYields(TaskClockMXBean bean) {
+            for (TaskClockMXBean.Yielder yielder : bean.getYielders())
+                if (yielder.getName().equals("main")) return yielder.getYields();
+            return 0;
+        }
+    }
+
+    /**
+     * The management agent gets the agent properties before it starts its connector, and stores its address in them
+     * later.
+     */
+    @Test
+    void shouldKeepTheAgentProperties() throws IOException, InterruptedException {
+        attachable()
+                .option("--add-exports=java.base/jdk.internal.vm=ALL-UNNAMED")
+                .run(AgentProperties.class)
+                .assertSilent();
+    }
+
+    static final class AgentProperties {
+        public static void main(String[] args) throws Exception {
+            Method current = Class.forName("jdk.internal.vm.VMSupport").getMethod("getAgentProperties");
+            Properties before = (Properties) current.invoke(null);
+            VirtualMachine self = self();
+            attach(self, null);
+            Properties after = (Properties) current.invoke(null);
+            assertThat(after).as("the agent offers its report").isNotSameAs(before);
+            before.put("late", "1");
+            after.put("later", "2");
+            assertThat(after.get("late")).isEqualTo("1");
+            assertThat(before.get("later")).isEqualTo("2");
+            assertThat(self.getAgentProperties()).containsEntry("late", "1").containsEntry("later", "2");
+            // Like the management agent and the tools that use it.
+            String address = self.startLocalManagementAgent();
+            assertThat(self.startLocalManagementAgent()).isEqualTo(address).startsWith("service:jmx:rmi:");
+            self.detach();
+        }
+    }
+
+    @Test
+    void shouldChangeNothingWhileTheKillSwitchIsOn() throws IOException, InterruptedException {
+        JvmLauncher.Result result = attachable().run(KillSwitch.class);
+        assertThat(result.exit()).as(result.toString()).isZero();
+        assertThat(result.err())
+                .isEqualTo("taskclock: agent: the kill switch is on: "
+                        + "first set the bean's attribute Enabled to true, or detach\n");
+    }
+
+    static final class KillSwitch {
+        public static void main(String[] args) throws Exception {
+            VirtualMachine self = self();
+            attach(self, "yield=count");
+            TaskClockMXBean bean = AgentCheck.bean();
+            String backend = bean.getBackend();
+            bean.setEnabled(false);
+            assertThat(attach(self, "yield=off")).startsWith("failed: the kill switch");
+            assertThat(bean.getYieldMode()).isEqualTo("pass");
+            assertThat(answersFromClock()).isFalse();
+            attach(self, "detach");
+            assertThat(attach(self, "")).contains("backend=" + backend, "threadmxbean=on,yield=pass");
+            assertThat(answersFromClock()).isTrue();
+            self.detach();
+        }
+    }
+
+    @Test
+    void shouldLeaveNothingBehind() throws IOException, InterruptedException {
+        String rounds = System.getProperty("attach.rounds", "1000");
+        // Otherwise the JVM's own threads start and end, and would be taken for the agent's.
+        JvmLauncher jvm = attachable().option("-XX:+UseSerialGC", "-XX:-UseDynamicNumberOfCompilerThreads");
+        jvm.run(Rounds.class, rounds).assertSilent();
+    }
+
+    static final class Rounds {
+        private static final int WARM_UP = 300;
+        /** The JVM's method profiles are there too and grow for a while. One class per round would be twice this. */
+        private static final long METASPACE_TOLERANCE = 1_000_000;
+        /** Carriers of virtual threads start and end. */
+        private static final long THREAD_TOLERANCE = 3;
+
+        private static final long FILE_TOLERANCE = 3;
+
+        private record Footprint(long metaspace, long threads, long files, long mappings) {
+            static Footprint now() throws IOException {
+                System.gc();
+                System.gc();
+                long metaspace = 0;
+                for (MemoryPoolMXBean pool : ManagementFactory.getMemoryPoolMXBeans())
+                    if (pool.getName().equals("Metaspace"))
+                        metaspace = pool.getUsage().getUsed();
+                return new Footprint(metaspace, countEntries("/proc/self/task"), openFiles(), libraryMappings());
+            }
+
+            private static long countEntries(String directory) throws IOException {
+                try (Stream<Path> entries = Files.list(Path.of(directory))) {
+                    return entries.count();
+                }
+            }
+
+            /**
+             * Omits sockets: the agent opens none, and on JDK 21 and later each attach leaves one, even with an empty
+             * agent.
+             */
+            private static long openFiles() throws IOException {
+                try (Stream<Path> entries = Files.list(Path.of("/proc/self/fd"))) {
+                    return entries.filter(e -> !link(e).startsWith("socket:")).count();
+                }
+            }
+
+            private static String link(Path file) {
+                try {
+                    return Files.readSymbolicLink(file).toString();
+                } catch (IOException e) {
+                    return "closed";
+                }
+            }
+
+            private static long libraryMappings() throws IOException {
+                try (Stream<String> lines = Files.lines(Path.of("/proc/self/maps"))) {
+                    return lines.filter(l -> l.contains("libtaskclock")).count();
+                }
+            }
+        }
+
+        private static volatile boolean done;
+
+        public static void main(String[] args) throws Exception {
+            Thread reader = new Thread(Rounds::read, "reader");
+            reader.start();
+            Thread yielder = new Thread(Rounds::yieldOften, "yielder");
+            yielder.start();
+            for (int i = 0; i < 4 && JvmLauncher.feature() >= 21; i++) {
+                Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, (Runnable)
+                        Rounds::yieldOften);
+            }
+            VirtualMachine self = self();
+            for (int i = 0; i < WARM_UP; i++) round(self);
+            Footprint before = Footprint.now();
+            for (int i = 0; i < Integer.parseInt(args[0]); i++) round(self);
+            Footprint after = Footprint.now();
+            done = true;
+            reader.join();
+            yielder.join();
+            assertThat(before.mappings).isPositive();
+            assertThat(after.mappings).isEqualTo(before.mappings);
+            assertThat(after.metaspace).isLessThan(before.metaspace + METASPACE_TOLERANCE);
+            assertThat(after.threads).isBetween(1L, before.threads + THREAD_TOLERANCE);
+            assertThat(after.files).isBetween(1L, before.files + FILE_TOLERANCE);
+        }
+
+        private static void round(VirtualMachine self) throws Exception {
+            assertThat(attach(self, "yield=count"))
+                    .contains("threadmxbean=on,yield=count")
+                    .doesNotContain("left out");
+            assertThat(attach(self, "detach"))
+                    .contains("threadmxbean=off,yield=pass")
+                    .doesNotContain("left out");
+        }
+
+        private static void read() {
+            long[] ids = BEAN.getAllThreadIds();
+            while (!done) {
+                assertThat(BEAN.getCurrentThreadCpuTime()).isPositive();
+                assertThat(BEAN.getCurrentThreadUserTime()).isNotNegative();
+                assertThat(BEAN.getThreadUserTime(ids)).hasSameSizeAs(ids);
+                // Leaves the CPU to the thread that attaches.
+                LockSupport.parkNanos(100_000);
+            }
+        }
+
+        private static void yieldOften() {
+            while (!done) {
+                for (int i = 0; i < 10; i++) Thread.yield();
+                LockSupport.parkNanos(100_000);
+            }
+        }
+    }
+}

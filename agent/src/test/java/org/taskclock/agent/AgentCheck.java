@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.agent;
+
+import com.sun.management.ThreadMXBean;
+import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import javax.management.JMX;
+import javax.management.MBeanServer;
+import javax.management.ObjectName;
+
+/**
+ * A program that checks each feature of the agent once. It needs nothing but the JDK, so it runs in any environment.
+ * The agent must run with {@code yield=count}. The system property {@code test.expectedBackend} names the expected
+ * backend. On success the program prints nothing; a failure ends the JVM with exit code 1.
+ */
+@SuppressWarnings("ThreadPriorityCheck") // yields are under test
+final class AgentCheck {
+    private static final ThreadMXBean BEAN = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    private static final long REGISTRATION_TIMEOUT_NANOS = 5_000_000_000L;
+    private static final int READINGS = 20_000;
+    private static final int YIELDS = 3_000;
+    private static final int THREADS = 4;
+
+    private static volatile Object unusedSink;
+
+    private AgentCheck() {}
+
+    public static void main(String[] args) throws Exception {
+        String state = System.getProperty("taskclock.agent", "no agent");
+        check(state.contains("threadmxbean=on,yield=count") && !state.contains("left out"), state);
+        String backend = System.getProperty("test.expectedBackend");
+        check(
+                backend == null || backend.equals(bean().getBackend()),
+                "backend " + bean().getBackend() + ", expected " + backend);
+        checkOwnTimes();
+        checkOtherThreads();
+        checkYields();
+        if (Runtime.version().feature() >= 21) checkAccounts();
+    }
+
+    /** Returns the bean. Waits for it, because it is registered while the program starts. */
+    static TaskClockMXBean bean() throws Exception {
+        MBeanServer server = ManagementFactory.getPlatformMBeanServer();
+        ObjectName name = new ObjectName(TaskClockMXBean.NAME);
+        long end = System.nanoTime() + REGISTRATION_TIMEOUT_NANOS;
+        while (!server.isRegistered(name)) {
+            check(System.nanoTime() - end < 0, name + " is not registered");
+            Thread.sleep(5);
+        }
+        return JMX.newMXBeanProxy(server, name, TaskClockMXBean.class);
+    }
+
+    private static void check(boolean condition, String message) {
+        if (!condition) throw new AssertionError(message);
+    }
+
+    private static void checkOwnTimes() {
+        long id = Thread.currentThread().getId();
+        long cpu = 0;
+        long user = 0;
+        for (int i = 0; i < READINGS; i++) {
+            unusedSink = new byte[1_000];
+            long lastCpu = cpu;
+            long lastUser = user;
+            user = i % 2 == 0 ? BEAN.getCurrentThreadUserTime() : BEAN.getThreadUserTime(id);
+            cpu = i % 2 == 0 ? BEAN.getThreadCpuTime(id) : BEAN.getCurrentThreadCpuTime();
+            check(
+                    cpu >= lastCpu && user >= lastUser,
+                    "decreased: cpu " + lastCpu + " to " + cpu + ", user " + lastUser + " to " + user);
+            check(user <= cpu, "user " + user + " > cpu " + cpu);
+        }
+        check(user > 0, "no user time, cpu " + cpu);
+    }
+
+    private static void checkOtherThreads() throws InterruptedException {
+        Thread busy = new Thread(AgentCheck::work, "busy");
+        busy.start();
+        busy.join(50);
+        long[] ids = {busy.getId(), Thread.currentThread().getId()};
+        long[] users = BEAN.getThreadUserTime(ids);
+        long[] cpus = BEAN.getThreadCpuTime(ids);
+        busy.interrupt();
+        busy.join();
+        // On JDK 25.0.5 and later it is the JVM's user time in ticks, which can exceed the CPU time.
+        long tolerance = Runtime.version().feature() < 25 ? 0 : 100_000_000;
+        check(users[0] >= 0 && users[0] <= cpus[0] + tolerance, "other thread: user " + users[0] + ", cpu " + cpus[0]);
+        check(users[1] > 0 && users[1] <= cpus[1], "own id: user " + users[1] + ", cpu " + cpus[1]);
+        check(BEAN.getThreadCpuTime(busy.getId()) == -1, "an ended thread has a CPU time");
+        check(BEAN.getThreadUserTime(busy.getId()) == -1, "an ended thread has a user time");
+    }
+
+    private static void work() {
+        while (!Thread.interrupted()) unusedSink = new byte[100];
+    }
+
+    private static void checkYields() throws Exception {
+        TaskClockMXBean bean = bean();
+        List<Thread> threads = new ArrayList<>();
+        for (int i = 0; i < THREADS; i++) threads.add(new Thread(AgentCheck::yieldOften, "yielder-" + i));
+        for (Thread thread : threads) thread.start();
+        if (Runtime.version().feature() >= 21) {
+            for (int i = 0; i < THREADS; i++) {
+                threads.add((Thread) Thread.class
+                        .getMethod("startVirtualThread", Runnable.class)
+                        .invoke(null, (Runnable) AgentCheck::yieldOften));
+            }
+        }
+        for (Thread thread : threads) thread.join();
+        // A joined thread may not have left the kernel yet. It is then listed by its full name.
+        long platform = 0;
+        long virtual = 0;
+        for (TaskClockMXBean.Yielder yielder : bean.getYielders()) {
+            if (yielder.getName().startsWith("yielder-")) platform += yielder.getYields();
+            virtual += yielder.getVirtualYields();
+        }
+        check(platform == THREADS * YIELDS, "yields of platform threads: " + platform);
+        check(virtual == (threads.size() - THREADS) * (long) YIELDS, "yields of virtual threads: " + virtual);
+        check(bean.getYieldSites().length > 0, "no yield site");
+    }
+
+    /** Checks the accounts of virtual threads, including those that yielded. */
+    private static void checkAccounts() throws Exception {
+        TaskClockMXBean bean = bean();
+        long virtual = 0;
+        long ended = 0;
+        for (TaskClockMXBean.VirtualThreadGroup group : bean.getVirtualThreads()) {
+            virtual += group.getCpuNanos();
+            ended += group.getEnded();
+        }
+        long carriers = 0;
+        long own = 0;
+        for (TaskClockMXBean.Carrier carrier : bean.getCarriers()) {
+            carriers += carrier.getCpuNanos();
+            own += carrier.getOwnNanos();
+        }
+        check(ended >= THREADS && virtual > 0, ended + " virtual threads ended, cpu " + virtual);
+        check(
+                Math.abs(virtual + own - carriers) <= carriers / 100,
+                "virtual threads " + virtual + " + own " + own + " != carriers " + carriers);
+    }
+
+    private static void yieldOften() {
+        for (int i = 0; i < YIELDS; i++) {
+            Thread.yield();
+            // Longer than the minimum time between two samples.
+            if (i % 500 == 0) LockSupport.parkNanos(12_000_000);
+        }
+    }
+}

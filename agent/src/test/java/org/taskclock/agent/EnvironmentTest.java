@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.agent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.lang.management.ManagementFactory;
+import java.lang.ref.WeakReference;
+import java.lang.reflect.Method;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.jar.JarEntry;
+import java.util.jar.JarFile;
+import java.util.jar.JarOutputStream;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledForJreRange;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Runs the agent in all kinds of JVMs, next to other agents, and in restricted environments. */
+@SuppressWarnings("ThreadPriorityCheck") // yields are under test
+class EnvironmentTest {
+    @TempDir
+    Path directory;
+
+    private static JvmLauncher counting() {
+        return JvmLauncher.withAgent("yield=count");
+    }
+
+    // ---- kinds of JVMs
+
+    @ParameterizedTest
+    @ValueSource(strings = {"Serial", "Parallel", "G1", "Z", "Shenandoah"})
+    void shouldWorkWithEachCollector(String name) throws IOException, InterruptedException {
+        String option = "-XX:+Use" + name + "GC";
+        assumeTrue(
+                JvmLauncher.withoutAgent().option(option).run(Nothing.class).exit() == 0,
+                "this JVM does not have the collector " + name);
+        counting().option(option, "-Xmx96m").run(AgentCheck.class).assertSilent();
+    }
+
+    static final class Nothing {
+        public static void main(String[] args) {}
+    }
+
+    /** Creates a jar with the test program. Class archives do not include classes from directories. */
+    private Path programJar() throws IOException {
+        Path jar = directory.resolve("program.jar");
+        Path classes = programClasses();
+        try (OutputStream out = Files.newOutputStream(jar);
+                JarOutputStream jarOut = new JarOutputStream(out);
+                Stream<Path> files = Files.walk(classes)) {
+            for (Path file : (Iterable<Path>) files.filter(Files::isRegularFile)::iterator) {
+                jarOut.putNextEntry(new JarEntry(classes.relativize(file).toString()));
+                Files.copy(file, jarOut);
+            }
+        }
+        return jar;
+    }
+
+    @Test
+    void shouldPassTheJniChecks() throws IOException, InterruptedException {
+        JvmLauncher.Result result = counting().option("-Xcheck:jni").run(AgentCheck.class);
+        assertThat(result.exit()).as(result.toString()).isZero();
+        // The JVM's own libraries do not pass all checks. The line after a warning names the native.
+        List<String> lines = result.out().lines().collect(Collectors.toList());
+        for (int i = 0; i + 1 < lines.size(); i++) {
+            if (!lines.get(i).startsWith("WARNING")) continue;
+            assertThat(lines.get(i + 1))
+                    .as(lines.get(i))
+                    .startsWith("\tat ")
+                    .doesNotContain("TaskClock", "sun.management.ThreadImpl", "java.lang.Thread.yield");
+        }
+        assertThat(result.out()).doesNotContain("FATAL");
+    }
+
+    @Test
+    void shouldWorkWithAClassArchive() throws IOException, InterruptedException {
+        Path archive = directory.resolve("archive.jsa");
+        Path jar = programJar();
+        createArchive(
+                archive,
+                JvmLauncher.withoutAgent().classPath(jar.toString()).option("-XX:ArchiveClassesAtExit=" + archive));
+        Path loaded = directory.resolve("loaded");
+        counting()
+                .classPath(jar.toString())
+                .option("-XX:SharedArchiveFile=" + archive, "-Xlog:class+load:file=" + loaded)
+                .run(AgentCheck.class)
+                .assertSilent();
+        assertThat(loaded).content().contains(AgentCheck.class.getName() + " source: shared objects file (top)");
+    }
+
+    /**
+     * The JVM rejects a cache that was created without an agent, with a message. One that was created with it works.
+     */
+    @Test
+    @EnabledForJreRange(minVersion = 25, disabledReason = "this JDK does not create an ahead-of-time cache in one step")
+    void shouldWorkWithAnAheadOfTimeCache() throws IOException, InterruptedException {
+        Path jar = programJar();
+        Path without = directory.resolve("without.aot");
+        createArchive(
+                without, JvmLauncher.withoutAgent().classPath(jar.toString()).option("-XX:AOTCacheOutput=" + without));
+        JvmLauncher.Result result = counting()
+                .classPath(jar.toString())
+                .option("-XX:AOTCache=" + without)
+                .run(AgentCheck.class);
+        assertThat(result.exit()).as(result.toString()).isZero();
+        assertThat(result.out())
+                .contains("[error][aot]", "java.instrument specified during runtime but not during dump time");
+
+        Path with = directory.resolve("with.aot");
+        // Without accounting for virtual threads, because a changed class of the JDK cannot be archived.
+        createArchive(
+                with,
+                JvmLauncher.withAgent("vthreads=off").classPath(jar.toString()).option("-XX:AOTCacheOutput=" + with));
+        Path loaded = directory.resolve("loaded");
+        counting()
+                .classPath(jar.toString())
+                .option("-XX:AOTCache=" + with, "-Xlog:class+load:file=" + loaded)
+                .run(AgentCheck.class)
+                .assertSilent();
+        assertThat(loaded).content().contains(AgentCheck.class.getName() + " source: shared objects file");
+    }
+
+    /** Loads the classes to archive. */
+    static final class Trained {
+        public static void main(String[] args) throws ClassNotFoundException {
+            Class.forName(AgentCheck.class.getName());
+        }
+    }
+
+    private static void createArchive(Path archive, JvmLauncher jvm) throws IOException, InterruptedException {
+        JvmLauncher.Result result = jvm.run(Trained.class);
+        assertThat(archive).as(result.toString()).isNotEmptyFile();
+    }
+
+    // ---- class loaders of the program
+
+    /** Returns a directory with the test programs and nothing else. */
+    private Path programClasses() throws IOException {
+        Path classes = Files.createDirectories(directory.resolve("program/org/taskclock/agent"));
+        for (Class<?> type : List.of(AgentCheck.class, Trained.class, Visible.class, Yielding.class)) {
+            String file = type.getName().substring(type.getPackageName().length() + 1) + ".class";
+            try (InputStream in = type.getResourceAsStream(file)) {
+                Files.copy(in, classes.resolve(file));
+            }
+        }
+        return directory.resolve("program");
+    }
+
+    @Test
+    void shouldHideThirdPartyClassesFromTheProgram() throws IOException, InterruptedException {
+        counting().classPath(programClasses().toString()).run(Visible.class).assertSilent();
+    }
+
+    static final class Visible {
+        public static void main(String[] args) throws Exception {
+            AgentCheck.main(args);
+            for (String name : new String[] {"org.objectweb.asm.ClassReader", "org.taskclock.TaskClock"}) {
+                for (ClassLoader loader : new ClassLoader[] {ClassLoader.getSystemClassLoader(), null}) {
+                    try {
+                        throw new AssertionError("visible: " + Class.forName(name, false, loader));
+                    } catch (ClassNotFoundException e) {
+                        // expected
+                    }
+                }
+            }
+        }
+    }
+
+    /**
+     * Creates a copy of the clock in another package, whose name has the same length: class files have names as text.
+     */
+    private Path shadedClock() throws IOException {
+        Path shaded = directory.resolve("shaded.jar");
+        try (JarFile jar = new JarFile(System.getProperty("clock.jar"));
+                OutputStream out = Files.newOutputStream(shaded);
+                JarOutputStream jarOut = new JarOutputStream(out, jar.getManifest())) {
+            for (JarEntry entry : (Iterable<JarEntry>) jar.stream()::iterator) {
+                String name = entry.getName();
+                if (entry.isDirectory() || name.equals(JarFile.MANIFEST_NAME)) continue;
+                byte[] bytes = jar.getInputStream(entry).readAllBytes();
+                jarOut.putNextEntry(new JarEntry(relocate(name)));
+                boolean isClass = name.endsWith(".class");
+                Charset latin = StandardCharsets.ISO_8859_1;
+                jarOut.write(isClass ? relocate(new String(bytes, latin)).getBytes(latin) : bytes);
+            }
+        }
+        return shaded;
+    }
+
+    private static String relocate(String text) {
+        return text.replace("org/taskclock", "our/itsclocks").replace("org.taskclock", "our.itsclocks");
+    }
+
+    @Test
+    void shouldShareItsStateWithCopiesInTheProgram() throws IOException, InterruptedException {
+        counting()
+                .option("-Dclock.jar=" + System.getProperty("clock.jar"), "-Dshaded.jar=" + shadedClock())
+                .option(JvmLauncher.feature() >= 22 ? "--enable-native-access=ALL-UNNAMED" : "-Dnothing=")
+                .run(Copies.class)
+                .assertSilent();
+    }
+
+    /** A program with a copy on its class path, and two more copies that are loaded and unloaded. */
+    static final class Copies {
+        public static void main(String[] args) throws Exception {
+            assertAgrees(org.taskclock.TaskClock.class);
+            for (int i = 0; i < 3; i++) {
+                assertUnloads(System.getProperty("clock.jar"), "org.taskclock.TaskClock");
+                assertUnloads(System.getProperty("shaded.jar"), "our.itsclocks.TaskClock");
+            }
+            AgentCheck.main(args);
+            assertAgrees(org.taskclock.TaskClock.class);
+
+            TaskClockMXBean bean = AgentCheck.bean();
+            String backend = bean.getBackend();
+            bean.setEnabled(false);
+            assertThat(bean.getBackend()).isEqualTo("mxbean");
+            assertThat(org.taskclock.TaskClock.cpuNanos())
+                    .isLessThan(ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime());
+            bean.setEnabled(true);
+            assertThat(bean.getBackend()).isEqualTo(backend);
+            assertAgrees(org.taskclock.TaskClock.class);
+        }
+
+        private static void assertAgrees(Class<?> clock) throws Exception {
+            Object status = clock.getMethod("status").invoke(null);
+            Object state = status.getClass().getMethod("state").invoke(status);
+            assertThat(state).asString().startsWith("shared with an earlier copy in this process");
+            Method cpuNanos = clock.getMethod("cpuNanos");
+            Method userNanos = clock.getMethod("userNanos");
+            com.sun.management.ThreadMXBean bean =
+                    (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
+            for (int i = 0; i < 1_000; i++) {
+                long cpu = (long) cpuNanos.invoke(null);
+                long user = bean.getCurrentThreadUserTime();
+                assertThat(bean.getCurrentThreadCpuTime()).isGreaterThanOrEqualTo(cpu);
+                assertThat((long) userNanos.invoke(null)).isGreaterThanOrEqualTo(user);
+            }
+        }
+
+        private static void assertUnloads(String jar, String name) throws Exception {
+            assertIsUnloaded(useCopy(jar, name));
+        }
+
+        private static WeakReference<Class<?>> useCopy(String jar, String name) throws Exception {
+            URL[] urls = {Path.of(jar).toUri().toURL()};
+            try (URLClassLoader loader = new URLClassLoader(urls, ClassLoader.getPlatformClassLoader())) {
+                Class<?> clock = loader.loadClass(name);
+                assertThat(clock.getClassLoader()).isSameAs(loader);
+                assertAgrees(clock);
+                return new WeakReference<>(clock);
+            }
+        }
+    }
+
+    private static void assertIsUnloaded(WeakReference<Class<?>> type) throws InterruptedException {
+        for (int i = 0; i < 100 && type.get() != null; i++) {
+            System.gc();
+            Thread.sleep(10);
+        }
+        assertThat(type.get()).as("class that should be unloaded").isNull();
+    }
+
+    @Test
+    void shouldNotPreventClassesThatYieldedFromUnloading() throws IOException, InterruptedException {
+        counting().option("-Dprogram=" + programClasses()).run(Unloading.class).assertSilent();
+    }
+
+    static final class Unloading {
+        public static void main(String[] args) throws Exception {
+            for (int i = 0; i < 5; i++) assertIsUnloaded(runYieldingClass());
+            assertThat(AgentCheck.bean().getYieldSites())
+                    .extracting(TaskClockMXBean.YieldSite::getSite)
+                    .anyMatch(site -> site.contains("Yielding.run"));
+        }
+
+        private static WeakReference<Class<?>> runYieldingClass() throws Exception {
+            URL[] urls = {Path.of(System.getProperty("program")).toUri().toURL()};
+            try (URLClassLoader loader = new URLClassLoader(urls, ClassLoader.getPlatformClassLoader())) {
+                Class<?> type = loader.loadClass(Yielding.class.getName());
+                assertThat(type.getClassLoader()).isSameAs(loader);
+                Thread thread = new Thread((Runnable) type.getConstructor().newInstance());
+                thread.start();
+                thread.join();
+                return new WeakReference<>(type);
+            }
+        }
+    }
+
+    public static final class Yielding implements Runnable {
+        @Override
+        public void run() {
+            for (int i = 0; i < 10_000; i++) Thread.yield();
+        }
+    }
+
+    // ---- other agents
+
+    @ParameterizedTest
+    @CsvSource({"jacoco, false", "jacoco, true", "opentelemetry, false", "opentelemetry, true"})
+    void shouldWorkWithOtherAgents(String other, boolean isFirst) throws IOException, InterruptedException {
+        String agents = System.getProperty("agents.dir");
+        String option = other.equals("jacoco")
+                ? "-javaagent:" + agents + "/jacoco.jar=output=none"
+                : "-javaagent:" + agents + "/opentelemetry.jar";
+        String ours = "-javaagent:" + System.getProperty("agent.jar") + "=yield=count";
+        JvmLauncher.withoutAgent()
+                .option(isFirst ? option : ours, isFirst ? ours : option)
+                // Otherwise the JVM prints that it shares less when an agent adds to the boot class path.
+                .option("-Xshare:off", "-Dotel.javaagent.logging=none")
+                .option("-Dotel.traces.exporter=none", "-Dotel.metrics.exporter=none", "-Dotel.logs.exporter=none")
+                .run(WithOtherAgent.class, other)
+                .assertSilent();
+    }
+
+    static final class WithOtherAgent {
+        public static void main(String[] args) throws Exception {
+            if (args[0].equals("jacoco"))
+                assertThat(AgentCheck.class.getDeclaredMethods())
+                        .extracting(Method::getName)
+                        .contains("$jacocoInit");
+            else
+                assertThat(Class.forName("io.opentelemetry.javaagent.bootstrap.AgentInitializer", false, null))
+                        .isNotNull();
+            AgentCheck.main(new String[0]);
+        }
+    }
+
+    // ---- restricted environments
+
+    /** Creates a directory with the two libraries, as the documentation describes. */
+    private Path libraries() throws IOException {
+        Path libraries = Files.createDirectory(directory.resolve("libraries"));
+        try (JarFile jar = new JarFile(System.getProperty("agent.jar"))) {
+            for (JarEntry entry : (Iterable<JarEntry>) jar.stream()::iterator) {
+                String name = entry.getName();
+                if (!name.endsWith(".so")) continue;
+                try (InputStream in = jar.getInputStream(entry)) {
+                    Files.copy(in, libraries.resolve(name.substring(name.lastIndexOf('/') + 1)));
+                }
+            }
+        }
+        return libraries;
+    }
+
+    @Test
+    void shouldWorkIfNothingCanBeWritten() throws IOException, InterruptedException {
+        // No file can be created in /proc.
+        JvmLauncher jvm = counting().option("-Djava.io.tmpdir=/proc", "-XX:-UsePerfData");
+        JvmLauncher.Result result = jvm.run(Nothing.class);
+        assertThat(result.exit()).isZero();
+        assertThat(result.err().lines())
+                .as(result.toString())
+                .singleElement()
+                .asString()
+                .startsWith("taskclock: agent: ")
+                .contains("taskclock.library.path");
+        jvm.option("-Dtaskclock.library.path=" + libraries())
+                .run(AgentCheck.class)
+                .assertSilent();
+    }
+
+    @Test
+    void shouldWorkIfTmpIsMountedNoexec() throws IOException, InterruptedException {
+        String[] mount = {
+            "unshare", "--mount", "--map-root-user", "sh", "-c", "mount -t tmpfs -o noexec tmpfs \"$0\" && exec \"$@\""
+        };
+        Path noexec = Files.createDirectory(directory.resolve("noexec"));
+        List<String> wrapper =
+                Stream.concat(Stream.of(mount), Stream.of(noexec.toString())).collect(Collectors.toList());
+        assumeTrue(
+                JvmLauncher.withoutAgent().wrappedBy(wrapper).run(Nothing.class).exit() == 0,
+                "this machine does not allow mounting a file system");
+        JvmLauncher jvm = counting().option("-Djava.io.tmpdir=" + noexec).wrappedBy(wrapper);
+        JvmLauncher.Result result = jvm.run(Nothing.class);
+        assertThat(result.exit()).isZero();
+        assertThat(result.err().lines())
+                .as(result.toString())
+                .singleElement()
+                .asString()
+                .startsWith("taskclock: agent: ")
+                .contains("taskclock.library.path");
+        jvm.option("-Dtaskclock.library.path=" + libraries())
+                .run(AgentCheck.class)
+                .assertSilent();
+    }
+
+    @Test
+    void shouldWorkForAnUnprivilegedUser() throws IOException, InterruptedException {
+        JvmLauncher jvm = counting().classPath(programClasses().toString());
+        if (isRoot()) {
+            // Other users may not be able to read our directories, so the program gets copies.
+            Path agent = Files.copy(Path.of(System.getProperty("agent.jar")), directory.resolve("agent.jar"));
+            try (Stream<Path> paths = Files.walk(directory)) {
+                for (Path path : (Iterable<Path>) paths::iterator)
+                    Files.setPosixFilePermissions(path, PosixFilePermissions.fromString("rwxr-xr-x"));
+            }
+            jvm = JvmLauncher.withoutAgent()
+                    .option("-javaagent:" + agent + "=yield=count", "-Djava.io.tmpdir=/tmp")
+                    .classPath(directory.resolve("program").toString())
+                    .wrappedBy(List.of("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"));
+        }
+        jvm.run(AgentCheck.class).assertSilent();
+    }
+
+    private static boolean isRoot() throws IOException {
+        return (int) Files.getAttribute(Path.of("/proc/self"), "unix:uid") == 0;
+    }
+}

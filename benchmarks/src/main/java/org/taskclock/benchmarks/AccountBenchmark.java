@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.benchmarks;
+
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.OperationsPerInvocation;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.Threads;
+import org.openjdk.jmh.infra.Blackhole;
+import org.taskclock.CpuAccount;
+import org.taskclock.CpuSection;
+import org.taskclock.TaskClock;
+
+/** Measures the cost of entering an account and closing the section. */
+@State(Scope.Benchmark)
+public class AccountBenchmark extends BenchmarkSettings {
+    private static final int ACCOUNTS = 4;
+    private static final long NEVER = Long.MAX_VALUE;
+
+    private final CpuAccount account = new CpuAccount();
+    private final CpuAccount inside = new CpuAccount();
+    private final CpuAccount limited = new CpuAccount();
+    private final CpuAccount withBytes = CpuAccount.withAllocatedBytes();
+    private final CpuAccount[] accounts = new CpuAccount[ACCOUNTS];
+
+    @Setup
+    public void setUp() {
+        limited.limit(NEVER, () -> {});
+        for (int i = 0; i < ACCOUNTS; i++) accounts[i] = new CpuAccount();
+    }
+
+    /** The lower bound: the two readings alone. */
+    @Benchmark
+    public void twoReadings(Blackhole blackhole) {
+        blackhole.consume(TaskClock.cpuNanos());
+        blackhole.consume(TaskClock.cpuNanos());
+    }
+
+    @Benchmark
+    @SuppressWarnings("try")
+    public void enterAndClose() {
+        try (CpuSection section = account.enter()) {
+            // nothing
+        }
+    }
+
+    @Benchmark
+    @SuppressWarnings("try")
+    public void onOneProcessor(ConcurrencyBenchmark.OnProcessor unused) {
+        try (CpuSection section = account.enter()) {
+            // nothing
+        }
+    }
+
+    /** Two threads enter the same account. The mean equals that of one thread if they do not disturb each other. */
+    @Benchmark
+    @Threads(2)
+    @SuppressWarnings("try")
+    public void onTwoProcessors(ConcurrencyBenchmark.OnProcessor unused) {
+        try (CpuSection section = account.enter()) {
+            // nothing
+        }
+    }
+
+    @Benchmark
+    @SuppressWarnings("try")
+    public void withLimit() {
+        try (CpuSection section = limited.enter()) {
+            // nothing
+        }
+    }
+
+    @Benchmark
+    @SuppressWarnings("try")
+    public void withAllocatedBytes() {
+        try (CpuSection section = withBytes.enter()) {
+            // nothing
+        }
+    }
+
+    /** A thread that alternates between accounts. */
+    @Benchmark
+    @OperationsPerInvocation(ACCOUNTS)
+    @SuppressWarnings("try")
+    public void alternating() {
+        for (CpuAccount each : accounts) {
+            try (CpuSection section = each.enter()) {
+                // nothing
+            }
+        }
+    }
+
+    /** A section inside a section of another account. */
+    @Benchmark
+    @SuppressWarnings("try")
+    public void nested() {
+        try (CpuSection outer = account.enter();
+                CpuSection inner = inside.enter()) {
+            // nothing
+        }
+    }
+
+    @Benchmark
+    @SuppressWarnings("try")
+    public void nestedSame() {
+        try (CpuSection outer = account.enter();
+                CpuSection inner = account.enter()) {
+            // nothing
+        }
+    }
+
+    /** The first section of a new account. */
+    @Benchmark
+    @SuppressWarnings("try")
+    public CpuAccount newAccount() {
+        CpuAccount made = new CpuAccount();
+        try (CpuSection section = made.enter()) {
+            return made;
+        }
+    }
+}

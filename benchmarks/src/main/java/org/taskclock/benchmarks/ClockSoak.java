@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.benchmarks;
+
+import com.google.gson.GsonBuilder;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.lang.management.GarbageCollectorMXBean;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.concurrent.FutureTask;
+import one.profiler.AsyncProfiler;
+import org.taskclock.Backend;
+import org.taskclock.ClockStatus;
+import org.taskclock.TaskClock;
+
+/**
+ * Compares TaskClock with the kernel's {@code CLOCK_THREAD_CPUTIME_ID} on threads that are preempted, asleep, blocked,
+ * moved between processors, interrupted by signals, short-lived, or stopped by garbage collections, and reports the
+ * errors. Half of the time, all kinds of threads run at once; otherwise one kind after the other. A profiler is
+ * switched on and off during the run. Run it as
+ *
+ * <pre>java --enable-native-access=ALL-UNNAMED -cp benchmarks/target/benchmarks.jar \
+ *     org.taskclock.benchmarks.ClockSoak</pre>
+ *
+ * <p>Arguments: {@code --seconds N} (600), {@code --markdown} or {@code --json}. Exit codes: 1 if a reading violated
+ * the contract, or if a disturbance did not take place; 2 for a usage error.
+ */
+public final class ClockSoak {
+    private static final long WARM_UP_NANOS = 1_000_000_000;
+    private static final int MAX_SHOWN = 5;
+    private static final List<String> PROFILES =
+            List.of("start,event=itimer,interval=1ms", "start,event=ctimer,interval=1ms");
+
+    private final List<String> wrong = new ArrayList<>();
+    private long wrongs;
+
+    private ClockSoak() {}
+
+    /**
+     * The result of a soak.
+     *
+     * @param where describes JDK, backend, and machine
+     * @param errors by kind of disturbance, and the total as the last element
+     * @param disturbances the number of each disturbance
+     * @param stolenMillis processor time taken by the hypervisor
+     * @param wrongs the number of readings that violated the contract
+     * @param wrong describes the first violations
+     */
+    record Result(
+            String where,
+            double seconds,
+            List<ReadingErrors.Summary> errors,
+            Map<String, Long> disturbances,
+            long stolenMillis,
+            long wrongs,
+            List<String> wrong) {
+        boolean isGood() {
+            return wrongs == 0 && missing().isEmpty();
+        }
+
+        List<String> missing() {
+            return disturbances.keySet().stream()
+                    .filter(name -> disturbances.get(name) <= 0)
+                    .toList();
+        }
+    }
+
+    public static void main(String[] args) throws Exception {
+        List<String> options = new ArrayList<>(List.of(args));
+        boolean markdown = options.remove("--markdown");
+        boolean json = options.remove("--json");
+        double seconds = 600;
+        if (options.size() == 2 && options.get(0).equals("--seconds")) {
+            seconds = Double.parseDouble(options.get(1));
+            options.clear();
+        }
+        if (!options.isEmpty()) fail(String.join(" ", options) + ": options are --seconds N, --markdown, --json");
+        ClockStatus status = TaskClock.status();
+        if (status.backend() == Backend.MXBEAN) fail("needs the native library: " + status.backends());
+
+        Result result = run(seconds);
+        if (json) {
+            System.out.println(new GsonBuilder().setPrettyPrinting().create().toJson(result));
+        } else {
+            System.out.print(ClockSoakReport.text(result, markdown));
+        }
+        System.exit(result.isGood() ? 0 : 1);
+    }
+
+    private static void fail(String message) {
+        System.err.println("taskclock: soak: " + message);
+        System.exit(2);
+    }
+
+    static Result run(double seconds) throws Exception {
+        return new ClockSoak().compareAll(seconds);
+    }
+
+    private Result compareAll(double seconds) throws Exception {
+        Disturbance.Counts counts = new Disturbance.Counts();
+        Map<String, Long> before = count(counts);
+        long stolen = stolenMillis();
+        SplittableRandom random = new SplittableRandom();
+        long recordFrom = System.nanoTime() + WARM_UP_NANOS;
+        long end = recordFrom + (long) (seconds * 1e9);
+        Map<Disturbance, ReadingErrors> errors = new EnumMap<>(Disturbance.class);
+        List<FutureTask<Void>> tasks = new ArrayList<>();
+        int kinds = Disturbance.values().length;
+        for (Disturbance kind : Disturbance.values()) {
+            int index = errors.size();
+            ReadingErrors ofKind = new ReadingErrors();
+            errors.put(kind, ofKind);
+            for (int i = 0; i < kind.threads(counts.processors); i++) {
+                ReadingValidator validator = new ReadingValidator(kind.toString(), this::violated);
+                ReadingComparator comparator =
+                        new ReadingComparator(validator, random.split(), index, kinds, recordFrom, end);
+                FutureTask<Void> task = new FutureTask<>(() -> {
+                    kind.run(comparator, counts);
+                    synchronized (ofKind) {
+                        ofKind.add(validator.errors());
+                    }
+                    return null;
+                });
+                tasks.add(task);
+                new Thread(task, kind.toString()).start();
+            }
+        }
+        long samples = profile(end);
+        for (FutureTask<Void> task : tasks) task.get();
+
+        Map<String, Long> disturbances = count(counts);
+        before.forEach((name, count) -> disturbances.merge(name, -count, Long::sum));
+        disturbances.put("profiler's samples", samples);
+        stolen = stolenMillis() - stolen;
+        List<ReadingErrors.Summary> summaries = new ArrayList<>();
+        ReadingErrors all = new ReadingErrors();
+        errors.forEach((kind, ofKind) -> {
+            summaries.add(ofKind.summary(kind.toString()));
+            all.add(ofKind);
+        });
+        summaries.add(all.summary("all"));
+        synchronized (this) {
+            return new Result(environment(), seconds, summaries, disturbances, stolen, wrongs, List.copyOf(wrong));
+        }
+    }
+
+    private static String environment() {
+        ClockStatus status = TaskClock.status();
+        return Goal.format(
+                "JDK %s, backend %s by %s, Linux %s, %s, %d processors",
+                Runtime.version(),
+                status.backend(),
+                status.binding(),
+                System.getProperty("os.version"),
+                status.libc(),
+                Runtime.getRuntime().availableProcessors());
+    }
+
+    private synchronized void violated(String violation) {
+        if (++wrongs > MAX_SHOWN) return;
+        wrong.add(violation);
+        System.err.println("taskclock: soak: WRONG: " + violation);
+    }
+
+    private static Map<String, Long> count(Disturbance.Counts counts) {
+        Map<String, Long> all = new LinkedHashMap<>();
+        all.put("preemptions", NativeDisturbance.preemptions());
+        all.put("times blocked", NativeDisturbance.blocks());
+        all.put("migrations", counts.migrations.sum());
+        all.put("timers' signals", NativeDisturbance.signals());
+        all.put("short threads", counts.threads.sum());
+        long collections = 0;
+        for (GarbageCollectorMXBean collector : ManagementFactory.getGarbageCollectorMXBeans())
+            collections += collector.getCollectionCount();
+        all.put("collections", collections);
+        return all;
+    }
+
+    /**
+     * Returns the stolen time of all processors since the system started: the eighth figure, in units of 10 ms
+     * (proc_stat(5)).
+     */
+    private static long stolenMillis() throws IOException {
+        try (BufferedReader stat = Files.newBufferedReader(Path.of("/proc/stat"))) {
+            return 10 * Long.parseLong(stat.readLine().split(" +", -1)[8]);
+        }
+    }
+
+    /**
+     * Profiles with each event a quarter of the time, so that SIGPROF interrupts any thread. Pauses for the other half.
+     */
+    private static long profile(long end) throws IOException, InterruptedException {
+        AsyncProfiler profiler = AsyncProfiler.getInstance();
+        long period = Math.min((end - System.nanoTime()) / 4, 5_000_000_000L);
+        long samples = 0;
+        for (int i = 0; end - System.nanoTime() >= 2 * period; i++) {
+            profiler.execute(PROFILES.get(i % PROFILES.size()));
+            Thread.sleep(period / 1_000_000);
+            profiler.stop();
+            samples += profiler.getSamples();
+            Thread.sleep(period / 1_000_000);
+        }
+        return samples;
+    }
+}

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.benchmarks;
+
+import java.io.IOException;
+import java.lang.ProcessBuilder.Redirect;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.taskclock.ProcessClock;
+
+/**
+ * Measures the cost of monitoring a JVM with many threads, for the monitoring tool and for the JVM. {@code taskclock
+ * top} and other tools run in alternation, with an interval of one second. Arguments: {@code --threads N},
+ * {@code --seconds N}, {@code --rounds N}, {@code --markdown}. Run it in the directory benchmarks.
+ */
+public final class MonitoringBenchmark {
+    private static final int MAX_SETTLE_SECONDS = 5;
+    private static final int BUSY_THREADS = 50;
+
+    /** @param command without the process id, which is its last argument */
+    private record Tool(String text, List<String> command) {}
+
+    /**
+     * The CPU time in percent of one core.
+     *
+     * @param servingPercent of the JVM's own threads: those that serve attaching tools, compilers, and collectors
+     */
+    private record Cost(double ownPercent, double targetPercent, double servingPercent) {}
+
+    private final int threads;
+    private final int seconds;
+    private final RoundStatistics rounds;
+    private final List<Tool> tools = List.of(
+            new Tool("no tool", List.of()),
+            new Tool("taskclock top", List.of("../taskclock", "top", "--json", "-p")),
+            new Tool("taskclock top --no-attach", List.of("../taskclock", "top", "--json", "--no-attach", "-p")),
+            new Tool("pidstat -t", List.of("pidstat", "-t", "1", "-p")),
+            new Tool("top -H", List.of("top", "-H", "-b", "-d", "1", "-p")));
+    private final Cost[][] costs;
+    private final double[] firstMillis;
+
+    private MonitoringBenchmark(int threads, int seconds, int rounds) {
+        this.threads = threads;
+        this.seconds = seconds;
+        this.rounds = new RoundStatistics(rounds);
+        costs = new Cost[tools.size()][rounds];
+        firstMillis = new double[rounds];
+    }
+
+    public static void main(String[] args) throws IOException, InterruptedException {
+        int threads = 2_000;
+        int seconds = 15;
+        int rounds = 5;
+        boolean markdown = false;
+        for (int i = 0; i < args.length; i++) {
+            switch (args[i]) {
+                case "--threads" -> threads = number(args, ++i);
+                case "--seconds" -> seconds = number(args, ++i);
+                case "--rounds" -> rounds = number(args, ++i);
+                case "--markdown" -> markdown = true;
+                default -> failUsage(args[i]);
+            }
+        }
+        MonitoringBenchmark benchmark = new MonitoringBenchmark(threads, seconds, rounds);
+        Process target = target(threads);
+        try {
+            target.getInputStream().read(); // until it is ready
+            benchmark.measure(Long.toString(target.pid()));
+        } finally {
+            target.destroyForcibly();
+        }
+        System.out.print(benchmark.text(markdown));
+    }
+
+    private static int number(String[] args, int at) {
+        if (at >= args.length || !args[at].matches("[1-9][0-9]{0,5}")) failUsage(String.join(" ", args));
+        return Integer.parseInt(args[at]);
+    }
+
+    private static void failUsage(String message) {
+        System.err.println("taskclock: monitoring benchmark: " + message
+                + ": options are --threads N, --seconds N, --rounds N, " + "--markdown");
+        System.exit(2);
+    }
+
+    private static Process target(int threads) throws IOException {
+        return new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-Xss256k",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        Target.class.getName(),
+                        Integer.toString(threads))
+                .redirectError(Redirect.INHERIT)
+                .start();
+    }
+
+    private void measure(String pid) throws IOException, InterruptedException {
+        for (int round = 0; round < rounds.count(); round++) {
+            for (int w = 0; w < tools.size(); w++) costs[w][round] = cost(tools.get(w), pid);
+            firstMillis[round] = firstMillis(pid);
+        }
+    }
+
+    /** Returns the cost of a tool, or null if it is not installed. */
+    private Cost cost(Tool tool, String pid) throws IOException, InterruptedException {
+        Process process = null;
+        try {
+            process = tool.command.isEmpty() ? null : start(tool.command, pid);
+        } catch (IOException e) {
+            return null;
+        }
+        try {
+            ProcessClock target = ProcessClock.of(Long.parseLong(pid));
+            TimeUnit.SECONDS.sleep(Math.min(seconds, MAX_SETTLE_SECONDS));
+            long servingBefore = servingNanos(pid);
+            long start = System.nanoTime();
+            long targetBefore = target.cpuNanos();
+            long ownBefore = own(process);
+            TimeUnit.SECONDS.sleep(seconds);
+            double percent = 100.0 / (System.nanoTime() - start);
+            return new Cost(
+                    percent * (own(process) - ownBefore),
+                    percent * (target.cpuNanos() - targetBefore),
+                    percent * (servingNanos(pid) - servingBefore));
+        } finally {
+            if (process != null) process.destroyForcibly().waitFor();
+        }
+    }
+
+    /** Returns the CPU time of all threads that the program did not start. */
+    private static long servingNanos(String pid) throws IOException {
+        long sum = 0;
+        try (Stream<Path> tasks = Files.list(Path.of("/proc", pid, "task"))) {
+            for (Path task : (Iterable<Path>) tasks::iterator) {
+                String name = Files.readString(task.resolve("comm"));
+                if (name.startsWith(Target.BUSY_NAME) || name.startsWith(Target.IDLE_NAME)) continue;
+                String schedstat = Files.readString(task.resolve("schedstat"));
+                sum += Long.parseLong(schedstat.substring(0, schedstat.indexOf(' ')));
+            }
+        }
+        return sum;
+    }
+
+    /** Starts a tool. The taskclock script replaces itself with the JVM, so this is its process, too. */
+    private static Process start(List<String> command, String pid) throws IOException {
+        List<String> all = new ArrayList<>(command);
+        all.add(pid);
+        ProcessBuilder builder =
+                new ProcessBuilder(all).redirectOutput(Redirect.DISCARD).redirectError(Redirect.INHERIT);
+        builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
+        return builder.start();
+    }
+
+    private static long own(Process process) throws IOException {
+        if (process == null) return 0;
+        long nanos = ProcessClock.of(process.pid()).cpuNanos();
+        if (nanos < 0 || !process.isAlive()) throw new IOException("the tool has exited");
+        return nanos;
+    }
+
+    /** Returns the time from the start of the command to its first line, which covers an interval of 0.3 s. */
+    private static double firstMillis(String pid) throws IOException, InterruptedException {
+        long start = System.nanoTime();
+        ProcessBuilder builder =
+                new ProcessBuilder("../taskclock", "top", "-b", pid, "0.3", "1").redirectError(Redirect.INHERIT);
+        builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
+        Process process = builder.start();
+        if (process.getInputStream().read() < 0) throw new IOException("taskclock top printed nothing");
+        double took = (System.nanoTime() - start) / 1e6;
+        process.getInputStream().readAllBytes();
+        process.waitFor();
+        return took;
+    }
+
+    private String text(boolean markdown) {
+        TextTable table = new TextTable(
+                "tool",
+                "CPU of the tool, % of a core",
+                "CPU of the JVM, %",
+                "over no tool, %",
+                "CPU of the JVM's own threads, %");
+        for (int w = 0; w < tools.size(); w++) {
+            Cost[] own = costs[w];
+            if (own[0] == null) {
+                table.add(List.of(tools.get(w).text, "not installed", "", "", ""));
+                continue;
+            }
+            table.add(List.of(
+                    tools.get(w).text,
+                    w == 0 ? "" : rounds.spread("%.2f", round -> own[round].ownPercent),
+                    rounds.spread("%.2f", round -> own[round].targetPercent),
+                    w == 0
+                            ? ""
+                            : rounds.spread("%+.2f", round -> own[round].targetPercent - costs[0][round].targetPercent),
+                    rounds.spread("%.3f", round -> own[round].servingPercent)));
+        }
+        return "JDK " + Runtime.version() + ": a JVM with " + threads + " threads, " + BUSY_THREADS
+                + " of which work for 0.2 ms every 50 ms, monitored once per second for " + seconds + " s. "
+                + rounds.count()
+                + " rounds: medians (quartiles).\n\n" + (markdown ? table.markdown() : table.aligned())
+                + "\nTime from the start of the command to its first line, which covers an interval of 300 ms: "
+                + rounds.spread("%.0f", round -> firstMillis[round]) + " ms.\n";
+    }
+
+    /** A program with sleeping threads and some that work periodically. */
+    static final class Target {
+        static final String BUSY_NAME = "busy-";
+        static final String IDLE_NAME = "idle-";
+        private static final long WORK_NANOS = 200_000;
+        private static final long PERIOD_MILLIS = 50;
+
+        private Target() {}
+
+        public static void main(String[] args) throws InterruptedException {
+            int threads = Integer.parseInt(args[0]);
+            for (int i = 0; i < threads; i++) {
+                boolean busy = i < BUSY_THREADS;
+                Thread thread = new Thread(busy ? Target::work : Target::sleep, (busy ? BUSY_NAME : IDLE_NAME) + i);
+                thread.start();
+            }
+            System.out.println("ready");
+        }
+
+        private static void work() {
+            try {
+                while (true) {
+                    Thread.sleep(PERIOD_MILLIS);
+                    for (long start = System.nanoTime(); System.nanoTime() - start < WORK_NANOS; ) Thread.onSpinWait();
+                }
+            } catch (InterruptedException e) {
+                // Never happens.
+            }
+        }
+
+        private static void sleep() {
+            try {
+                while (true) TimeUnit.HOURS.sleep(1);
+            } catch (InterruptedException e) {
+                // Never happens.
+            }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.benchmarks;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Measures how much the agent adds to the start of a JVM: starts a program that does nothing without an agent, with an
+ * agent that does nothing, and with ours, in alternation. Arguments: {@code --rounds N}, {@code --markdown}.
+ */
+public final class StartUpBenchmark {
+    private static final int WARM_UPS = 3;
+    private static final String OURS = "-javaagent:target/taskclock-agent.jar";
+    private static final int MAX_MILLIS = 60;
+
+    /** @param bare the index of the start without an agent to compare with */
+    private record Start(String text, int bare, Class<?> program, List<String> options) {}
+
+    private final List<Start> starts;
+    private final double[][] millis;
+    private final RoundStatistics rounds;
+
+    private StartUpBenchmark(int rounds) {
+        this.rounds = new RoundStatistics(rounds);
+        this.starts = new ArrayList<>(List.of(
+                new Start("no agent", 0, Nothing.class, List.of()),
+                new Start("an agent that does nothing", 0, Nothing.class, List.of("-javaagent:target/benchmarks.jar")),
+                new Start("ours", 0, Nothing.class, List.of(OURS)),
+                new Start("ours, vthreads=off", 0, Nothing.class, List.of(OURS + "=vthreads=off"))));
+        if (Runtime.version().feature() >= 21) {
+            starts.add(new Start("no agent, a virtual thread", 4, Virtual.class, List.of()));
+            starts.add(new Start("ours, a virtual thread", 4, Virtual.class, List.of(OURS)));
+        }
+        this.millis = new double[starts.size()][rounds];
+    }
+
+    public static void main(String[] args) throws IOException, InterruptedException {
+        List<String> options = new ArrayList<>(List.of(args));
+        boolean markdown = options.remove("--markdown");
+        int rounds = 30;
+        if (options.size() == 2 && options.get(0).equals("--rounds")) {
+            rounds = Integer.parseInt(options.get(1));
+            options.clear();
+        }
+        if (!options.isEmpty()) {
+            System.err.println(
+                    "taskclock: start-up: " + String.join(" ", options) + ": options are --rounds N, --markdown");
+            System.exit(2);
+        }
+        StartUpBenchmark startUp = new StartUpBenchmark(rounds);
+        startUp.measure();
+        System.out.print(startUp.text(markdown));
+    }
+
+    private void measure() throws IOException, InterruptedException {
+        for (int round = -WARM_UPS; round < rounds.count(); round++) {
+            for (int s = 0; s < starts.size(); s++) {
+                double took = run(starts.get(s));
+                if (round >= 0) millis[s][round] = took;
+            }
+        }
+    }
+
+    private static double run(Start started) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(started.options);
+        command.addAll(
+                List.of("-Xshare:auto", "-cp", System.getProperty("java.class.path"), started.program.getName()));
+        long start = System.nanoTime();
+        Process process = new ProcessBuilder(command).inheritIO().start();
+        int exitCode = process.waitFor();
+        if (exitCode != 0) throw new IOException(command + ": exit code " + exitCode);
+        return (System.nanoTime() - start) / 1e6;
+    }
+
+    private String text(boolean markdown) {
+        TextTable table = new TextTable("started with", "ms", "over no agent, ms");
+        for (int s = 0; s < starts.size(); s++) {
+            int own = s;
+            int bare = starts.get(s).bare;
+            table.add(List.of(
+                    starts.get(s).text,
+                    rounds.spread("%.0f", round -> millis[own][round]),
+                    s == bare ? "" : rounds.spread("%.0f", round -> millis[own][round] - millis[bare][round])));
+        }
+        boolean met = rounds.quantile(0.5, round -> millis[2][round] - millis[0][round]) < MAX_MILLIS;
+        return "JDK " + Runtime.version() + ": time from start to end of a program that does nothing. " + rounds.count()
+                + " rounds: medians (quartiles).\n\n" + (markdown ? table.markdown() : table.aligned())
+                + "\nOur agent adds less than " + MAX_MILLIS + " ms: " + (met ? "yes" : "**no**") + "\n";
+    }
+
+    /** A program that does nothing. */
+    static final class Nothing {
+        private Nothing() {}
+
+        public static void main(String[] args) {}
+    }
+
+    /** A program that uses a virtual thread. */
+    static final class Virtual {
+        private Virtual() {}
+
+        public static void main(String[] args) throws Exception {
+            MountBenchmark.run(() -> {});
+        }
+    }
+}

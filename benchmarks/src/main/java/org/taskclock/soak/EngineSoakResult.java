@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.soak;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Properties;
+import org.taskclock.benchmarks.MachineInfo;
+
+/**
+ * The result of a soak of an engine.
+ *
+ * @param answers a digest of the answer to each question
+ * @param disturbed null if there was no disturbed run
+ * @param comparison null if nothing was compared
+ */
+record EngineSoakResult(
+        String engine,
+        Machine machine,
+        Map<String, String> answers,
+        Disturbed disturbed,
+        AgentComparison.Result comparison,
+        List<String> failures) {
+    /**
+     * The JDK and machine of a soak.
+     *
+     * @param jdk the version of the engine's JDK, from its file {@code release}
+     * @param feature the first number of the version
+     */
+    record Machine(String jdk, int feature, String kernel, String processor, int processors) {
+        static Machine of(Path java) throws IOException {
+            Properties release = new Properties();
+            Path home = java.toRealPath().getParent().getParent();
+            try (var reader = Files.newBufferedReader(home.resolve("release"))) {
+                release.load(reader);
+            }
+            String version = release.getProperty("JAVA_RUNTIME_VERSION", release.getProperty("JAVA_VERSION", "unknown"))
+                    .replace("\"", "");
+            MachineInfo info = MachineInfo.read();
+            return new Machine(
+                    version, Runtime.Version.parse(version).feature(), info.kernel(), info.cpu(), info.processors());
+        }
+    }
+
+    /**
+     * The disturbed run.
+     *
+     * @param actions how often each action was performed
+     * @param mounts of virtual threads since the agent was last attached
+     */
+    record Disturbed(
+            double minutes,
+            long operations,
+            long mounts,
+            Map<String, Integer> actions,
+            Map<String, EngineResources.Growth> growth,
+            List<EngineResources> samples) {}
+
+    String markdown() {
+        StringBuilder text = new StringBuilder("# Soak: ").append(engine).append("\n\n");
+        add(
+                text,
+                "JDK %s, %s, %s, %d processors.%n%n",
+                machine.jdk,
+                machine.kernel,
+                machine.processor,
+                machine.processors);
+        if (failures.isEmpty()) text.append("No failures.\n");
+        for (String failure : failures) add(text, "- **failure**: %s%n", failure);
+        if (disturbed != null) addDisturbed(text);
+        if (comparison != null) addComparison(text);
+        return text.toString();
+    }
+
+    private void addDisturbed(StringBuilder text) {
+        add(
+                text,
+                "%nDisturbed run: %.0f minutes, %,d operations, %d questions answered, %,d mounts of virtual "
+                        + "threads.%n%n",
+                disturbed.minutes,
+                disturbed.operations,
+                answers.size(),
+                disturbed.mounts);
+        text.append("| disturbance | times |\n|---|---:|\n");
+        disturbed.actions.forEach((action, count) -> add(text, "| %s | %d |%n", action, count));
+        text.append("\n| resource | third tenth of the run | last tenth | allowed growth |\n|---|---:|---:|---:|\n");
+        disturbed.growth.forEach((resource, g) ->
+                add(text, "| %s | %,.0f | %,.0f | %,.0f |%n", resource, g.early(), g.late(), g.allowed()));
+    }
+
+    private void addComparison(StringBuilder text) {
+        add(
+                text,
+                "%nThe agent switched on and off in one run, %d groups of 4 windows of %.1f s, median %,.0f "
+                        + "operations per second with it off. 95 %% confidence intervals:%n%n",
+                comparison.groups(),
+                comparison.windowSeconds(),
+                comparison.perSecond());
+        text.append("| with the agent on | difference |\n|---|---:|\n");
+        add(text, "| throughput | %s |%n", text(comparison.throughput()));
+        add(text, "| CPU time per operation | %s |%n", text(comparison.cpu()));
+    }
+
+    private static String text(AgentComparison.Difference difference) {
+        return String.format(Locale.ROOT, "%+.2f %% ± %.2f", difference.percent(), difference.error());
+    }
+
+    private static void add(StringBuilder text, String format, Object... values) {
+        text.append(String.format(Locale.ROOT, format, values));
+    }
+}

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.cli;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import org.taskclock.monitor.Diagnosis;
+import org.taskclock.monitor.Interval;
+import org.taskclock.monitor.MonitorException;
+import org.taskclock.monitor.ProcessUsage;
+import org.taskclock.monitor.Sampler;
+import org.taskclock.monitor.ThreadUsage;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+@Command(
+        name = "check",
+        mixinStandardHelpOptions = true,
+        versionProvider = Main.Version.class,
+        description = {
+            "Watch a JVM for a few seconds and fail if it uses too much CPU. For probes and CI.",
+            "Thresholds apply to the average over that time, in percent of one core or of the container's CPU limit."
+        },
+        footer = {
+            "",
+            "Examples:",
+            "  taskclock check 4711 --system 50%% --for 10s",
+            "  taskclock check orders --cpu \"90%% of limit\" --for 1m",
+            "  taskclock check 4711 --cpu 150%% --pool \"http-nio-8080-exec-#\"",
+            "",
+            "Exit codes: 0 within all thresholds, 1 failure, 2 usage error, 3 threshold exceeded, 4 no such process"
+                    + " (or it exited), 5 permission denied."
+        })
+final class CheckCommand implements Callable<Integer> {
+    private static final long SECOND = 1_000_000_000;
+    private static final int THREADS_LISTED = 3;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Parameters(paramLabel = "PID|NAME", description = "Process id, or part of a program's name.")
+    private String process;
+
+    @Option(
+            names = "--cpu",
+            paramLabel = "PERCENT",
+            converter = CpuThreshold.Converter.class,
+            description = "Maximum user plus system time.")
+    private CpuThreshold cpu;
+
+    @Option(
+            names = "--system",
+            paramLabel = "PERCENT",
+            converter = CpuThreshold.Converter.class,
+            description = "Maximum system time.")
+    private CpuThreshold system;
+
+    @Option(
+            names = "--yields",
+            paramLabel = "RATE",
+            converter = UnitConverters.RateConverter.class,
+            description = "Maximum Thread.yield calls per second. Loads the agent for the duration of the check if"
+                    + " necessary.")
+    private Double yields;
+
+    @Option(
+            names = "--for",
+            paramLabel = "TIME",
+            converter = UnitConverters.DurationConverter.class,
+            defaultValue = "10s",
+            description = "How long to watch (default: ${DEFAULT-VALUE}).")
+    private Duration duration;
+
+    @Option(
+            names = "--pool",
+            paramLabel = "NAME",
+            description =
+                    "Check only this pool: its threads' name with # for each number. Yields of virtual threads count"
+                            + " for their carriers.")
+    private String pool;
+
+    @Option(names = "--no-attach", description = "Do not attach to the JVM: names are truncated to 15 characters.")
+    private boolean noAttach;
+
+    private long cpuNanos;
+    private long userNanos;
+    private long nanos;
+    private double yieldCount;
+    /** The time during which yields were counted. */
+    private long countedNanos;
+
+    private boolean poolSeen;
+    private boolean poolHasThreads;
+    private final Map<String, Long> cpuByThread = new HashMap<>();
+    private final Map<String, Long> systemByThread = new HashMap<>();
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        if (cpu == null && system == null && yields == null) {
+            throw new ParameterException(spec.commandLine(), "nothing to check: specify --cpu, --system or --yields");
+        }
+        try {
+            long pid = JvmSelector.select(process, true);
+            if (yields == null) return check(pid);
+            if (noAttach)
+                throw new ParameterException(spec.commandLine(), "--yields requires attaching: remove --no-attach");
+            String previousMode = TargetJvm.of(pid).yieldMode();
+            if ("off".equals(previousMode)) {
+                throw new CommandException(
+                        Main.FAILED,
+                        "process " + pid + ": Thread.yield is off: run taskclock attach " + pid + " yield=pass");
+            }
+            if (!"count".equals(previousMode)) TargetJvm.of(pid).configureAgent("yield=count");
+            Thread restore = new Thread(() -> restoreYieldMode(pid, previousMode));
+            // Restores the agent on SIGINT and SIGTERM too.
+            Runtime.getRuntime().addShutdownHook(restore);
+            try {
+                return check(pid);
+            } finally {
+                Runtime.getRuntime().removeShutdownHook(restore);
+                restoreYieldMode(pid, previousMode);
+            }
+        } catch (CommandException e) {
+            return Main.fail(e.getMessage(), e.exitCode);
+        } catch (MonitorException e) {
+            return JvmSelector.fail(e);
+        }
+    }
+
+    private static void restoreYieldMode(long pid, String mode) {
+        if ("count".equals(mode)) return;
+        try {
+            TargetJvm.of(pid).configureAgent(mode == null ? "detach" : "yield=" + mode);
+        } catch (CommandException e) {
+            if (e.exitCode != Main.NO_PROCESS) Main.fail(e.getMessage(), e.exitCode);
+        }
+    }
+
+    private int check(long pid) throws IOException, InterruptedException, CommandException {
+        try (Sampler sampler = noAttach ? Sampler.withoutAttach(pid) : Sampler.of(pid)) {
+            sampler.next();
+            Interval last = null;
+            for (long remaining = duration.toNanos(); remaining > 0; remaining -= SECOND) {
+                long part = Math.min(remaining, SECOND);
+                Thread.sleep(part / 1_000_000, (int) (part % 1_000_000));
+                last = sampler.next();
+                add(last);
+                if (sampler.yields() >= 0) {
+                    yieldCount += pool == null ? sampler.yields() : yieldsOfPool(last, sampler);
+                    countedNanos += last.intervalNanos();
+                }
+            }
+            if (pool != null && !poolSeen) {
+                throw new CommandException(Main.FAILED, "process " + pid + " has no threads in pool \"" + pool + "\"");
+            }
+            if (yields != null && pool != null && !poolHasThreads) {
+                throw new CommandException(
+                        Main.FAILED,
+                        "process " + pid
+                                + ": yields of virtual threads are counted by carrier: specify the carriers' pool");
+            }
+            boolean exceeded = checkThreshold("cpu", cpu, cpuNanos, cpuByThread, last.totals());
+            exceeded |= checkThreshold("system", system, cpuNanos - userNanos, systemByThread, last.totals());
+            exceeded |= checkYields(pid, last);
+            if (exceeded)
+                for (Diagnosis diagnosis : last.diagnoses())
+                    Main.print("! " + diagnosis.kind() + ": " + diagnosis.text() + "\n");
+            return exceeded ? Main.THRESHOLD : Main.OK;
+        }
+    }
+
+    private void add(Interval interval) {
+        nanos += interval.intervalNanos();
+        if (pool == null) {
+            cpuNanos += interval.totals().processNanos();
+            userNanos += interval.totals().processUserNanos();
+        }
+        for (ThreadUsage thread : interval.threads()) {
+            boolean member = isMember(thread);
+            poolSeen |= member;
+            if (pool != null && !member) continue;
+            if (member) {
+                cpuNanos += thread.cpuNanos();
+                userNanos += thread.userNanos();
+            }
+            // The time of virtual threads is included in that of their carriers.
+            if (thread.kind() == ThreadUsage.Kind.VIRTUAL) continue;
+            poolHasThreads |= member;
+            cpuByThread.merge(thread.name(), thread.cpuNanos(), Long::sum);
+            systemByThread.merge(thread.name(), thread.systemNanos(), Long::sum);
+        }
+    }
+
+    private boolean isMember(ThreadUsage thread) {
+        return pool != null && (thread.pool().equals(pool) || thread.name().equals(pool));
+    }
+
+    private double yieldsOfPool(Interval interval, Sampler sampler) {
+        double perSecond = interval.threads().stream()
+                .filter(this::isMember)
+                .mapToDouble(sampler::yieldsPerSecond)
+                .sum();
+        return perSecond * interval.intervalNanos() / SECOND;
+    }
+
+    private boolean checkYields(long pid, Interval last) throws IOException, CommandException {
+        if (yields == null) return false;
+        if (countedNanos == 0) {
+            String reason = last.notes().isEmpty() ? "" : ": " + String.join("; ", last.notes());
+            throw new CommandException(Main.FAILED, "process " + pid + ": the agent did not report yields" + reason);
+        }
+        double rate = yieldCount * 1e9 / countedNanos;
+        boolean exceeded = rate > yields;
+        Main.print(String.format(
+                Locale.ROOT, "yields %,.0f per second, %s %,.0f%n", rate, exceeded ? "exceeds" : "within", yields));
+        return exceeded;
+    }
+
+    private boolean checkThreshold(
+            String name, CpuThreshold limit, long usedNanos, Map<String, Long> byThread, ProcessUsage totals)
+            throws IOException {
+        if (limit == null) return false;
+        double percent = 100.0 * usedNanos / nanos;
+        boolean exceeded = percent > limit.percentOfCore(totals);
+        StringBuilder text = new StringBuilder(String.format(
+                Locale.ROOT,
+                "%s %.1f %% of one core, %s %s%n",
+                name,
+                percent,
+                exceeded ? "exceeds" : "within",
+                limit.format(totals)));
+        if (exceeded) {
+            byThread.entrySet().stream()
+                    .sorted(Map.Entry.<String, Long>comparingByValue().reversed())
+                    .limit(THREADS_LISTED)
+                    .filter(e -> e.getValue() > 0)
+                    .forEach(e -> text.append(String.format(
+                            Locale.ROOT, "  %.1f %% by \"%s\"%n", 100.0 * e.getValue() / nanos, e.getKey())));
+        }
+        Main.print(text.toString());
+        return exceeded;
+    }
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.cli;
+
+import java.io.IOException;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Parameters;
+
+@Command(
+        name = "detach",
+        mixinStandardHelpOptions = true,
+        versionProvider = Main.Version.class,
+        description = {
+            "Detach the agent from a JVM and restore the original behavior.",
+            "Unused classes and two small native libraries remain loaded until the JVM exits."
+        },
+        footer = {"", "Exit codes: 0 success, 1 failure, 2 usage error, 4 no such process, 5 permission denied."})
+final class DetachCommand implements Callable<Integer> {
+    @Parameters(index = "0", paramLabel = "PID", description = "Process id of the JVM (see jcmd).")
+    private long pid;
+
+    @Override
+    public Integer call() throws IOException {
+        return run(pid);
+    }
+
+    static int run(long pid) throws IOException {
+        try {
+            return Main.printAgentState(TargetJvm.of(pid).configureAgent("detach"));
+        } catch (CommandException e) {
+            return Main.fail(e.getMessage(), e.exitCode);
+        }
+    }
+}

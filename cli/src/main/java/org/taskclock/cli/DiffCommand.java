@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.cli;
+
+import com.google.gson.GsonBuilder;
+import com.google.gson.JsonArray;
+import com.google.gson.JsonObject;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import org.taskclock.monitor.Comparison;
+import org.taskclock.monitor.Comparison.Change;
+import org.taskclock.monitor.Recording;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+@Command(
+        name = "diff",
+        mixinStandardHelpOptions = true,
+        versionProvider = Main.Version.class,
+        description = {
+            "Compare two recordings and list the pools and threads whose CPU usage changed.",
+            "A change counts if it is at least --least and larger than the variation within the recordings explains"
+                    + " (at a confidence of 99.9 %%). Recordings of a minute or more give better results."
+        },
+        footer = {
+            "",
+            "Examples:",
+            "  taskclock diff before.gz after.gz              what changed?",
+            "  taskclock diff --exit-code before.gz after.gz  exit code 3 on a change, for CI",
+            "",
+            "Exit codes: 0 success, 1 failure, 2 usage error, 3 something changed (with --exit-code)."
+        })
+final class DiffCommand implements Callable<Integer> {
+    @Parameters(index = "0", paramLabel = "A", description = "Baseline recording.")
+    private Path a;
+
+    @Parameters(index = "1", paramLabel = "B", description = "Recording to compare with A.")
+    private Path b;
+
+    @Option(
+            names = "--least",
+            paramLabel = "PERCENT",
+            defaultValue = "0.5",
+            description = "Ignore changes smaller than this (percent of one core; default: ${DEFAULT-VALUE}).")
+    private double minPercent;
+
+    @Option(names = "--all", description = "List unchanged pools and threads too.")
+    private boolean showAll;
+
+    @Option(names = "--exit-code", description = "Exit with code 3 if something changed.")
+    private boolean exitCode;
+
+    @Option(names = "--json", description = "Print one JSON object.")
+    private boolean json;
+
+    @Override
+    public Integer call() throws IOException {
+        try (Recording before = Recording.open(a);
+                Recording after = Recording.open(b)) {
+            for (Recording recording : List.of(before, after))
+                for (String fault : recording.faults()) System.err.println("taskclock: " + fault);
+            Comparison comparison = new Comparison(before, after, minPercent / 100);
+            if (comparison.secondsBefore() == 0 || comparison.secondsAfter() == 0) {
+                return Main.fail("diff: " + (comparison.secondsBefore() == 0 ? a : b) + ": no intervals", Main.FAILED);
+            }
+            List<Change> changes = comparison.changes();
+            Main.print(json ? json(comparison, changes) : text(comparison, changes));
+            return exitCode && changes.stream().anyMatch(Change::changed) ? Main.THRESHOLD : Main.OK;
+        }
+    }
+
+    private String text(Comparison comparison, List<Change> changes) {
+        StringBuilder text = new StringBuilder();
+        text.append(String.format(
+                Locale.ROOT,
+                "A: %s, %.0f s%nB: %s, %.0f s%nCPU in %% of one core%n%n",
+                a.getFileName(),
+                comparison.secondsBefore(),
+                b.getFileName(),
+                comparison.secondsAfter()));
+        text.append(String.format("%9s %9s %9s %10s%n", "A", "B", "change", "sys change"));
+        int shown = 0;
+        int unjudged = 0;
+        for (Change change : changes) {
+            boolean process = change.key().kind() == Comparison.Kind.PROCESS;
+            if (!change.isJudged() && Math.abs(change.difference()) * 100 >= minPercent) unjudged++;
+            if (!change.changed() && !showAll && !process && change.isJudged()) continue;
+            if (!change.isJudged() && !showAll && !process && Math.abs(change.difference()) * 100 < minPercent)
+                continue;
+            text.append(line(change));
+            if (!process && change.changed()) shown++;
+        }
+        text.append('\n');
+        if (unjudged > 0) text.append("Too short to compare: one of the recordings has fewer than two intervals.\n");
+        else if (shown == 0) text.append("No significant change in any pool or thread.\n");
+        else text.append("~ marks a change that is not significant.\n");
+        return text.toString();
+    }
+
+    private String line(Change change) {
+        double system = change.after() - change.userAfter() - (change.before() - change.userBefore());
+        String name =
+                switch (change.key().kind()) {
+                    case PROCESS -> "process";
+                    case POOL -> "pool    " + change.key().name();
+                    case THREAD -> "thread  " + change.key().name();
+                };
+        return String.format(
+                Locale.ROOT,
+                "%9.1f %9.1f %+9.1f %+10.1f %s %s%s%n",
+                change.before() * 100,
+                change.after() * 100,
+                change.difference() * 100,
+                system * 100,
+                change.changed() ? " " : change.isJudged() ? "~" : "?",
+                name,
+                note(change));
+    }
+
+    private String note(Change change) {
+        if (change.key().threadKind() == org.taskclock.monitor.ThreadUsage.Kind.VIRTUAL) return " (virtual)";
+        if (Math.abs(change.difference()) * 100 < minPercent) return "";
+        return change.before() == 0 ? " (new)" : change.after() == 0 ? " (gone)" : "";
+    }
+
+    private String json(Comparison comparison, List<Change> changes) {
+        JsonObject object = new JsonObject();
+        object.addProperty("a", a.toString());
+        object.addProperty("b", b.toString());
+        object.addProperty("secondsA", comparison.secondsBefore());
+        object.addProperty("secondsB", comparison.secondsAfter());
+        JsonArray list = new JsonArray();
+        for (Change change : changes) {
+            if (!change.changed() && !showAll && change.isJudged()) continue;
+            JsonObject line = new JsonObject();
+            line.addProperty("what", change.key().kind().name().toLowerCase(Locale.ROOT));
+            line.addProperty("name", change.key().name());
+            if (change.key().threadKind() != null)
+                line.addProperty("kind", change.key().threadKind().name());
+            line.addProperty("cpuPercentA", change.before() * 100);
+            line.addProperty("cpuPercentB", change.after() * 100);
+            line.addProperty("userPercentA", change.userBefore() * 100);
+            line.addProperty("userPercentB", change.userAfter() * 100);
+            if (change.isJudged()) line.addProperty("errorPercent", change.error() * 100);
+            line.addProperty("changed", change.changed());
+            list.add(line);
+        }
+        object.add("changes", list);
+        return new GsonBuilder()
+                        .setPrettyPrinting()
+                        .disableHtmlEscaping()
+                        .create()
+                        .toJson(object) + "\n";
+    }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.cli;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import org.taskclock.ClockStatus;
+import org.taskclock.TaskClock;
+import org.taskclock.benchmarks.MachineInfo;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+@Command(
+        name = "doctor",
+        mixinStandardHelpOptions = true,
+        versionProvider = Main.Version.class,
+        description = {
+            "Show how CPU time is read on this machine and why, what a reading costs, and whether the clock meets"
+                    + " its contract.",
+            "Takes about eight seconds and keeps every processor busy for three of them."
+        },
+        footer = {"", "Exit codes: 0 the contract holds, 1 it does not, 2 usage error."})
+final class DoctorCommand implements Callable<Integer> {
+    private static final long MILLIS = 1_000_000;
+
+    // The command must finish within 15 s, including JVM startup on an overloaded machine.
+    private static final long WARM_UP_NANOS = 1_500 * MILLIS;
+    private static final long TIMING_NANOS = 2_500 * MILLIS;
+    private static final long CONTRACT_NANOS = 3_000 * MILLIS;
+
+    @Option(names = "--json", description = "Print one JSON object and nothing else.")
+    private boolean json;
+
+    @Override
+    public Integer call() throws IOException, InterruptedException, ExecutionException {
+        ClockStatus status = TaskClock.status();
+        MachineInfo machine = MachineInfo.read();
+        if (!json) Main.print(DoctorText.machine(machine, status) + "\n" + DoctorText.backends(status) + "\n");
+
+        List<ReadTimer.Latency> reads = ReadTimer.measure(ClockReaders.create(), WARM_UP_NANOS, TIMING_NANOS);
+        if (!json) Main.print(DoctorText.reads(reads) + "\n");
+
+        ContractResult contract = ContractCheck.ofTaskClock().run(CONTRACT_NANOS);
+        status = TaskClock.status(); // calibration and accuracy have data by now
+        Main.print(
+                json
+                        ? DoctorJson.of(machine, status, reads, contract) + "\n"
+                        : DoctorText.calibration(status.calibration())
+                                + DoctorText.accuracy(status.accuracy())
+                                + DoctorText.contract(contract, status.backend()));
+        return contract.holds() ? Main.OK : Main.FAILED;
+    }
+}

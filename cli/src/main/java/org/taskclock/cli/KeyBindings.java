@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.cli;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** Applies key presses to the view. The keys are those of htop and top where these have one for the function. */
+final class KeyBindings {
+    /** Actions that the view cannot perform itself. */
+    enum Action {
+        NONE,
+        QUIT,
+        /** The interval or the pause state has changed. */
+        RESCHEDULE,
+        STACKS,
+        LIST_JVMS,
+        /** Opens the JVM that is selected in the view. */
+        OPEN_JVM,
+        STEP_BACK,
+        STEP_FORWARD,
+        JUMP_BACK,
+        JUMP_FORWARD,
+        REDRAW,
+        SUSPEND
+    }
+
+    static final String HELP = """
+            Up Down PgUp PgDn Home End   select a row
+            Enter      stacks of a thread; expands or collapses a pool
+            F2 D       diagnoses and their evidence
+            F3 /       search, n next              F4 \\   filter (regular expression)
+            F5 t       group by pool: + - expand and collapse, * all
+            F6 < >     sort column                 I      reverse the order
+            P cpu      T time since the start      N tid  M wait  S system
+            V voluntary switches                   X      involuntary switches
+            F          follow the thread           i      hide idle threads
+            K          hide JVM threads            Space  tag   U  clear tags
+            p Z        pause                       d 1-9  interval in seconds
+            c          choose another JVM          [ ] { } step through a recording
+            q F10      quit                        Ctrl-L redraw
+
+            CPU%   user + system; 100 % is one processor for the whole interval
+            LIM%   the same, relative to the container's CPU limit
+            WAIT%  runnable, but waiting for a processor
+            VOL/s  voluntary context switches: the thread blocked
+            INV/s  involuntary context switches: time slice used up, preempted or yielded
+            TIME   CPU time since watching began
+            S      R running, S sleeping, D in the kernel (uninterruptible), T stopped
+            Bars: | user, # system; a full bar in the table is one processor.
+            ~ after a name: truncated to 15 characters by the kernel.
+            * before a name: tagged.
+            """;
+
+    private KeyBindings() {}
+
+    /**
+     * Handles a key.
+     *
+     * @param page number of lines per page
+     */
+    static Action handle(ViewState view, String key, int page) {
+        if (key.equals("Ctrl-C") || key.equals("F10")) return Action.QUIT;
+        if (key.equals("Ctrl-Z")) return Action.SUSPEND;
+        if (view.prompt != ViewState.Prompt.NONE) return PromptEditor.handle(view, key);
+        if (!view.ended) view.message = "";
+        if (key.equals("Ctrl-L")) return Action.REDRAW;
+        return switch (view.page) {
+            case TABLE -> table(view, key, page);
+            case HELP, DIAGNOSES, STACKS -> text(view, key, page);
+            case SORT -> sort(view, key);
+            case JVMS -> jvms(view, key);
+        };
+    }
+
+    private static Action table(ViewState view, String key, int page) {
+        switch (key) {
+            case "q" -> {
+                return Action.QUIT;
+            }
+            case "Up", "k", "Ctrl-P" -> view.moveTo(view.selected - 1);
+            case "Down", "j", "Ctrl-N" -> view.moveTo(view.selected + 1);
+            case "PageUp", "Ctrl-B" -> view.moveTo(view.selected - page);
+            case "PageDown", "Ctrl-F" -> view.moveTo(view.selected + page);
+            case "Home", "g" -> view.moveTo(0);
+            case "End", "G" -> view.moveTo(view.rows.size() - 1);
+            case "h", "?", "F1" -> show(view, ViewState.Page.HELP);
+            case "D", "F2" -> show(view, ViewState.Page.DIAGNOSES);
+            case "F3", "/" -> PromptEditor.open(view, ViewState.Prompt.SEARCH, "");
+            case "n" -> PromptEditor.findNext(view, view.selected + 1);
+            case "F4", "\\" -> PromptEditor.open(view, ViewState.Prompt.FILTER, view.filter());
+            case "t", "F5" -> {
+                view.groupByPool = !view.groupByPool;
+                view.moveTo(0);
+                view.rebuild();
+            }
+            case "F6" -> {
+                show(view, ViewState.Page.SORT);
+                view.scroll = sortable().indexOf(view.sort);
+            }
+            case "<", "," -> sortBy(view, neighbor(view.sort, -1));
+            case ">", "." -> sortBy(view, neighbor(view.sort, 1));
+            case "P" -> sortBy(view, Column.CPU);
+            case "T" -> sortBy(view, Column.TIME);
+            case "N" -> sortBy(view, Column.TID);
+            case "M" -> sortBy(view, Column.WAIT);
+            case "S" -> sortBy(view, Column.SYSTEM);
+            case "V" -> sortBy(view, Column.VOLUNTARY);
+            case "X" -> sortBy(view, Column.INVOLUNTARY);
+            case "I" -> {
+                view.reversed = !view.reversed;
+                view.rebuild();
+            }
+            case "F" -> {
+                view.following = !view.following;
+                TableModel.Row row = view.selected();
+                if (row != null) view.selectedKey = row.key();
+                view.message = view.following ? "Following " + CellFormat.sanitize(selectedName(view)) : "";
+            }
+            case "i" -> {
+                view.hideIdle = !view.hideIdle;
+                view.rebuild();
+            }
+            case "K" -> {
+                view.hideJvm = !view.hideJvm;
+                view.rebuild();
+            }
+            case "Space" -> {
+                TableModel.Row row = view.selected();
+                if (row != null && !view.tags.remove(row.key())) view.tags.add(row.key());
+                view.moveTo(view.selected + 1);
+            }
+            case "U" -> view.tags.clear();
+            case "+", "=", "Right" -> setExpanded(view, true);
+            case "-", "Left" -> setExpanded(view, false);
+            case "*" -> toggleAll(view);
+            case "Enter" -> {
+                return enter(view);
+            }
+            case "p", "Z" -> {
+                view.paused = !view.paused;
+                return Action.RESCHEDULE;
+            }
+            case "d" -> PromptEditor.open(view, ViewState.Prompt.INTERVAL, "");
+            case "1", "2", "3", "4", "5", "6", "7", "8", "9" -> {
+                view.intervalSeconds = key.charAt(0) - '0';
+                return Action.RESCHEDULE;
+            }
+            case "c" -> {
+                return Action.LIST_JVMS;
+            }
+            case "[" -> {
+                return Action.STEP_BACK;
+            }
+            case "]" -> {
+                return Action.STEP_FORWARD;
+            }
+            case "{" -> {
+                return Action.JUMP_BACK;
+            }
+            case "}" -> {
+                return Action.JUMP_FORWARD;
+            }
+            default -> {}
+        }
+        return Action.NONE;
+    }
+
+    private static String selectedName(ViewState view) {
+        TableModel.Row row = view.selected();
+        return row == null ? "" : row.thread().name();
+    }
+
+    private static void show(ViewState view, ViewState.Page page) {
+        view.page = page;
+        view.scroll = 0;
+    }
+
+    static List<Column> sortable() {
+        List<Column> columns = new ArrayList<>(List.of(Column.values()));
+        columns.removeIf(column -> !column.isSortable());
+        return columns;
+    }
+
+    private static void sortBy(ViewState view, Column column) {
+        view.sort = column;
+        view.message = "Sorted by " + column.label();
+        view.rebuild();
+    }
+
+    private static Column neighbor(Column column, int step) {
+        List<Column> columns = sortable();
+        return columns.get(Math.floorMod(columns.indexOf(column) + step, columns.size()));
+    }
+
+    private static void setExpanded(ViewState view, boolean expand) {
+        TableModel.Row row = view.selected();
+        if (row == null || !view.groupByPool) return;
+        if (row.isPool()) {
+            view.setExpanded(row.key(), expand);
+        } else if (row.inPool() && !expand) { // collapses the pool that contains it
+            int index = view.selected;
+            while (!view.rows.get(index).isPool()) index--;
+            view.moveTo(index);
+            view.setExpanded(view.rows.get(index).key(), false);
+        }
+    }
+
+    private static void toggleAll(ViewState view) {
+        if (view.hasExpanded()) {
+            view.collapseAll();
+            return;
+        }
+        for (TableModel.Row row : List.copyOf(view.rows)) {
+            if (row.isPool()) view.setExpanded(row.key(), true);
+        }
+    }
+
+    private static Action enter(ViewState view) {
+        TableModel.Row row = view.selected();
+        if (row == null) return Action.NONE;
+        if (row.isPool()) {
+            view.setExpanded(row.key(), !view.isExpanded(row.key()));
+            return Action.NONE;
+        }
+        show(view, ViewState.Page.STACKS);
+        view.stackThread = row.thread();
+        view.stacks = "";
+        return Action.STACKS;
+    }
+
+    private static Action text(ViewState view, String key, int page) {
+        switch (key) {
+            case "q", "Escape", "Enter", "h", "?", "F1", "D", "F2" -> view.page = ViewState.Page.TABLE;
+            case "Up", "k" -> view.scroll--;
+            case "Down", "j" -> view.scroll++;
+            case "PageUp", "Ctrl-B" -> view.scroll -= page;
+            case "PageDown", "Ctrl-F", "Space" -> view.scroll += page;
+            case "Home", "g" -> view.scroll = 0;
+            case "End", "G" -> view.scroll = Integer.MAX_VALUE;
+            case "p", "Z" -> {
+                view.paused = !view.paused;
+                return Action.RESCHEDULE;
+            }
+            default -> {}
+        }
+        return Action.NONE;
+    }
+
+    private static Action sort(ViewState view, String key) {
+        List<Column> columns = sortable();
+        menu(view, key, columns.size());
+        if (key.equals("Enter")) sortBy(view, columns.get(view.scroll));
+        return Action.NONE;
+    }
+
+    private static Action jvms(ViewState view, String key) {
+        menu(view, key, view.jvms.size());
+        return key.equals("Enter") && !view.jvms.isEmpty() ? Action.OPEN_JVM : Action.NONE;
+    }
+
+    private static void menu(ViewState view, String key, int size) {
+        switch (key) {
+            case "Up", "k" -> view.scroll--;
+            case "Down", "j" -> view.scroll++;
+            case "Home", "g" -> view.scroll = 0;
+            case "End", "G" -> view.scroll = size - 1;
+            case "q", "Escape", "Enter" -> view.page = ViewState.Page.TABLE;
+            default -> {}
+        }
+        view.scroll = Math.max(0, Math.min(view.scroll, size - 1));
+    }
+}

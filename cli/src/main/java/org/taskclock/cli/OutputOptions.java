@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.cli;
+
+import java.io.IOException;
+import java.util.Comparator;
+import java.util.List;
+import java.util.regex.Pattern;
+import java.util.regex.PatternSyntaxException;
+import org.taskclock.monitor.Interval;
+import org.taskclock.monitor.ThreadUsage;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+
+/** The output options that {@code top} and {@code replay} share. */
+final class OutputOptions {
+    private static final int DEFAULT_LIMIT = 30;
+
+    @Option(
+            names = {"-b", "--batch"},
+            description = "Print plain text, even on a terminal.")
+    private boolean batch;
+
+    @Option(names = "--json", description = "Print one JSON object per line for each thread and interval.")
+    private boolean json;
+
+    @Option(names = "--csv", description = "Print comma-separated values, one line for each thread and interval.")
+    private boolean csv;
+
+    @Option(names = "--no-color", description = "Do not use colors. NO_COLOR in the environment has the same effect.")
+    private boolean noColor;
+
+    @Option(
+            names = "--top",
+            paramLabel = "N",
+            description = "Show at most N threads (default: 30 as text, else all; 0 for all).")
+    private Integer limit;
+
+    @Option(
+            names = {"-a", "--all"},
+            description = "Include idle threads.")
+    private boolean includeIdle;
+
+    @Option(
+            names = {"-f", "--filter"},
+            paramLabel = "REGEX",
+            description = "Show only threads whose name matches.")
+    private String filter;
+
+    private Pattern namePattern;
+
+    void validate(CommandSpec spec) {
+        if (json && csv) throw new ParameterException(spec.commandLine(), "--json and --csv cannot be combined");
+        if (limit != null && limit < 0)
+            throw new ParameterException(spec.commandLine(), "--top " + limit + ": must be at least 0");
+        try {
+            namePattern = filter == null ? null : Pattern.compile(filter);
+        } catch (PatternSyntaxException e) {
+            throw new ParameterException(spec.commandLine(), "--filter " + filter + ": " + e.getDescription());
+        }
+    }
+
+    /** Returns whether the terminal UI may be used. */
+    boolean isForTerminal() {
+        return !batch && !json && !csv;
+    }
+
+    boolean isColored() {
+        return !noColor && System.getenv("NO_COLOR") == null;
+    }
+
+    TerminalUi.Options terminalUi(double seconds, int count, Column sort) {
+        return new TerminalUi.Options(
+                seconds, count, !noColor, sort, filter == null ? "" : filter, limit == null ? 0 : limit);
+    }
+
+    /** Returns the text that precedes all intervals. */
+    String header() {
+        return csv ? RowFormat.csvHeader() : "";
+    }
+
+    String format(Interval interval, Comparator<ThreadUsage> order, TopText text) throws IOException {
+        int shown = limit != null ? limit : json || csv ? 0 : DEFAULT_LIMIT;
+        List<ThreadUsage> threads = interval.threads().stream()
+                .filter(thread -> includeIdle || thread.cpuNanos() > 0)
+                .filter(thread -> namePattern == null
+                        || namePattern.matcher(thread.name()).find())
+                .sorted(order)
+                .limit(shown == 0 ? Long.MAX_VALUE : shown)
+                .toList();
+        return json
+                ? RowFormat.json(interval, threads)
+                : csv ? RowFormat.csv(interval, threads) : text.format(interval, threads);
+    }
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.cli;
+
+import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.LocalDateTime;
+import java.time.ZoneId;
+import java.time.format.DateTimeFormatter;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import org.taskclock.monitor.Interval;
+import org.taskclock.monitor.MonitorException;
+import org.taskclock.monitor.RecordingWriter;
+import org.taskclock.monitor.Sampler;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+@Command(
+        name = "record",
+        mixinStandardHelpOptions = true,
+        versionProvider = Main.Version.class,
+        description = {
+            "Record per-thread CPU time to a file until interrupted or the JVM exits.",
+            "The file is JSON lines, compressed with gzip. It remains readable if this command or the JVM is killed."
+        },
+        footer = {
+            "",
+            "Examples:",
+            "  taskclock record 4711 -o night.gz --for 8h       one night",
+            "  taskclock record 4711 -o last.gz --max-size 50M  no end, keep the latest data",
+            "  taskclock replay night.gz                        view the recording",
+            "  zcat night.gz | jq -c 'select(.totals) | [.time, .totals.processNanos]'",
+            "",
+            "Exit codes: 0 recorded (including when the JVM exits), 1 failure, 2 usage error, 4 no such process,"
+                    + " 5 permission denied."
+        })
+final class RecordCommand implements Callable<Integer> {
+    /** Half of this holds a block with the names of a few thousand threads. */
+    private static final long MIN_SIZE_BYTES = 200 << 10;
+
+    @Parameters(index = "0", paramLabel = "PID|NAME", description = "Process id, or part of a program's name.")
+    private String jvm;
+
+    @Option(
+            names = {"-o", "--output"},
+            paramLabel = "FILE",
+            description = "Output file (default: a name with the process id and the time).")
+    private Path file;
+
+    @Option(
+            names = "--for",
+            paramLabel = "TIME",
+            converter = UnitConverters.DurationConverter.class,
+            description = "Stop after this time, such as 500ms, 10s, 5m, 1h or 2d.")
+    private Duration duration;
+
+    @Option(
+            names = "--every",
+            paramLabel = "TIME",
+            converter = UnitConverters.DurationConverter.class,
+            defaultValue = "1s",
+            description = "Interval between samples (default: ${DEFAULT-VALUE}).")
+    private Duration every;
+
+    @Option(
+            names = "--max-size",
+            paramLabel = "SIZE",
+            converter = UnitConverters.SizeConverter.class,
+            description = "Keep at most this much data, such as 100M or 2G, and drop the oldest. FILE.1 holds the older"
+                    + " half.")
+    private Long maxSize;
+
+    @Option(
+            names = "--max-age",
+            paramLabel = "TIME",
+            converter = UnitConverters.DurationConverter.class,
+            description = "Keep data for this long, such as 1h or 2d, and drop older data likewise.")
+    private Duration maxAge;
+
+    @Option(names = "--no-attach", description = "Do not attach to the JVM: names are truncated to 15 characters.")
+    private boolean noAttach;
+
+    @Option(names = "--force", description = "Overwrite FILE if it exists.")
+    private boolean force;
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        if (maxSize != null && maxSize < MIN_SIZE_BYTES) {
+            return Main.fail("record: --max-size: must be at least " + MIN_SIZE_BYTES / 1024 + "K", Main.USAGE);
+        }
+        if (every.toMillis() < 100) return Main.fail("record: --every: must be at least 100ms", Main.USAGE);
+        TerminationSignal termination = new TerminationSignal();
+        try {
+            long pid = JvmSelector.select(jvm, true);
+            try (Sampler sampler = noAttach ? Sampler.withoutAttach(pid) : Sampler.of(pid)) {
+                sampler.next();
+                return record(sampler, termination);
+            }
+        } catch (MonitorException e) {
+            return JvmSelector.fail(e);
+        } catch (CommandException e) {
+            return Main.fail(e.getMessage(), e.exitCode);
+        }
+    }
+
+    private int record(Sampler sampler, TerminationSignal termination) {
+        if (file == null) file = Path.of(defaultName(sampler.pid()));
+        if (Files.isRegularFile(file) && !force) {
+            return Main.fail("record: " + file + ": file exists: choose another name or use --force", Main.FAILED);
+        }
+        RecordingWriter.Limits limits =
+                new RecordingWriter.Limits(maxSize == null ? 0 : maxSize, maxAge == null ? Duration.ZERO : maxAge);
+        Instant lastWritten = null;
+        try (RecordingWriter writer = new RecordingWriter(file, limits, Main.version(), machine())) {
+            System.err.println("taskclock: recording process " + sampler.pid() + " (" + sampler.name() + ") to " + file
+                    + (duration == null
+                            ? ": press Ctrl-C to stop"
+                            : " for " + UnitConverters.formatDuration(duration)));
+            String end = null;
+            long count = 0;
+            long start = System.nanoTime();
+            while (end == null) {
+                long now = System.nanoTime() - start;
+                // Sample at multiples of the interval, however long a reading takes, and skip those that were missed.
+                long next = (now / every.toNanos() + 1) * every.toNanos();
+                boolean isLast = duration != null && next >= duration.toNanos();
+                if (isLast) next = Math.max(now, duration.toNanos());
+                if (!termination.sleep(Duration.ofNanos(next - now))) end = "interrupted";
+                else if (isLast) end = "time limit reached";
+                try {
+                    Interval interval = sampler.next();
+                    writer.write(interval);
+                    lastWritten = interval.end();
+                    count++;
+                } catch (MonitorException e) {
+                    end = e.getMessage();
+                }
+            }
+            writer.end(end);
+            System.err.println(String.format(
+                    Locale.ROOT,
+                    "taskclock: %s: %,d intervals, %s: %s: view with taskclock replay %s",
+                    file,
+                    count,
+                    UnitConverters.formatSize(writer.bytes()),
+                    end,
+                    file));
+            return Main.OK;
+        } catch (IOException e) {
+            return Main.fail(
+                    "record: " + file + ": " + describe(e)
+                            + (lastWritten == null ? "" : ": the recording is readable up to " + lastWritten),
+                    Main.FAILED);
+        }
+    }
+
+    private static String defaultName(long pid) {
+        return "taskclock-" + pid + "-"
+                + DateTimeFormatter.ofPattern("yyyyMMdd-HHmmss").format(LocalDateTime.now(ZoneId.systemDefault()))
+                + ".gz";
+    }
+
+    private static Map<String, String> machine() {
+        Map<String, String> machine = new TreeMap<>();
+        machine.put("kernel", System.getProperty("os.version"));
+        machine.put("processors", Integer.toString(Runtime.getRuntime().availableProcessors()));
+        try {
+            machine.put(
+                    "host",
+                    Files.readString(Path.of("/proc/sys/kernel/hostname")).strip());
+        } catch (IOException e) {
+            machine.put("host", "unknown");
+        }
+        return machine;
+    }
+
+    /** Describes why a file cannot be used. File system exceptions often carry only the file name as their message. */
+    static String describe(IOException e) {
+        if (e instanceof NoSuchFileException) return "no such file or directory";
+        if (e instanceof AccessDeniedException) return "permission denied";
+        if (e instanceof FileSystemException f && f.getReason() != null) return f.getReason();
+        return String.valueOf(e.getMessage());
+    }
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.cli;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.LocalTime;
+import java.time.ZoneId;
+import java.time.ZonedDateTime;
+import java.time.format.DateTimeParseException;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.taskclock.monitor.Interval;
+import org.taskclock.monitor.Recording;
+import org.taskclock.monitor.ThreadUsage;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+@Command(
+        name = "replay",
+        mixinStandardHelpOptions = true,
+        versionProvider = Main.Version.class,
+        description = {
+            "Show a recording in the terminal interface of top, or as text if the output is not a terminal.",
+            "Damaged blocks are skipped. A truncated file is shown up to its last complete interval."
+        },
+        footer = {
+            "",
+            "TIME is 14:30, 14:30:05, 2026-11-21T14:30:05Z, or +5m from the start.",
+            "",
+            "Examples:",
+            "  taskclock replay night.gz                  from the start",
+            "  taskclock replay night.gz --at 03:12 -b    one interval, as text",
+            "  taskclock replay night.gz --from +1h --to +2h --json | jq .cpuPercent",
+            "",
+            "Exit codes: 0 success, 1 failure, 2 usage error."
+        })
+final class ReplayCommand implements Callable<Integer> {
+    @Spec
+    private CommandSpec spec;
+
+    @Parameters(index = "0", paramLabel = "FILE", description = "Recording to show.")
+    private Path file;
+
+    @Option(names = "--from", paramLabel = "TIME", description = "Skip everything before this time.")
+    private String from;
+
+    @Option(names = "--to", paramLabel = "TIME", description = "Skip everything after this time.")
+    private String to;
+
+    @Option(
+            names = "--at",
+            paramLabel = "TIME",
+            description = "Start at this time. In text mode, show only that interval.")
+    private String at;
+
+    @Option(
+            names = "--speed",
+            paramLabel = "FACTOR",
+            description = "Playback speed, such as 10 for ten times real time (default: 1; in text mode, no delay).")
+    private Double speed;
+
+    @Mixin
+    private OutputOptions output;
+
+    @Override
+    public Integer call() throws IOException {
+        output.validate(spec);
+        if (speed != null && !(speed > 0)) throw usageError("--speed " + speed + ": must be greater than 0");
+        try (Recording recording = Recording.open(file)) {
+            for (String fault : recording.faults()) System.err.println("taskclock: " + fault);
+            recording.limit(parseTime("--from", from, recording), parseTime("--to", to, recording));
+            if (recording.intervalCount() == 0) {
+                return Main.fail("replay: " + file + ": no intervals in that time range", Main.FAILED);
+            }
+            Instant start = parseTime("--at", at, recording);
+            if (start != null) recording.seek(start);
+            if (output.isForTerminal() && Tty.isUsable()) return show(recording);
+            print(recording, start != null);
+            if (start == null && to == null && recording.end() == null)
+                System.err.println("taskclock: " + file + ": truncated: the recorder was killed or is still running");
+            return Main.OK;
+        } catch (java.nio.file.NoSuchFileException e) {
+            return Main.fail("replay: " + file + ": no such file", Main.FAILED);
+        } catch (java.nio.file.FileSystemException e) {
+            return Main.fail("replay: " + file + ": " + RecordCommand.describe(e), Main.FAILED);
+        } catch (IOException e) {
+            if ("Broken pipe".equals(e.getMessage())) throw e;
+            return Main.fail("replay: " + e.getMessage(), Main.FAILED);
+        }
+    }
+
+    private ParameterException usageError(String message) {
+        return new ParameterException(spec.commandLine(), message);
+    }
+
+    private int show(Recording recording) throws IOException {
+        Interval first = recording.iterator().next();
+        double seconds = first.intervalNanos() / 1e9 / (speed == null ? 1 : speed);
+        TerminalUi.run(List.of(recording), output.terminalUi(seconds, 0, Column.CPU));
+        return Main.OK;
+    }
+
+    private void print(Recording recording, boolean firstOnly) throws IOException {
+        TopText text = new TopText(false);
+        Main.print(output.header());
+        TerminationSignal termination = new TerminationSignal();
+        for (Interval interval; (interval = recording.next()) != null; ) {
+            if (speed != null && !termination.sleep(Duration.ofNanos((long) (interval.intervalNanos() / speed))))
+                return;
+            Main.print(output.format(
+                    interval, Comparator.comparingLong(ThreadUsage::cpuNanos).reversed(), text));
+            if (firstOnly || termination.isReceived()) return;
+        }
+    }
+
+    private Instant parseTime(String option, String text, Recording recording) {
+        if (text == null) return null;
+        try {
+            if (text.startsWith("+"))
+                return recording.started().plus(new UnitConverters.DurationConverter().convert(text.substring(1)));
+            if (text.contains("T")) return Instant.parse(text);
+            // A time of day is on the first day of the recording or the next one.
+            ZonedDateTime start = recording.started().atZone(ZoneId.systemDefault());
+            ZonedDateTime time = start.with(LocalTime.parse(text));
+            // 14:30 may refer to the minute in which the recording started.
+            return (time.isBefore(start.minusMinutes(1)) ? time.plusDays(1) : time).toInstant();
+        } catch (DateTimeParseException | picocli.CommandLine.TypeConversionException e) {
+            throw usageError(
+                    option + " \"" + text + "\" is not a time such as 14:30, 14:30:05, 2026-11-21T14:30:05Z or +5m");
+        }
+    }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.cli;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import org.taskclock.monitor.Recording;
+import org.taskclock.report.RecordingPage;
+import org.taskclock.report.ReportPage;
+import org.taskclock.report.Result;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+@Command(
+        name = "report",
+        mixinStandardHelpOptions = true,
+        versionProvider = Main.Version.class,
+        description = {
+            "Render results as a self-contained HTML report.",
+            "The report has charts, timelines, tables, flame graphs, findings, the machine, and how to reproduce the"
+                    + " results. Given several results, it also shows how they differ."
+        },
+        footer = {
+            "",
+            "Examples:",
+            "  taskclock report quick.json          writes taskclock-report.html",
+            "  taskclock report before.json after.json -o both.html",
+            "",
+            "Exit codes: 0 success, 1 failure, 2 usage error."
+        })
+final class ReportCommand implements Callable<Integer> {
+    @Parameters(arity = "1..*", paramLabel = "RESULT", description = "Output files of bench, experiment or record.")
+    private List<Path> files;
+
+    @Option(
+            names = {"-o", "--output"},
+            paramLabel = "FILE",
+            defaultValue = "taskclock-report.html",
+            description = "Output file, or - for standard output (default: ${DEFAULT-VALUE}).")
+    private Path output;
+
+    @Override
+    public Integer call() throws IOException {
+        List<Result> results = new ArrayList<>();
+        for (Path file : files) {
+            try {
+                if (isSame(file, output)) {
+                    return Main.fail(
+                            file + ": is an input file and would be overwritten: choose another file with -o",
+                            Main.USAGE);
+                }
+                results.addAll(read(file));
+            } catch (NoSuchFileException e) {
+                return Main.fail(
+                        file + ": no such file: specify an output file of bench, experiment or record", Main.FAILED);
+            } catch (IOException e) {
+                String message = e.getMessage() == null ? e.toString() : e.getMessage();
+                return Main.fail(message.contains(file.toString()) ? message : file + ": " + message, Main.FAILED);
+            }
+        }
+        if (results.isEmpty())
+            return Main.fail("report: no results in the given files: record for longer", Main.FAILED);
+        String page;
+        try {
+            page = ReportPage.of(results);
+        } catch (IllegalArgumentException e) {
+            return Main.fail("report: " + e.getMessage() + ": measure again", Main.FAILED);
+        }
+        if (output.toString().equals("-")) {
+            Main.print(page, StandardCharsets.UTF_8);
+            return Main.OK;
+        }
+        write(page);
+        Main.print(String.format(
+                Locale.ROOT, "report: %s, %,d KiB: open it in a browser%n", output, page.length() / 1024));
+        return Main.OK;
+    }
+
+    private static boolean isSame(Path file, Path other) throws IOException {
+        return Files.exists(file) && Files.exists(other) && Files.isSameFile(file, other);
+    }
+
+    private static List<Result> read(Path file) throws IOException {
+        if (!isCompressed(file)) return List.of(Result.read(file));
+        try (Recording recording = Recording.open(file)) {
+            return RecordingPage.results(recording, recording.machine(), recording.faults());
+        } catch (UncheckedIOException e) {
+            throw e.getCause(); // from iterating over the intervals
+        }
+    }
+
+    /** Returns whether the file is gzip-compressed, as recordings are and results are not. */
+    private static boolean isCompressed(Path file) throws IOException {
+        try (InputStream in = Files.newInputStream(file)) {
+            return in.read() == 0x1f && in.read() == 0x8b;
+        }
+    }
+
+    /** Writes the page, replacing the file atomically. */
+    private void write(String page) throws IOException {
+        byte[] bytes = page.getBytes(StandardCharsets.UTF_8); // writeString rejects unpaired surrogates
+        if (Files.exists(output) && !Files.isRegularFile(output)) {
+            Files.write(output, bytes);
+            return;
+        }
+        Path temporary = Path.of(output + ".part");
+        try {
+            Files.write(temporary, bytes);
+            Files.move(temporary, output, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
+        } finally {
+            Files.deleteIfExists(temporary);
+        }
+    }
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.cli;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jline.utils.AttributedString;
+import org.taskclock.monitor.Diagnosis;
+import org.taskclock.monitor.ThreadUsage;
+
+/** Renders the view as lines of text: header, page and footer. */
+final class ScreenRenderer {
+    /** On screens with fewer lines, the header is reduced to its first line. */
+    private static final int FULL_HEADER_HEIGHT = 12;
+
+    private static final String KEYS = "F1 Help F2 Why F3 Search F4 Filter F5 Pools F6 Sort q Quit";
+
+    private final ViewState view;
+    private final Styles styles;
+    private final int width;
+    private final int height;
+    private final List<AttributedString> lines = new ArrayList<>();
+
+    private ScreenRenderer(ViewState view, int width, int height) {
+        this.view = view;
+        this.styles = view.color ? Styles.COLOR : Styles.PLAIN;
+        this.width = Math.max(1, width);
+        this.height = Math.max(1, height);
+    }
+
+    /** Renders as many lines as the screen has, none longer than its width. */
+    static List<AttributedString> draw(ViewState view, int width, int height) {
+        return new ScreenRenderer(view, width, height).draw();
+    }
+
+    /** Returns the number of visible lines of the page. */
+    static int pageHeight(ViewState view, int height) {
+        return Math.max(1, height - headerHeight(view, height) - (view.page == ViewState.Page.TABLE ? 1 : 0) - 1);
+    }
+
+    private static int headerHeight(ViewState view, int height) {
+        if (height < 4) return 0;
+        return height < FULL_HEADER_HEIGHT ? 2 : HeaderRenderer.height(view.intervals) + 1; // and the diagnosis
+    }
+
+    private List<AttributedString> draw() {
+        int header = headerHeight(view, height);
+        List<StyledLine> top = HeaderRenderer.draw(view, styles, width);
+        for (int i = 0; i < header - 1; i++) add(top.get(i));
+        if (header > 0) add(diagnosis());
+        int page = pageHeight(view, height);
+        switch (view.page) {
+            case TABLE -> table(page);
+            case HELP -> text(KeyBindings.HELP.lines().toList(), page);
+            case DIAGNOSES -> text(diagnoses(), page);
+            case STACKS -> text(stacks(), page);
+            case SORT ->
+                menu(
+                        KeyBindings.sortable().stream()
+                                .map(ScreenRenderer::describe)
+                                .toList(),
+                        "Sort by",
+                        page);
+            case JVMS ->
+                menu(
+                        view.jvms.stream()
+                                .map(jvm -> CellFormat.padLeft(Integer.toString(jvm.pid()), 8)
+                                        + CellFormat.padLeft(CellFormat.number(jvm.cpuPercent()), 8)
+                                        + " %  "
+                                        + CellFormat.sanitize(jvm.name()))
+                                .toList(),
+                        "JVMs (Enter: watch)",
+                        page);
+        }
+        while (lines.size() < height - 1) add(new StyledLine(styles));
+        if (lines.size() > height - 1) lines.subList(height - 1, lines.size()).clear();
+        add(footer());
+        return lines;
+    }
+
+    private void add(StyledLine line) {
+        lines.add(line.toAttributed(width));
+    }
+
+    private static String describe(Column column) {
+        return column.label() + (column.title.isEmpty() ? "" : "  " + column.title);
+    }
+
+    /** Draws the most severe diagnosis, which is visible on every page. */
+    private StyledLine diagnosis() {
+        if (view.ended) return new StyledLine(styles).add(styles.alarm(), CellFormat.sanitize(view.message));
+        List<Diagnosis> diagnoses = view.diagnoses();
+        if (!diagnoses.isEmpty()) {
+            String more = diagnoses.size() == 1 ? "" : " (and " + (diagnoses.size() - 1) + " more)";
+            String hint = more + ", F2: why";
+            String text = "! "
+                    + CellFormat.sanitize(
+                            diagnoses.get(0).kind() + ": " + diagnoses.get(0).text());
+            int room = Math.max(width / 2, width - hint.length());
+            return new StyledLine(styles)
+                    .add(styles.alarm(), CellFormat.truncate(text, room))
+                    .add(styles.faint(), hint);
+        }
+        List<String> notes = view.notes();
+        String text = view.intervals.isEmpty() ? "" : notes.isEmpty() ? "No problems found." : "Note: " + notes.get(0);
+        return new StyledLine(styles).add(styles.faint(), CellFormat.sanitize(text));
+    }
+
+    private List<String> diagnoses() {
+        List<String> text = new ArrayList<>();
+        for (Diagnosis diagnosis : view.diagnoses()) {
+            String thread = diagnosis.tid() == 0 ? "" : " (thread " + diagnosis.tid() + ")";
+            wrap(text, "", "! " + diagnosis.kind() + ": " + diagnosis.text() + thread);
+            for (String line : diagnosis.evidence()) wrap(text, "    ", line);
+            text.add("");
+        }
+        if (text.isEmpty()) {
+            text.add("No problems found in this interval.");
+            text.add("");
+        }
+        for (String note : view.notes()) wrap(text, "", "Note: " + note);
+        return text;
+    }
+
+    private void wrap(List<String> text, String indent, String line) {
+        int room = Math.max(10, width - indent.length());
+        StringBuilder out = new StringBuilder();
+        for (String word : CellFormat.sanitize(line).split(" ", -1)) {
+            if (out.length() > 0 && CellFormat.width(out) + 1 + CellFormat.width(word) > room) {
+                text.add(indent + out);
+                out.setLength(0);
+                out.append("  ");
+            }
+            out.append(out.toString().isBlank() ? "" : " ").append(word);
+        }
+        text.add(indent + out);
+    }
+
+    private List<String> stacks() {
+        List<String> text = new ArrayList<>();
+        ThreadUsage thread = view.stackThread;
+        for (TableModel.Row row : view.rows) if (row.key().equals(ViewState.key(thread))) thread = row.thread();
+        double percent = view.intervals.isEmpty() ? -1 : view.intervals.get(0).percent(thread.cpuNanos());
+        text.add(CellFormat.sanitize(thread.name())
+                + (thread.tid() == 0 ? "" : ", thread " + thread.tid())
+                + ": "
+                + CellFormat.number(percent)
+                + " % in the last interval");
+        text.add("");
+        if (view.stacks.isEmpty()) text.add("...");
+        view.stacks.lines().forEach(line -> text.add(CellFormat.sanitize(line.replace("\t", "    "))));
+        return text;
+    }
+
+    private void text(List<String> text, int page) {
+        view.scroll = Math.max(0, Math.min(view.scroll, text.size() - page));
+        for (int i = view.scroll; i < Math.min(text.size(), view.scroll + page); i++) {
+            add(new StyledLine(styles).add(text.get(i)));
+        }
+    }
+
+    private void menu(List<String> items, String title, int page) {
+        add(new StyledLine(styles).add(styles.title(), title));
+        if (items.isEmpty()) add(new StyledLine(styles).add("None."));
+        int room = Math.max(1, page - 1);
+        int first = Math.max(0, Math.min(view.scroll - room / 2, items.size() - room));
+        for (int i = first; i < Math.min(items.size(), first + room); i++) {
+            StyledLine line = new StyledLine(styles);
+            if (i == view.scroll) line.add(styles.selected(), CellFormat.padRight(items.get(i), width));
+            else line.add(items.get(i));
+            add(line);
+        }
+    }
+
+    private void table(int page) {
+        view.topRow = Math.max(Math.min(view.topRow, view.selected), view.selected - page + 1);
+        view.topRow = Math.max(0, Math.min(view.topRow, view.rows.size() - page));
+        TableRenderer table = new TableRenderer(view, styles, width);
+        add(table.titles());
+        for (int i = view.topRow; i < Math.min(view.rows.size(), view.topRow + page); i++) add(table.draw(i));
+        if (view.rows.isEmpty() && !view.intervals.isEmpty() && page > 1) {
+            add(new StyledLine(styles)
+                    .add(styles.faint(), "No matching threads: F4 changes the filter, i and K show hidden threads."));
+        }
+    }
+
+    private StyledLine footer() {
+        StyledLine line = new StyledLine(styles);
+        if (view.prompt != ViewState.Prompt.NONE) {
+            String note = view.message.isEmpty() ? "" : "   " + view.message;
+            return line.add(styles.title(), view.prompt.label + CellFormat.sanitize(view.typed) + "_")
+                    .add(CellFormat.sanitize(note));
+        }
+        long own = -1;
+        long intervalNanos = 1;
+        for (var interval : view.intervals) {
+            own = Math.max(own, interval.totals().ownNanos());
+            intervalNanos = interval.intervalNanos();
+        }
+        if (own >= 0) line.add(styles.faint(), "taskclock " + CellFormat.number(100.0 * own / intervalNanos) + " %  ");
+        if (view.paused) line.add(styles.alarm(), "paused").add("  ");
+        if (!view.filter().isEmpty())
+            line.add(styles.title(), "filter: " + CellFormat.sanitize(view.filter()))
+                    .add("  ");
+        if (view.following) line.add(styles.title(), "following").add("  ");
+        if (view.hideIdle) line.add(styles.title(), "no idle").add("  ");
+        if (view.hideJvm) line.add(styles.title(), "no JVM").add("  ");
+        if (!view.tags.isEmpty()) line.add(styles.title(), tagged()).add("  ");
+        return line.add(view.message.isEmpty() || view.ended ? KEYS : CellFormat.sanitize(view.message));
+    }
+
+    private String tagged() {
+        double percent = 0;
+        int threads = 0;
+        for (TableModel.Row row : view.rows) {
+            if (!view.tags.contains(row.key())) continue;
+            threads++;
+            percent += Math.max(0, row.interval().percent(row.thread().cpuNanos()));
+        }
+        return threads + " tagged " + CellFormat.number(percent) + " %";
+    }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.cli;
+
+import com.google.gson.Gson;
+import java.io.IOException;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import org.taskclock.monitor.AgentReport;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+@Command(
+        name = "status",
+        mixinStandardHelpOptions = true,
+        versionProvider = Main.Version.class,
+        description = {
+            "Show the health of the agent in a running JVM.",
+            "Lists its features and their problems, the number of virtual thread mounts seen, stacks walked and"
+                    + " failures caught, and the memory used."
+        },
+        footer = {
+            "",
+            "Exit codes: 0 healthy, 1 a feature is not working, a failure was caught, or there is no agent,"
+                    + " 2 usage error, 4 no such process, 5 permission denied."
+        })
+final class StatusCommand implements Callable<Integer> {
+    @Parameters(index = "0", paramLabel = "PID", description = "Process id of the JVM (see jcmd).")
+    private long pid;
+
+    @Option(names = "--json", description = "Print one JSON object.")
+    private boolean json;
+
+    @Override
+    public Integer call() throws IOException {
+        try {
+            TargetJvm target = TargetJvm.of(pid);
+            if (target.yieldMode() == null) {
+                throw new CommandException(
+                        Main.FAILED, "process " + pid + " has no agent: run taskclock attach " + pid);
+            }
+            AgentReport report = target.report();
+            AgentReport.Health health = report.health();
+            Main.print(json ? new Gson().toJson(health) + "\n" : text(report));
+            boolean isHealthy =
+                    health.failures() == 0 && health.parts().stream().allMatch(p -> p.problem() == null);
+            return isHealthy ? Main.OK : Main.FAILED;
+        } catch (CommandException e) {
+            return Main.fail(e.getMessage(), e.exitCode);
+        }
+    }
+
+    private static String text(AgentReport report) {
+        AgentReport.Health health = report.health();
+        StringBuilder text = new StringBuilder("agent " + report.version() + " in process " + report.pid() + "\n");
+        for (AgentReport.Health.Part part : health.parts()) {
+            text.append(String.format(Locale.ROOT, "  %-14s %s", part.name(), part.state()));
+            if (part.problem() != null) text.append(": ").append(part.problem());
+            text.append('\n');
+        }
+        text.append(String.format(Locale.ROOT, "  %-14s %,d%n", "mounts", health.mounts()));
+        text.append(String.format(Locale.ROOT, "  %-14s %,d%n", "stacks", health.stacks()));
+        text.append(String.format(Locale.ROOT, "  %-14s %,d", "failures", health.failures()));
+        if (health.lastFailure() != null) text.append(", last in ").append(health.lastFailure());
+        text.append(String.format(Locale.ROOT, "%n  %-14s %,d bytes%n", "memory", health.memoryBytes()));
+        return text.toString();
+    }
+}

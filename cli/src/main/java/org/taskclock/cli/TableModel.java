@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.cli;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+import java.util.regex.PatternSyntaxException;
+import org.taskclock.monitor.Interval;
+import org.taskclock.monitor.ThreadUsage;
+
+/** The rows of the table: the threads of all intervals, filtered, sorted, and optionally grouped by pool. */
+final class TableModel {
+    private TableModel() {}
+
+    /**
+     * A thread or a pool.
+     *
+     * @param key identifies the thread or pool across intervals
+     * @param thread for a pool, the sums of its threads
+     * @param seconds CPU time since watching began
+     * @param members threads of a pool; empty for a thread
+     * @param inPool whether the row is shown within an expanded pool
+     */
+    record Row(String key, Interval interval, ThreadUsage thread, double seconds, List<Row> members, boolean inPool) {
+        boolean isPool() {
+            return !members.isEmpty();
+        }
+    }
+
+    static List<Row> rows(List<Interval> intervals, ViewState view) {
+        List<Row> all = new ArrayList<>();
+        for (Interval interval : intervals) {
+            for (ThreadUsage thread : interval.threads()) {
+                if (!view.isVisible(thread)) continue;
+                String key = ViewState.key(thread);
+                all.add(new Row(key, interval, thread, view.seconds(key), List.of(), false));
+            }
+        }
+        Comparator<Row> order = view.sort.order();
+        if (view.reversed) order = order.reversed();
+        if (!view.groupByPool) {
+            all.sort(order);
+            return all;
+        }
+        return groupByPool(all, order, view);
+    }
+
+    private static List<Row> groupByPool(List<Row> all, Comparator<Row> order, ViewState view) {
+        Map<String, List<Row>> pools = new LinkedHashMap<>();
+        for (Row row : all)
+            pools.computeIfAbsent(poolKey(row.thread()), k -> new ArrayList<>()).add(row);
+        List<Row> top = new ArrayList<>();
+        for (Map.Entry<String, List<Row>> entry : pools.entrySet()) {
+            List<Row> members = entry.getValue();
+            if (members.size() == 1) {
+                top.add(members.get(0));
+            } else {
+                top.add(pool(entry.getKey(), members));
+            }
+        }
+        top.sort(order);
+        List<Row> rows = new ArrayList<>();
+        for (Row row : top) {
+            rows.add(row);
+            if (!view.isExpanded(row.key())) continue;
+            List<Row> members = new ArrayList<>(row.members());
+            members.sort(order);
+            for (Row member : members) {
+                rows.add(new Row(member.key(), member.interval(), member.thread(), member.seconds(), List.of(), true));
+            }
+        }
+        return rows;
+    }
+
+    /** Groups virtual threads with their carriers, whose time includes theirs. */
+    private static String poolKey(ThreadUsage thread) {
+        boolean virtual = thread.kind() == ThreadUsage.Kind.CARRIER || thread.kind() == ThreadUsage.Kind.VIRTUAL;
+        return "pool " + thread.pid() + " " + (virtual ? "carriers" : thread.kind() + " " + thread.pool());
+    }
+
+    private static Row pool(String key, List<Row> members) {
+        // The carriers' time includes that of the virtual threads, unless a filter hides the carriers.
+        List<Row> counted = new ArrayList<>(members);
+        counted.removeIf(row -> row.thread().kind() == ThreadUsage.Kind.VIRTUAL);
+        String name =
+                counted.isEmpty() ? "virtual threads" : counted.get(0).thread().pool();
+        if (counted.isEmpty()) counted = members;
+        Row first = counted.get(0);
+        ThreadUsage firstThread = first.thread();
+        int threads = 0;
+        long cpu = -1;
+        long user = -1;
+        boolean userKnown = true;
+        long wait = -1;
+        long voluntary = -1;
+        long involuntary = -1;
+        double seconds = 0;
+        char state = 'S';
+        for (Row row : counted) {
+            ThreadUsage thread = row.thread();
+            threads += thread.threads();
+            cpu = add(cpu, thread.cpuNanos());
+            user = add(user, thread.userNanos());
+            if (thread.cpuNanos() > 0 && thread.userNanos() < 0) userKnown = false;
+            wait = add(wait, thread.waitNanos());
+            voluntary = add(voluntary, thread.voluntary());
+            involuntary = add(involuntary, thread.involuntary());
+            seconds += Math.max(0, row.seconds());
+            if (thread.state() == 'R') state = 'R';
+        }
+        ThreadUsage sum = new ThreadUsage(
+                firstThread.pid(),
+                0,
+                0,
+                name,
+                false,
+                firstThread.kind(),
+                firstThread.pool(),
+                threads,
+                cpu,
+                userKnown ? user : -1,
+                wait,
+                voluntary,
+                involuntary,
+                state);
+        return new Row(key, first.interval(), sum, seconds, List.copyOf(members), false);
+    }
+
+    /** Adds up known values. The sum is unknown (-1) only if all values are. */
+    private static long add(long sum, long value) {
+        if (value < 0) return sum;
+        return sum < 0 ? value : sum + value;
+    }
+
+    /**
+     * Compiles a case-insensitive expression, or a literal if the syntax is invalid, as it may be while being typed.
+     */
+    static Pattern pattern(String expression) {
+        try {
+            return Pattern.compile(expression, Pattern.CASE_INSENSITIVE | Pattern.UNICODE_CASE);
+        } catch (PatternSyntaxException e) {
+            return Pattern.compile(expression, Pattern.CASE_INSENSITIVE | Pattern.UNICODE_CASE | Pattern.LITERAL);
+        }
+    }
+
+    /** Returns whether the pattern occurs in the name or pool, or equals the thread id. */
+    static boolean matches(ThreadUsage thread, Pattern pattern) {
+        return pattern.matcher(thread.name()).find()
+                || pattern.matcher(thread.pool()).find()
+                || (thread.tid() != 0
+                        && pattern.matcher(Integer.toString(thread.tid())).matches());
+    }
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.cli;
+
+import java.io.IOException;
+import java.io.StringReader;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Properties;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.taskclock.monitor.AgentJar;
+import org.taskclock.monitor.AgentReport;
+import org.taskclock.monitor.AttachClient;
+import org.taskclock.monitor.JvmProcesses;
+
+/** A running JVM that the agent is, or will be, attached to. */
+final class TargetJvm {
+    /** The system property in which the agent publishes its state. */
+    private static final String STATE_PROPERTY = "taskclock.agent";
+
+    /** Must match org.taskclock.agent.Agent. */
+    private static final String REPLY = ";reply=";
+
+    private static final Pattern YIELD_MODE = Pattern.compile("yield=([a-z]+)");
+
+    private static final long TIMEOUT_MILLIS = 20_000;
+
+    private final long pid;
+
+    private TargetJvm(long pid) {
+        this.pid = pid;
+    }
+
+    /** Returns the JVM, after checking that the process exists, is a JVM, and is accessible. */
+    static TargetJvm of(long pid) throws CommandException {
+        Path maps = Path.of("/proc/" + pid + "/maps");
+        try {
+            if (!Files.readString(maps).contains("libjvm.so")) {
+                throw new CommandException(
+                        Main.FAILED, "process " + pid + " is not a JVM: jcmd lists the running JVMs");
+            }
+        } catch (NoSuchFileException e) {
+            if (JvmProcesses.isHidden(pid))
+                throw new CommandException(Main.NOT_PERMITTED, JvmProcesses.hiddenMessage(pid));
+            throw new CommandException(Main.NO_PROCESS, "there is no process " + pid + ": jcmd lists the running JVMs");
+        } catch (AccessDeniedException e) {
+            throw notPermitted(pid);
+        } catch (IOException e) {
+            // "No such process" if it exits during the read.
+            if (ProcessHandle.of(pid).isPresent()) throw notPermitted(pid);
+            throw new CommandException(Main.NO_PROCESS, "process " + pid + " has exited");
+        }
+        return new TargetJvm(pid);
+    }
+
+    private static CommandException notPermitted(long pid) {
+        String user = ProcessHandle.of(pid).flatMap(p -> p.info().user()).orElse("another user");
+        return new CommandException(
+                Main.NOT_PERMITTED, "process " + pid + " belongs to " + user + ": run this as that user or root");
+    }
+
+    /** Loads the agent, or passes the options to the agent that is already loaded. Returns the agent's state. */
+    String configureAgent(String options) throws CommandException {
+        Path copy = null;
+        Path reply = null;
+        try {
+            Path jar = AgentJar.find();
+            copy = copyIfHidden(jar);
+            String path = copy == null ? jar.toString() : "/" + root().relativize(copy);
+            AttachClient jvm = AttachClient.of(pid);
+            String name = ".taskclock_reply_" + ProcessHandle.current().pid() + "_" + System.nanoTime();
+            reply = jvm.tempDirectory().resolve(name);
+            String argument = path + "=" + options + REPLY + "/tmp/" + name;
+            checkLoaded(jvm.execute(TIMEOUT_MILLIS, "load", "instrument", "false", argument));
+            if (Files.isRegularFile(reply, LinkOption.NOFOLLOW_LINKS)) return Files.readString(reply);
+            return properties().getProperty(STATE_PROPERTY, "failed: the agent did not reply");
+        } catch (IOException e) {
+            throw attachFailed(e);
+        } finally {
+            // The agent keeps the jar open.
+            if (copy != null) delete(copy);
+            if (reply != null) delete(reply);
+        }
+    }
+
+    /** Returns the last state that the agent reported, or null if it was never loaded. */
+    String state() throws CommandException {
+        try {
+            return properties().getProperty(STATE_PROPERTY);
+        } catch (IOException e) {
+            throw attachFailed(e);
+        }
+    }
+
+    /** Returns the feature version of the JVM. */
+    int feature() throws CommandException {
+        try {
+            return Integer.parseInt(properties().getProperty("java.specification.version", ""));
+        } catch (NumberFormatException e) {
+            throw new CommandException(Main.FAILED, "process " + pid + " does not report its version");
+        } catch (IOException e) {
+            throw attachFailed(e);
+        }
+    }
+
+    /** Returns how the agent treats Thread.yield (pass, count or off), or null if the agent is not active. */
+    String yieldMode() throws CommandException {
+        String state = state();
+        if (state == null || !state.contains("version=") || state.endsWith("detached")) return null;
+        Matcher mode = YIELD_MODE.matcher(state);
+        return mode.find() ? mode.group(1) : "pass";
+    }
+
+    /** Requests a report from the agent. */
+    AgentReport report() throws CommandException {
+        try {
+            AgentReport report = AgentReport.request(AttachClient.of(pid), TIMEOUT_MILLIS);
+            if (report != null) return report;
+        } catch (AgentReport.AgentReportException e) {
+            throw new CommandException(Main.FAILED, "process " + pid + ": " + e.getMessage());
+        } catch (IOException e) {
+            throw attachFailed(e);
+        }
+        throw new CommandException(
+                Main.FAILED,
+                "process " + pid + ": the agent does not report: run taskclock attach " + pid + " to see why");
+    }
+
+    private Properties properties() throws IOException {
+        Properties properties = new Properties();
+        properties.load(new StringReader(AttachClient.of(pid).execute(TIMEOUT_MILLIS, "properties")));
+        return properties;
+    }
+
+    /** Checks the reply to a load command, as sun.tools.attach.HotSpotVirtualMachine does. */
+    private void checkLoaded(String reply) throws CommandException {
+        String text = reply.strip();
+        if (text.equals("return code: 0") || text.equals("0")) return;
+        String reason =
+                switch (text) {
+                    case "return code: 100" -> "no agent in the jar";
+                    case "return code: 102" -> "the agent failed to start: see its standard error";
+                    default ->
+                        text.isEmpty() ? "no reply" : text.lines().findFirst().orElse(text);
+                };
+        throw new CommandException(Main.FAILED, "process " + pid + " did not load the agent: " + reason);
+    }
+
+    private CommandException attachFailed(IOException e) {
+        if (ProcessHandle.of(pid).isEmpty())
+            return new CommandException(Main.NO_PROCESS, "process " + pid + " has exited");
+        String message = String.valueOf(e.getMessage());
+        if (message.contains("another user")
+                || message.contains("Operation not permitted")
+                || message.contains("Permission denied")) return notPermitted(pid);
+        return new CommandException(Main.FAILED, "cannot attach to process " + pid + ": " + message);
+    }
+
+    private Path root() {
+        return Path.of("/proc/" + pid + "/root");
+    }
+
+    /** Copies the jar to the target's /tmp if the target cannot see it, as in a container. Returns null if it can. */
+    private Path copyIfHidden(Path jar) throws IOException {
+        Path same = root().resolve(jar.toString().substring(1));
+        if (Files.isReadable(same) && Files.isSameFile(same, jar)) return null;
+        Path copy = root().resolve("tmp/taskclock-agent-" + pid + "-" + System.nanoTime() + ".jar");
+        Files.copy(jar, copy);
+        Files.setPosixFilePermissions(copy, PosixFilePermissions.fromString("rw-r--r--"));
+        return copy;
+    }
+
+    private static void delete(Path file) {
+        try {
+            Files.deleteIfExists(file);
+        } catch (IOException e) {
+            System.err.println("taskclock: " + file + " cannot be removed: " + e);
+        }
+    }
+}

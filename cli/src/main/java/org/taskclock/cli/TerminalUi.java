@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.cli;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.jline.utils.AttributedString;
+import org.taskclock.monitor.Interval;
+import org.taskclock.monitor.IntervalSource;
+import org.taskclock.monitor.IntervalSource.Jvm;
+import org.taskclock.monitor.ThreadUsage;
+
+/**
+ * The terminal interface. The main thread handles events and draws; a second thread samples the JVM, so that a JVM that
+ * hangs does not block the screen; a third reads keys. These two send events to the main thread through a queue.
+ */
+final class TerminalUi {
+    /** The first interval is short, to show something at once. */
+    private static final long FIRST_INTERVAL_NANOS = TimeUnit.MILLISECONDS.toNanos(300);
+
+    private static final long RESPONSE_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(3);
+    private static final int JUMP = 60;
+    private static final String NO_RESPONSE = "No response for ";
+
+    /** An event, handled on the main thread. */
+    interface Event {
+        void handle() throws IOException;
+    }
+
+    /**
+     * The initial settings.
+     *
+     * @param count number of intervals to show; 0 for no limit
+     * @param limit maximum number of threads; 0 for all
+     */
+    record Options(double intervalSeconds, int count, boolean color, Column sort, String filter, int limit) {}
+
+    /**
+     * The result of {@link #run}.
+     *
+     * @param shown false if the terminal could not be used
+     * @param reason why the source ended; empty if the user quit
+     */
+    record Outcome(boolean shown, String reason) {}
+
+    private final BlockingQueue<Event> events = new LinkedBlockingQueue<>();
+    private final QueryExecutor queries = new QueryExecutor(events);
+    private final ViewState view = new ViewState();
+    private List<IntervalSource> sources;
+    private final List<IntervalSource> openedSources = new ArrayList<>();
+    private final int count;
+    private int intervalsShown;
+    private Tty tty;
+    private boolean quit;
+
+    /** When the next sample is due. */
+    private long due = System.nanoTime() + FIRST_INTERVAL_NANOS;
+
+    /** When the sample in progress was requested; 0 if there is none. */
+    private long requestedAt;
+
+    /** Why the source ended; empty if it has not. */
+    private String endReason = "";
+
+    private TerminalUi(List<? extends IntervalSource> sources, Options options) {
+        this.sources = List.copyOf(sources);
+        this.count = options.count();
+        view.intervalSeconds = options.intervalSeconds();
+        view.color = options.color() && System.getenv("NO_COLOR") == null;
+        view.sort = options.sort();
+        view.filter(options.filter());
+        view.limit = options.limit();
+        view.isRecording = sources.stream().anyMatch(IntervalSource::canStep);
+        if (view.isRecording) due = System.nanoTime();
+    }
+
+    /** Runs until the user quits or the count is reached. Returns at once if the terminal cannot be used. */
+    static Outcome run(List<? extends IntervalSource> sources, Options options) throws IOException {
+        TerminalUi ui = new TerminalUi(sources, options);
+        ui.tty = Tty.open(ui.events, ui::handleKey, ui::redraw, ui::quit);
+        if (ui.tty == null) return new Outcome(false, "");
+        try {
+            ui.loop();
+        } finally {
+            ui.tty.close();
+            ui.printLastScreen();
+            ui.queries.shutdown();
+            for (IntervalSource source : ui.openedSources) source.close();
+        }
+        return new Outcome(true, ui.endReason);
+    }
+
+    /** Leaves the last interval on the normal screen, unless the user quit. */
+    private void printLastScreen() throws IOException {
+        if (view.intervals.isEmpty() || (!view.ended && (count == 0 || intervalsShown < count))) return;
+        view.page = ViewState.Page.TABLE;
+        view.selected = -1;
+        StringBuilder text = new StringBuilder();
+        for (AttributedString line : ScreenRenderer.draw(view, tty.columns(), tty.rows())) {
+            if (line.length() > 0) text.append(line.toString().stripTrailing()).append('\n');
+        }
+        Main.print(text.toString());
+    }
+
+    private void loop() throws IOException {
+        redraw();
+        while (!quit) {
+            Event event;
+            try {
+                event = events.poll(Math.max(0, timeout()), TimeUnit.NANOSECONDS);
+            } catch (InterruptedException e) {
+                return;
+            }
+            if (event != null) {
+                event.handle();
+                // Handle all pending events before drawing.
+                for (Event next = events.poll(); next != null && !quit; next = events.poll()) next.handle();
+            }
+            sample();
+            if (!quit) draw();
+        }
+    }
+
+    private long timeout() {
+        if (requestedAt != 0) return RESPONSE_TIMEOUT_NANOS;
+        return view.paused || view.ended ? Long.MAX_VALUE : due - System.nanoTime();
+    }
+
+    /** Requests the next sample if it is due, or shows that the previous one has not completed. */
+    private void sample() {
+        long now = System.nanoTime();
+        if (requestedAt != 0) {
+            if (now - requestedAt >= RESPONSE_TIMEOUT_NANOS) {
+                view.message = NO_RESPONSE + (now - requestedAt) / 1_000_000_000 + " s: the process may be stopped";
+            }
+            return;
+        }
+        if (view.paused || view.ended || now - due < 0) return;
+        due = now + (long) (view.intervalSeconds * 1e9);
+        if (view.page == ViewState.Page.JVMS) listJvms(); // which covers the time since the previous call
+        List<IntervalSource> current = sources;
+        ThreadUsage thread = view.page == ViewState.Page.STACKS ? view.stackThread : null;
+        IntervalSource source = thread == null ? null : findSource(thread.pid());
+        requestSample(() -> {
+            List<Interval> intervals = new ArrayList<>();
+            List<IntervalSource> remaining = new ArrayList<>(current);
+            String error = "";
+            for (IntervalSource each : current) {
+                try {
+                    Interval interval = each.next();
+                    if (interval == null) return () -> pause("End of the recording; [ steps back");
+                    intervals.add(interval);
+                } catch (IOException e) {
+                    remaining.remove(each);
+                    if (remaining.isEmpty()) throw e;
+                    error = e.getMessage(); // continue with the others
+                }
+            }
+            String message = error;
+            String stacks = thread == null || !remaining.contains(source) ? null : source.stacks(thread);
+            return () -> {
+                sources = remaining;
+                accept(intervals, stacks);
+                if (!message.isEmpty()) view.message = message;
+            };
+        });
+    }
+
+    private void requestSample(QueryExecutor.Query query) {
+        requestedAt = System.nanoTime();
+        queries.submit(
+                () -> {
+                    Event result = query.run();
+                    return () -> {
+                        requestedAt = 0;
+                        result.handle();
+                    };
+                },
+                error -> {
+                    requestedAt = 0;
+                    end(error);
+                });
+    }
+
+    private void pause(String message) {
+        view.paused = true;
+        view.message = message;
+    }
+
+    private void end(String message) {
+        view.ended = true;
+        endReason = message;
+        view.message = message + ": showing the last interval";
+    }
+
+    private void accept(List<Interval> intervals, String stacks) {
+        view.accept(intervals);
+        if (stacks != null) view.stacks = stacks;
+        if (view.message.startsWith(NO_RESPONSE)) view.message = "";
+        intervalsShown++;
+        if (count > 0 && intervalsShown >= count) quit = true;
+    }
+
+    private void quit() {
+        quit = true;
+    }
+
+    private void redraw() throws IOException {
+        tty.clear();
+        draw();
+    }
+
+    private void draw() throws IOException {
+        tty.draw(ScreenRenderer.draw(view, tty.columns(), tty.rows()));
+    }
+
+    private void handleKey(String key) throws IOException {
+        switch (KeyBindings.handle(view, key, ScreenRenderer.pageHeight(view, tty.rows()))) {
+            case NONE -> {}
+            case QUIT -> quit = true;
+            case REDRAW -> redraw();
+            case SUSPEND -> {
+                tty.suspend();
+                redraw();
+            }
+            case RESCHEDULE -> due = System.nanoTime() + (view.paused ? 0 : (long) (view.intervalSeconds * 1e9));
+            case STACKS -> showStacks();
+            case LIST_JVMS -> {
+                view.jvms = List.of();
+                view.scroll = 0;
+                view.page = ViewState.Page.JVMS;
+                listJvms();
+            }
+            case OPEN_JVM -> openJvm();
+            case STEP_BACK -> step(-1);
+            case STEP_FORWARD -> step(1);
+            case JUMP_BACK -> step(-JUMP);
+            case JUMP_FORWARD -> step(JUMP);
+        }
+    }
+
+    private void showStacks() {
+        if (view.ended) {
+            view.stacks = "The process has exited.";
+            return;
+        }
+        ThreadUsage thread = view.stackThread;
+        IntervalSource source = findSource(thread.pid());
+        query(() -> {
+            String stacks = source.stacks(thread);
+            return () -> view.stacks = stacks;
+        });
+    }
+
+    private IntervalSource findSource(int pid) {
+        for (int i = 0; i < view.intervals.size() && i < sources.size(); i++) {
+            if (view.intervals.get(i).pid() == pid) return sources.get(i);
+        }
+        return sources.get(0);
+    }
+
+    private void listJvms() {
+        query(() -> {
+            List<Jvm> jvms = sources.get(0).jvms();
+            return () -> view.acceptJvms(jvms);
+        });
+    }
+
+    private void openJvm() {
+        int pid = view.jvms.get(view.scroll).pid();
+        query(() -> {
+            IntervalSource source = sources.get(0).open(pid);
+            return () -> {
+                openedSources.add(source);
+                sources = List.of(source);
+                view.reset();
+                view.intervals = List.of();
+                view.rebuild();
+                view.ended = false;
+                endReason = "";
+                view.paused = false;
+                view.message = "";
+                due = System.nanoTime() + FIRST_INTERVAL_NANOS;
+            };
+        });
+    }
+
+    private void step(int steps) {
+        if (!sources.get(0).canStep()) {
+            view.message = "Live view: nothing to rewind";
+            return;
+        }
+        view.paused = true;
+        query(() -> {
+            Interval interval = sources.get(0).step(steps);
+            return () -> {
+                view.reset();
+                view.accept(List.of(interval));
+            };
+        });
+    }
+
+    /** Runs a query other than a sample: a failure is only shown. */
+    private void query(QueryExecutor.Query query) {
+        queries.submit(query, error -> {
+            if (view.page == ViewState.Page.STACKS) view.stacks = error;
+            else if (!view.ended) view.message = error;
+        });
+    }
+}

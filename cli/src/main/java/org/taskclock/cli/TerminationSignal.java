@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.cli;
+
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.jline.utils.Signals;
+
+/** Lets a command shut down in order on SIGINT, SIGTERM or SIGHUP. */
+final class TerminationSignal {
+    private final CountDownLatch received = new CountDownLatch(1);
+
+    /** Installs the handlers: from now on these signals do not terminate this JVM. */
+    TerminationSignal() {
+        for (String signal : new String[] {"INT", "TERM", "HUP"}) Signals.register(signal, received::countDown);
+    }
+
+    boolean isReceived() {
+        return received.getCount() == 0;
+    }
+
+    /** Sleeps until the time is over or a signal arrives. Returns false if a signal has been received. */
+    boolean sleep(Duration duration) {
+        try {
+            return !received.await(duration.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+}

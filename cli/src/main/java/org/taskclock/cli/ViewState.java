@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.cli;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Pattern;
+import org.taskclock.monitor.Diagnosis;
+import org.taskclock.monitor.Interval;
+import org.taskclock.monitor.IntervalSource.Jvm;
+import org.taskclock.monitor.ThreadUsage;
+
+/** The state of the terminal interface, which {@link KeyBindings} changes and {@link ScreenRenderer} draws. */
+final class ViewState {
+    /** The content of the screen between header and footer. */
+    enum Page {
+        TABLE,
+        HELP,
+        DIAGNOSES,
+        STACKS,
+        SORT,
+        JVMS
+    }
+
+    /** The input prompt in the last line. */
+    enum Prompt {
+        NONE(""),
+        SEARCH("Search: "),
+        FILTER("Filter: "),
+        INTERVAL("Interval in seconds: ");
+
+        final String label;
+
+        Prompt(String label) {
+            this.label = label;
+        }
+    }
+
+    /** Diagnoses that affect all threads, or where CPU time does no useful work, by severity. The others follow. */
+    private static final List<String> BY_SEVERITY =
+            List.of("yield-storm", "carrier-monopolised", "throttled", "gc", "jit");
+
+    Page page = Page.TABLE;
+    Prompt prompt = Prompt.NONE;
+    String typed = "";
+
+    Column sort = Column.CPU;
+    boolean reversed;
+    private String filter = "";
+    private Pattern filterPattern = TableModel.pattern("");
+    String search = "";
+    boolean groupByPool;
+    boolean paused;
+    boolean following;
+    boolean hideIdle;
+    boolean hideJvm;
+    boolean color = true;
+    double intervalSeconds = 1;
+    /** Maximum number of rows; 0 for all. */
+    int limit;
+
+    /** Indexes of the selected row and of the first visible row. */
+    int selected;
+
+    int topRow;
+    String selectedKey = "";
+
+    /** The first visible line of a text page, or the selected item of a menu. */
+    int scroll;
+
+    List<Interval> intervals = List.of();
+    List<TableModel.Row> rows = List.of();
+    List<Jvm> jvms = List.of();
+    ThreadUsage stackThread;
+    String stacks = "";
+
+    /** A message in the footer until the next key press, or permanently once the source has ended. */
+    String message = "";
+
+    boolean ended;
+    boolean isRecording;
+
+    final Set<String> tags = new HashSet<>();
+    private final Set<String> expanded = new HashSet<>();
+    private Map<String, Double> seconds = new HashMap<>();
+
+    static String key(ThreadUsage thread) {
+        return thread.pid() + "/" + thread.tid() + "/" + (thread.tid() == 0 ? thread.kind() + thread.name() : "");
+    }
+
+    double seconds(String key) {
+        return seconds.getOrDefault(key, 0.0);
+    }
+
+    boolean isExpanded(String key) {
+        return expanded.contains(key);
+    }
+
+    void setExpanded(String key, boolean expand) {
+        if (expand) expanded.add(key);
+        else expanded.remove(key);
+        rebuild();
+    }
+
+    boolean hasExpanded() {
+        return !expanded.isEmpty();
+    }
+
+    void collapseAll() {
+        expanded.clear();
+        rebuild();
+    }
+
+    boolean isVisible(ThreadUsage thread) {
+        if (hideIdle && thread.cpuNanos() <= 0 && thread.waitNanos() <= 0) return false;
+        if (hideJvm) {
+            switch (thread.kind()) {
+                case GC, JIT, VM, NATIVE -> {
+                    return false;
+                }
+                default -> {}
+            }
+        }
+        return filter.isEmpty() || TableModel.matches(thread, filterPattern);
+    }
+
+    String filter() {
+        return filter;
+    }
+
+    void filter(String expression) {
+        filter = expression;
+        filterPattern = TableModel.pattern(expression);
+        rebuild();
+    }
+
+    /** Replaces the intervals, one for each JVM, with the next ones. */
+    void accept(List<Interval> next) {
+        intervals = next;
+        Map<String, Double> sums = new HashMap<>();
+        for (Interval interval : intervals) {
+            for (ThreadUsage thread : interval.threads()) {
+                String key = key(thread);
+                sums.put(key, seconds(key) + Math.max(0, thread.cpuNanos()) / 1e9);
+            }
+        }
+        seconds = sums; // without the threads that have ended
+        rebuild();
+    }
+
+    /** Clears what belongs to another JVM, or to another position in a recording. */
+    void reset() {
+        seconds = new HashMap<>();
+        tags.clear();
+        expanded.clear();
+    }
+
+    /** Rebuilds the rows, and keeps the selection on the same row, or on the same thread if it is followed. */
+    void rebuild() {
+        rows = TableModel.rows(intervals, this);
+        if (limit > 0 && rows.size() > limit) rows = rows.subList(0, limit);
+        if (following) {
+            for (int i = 0; i < rows.size(); i++) {
+                if (rows.get(i).key().equals(selectedKey)) selected = i;
+            }
+        }
+        select(selected);
+    }
+
+    void select(int index) {
+        selected = Math.max(0, Math.min(index, rows.size() - 1));
+        TableModel.Row row = selected();
+        if (row != null && !(following && !selectedKey.isEmpty())) selectedKey = row.key();
+    }
+
+    /** Moves the selection and stops following a thread. */
+    void moveTo(int index) {
+        following = false;
+        select(index);
+    }
+
+    TableModel.Row selected() {
+        return selected < rows.size() ? rows.get(selected) : null;
+    }
+
+    /** Selects the first match of the search from the given row on, wrapping around. Returns whether there is one. */
+    boolean find(int from) {
+        Pattern pattern = TableModel.pattern(search);
+        for (int i = 0; i < rows.size(); i++) {
+            int index = Math.floorMod(from + i, rows.size());
+            if (TableModel.matches(rows.get(index).thread(), pattern)) {
+                moveTo(index);
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Replaces the list of JVMs and keeps the selected one selected. */
+    void acceptJvms(List<Jvm> found) {
+        int pid = scroll < jvms.size() ? jvms.get(scroll).pid() : 0;
+        jvms = List.copyOf(found);
+        for (int i = 0; i < jvms.size(); i++) if (jvms.get(i).pid() == pid) scroll = i;
+    }
+
+    /** Returns all diagnoses, the most severe first. */
+    List<Diagnosis> diagnoses() {
+        List<Diagnosis> all = new ArrayList<>();
+        for (Interval interval : intervals) all.addAll(interval.diagnoses());
+        all.sort(Comparator.comparingInt(ViewState::severityRank));
+        return all;
+    }
+
+    private static int severityRank(Diagnosis diagnosis) {
+        int rank = BY_SEVERITY.indexOf(diagnosis.kind());
+        return rank < 0 ? BY_SEVERITY.size() : rank;
+    }
+
+    List<String> notes() {
+        List<String> all = new ArrayList<>();
+        for (Interval interval : intervals) all.addAll(interval.notes());
+        return all;
+    }
+}

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.cli;
+
+import com.google.gson.GsonBuilder;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import org.taskclock.monitor.AgentReport;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+@Command(
+        name = "yields",
+        mixinStandardHelpOptions = true,
+        versionProvider = Main.Version.class,
+        description = {
+            "Count Thread.yield calls by call site, with their CPU cost.",
+            "Loads the agent for that time if necessary and restores the JVM afterwards."
+        },
+        footer = {
+            "",
+            "Examples:",
+            "  taskclock yields 4711 --for 10s  find callers of Thread.yield",
+            "  taskclock yields 4711 --off      turn off Thread.yield in platform threads",
+            "  taskclock detach 4711            undo that",
+            "",
+            "Exit codes: 0 success, 1 failure, 2 usage error, 4 no such process, 5 permission denied."
+        })
+final class YieldsCommand implements Callable<Integer> {
+    /** Options that disable the features of the agent that are not needed here. */
+    private static final String YIELD_ONLY = "threadmxbean=off,bean=off,jfr=off,yield=";
+
+    @Parameters(index = "0", paramLabel = "PID|NAME", description = "Process id, or part of a program's name.")
+    private String jvm;
+
+    @Option(
+            names = "--for",
+            paramLabel = "TIME",
+            converter = UnitConverters.DurationConverter.class,
+            defaultValue = "5s",
+            description = "How long to count (default: ${DEFAULT-VALUE}).")
+    private Duration duration;
+
+    @Option(
+            names = "--off",
+            description = "Turn off Thread.yield in platform threads from now on. A program that waits by yielding will"
+                    + " spin.")
+    private boolean off;
+
+    @Option(
+            names = "--top",
+            paramLabel = "N",
+            defaultValue = "10",
+            description = "Show at most N call sites (default: ${DEFAULT-VALUE}).")
+    private int top;
+
+    @Option(names = "--json", description = "Print one JSON object with all call sites.")
+    private boolean json;
+
+    /**
+     * A call site.
+     *
+     * @param cpuNanosPerSecond its share, by number of yields, of the CPU time of all yields of platform threads; -1 if
+     *     unknown
+     */
+    record CallSite(
+            String site, double perSecond, double virtualPerSecond, double cpuNanosPerSecond, List<String> stack) {}
+
+    /**
+     * The yields that were counted, as --json prints them.
+     *
+     * @param platformPercent CPU time of the yields of platform threads, in percent of one core
+     * @param schedulingPercent CPU time of carriers outside virtual threads, in percent of one core
+     */
+    record Result(
+            long pid,
+            double seconds,
+            double platformPerSecond,
+            double virtualPerSecond,
+            double platformPercent,
+            double schedulingPercent,
+            boolean overflown,
+            List<CallSite> places) {}
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        // From here on, Ctrl-C restores the JVM.
+        TerminationSignal termination = new TerminationSignal();
+        try {
+            long pid = JvmSelector.select(jvm, true);
+            TargetJvm target = TargetJvm.of(pid);
+            return off ? turnOff(pid, target) : count(pid, target, termination);
+        } catch (CommandException e) {
+            return Main.fail(e.getMessage(), e.exitCode);
+        }
+    }
+
+    private static int turnOff(long pid, TargetJvm target) throws CommandException, IOException {
+        boolean attached = target.yieldMode() != null;
+        setYieldMode(target, attached ? "yield=off" : YIELD_ONLY + "off");
+        Main.print("Thread.yield is now off in platform threads of process " + pid + "; to undo, run taskclock "
+                + (attached ? "attach " + pid + " yield=pass" : "detach " + pid) + "\n");
+        return Main.OK;
+    }
+
+    private int count(long pid, TargetJvm target, TerminationSignal termination) throws CommandException, IOException {
+        String previousMode = target.yieldMode();
+        if ("off".equals(previousMode)) {
+            return Main.fail(
+                    "yields: process " + pid + ": Thread.yield is off: run taskclock attach " + pid + " yield=pass",
+                    Main.FAILED);
+        }
+        AgentReport start;
+        AgentReport end;
+        try {
+            setYieldMode(target, previousMode == null ? YIELD_ONLY + "count" : "yield=count");
+            start = target.report();
+            termination.sleep(duration);
+            end = target.report();
+        } finally {
+            target.configureAgent(previousMode == null ? "detach" : "yield=" + previousMode);
+        }
+        Result result = difference(pid, start, end);
+        Main.print(json ? new GsonBuilder().disableHtmlEscaping().create().toJson(result) + "\n" : text(result));
+        return Main.OK;
+    }
+
+    private static void setYieldMode(TargetJvm target, String options) throws CommandException {
+        String state = target.configureAgent(options);
+        if (state.startsWith("failed: ") || state.contains("left out: yield"))
+            throw new CommandException(Main.FAILED, "agent: " + state);
+    }
+
+    private static Result difference(long pid, AgentReport start, AgentReport end) {
+        double seconds = (end.elapsedNanos() - start.elapsedNanos()) / 1e9;
+        double platform = end.platformYields() - start.platformYields();
+        double virtual = end.virtualYields() - start.virtualYields();
+        double platformNanos = end.platformYieldNanos() - start.platformYieldNanos();
+        double scheduling = end.schedulingNanos() - start.schedulingNanos();
+        double nanosPerYield = platform > 0 ? platformNanos / platform : 0;
+        Map<List<String>, AgentReport.Site> earlier = new HashMap<>();
+        for (AgentReport.Site site : start.yieldSites()) earlier.put(site.stack(), site);
+        List<CallSite> places = new ArrayList<>();
+        for (AgentReport.Site site : end.yieldSites()) {
+            AgentReport.Site base = earlier.getOrDefault(site.stack(), new AgentReport.Site(0, 0, List.of()));
+            double yields = site.yields() - base.yields();
+            double virtualYields = site.virtualYields() - base.virtualYields();
+            if (yields <= 0) continue;
+            double nanos = virtualYields == 0 ? (yields - virtualYields) * nanosPerYield / seconds : -1;
+            places.add(new CallSite(site.name(), yields / seconds, virtualYields / seconds, nanos, site.stack()));
+        }
+        places.sort(Comparator.comparingDouble(CallSite::perSecond).reversed());
+        return new Result(
+                pid,
+                seconds,
+                platform / seconds,
+                virtual / seconds,
+                platformNanos / seconds / 1e7,
+                Math.max(0, scheduling) / seconds / 1e7,
+                end.overflown(),
+                places);
+    }
+
+    private String text(Result result) {
+        StringBuilder text = new StringBuilder();
+        line(text, "process %d, %.1f s", result.pid(), result.seconds());
+        line(
+                text,
+                "%,14.0f yields/s in platform threads, using %.1f %% of one core",
+                result.platformPerSecond(),
+                result.platformPercent());
+        line(
+                text,
+                "%,14.0f yields/s in virtual threads; their scheduling, for any reason, uses %.1f %% of one core",
+                result.virtualPerSecond(),
+                result.schedulingPercent());
+        if (result.overflown()) line(text, "Too many call sites: the rest are in (other).");
+        if (result.places().isEmpty()) {
+            line(text, "No calls of Thread.yield.");
+            return text.toString();
+        }
+        line(text, "");
+        line(text, "%14s %6s  %s", "yields/s", "cpu %", "call site");
+        for (CallSite place :
+                result.places().subList(0, Math.min(top, result.places().size()))) {
+            String cost = place.cpuNanosPerSecond() < 0
+                    ? "-"
+                    : String.format(Locale.ROOT, "%.1f", place.cpuNanosPerSecond() / 1e7);
+            line(
+                    text,
+                    "%,14.0f %6s  %s%s",
+                    place.perSecond(),
+                    cost,
+                    place.site(),
+                    place.virtualPerSecond() > 0 ? " (virtual)" : "");
+            for (int i = 1; i < place.stack().size(); i++)
+                line(text, "%14s %6s    %s", "", "", place.stack().get(i));
+        }
+        return text.toString();
+    }
+
+    private static void line(StringBuilder text, String format, Object... values) {
+        text.append(String.format(Locale.ROOT, format, values)).append('\n');
+    }
+}

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.taskclock.monitor.Interval;
+import org.taskclock.monitor.ThreadUsage;
+
+/** The rendered screen, without a terminal. */
+class ScreenRendererTest {
+    private static final int WIDTH = 120;
+    private static final int HEIGHT = 60;
+
+    private final ViewState view = new ViewState();
+    private final Interval interval = SyntheticJvm.interval(4711, 1);
+
+    ScreenRendererTest() {
+        view.accept(List.of(interval));
+    }
+
+    private List<String> draw(int width, int height) {
+        return ScreenRenderer.draw(view, width, height).stream()
+                .map(Object::toString)
+                .toList();
+    }
+
+    private String screen() {
+        return String.join("\n", draw(WIDTH, HEIGHT));
+    }
+
+    private void press(String... keys) {
+        for (String key : keys) KeyBindings.handle(view, key, ScreenRenderer.pageHeight(view, HEIGHT));
+    }
+
+    /** Returns these names in the order in which the table shows them. */
+    private List<String> order(String... names) {
+        List<String> found = new ArrayList<>();
+        for (String line : draw(WIDTH, HEIGHT)) {
+            for (String name : names) if (line.stripTrailing().endsWith(" " + name)) found.add(name);
+        }
+        return found;
+    }
+
+    @Test
+    void shouldShowTheFiguresOfTheInterval() {
+        List<String> lines = draw(WIDTH, HEIGHT);
+        for (ThreadUsage thread : interval.threads()) {
+            if (thread.tid() == 0) continue;
+            String line = lines.stream()
+                    .filter(l -> l.strip().startsWith(thread.tid() + " "))
+                    .findFirst()
+                    .orElseThrow();
+            String[] cells = line.strip().split(" +", -1);
+            assertThat(cells[1]).isEqualTo(String.valueOf(thread.state()));
+            assertThat(Double.parseDouble(cells[2])).isEqualTo(interval.percent(thread.cpuNanos()));
+            assertThat(Double.parseDouble(cells[3])).isEqualTo(interval.percent(thread.userNanos()));
+            assertThat(Double.parseDouble(cells[4])).isEqualTo(interval.percent(thread.systemNanos()));
+            assertThat(Double.parseDouble(cells[7])).isEqualTo((double) thread.voluntary());
+            assertThat(Double.parseDouble(cells[8])).isEqualTo((double) thread.involuntary());
+        }
+        assertThat(lines.get(1)).contains("205.0 %", "user 105.0", "system 100.0");
+        assertThat(lines.get(2)).contains("210.0 %", "70.0 % of limit", "throttled 2.0 %");
+        assertThat(lines.get(3)).contains("300.0 %", "of 400.0: 75.0 %");
+        assertThat(lines.get(HEIGHT - 1)).contains("taskclock 0.5 %");
+    }
+
+    @Test
+    void shouldShowSeveralJvms() {
+        view.accept(List.of(interval, SyntheticJvm.interval(4712, 1)));
+        List<String> lines = draw(WIDTH, HEIGHT);
+        assertThat(lines.get(0)).contains("  1.0 s  2 JVMs");
+        assertThat(lines.get(1)).startsWith("4711 org.example.Main").contains(" 205.0 %  system 100.0");
+        assertThat(lines.get(2)).startsWith("4712 other.jar").contains(" 205.0 %  system 100.0");
+        assertThat(lines.get(3)).startsWith("machine");
+        for (int pid : new int[] {4711, 4712}) {
+            assertThat(lines).anySatisfy(l -> assertThat(l).matches(" *" + pid + " .* worker-1 *"));
+        }
+    }
+
+    @Test
+    void shouldFitAnySizeAfterAnyKeys() {
+        String[] keys = {
+            "Up",
+            "Down",
+            "PageUp",
+            "PageDown",
+            "Home",
+            "End",
+            "t",
+            "+",
+            "-",
+            "*",
+            "I",
+            "P",
+            "T",
+            "N",
+            "M",
+            "S",
+            "V",
+            "X",
+            "<",
+            ">",
+            "F",
+            "Space",
+            "U",
+            "i",
+            "K",
+            "F2",
+            "F1",
+            "F6",
+            "q",
+            "Enter",
+            "Escape",
+            "F4",
+            "w",
+            "o",
+            "F3",
+            "n",
+            "Backspace",
+            "p",
+            "d",
+            "9",
+            "x"
+        };
+        Random random = new Random(7);
+        for (int i = 0; i < 1500; i++) {
+            press(keys[random.nextInt(keys.length)]);
+            if (i % 50 == 0)
+                view.accept(List.of(SyntheticJvm.interval(4711, i), SyntheticJvm.interval(4712, i))
+                        .subList(0, 1 + i / 50 % 2));
+            int width = 1 + random.nextInt(i % 2 == 0 ? 100 : 300);
+            int height = 1 + random.nextInt(80);
+            List<String> lines = draw(width, height);
+            assertThat(lines).hasSize(height);
+            assertThat(lines).allSatisfy(line -> {
+                assertThat(CellFormat.width(line)).isLessThanOrEqualTo(width);
+                assertThat(line).doesNotContain("\u001b", "\n", "\u202e");
+            });
+        }
+    }
+
+    @Test
+    void shouldAlignColumnsWithWideCharacters() {
+        press("Down", "Down", "Down", "Down"); // one of them is selected
+        for (String name : List.of(SyntheticJvm.WIDE, "worker-1")) {
+            String line = draw(WIDTH, HEIGHT).stream()
+                    .filter(l -> l.stripTrailing().endsWith(" " + name))
+                    .findFirst()
+                    .orElseThrow();
+            int at = CellFormat.width(line.substring(0, line.lastIndexOf(name)));
+            String titles = draw(WIDTH, HEIGHT).get(5);
+            assertThat(at).isEqualTo(titles.indexOf("NAME"));
+        }
+    }
+
+    @Test
+    void shouldSort() {
+        assertThat(order("worker-1", "worker-2", "worker-3")).containsExactly("worker-1", "worker-2", "worker-3");
+        press("I");
+        assertThat(order("worker-1", "worker-2", "worker-3")).containsExactly("worker-3", "worker-2", "worker-1");
+        press("I", "V"); // voluntary
+        assertThat(order("worker-1", "worker-2", "worker-3")).containsExactly("worker-3", "worker-2", "worker-1");
+        press("S");
+        assertThat(order("worker-1", "worker-2", "worker-3")).containsExactly("worker-1", "worker-3", "worker-2");
+        press("N");
+        assertThat(order("http-1", "worker-1", "http-2")).containsExactly("worker-1", "http-1", "http-2");
+        press("F6", "Home", "End", "Enter"); // the last item is the name
+        assertThat(view.sort).isEqualTo(Column.NAME);
+        assertThat(order("http-1", "worker-1", "GC Thread#0")).containsExactly("GC Thread#0", "http-1", "worker-1");
+    }
+
+    @Test
+    void shouldSearchAndFilter() {
+        press("/", "g", "c", "Space", "t", "Enter");
+        assertThat(view.selected().thread().name()).isEqualTo("GC Thread#0");
+        press("n");
+        assertThat(view.selected().thread().name()).isEqualTo("GC Thread#0");
+        press("/", "z", "z", "Enter");
+        assertThat(screen()).contains("Not found: zz");
+        press("F4", "W", "o", "r", "k", "e", "r", "-", "2", "|", "3", "0", "0", "Enter");
+        assertThat(view.rows).extracting(row -> row.thread().tid()).containsExactly(102, 300);
+        assertThat(screen()).contains("filter: Worker-2|300");
+        press("F4", "Escape");
+        assertThat(view.rows).hasSameSizeAs(interval.threads());
+    }
+
+    @Test
+    void shouldShowPoolsWithTheSumsOfTheirThreads() {
+        press("t");
+        String pool = draw(WIDTH, HEIGHT).stream()
+                .filter(l -> l.contains("+ worker-# (3)"))
+                .findFirst()
+                .orElseThrow();
+        assertThat(pool.strip().split(" +", -1)).contains("R", "140.0", "51.0", "89.0", "0.3", "101.0", "9881");
+        assertThat(order("worker-1")).isEmpty();
+        press("Enter"); // expands the pool in the first row
+        assertThat(order("worker-1", "worker-2", "worker-3")).containsExactly("worker-1", "worker-2", "worker-3");
+        press("Down", "-"); // from a member
+        assertThat(order("worker-1")).isEmpty();
+        // The carriers' time includes that of virtual threads and is counted once.
+        TableModel.Row carriers = view.rows.stream()
+                .filter(row -> row.thread().kind() == ThreadUsage.Kind.CARRIER)
+                .findFirst()
+                .orElseThrow();
+        assertThat(interval.percent(carriers.thread().cpuNanos())).isEqualTo(30);
+        assertThat(carriers.members()).hasSize(2);
+    }
+
+    @Test
+    void shouldFollowTheThreadAndKeepTags() {
+        press("F", "Space", "F"); // tags worker-1 and follows worker-2
+        assertThat(view.selected().thread().name()).isEqualTo("worker-2");
+        press("I", "F1", "q");
+        view.accept(List.of(SyntheticJvm.interval(4711, 2)));
+        assertThat(view.selected().thread().name()).isEqualTo("worker-2");
+        assertThat(screen()).contains("*worker-1").contains("1 tagged 98.0 %");
+    }
+
+    @Test
+    void shouldShowTheMostSevereDiagnosis() {
+        assertThat(screen()).contains("! yield-storm: thread worker-1").contains("1 more");
+        press("F2");
+        assertThat(screen())
+                .contains(
+                        "9876 involuntary switches",
+                        "java.lang.Thread.yield0 in 5 of 5 stacks",
+                        "! throttled: The container is throttled");
+        assertThat(draw(40, 10).get(1)).startsWith("! yield-storm");
+    }
+
+    @Test
+    void shouldSumUpTimeSinceTheStart() {
+        view.accept(List.of(SyntheticJvm.interval(4711, 2)));
+        assertThat(view.seconds(ViewState.key(interval.threads().get(0)))).isEqualTo(2 * 0.98);
+        press("T");
+        assertThat(order("worker-1", "worker-2")).containsExactly("worker-1", "worker-2");
+    }
+
+    @Test
+    void shouldNotUseColorsWhenDisabled() {
+        view.color = false;
+        String plain = ansi();
+        view.color = true;
+        assertThat(ansi()).containsPattern("\u001b\\[[0-9;]*3[1-6]");
+        assertThat(plain).doesNotContainPattern("\u001b\\[[0-9;]*3[0-9]").contains("\u001b[7m");
+    }
+
+    private String ansi() {
+        StringBuilder out = new StringBuilder();
+        ScreenRenderer.draw(view, WIDTH, HEIGHT).forEach(line -> out.append(line.toAnsi()));
+        return out.toString();
+    }
+
+    @Test
+    void shouldHideJvmThreads() {
+        press("K");
+        assertThat(order("GC Thread#0", "worker-1")).containsExactly("worker-1");
+        press("K", "F4", "C", "2", "Enter");
+        assertThat(screen()).contains("C2 CompilerThre~");
+    }
+
+    @Test
+    void shouldShowUnknownValuesAsDashes() {
+        assertThat(CellFormat.number(-1)).isEqualTo("-");
+        assertThat(CellFormat.number(Double.NaN)).isEqualTo("-");
+        String virtual = draw(WIDTH, HEIGHT).stream()
+                .filter(l -> l.contains("query-#"))
+                .findFirst()
+                .orElseThrow();
+        assertThat(virtual.strip().split(" +", -1)).startsWith("S", "20.0", "-", "-");
+    }
+
+    @Test
+    void shouldFormatNumbersInFiveColumns() {
+        assertThat(List.of(
+                        CellFormat.number(0),
+                        CellFormat.number(99.95),
+                        CellFormat.number(999.94),
+                        CellFormat.number(999.96),
+                        CellFormat.number(99_999),
+                        CellFormat.number(99_999.6),
+                        CellFormat.number(12_345_678),
+                        CellFormat.time(12.34),
+                        CellFormat.time(245),
+                        CellFormat.time(7445)))
+                .containsExactly("0.0", "100.0", "999.9", "1000", "99999", "100k", "12M", "12.3", "4:05", "2:04:05");
+    }
+}

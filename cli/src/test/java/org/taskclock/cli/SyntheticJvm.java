@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.cli;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import org.taskclock.monitor.Diagnosis;
+import org.taskclock.monitor.Interval;
+import org.taskclock.monitor.IntervalSource;
+import org.taskclock.monitor.ProcessUsage;
+import org.taskclock.monitor.ThreadUsage;
+import org.taskclock.monitor.ThreadUsage.Kind;
+
+/** A synthetic JVM with known figures. As a program, shows it in the terminal interface. */
+class SyntheticJvm implements IntervalSource {
+    static final long SECOND = 1_000_000_000;
+    static final String WIDE = "データ処理-1";
+    static final String EVIL = "evil\u001b[2J\u202ename";
+
+    private final int pid;
+    private int number;
+
+    SyntheticJvm(int pid) {
+        this.pid = pid;
+    }
+
+    /** The argument is a file: the JVM has ended once it exists. Writes our process id to that name plus ".pid". */
+    public static void main(String[] args) throws Exception {
+        Path ended = Path.of(args[0]);
+        Files.writeString(
+                Path.of(args[0] + ".pid"), Long.toString(ProcessHandle.current().pid()));
+        IntervalSource jvm = new SyntheticJvm(4711) {
+            @Override
+            public Interval next() throws IOException {
+                if (Files.exists(ended)) throw new IOException("process 4711 has exited");
+                return super.next();
+            }
+        };
+        if (!Tty.isUsable()) {
+            System.out.println("no terminal");
+            return;
+        }
+        System.out.println(TerminalUi.run(List.of(jvm), new TerminalUi.Options(0.2, 0, true, Column.CPU, "", 0)));
+    }
+
+    @Override
+    public Interval next() throws IOException {
+        return interval(pid, number++);
+    }
+
+    @Override
+    public String stacks(ThreadUsage thread) {
+        return "\"" + thread.name() + "\" tid=" + thread.tid()
+                + "\n\tat example.Busy.spin(Busy.java:7)\n\tat example.Busy.run(Busy.java:3)";
+    }
+
+    @Override
+    public List<Jvm> jvms() {
+        return List.of(new Jvm(4711, "org.example.Main", 150), new Jvm(4712, "other.jar", 1));
+    }
+
+    @Override
+    public IntervalSource open(int other) {
+        return new SyntheticJvm(other);
+    }
+
+    static Interval interval(int pid, int number) {
+        List<ThreadUsage> threads = new ArrayList<>();
+        threads.add(thread(pid, 101, 31, "worker-1", Kind.JAVA, "worker-#", 98, 10, 0, 9876, 'R'));
+        threads.add(thread(pid, 102, 32, "worker-2", Kind.JAVA, "worker-#", 40, 40, 1, 5, 'R'));
+        threads.add(thread(pid, 103, 33, "worker-3", Kind.JAVA, "worker-#", 2, 1, 100, 0, 'S'));
+        for (int i = 1; i <= 30; i++) {
+            threads.add(thread(pid, 200 + i, 50 + i, "http-" + i, Kind.JAVA, "http-#", 0, 0, i, 0, 'S'));
+        }
+        threads.add(thread(pid, 300, 90, WIDE, Kind.JAVA, "データ処理-#", 12, 12, 3, 1, 'S'));
+        threads.add(thread(pid, 301, 91, EVIL, Kind.JAVA, EVIL, 11, 11, 3, 1, 'S'));
+        threads.add(thread(
+                pid, 400, 95, "ForkJoinPool-1-worker-1", Kind.CARRIER, "ForkJoinPool-#-worker-#", 30, 20, 3, 1, 'S'));
+        threads.add(new ThreadUsage(
+                pid, 0, 0, "query-#", false, Kind.VIRTUAL, "query-#", 500, SECOND / 5, -1, -1, -1, -1, 'S'));
+        threads.add(thread(pid, 500, 0, "GC Thread#0", Kind.GC, "GC Thread#", 7, 6, 2, 2, 'S'));
+        threads.add(thread(pid, 501, 0, "C2 CompilerThre", Kind.JIT, "C# CompilerThre", 5, 5, 2, 2, 'S'));
+        threads.sort((a, b) -> Long.compare(b.cpuNanos(), a.cpuNanos()));
+        ProcessUsage totals = new ProcessUsage(
+                205 * SECOND / 100,
+                105 * SECOND / 100,
+                210 * SECOND / 100,
+                3,
+                SECOND / 50,
+                300 * SECOND / 100,
+                4,
+                SECOND / 200);
+        Diagnosis storm = new Diagnosis(
+                "yield-storm",
+                101,
+                "thread worker-1 uses 98 % of a processor, 90 % of that in the kernel",
+                List.of("9876 involuntary switches a second", "java.lang.Thread.yield0 in 5 of 5 stacks"));
+        Diagnosis throttled = new Diagnosis("throttled", 0, "The container is throttled", List.of("2 % of the time"));
+        return new Interval(
+                Instant.ofEpochSecond(1_800_000_000L + number),
+                SECOND,
+                pid,
+                pid == 4711 ? "org.example.Main" : "other.jar",
+                "proc",
+                threads,
+                totals,
+                List.of(storm, throttled),
+                List.of("Names are Java's"));
+    }
+
+    private static ThreadUsage thread(
+            int pid,
+            int tid,
+            long javaId,
+            String name,
+            Kind kind,
+            String pool,
+            long cpuPercent,
+            long userPercent,
+            long voluntary,
+            long involuntary,
+            char state) {
+        boolean cut = kind == Kind.JIT;
+        return new ThreadUsage(
+                pid,
+                tid,
+                javaId,
+                name,
+                cut,
+                kind,
+                pool,
+                1,
+                cpuPercent * SECOND / 100,
+                userPercent * SECOND / 100,
+                SECOND / 1000,
+                voluntary,
+                involuntary,
+                state);
+    }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock;
+
+import java.util.Locale;
+
+/**
+ * The ways to read the calling thread's CPU time, best first. {@link TaskClock#status()} reports which one is in use
+ * and why. On a virtual thread every backend needs the agent; see {@link TaskClock}.
+ */
+public enum Backend {
+    /**
+     * No system call: reads the time-stamp counter for as long as a marker in the C library's restartable-sequences
+     * area shows that the thread was not switched out. Requires glibc 2.35 or later and a kernel before 6.19
+     * (include/uapi/linux/rseq.h).
+     */
+    RSEQ(1),
+    /**
+     * Like {@link #RSEQ}, but with an area that TaskClock registers. The C library must leave registration to us
+     * ({@code GLIBC_TUNABLES=glibc.pthread.rseq=0}). Works on kernels up to 6.18, and on 7.0 and later.
+     */
+    RSEQ_OWN(2),
+    /** One system call: {@code clock_gettime} with an id that needs no lookup. Works on any Linux, with any libc. */
+    SYSCALL(0),
+    /** The JVM's {@link java.lang.management.ThreadMXBean}: on other systems, or without the native library. */
+    MXBEAN(3);
+
+    /** The number that shared.h uses. */
+    final int number;
+
+    Backend(int number) {
+        this.number = number;
+    }
+
+    /**
+     * Returns the backend that this process uses now. Does not wait: backends better than {@link #SYSCALL} are tested
+     * in the background for some tens of milliseconds after the first reading, so the result may change once.
+     *
+     * @return the backend in use
+     */
+    public static Backend inUse() {
+        return Backends.inUse();
+    }
+
+    /**
+     * Waits until the backend is selected, some tens of milliseconds after the first reading, and returns it.
+     * {@link TaskClock#status()} also gives the reasons, but creates the platform's management beans.
+     *
+     * @return the backend in use; it never changes afterwards, unless the process is restored from a checkpoint
+     */
+    public static Backend decided() {
+        return Backends.decided();
+    }
+
+    /** Returns the name that {@code -Dtaskclock.backend} accepts. */
+    @Override
+    public String toString() {
+        return name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+/**
+ * Sums how far a counter of one thread advances within sections. One thread opens and closes them; any number of
+ * threads may read the total, one at a time.
+ *
+ * <p>The state is a single 64-bit value, so a reader never sees half of an update. While closed, it is the total. While
+ * open, it is the total less the counter at the start of the section; adding the current counter gives the current
+ * total.
+ */
+class SectionCounter extends CacheLinePadding {
+    private static final VarHandle STATE;
+
+    static {
+        try {
+            STATE = MethodHandles.lookup().findVarHandle(SectionCounter.class, "state", long.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    /** The total of closed sections. */
+    private long used;
+    /** The lowest bit is set while a section is open. */
+    @SuppressWarnings("UnusedVariable") // accessed through its handle
+    private long state;
+    /**
+     * The highest total returned so far: the thread's clock as others read it may be slightly ahead of its own reading.
+     */
+    private long lastTotal;
+
+    /** Called by the owning thread only, as are the next two. A release store costs no more than a plain one here. */
+    final void open(long counter) {
+        STATE.setRelease(this, (used - counter) << 1 | 1);
+    }
+
+    final void close(long counter) {
+        long now = Math.max(used, totalAt((long) STATE.get(this), counter));
+        used = now;
+        STATE.setRelease(this, now << 1);
+    }
+
+    /** Closes the section without counting it. */
+    final void discard() {
+        STATE.setRelease(this, used << 1);
+    }
+
+    /** Returns the total of closed sections. Called by the owning thread only. */
+    final long used() {
+        return used;
+    }
+
+    /** Returns the state to pass to {@link #total} after reading the counter. */
+    final long state() {
+        return (long) STATE.getVolatile(this);
+    }
+
+    static boolean isOpen(long state) {
+        return (state & 1) != 0;
+    }
+
+    private static long totalAt(long state, long counter) {
+        return (state >> 1) + counter;
+    }
+
+    /**
+     * Returns the current total.
+     *
+     * @param before the state
+     * @param counter the thread's counter, read after the state; used only if the state is open; -1 if it is unknown
+     */
+    final long total(long before, long counter) {
+        // If the thread has since closed the section, or opened another, its total at that close is recent enough.
+        boolean isRunning = isOpen(before) && counter >= 0 && before == (long) STATE.getVolatile(this);
+        long now = isRunning ? Math.max(used, totalAt(before, counter)) : used;
+        lastTotal = Math.max(lastTotal, now);
+        return lastTotal;
+    }
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock;
+
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * The CPU time of another virtual thread, as the agent records it: the time used up to its last unmount and, while it
+ * is mounted, the offset between its carrier's time and its own. A read allocates nothing but its result.
+ */
+final class VirtualThreadClock {
+    /** The values that {@link Native#virtualNanos} can return, by the numbers of shared.h. */
+    static final int CPU = 0;
+
+    static final int USER = 1;
+    static final int SYSTEM = 2;
+    /** Takes a reading and returns its cpu; {@link #NOW_USER} returns the user part of that reading. */
+    static final int NOW_CPU = 3;
+
+    static final int NOW_USER = 4;
+
+    // The values that the agent's hook can return, by its own numbers.
+
+    /** CPU time up to the last unmount; -1 if the agent does not track the thread. */
+    private static final int UNMOUNTED_CPU = 0;
+
+    private static final int UNMOUNTED_USER = 1;
+    /** The carrier's kernel thread id; 0 while the thread is not mounted. */
+    private static final int CARRIER_TID = 2;
+
+    private static final int CPU_OFFSET = 3;
+    private static final int USER_OFFSET = 4;
+    /** Changes with each mount and unmount on the carrier. Odd while a thread is mounted; 0 without a carrier. */
+    private static final int SEQUENCE = 5;
+
+    private static final int MAX_ATTEMPTS = 1_000;
+
+    /** {@code TaskClockHooks.virtualTime}; null until an agent is loaded. */
+    private static volatile MethodHandle hook;
+
+    private final Thread thread;
+    private final AtomicLong lastCpu = new AtomicLong();
+
+    // The last result of now(), which one thread at a time calls.
+    private long cpu;
+    private long user;
+
+    VirtualThreadClock(Thread thread) {
+        this.thread = thread;
+    }
+
+    /** Returns -1 if the agent does not track the thread. Any thread may call this. */
+    long cpuNanos() {
+        MethodHandle from = hook();
+        long now = -1;
+        for (int i = 0; i < MAX_ATTEMPTS && from != null; i++) {
+            long unmounted = query(from, UNMOUNTED_CPU);
+            long sequence = query(from, SEQUENCE);
+            int carrier = (int) query(from, CARRIER_TID);
+            now = unmounted;
+            if (unmounted < 0) return -1;
+            if (carrier != 0) {
+                long offset = query(from, CPU_OFFSET);
+                long total = Native.clockNanos(ClockId.encode(carrier, true, ClockId.Kind.SCHED));
+                now = Math.max(total - offset, unmounted);
+            }
+            if (isUnchanged(from, unmounted, sequence, carrier)) break;
+            Thread.onSpinWait(); // it was just mounted or unmounted
+        }
+        // The carrier's clock as the kernel reports it to others may be slightly ahead of the carrier's own reading.
+        return now < 0 ? -1 : lastCpu.accumulateAndGet(now, Math::max);
+    }
+
+    /** Takes a reading in which no part is less than in an earlier one. */
+    CpuTime now() {
+        MethodHandle from = hook();
+        long nowCpu = -1;
+        long nowUser = -1;
+        for (int i = 0; i < MAX_ATTEMPTS && from != null; i++) {
+            long unmountedCpu = query(from, UNMOUNTED_CPU);
+            long unmountedUser = query(from, UNMOUNTED_USER);
+            long sequence = query(from, SEQUENCE);
+            int carrier = (int) query(from, CARRIER_TID);
+            if (unmountedCpu < 0) return CpuTime.UNKNOWN;
+            nowCpu = unmountedCpu;
+            nowUser = unmountedUser;
+            if (carrier != 0) {
+                long virt = Native.clockNanos(ClockId.encode(carrier, true, ClockId.Kind.VIRT));
+                long prof = Native.clockNanos(ClockId.encode(carrier, true, ClockId.Kind.PROF));
+                long total = Native.clockNanos(ClockId.encode(carrier, true, ClockId.Kind.SCHED));
+                nowCpu = Math.max(total - query(from, CPU_OFFSET), unmountedCpu);
+                nowUser = Math.max(UserTime.scaled(total, virt, prof) - query(from, USER_OFFSET), unmountedUser);
+            }
+            if (isUnchanged(from, unmountedCpu, sequence, carrier)) break;
+            Thread.onSpinWait();
+        }
+        if (nowCpu < 0) return CpuTime.UNKNOWN;
+        long total = Math.max(cpu, nowCpu);
+        user = UserTime.monotonic(cpu, user, total, Math.min(nowUser, nowCpu));
+        cpu = total;
+        return new CpuTime(cpu, user, cpu - user);
+    }
+
+    /** Returns whether all values queried since these were read belong to one state. */
+    private boolean isUnchanged(MethodHandle from, long unmountedCpu, long sequence, int carrier) {
+        boolean isSettled = carrier == 0 ? sequence == 0 : (sequence & 1) == 1;
+        return isSettled
+                && query(from, SEQUENCE) == sequence
+                && query(from, CARRIER_TID) == carrier
+                && query(from, UNMOUNTED_CPU) == unmountedCpu;
+    }
+
+    private long query(MethodHandle from, int part) {
+        try {
+            return (long) from.invokeExact(thread, part);
+        } catch (Throwable e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static MethodHandle hook() {
+        MethodHandle found = hook;
+        return found == null ? findHook() : found;
+    }
+
+    private static MethodHandle findHook() {
+        if (!TaskClock.isNative() || !Library.hasCarriers()) return null;
+        try {
+            Class<?> hooks = Class.forName("java.lang.TaskClockHooks", false, null);
+            MethodType type = MethodType.methodType(long.class, Thread.class, int.class);
+            MethodHandle found = MethodHandles.publicLookup().findStatic(hooks, "virtualTime", type);
+            hook = found;
+            return found;
+        } catch (ReflectiveOperationException e) {
+            return null; // an agent of another version
+        }
+    }
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Tests which backend is selected, how the status reports it, and that every read works on it. */
+class BackendTest {
+    private static final String EXPECTED = ExpectedBackend.name();
+    private static final String BINDING = Runtime.version().feature() >= 22 ? "FFM" : "JNI";
+
+    @Test
+    void shouldSelectTheBestBackendAndGiveReasons() {
+        ChildJvm child = ChildJvm.run(StatusPrinter.class).succeeded();
+        assertThat(child.out()).contains("backend=" + EXPECTED + "\n", "mxbean+ThreadMXBean", "cpu=known");
+        assertThat(child.err()).isEmpty();
+        if (!EXPECTED.equals("mxbean")) {
+            assertThat(child.out())
+                    .contains("binding=" + BINDING + "\n", "syscall+one clock_gettime, id 0, by " + BINDING);
+            assertThat(child.out()).contains("state=shared, first copy in this process\n");
+        } else {
+            assertThat(child.out()).contains("binding=none\n").containsPattern("(?m)^syscall-.+");
+        }
+    }
+
+    @Test
+    void shouldCalibrateOverIncreasingIntervals() {
+        assumeTrue(EXPECTED.startsWith("rseq"), "the " + EXPECTED + " backend does not read the counter");
+        String[] output =
+                ChildJvm.run(CalibrationPrinter.class).succeeded().out().trim().split(" ", 4);
+        long firstNanos = Long.parseLong(output[0]);
+        assertThat(firstNanos).isBetween(1_000_000L, 10_000_000_000L);
+        assertThat(Long.parseLong(output[1])).isGreaterThan(firstNanos);
+        // A guest that is interrupted in all four tries of a measurement is off by some microseconds in 10 ms.
+        assertThat(Long.parseLong(output[2])).as("difference in ppm").isLessThan(1_000);
+        assertThat(output[3]).as("calibration resets").isEqualTo("0");
+    }
+
+    @Test
+    void shouldUseTheSystemCallIfForced() {
+        assumeNativeLibrary();
+        ChildJvm child = ChildJvm.run(List.of("-Dtaskclock.backend=syscall"), StatusPrinter.class)
+                .succeeded();
+        assertThat(child.out()).contains("backend=syscall\n", "binding=" + BINDING + "\n", "cpu=known");
+        assertThat(child.out()).contains("calibration=null\n", "accuracy=null\n");
+    }
+
+    @Test
+    void shouldLoadNoNativeLibraryIfForcedToMxbean() {
+        ChildJvm child = ChildJvm.run(List.of("-Dtaskclock.backend=mxbean"), StatusPrinter.class)
+                .succeeded();
+        assertThat(child.out()).contains("backend=mxbean\n", "mxbean+", "binding=none\n", "state=none\n", "cpu=known");
+        assertThat(child.out()).contains("calibration=null\n", "accuracy=null\n");
+        assertThat(child.out()).contains("syscall-switched off by -Dtaskclock.backend=mxbean\n");
+    }
+
+    @Test
+    void shouldUseThreadMXBeanOnAnotherSystem() {
+        ChildJvm child =
+                ChildJvm.run(List.of("-Dos.name=Plan9"), StatusPrinter.class).succeeded();
+        assertThat(child.out()).contains("backend=mxbean\n", "binding=none\n", "cpu=known");
+        assertThat(child.out()).containsPattern("(?m)^syscall-no native library for Plan9-.+Linux-amd64$");
+    }
+
+    @Test
+    void shouldFailIfForcedToTheSystemCallOnAnotherSystem() {
+        ChildJvm child = ChildJvm.run(List.of("-Dos.name=Plan9", "-Dtaskclock.backend=syscall"), StatusPrinter.class);
+        assertThat(child.exit()).isNotZero();
+        assertThat(child.err()).contains("IllegalStateException: -Dtaskclock.backend=syscall", "Plan9");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"fast", "", "SYSCALL"})
+    void shouldFailIfForcedToAnUnknownBackend(String name) {
+        ChildJvm child = ChildJvm.run(List.of("-Dtaskclock.backend=" + name), StatusPrinter.class);
+        assertThat(child.exit()).isNotZero();
+        assertThat(child.err())
+                .contains("IllegalArgumentException: -Dtaskclock.backend=" + name + ":")
+                .contains("[rseq, rseq-own, syscall, mxbean]");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldReadEverythingOnEachBackend(Backend backend) {
+        boolean isRseqOwn = backend == Backend.RSEQ_OWN;
+        if (backend == Backend.SYSCALL) assumeNativeLibrary();
+        boolean usesCounter = backend == Backend.RSEQ || isRseqOwn;
+        assumeTrue(
+                !usesCounter || ExpectedBackend.name(isRseqOwn).equals(backend.toString()),
+                "this kernel does not support " + backend);
+        List<String> command = ChildJvm.command(List.of("-Dtaskclock.backend=" + backend), ReadExerciser.class);
+        if (isRseqOwn) command.addAll(0, List.of("env", "GLIBC_TUNABLES=glibc.pthread.rseq=0"));
+        ChildJvm child = ChildJvm.run(command).succeeded();
+        assertThat(child.out()).isEqualTo("all reads passed on " + backend + "\n");
+        assertThat(child.err()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"100ns,100", "1us,1000", "250us,250000", "2ms,2000000"})
+    void shouldUseTheConfiguredAccuracy(String accuracy, long nanos) {
+        assumeTrue(EXPECTED.startsWith("rseq"), "the " + EXPECTED + " backend does not read the counter");
+        ChildJvm child = ChildJvm.run(List.of("-Dtaskclock.accuracy=" + accuracy), StatusPrinter.class);
+        assertThat(child.succeeded().out()).contains("accuracy=Accuracy[budgetNanos=" + nanos + ", ");
+    }
+
+    @Test
+    void shouldUseLongBaseLivesForLowAccuracy() {
+        assumeTrue(EXPECTED.startsWith("rseq"), "the " + EXPECTED + " backend does not read the counter");
+        ChildJvm child = ChildJvm.run(List.of("-Dtaskclock.accuracy=1ms"), StatusPrinter.class);
+        assertThat(child.succeeded().out()).contains("lifeNanos=" + ContractVerifier.MAX_BASE_LIFE_NANOS + ", ");
+    }
+
+    @Test
+    void shouldAlwaysAskTheKernelIfAccuracyIsExact() {
+        assumeNativeLibrary();
+        ChildJvm child = ChildJvm.run(List.of("-Dtaskclock.accuracy=exact"), StatusPrinter.class);
+        assertThat(child.succeeded().out())
+                .contains("backend=syscall\n", "accuracy=null\n", "cpu=known")
+                .containsPattern("(?m)^rseq-.*accuracy=exact")
+                .containsPattern("(?m)^rseq-own-.*accuracy=exact");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"rseq", "rseq-own"})
+    void shouldFailIfForcedToRseqWithExactAccuracy(String backend) {
+        assumeNativeLibrary();
+        List<String> options = List.of("-Dtaskclock.accuracy=exact", "-Dtaskclock.backend=" + backend);
+        ChildJvm child = ChildJvm.run(options, StatusPrinter.class);
+        assertThat(child.exit()).isNotZero();
+        assertThat(child.err())
+                .contains("IllegalStateException: -Dtaskclock.backend=" + backend, "-Dtaskclock.accuracy=exact");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"", "100", "us", "fast", "EXACT", "-1us", "0ns", "1s", "11ms", "1 us", "99999999999999999999ns"})
+    void shouldFailIfTheAccuracyIsInvalid(String accuracy) {
+        ChildJvm child = ChildJvm.run(List.of("-Dtaskclock.accuracy=" + accuracy), StatusPrinter.class);
+        assertThat(child.exit()).isNotZero();
+        assertThat(child.err()).contains("IllegalArgumentException: -Dtaskclock.accuracy=" + accuracy + ":");
+    }
+
+    private static void assumeNativeLibrary() {
+        assumeTrue(!"mxbean".equals(EXPECTED), "no native library for this system");
+    }
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Tests several copies of the library in one process: in different class loaders and packages, loaded and unloaded. */
+class LibraryCopiesTest {
+    private static final String SHADED_PACKAGE = "com.acme.shaded.clock";
+
+    /** Enough for hundreds of ticks. Each tick makes copies disagree that do not share their state. */
+    private static final long INTERLEAVED_NANOS = 2_000_000_000L;
+
+    @TempDir
+    Path directory;
+
+    enum Packaging {
+        ORIGINAL,
+        SHADED_WITH_MODULE_INFO,
+        SHADED_WITHOUT_MODULE_INFO
+    }
+
+    private final Path jar = Path.of(System.getProperty("test.jar"));
+
+    private LibraryCopy load(Packaging packaging) throws Exception {
+        if (packaging == Packaging.ORIGINAL) return new LibraryCopy(jar, LibraryCopy.PACKAGE);
+        boolean keepModuleInfo = packaging == Packaging.SHADED_WITH_MODULE_INFO;
+        Path shaded = JarRelocator.relocate(jar, directory.resolve("shaded.jar"), SHADED_PACKAGE, keepModuleInfo);
+        return new LibraryCopy(shaded, SHADED_PACKAGE);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldShareOneState(Packaging packaging) throws Exception {
+        assumeNativeLibrary();
+        try (LibraryCopy first = new LibraryCopy(jar, LibraryCopy.PACKAGE);
+                LibraryCopy second = load(packaging)) {
+            for (LibraryCopy copy : List.of(first, second)) {
+                assertThat(copy.status("backend")).isEqualTo(ExpectedBackend.name());
+                assertThat(copy.status("binding")).isEqualTo(Runtime.version().feature() >= 22 ? "FFM" : "JNI");
+                assertThat(copy.status("state")).startsWith("shared");
+            }
+            assertThat(second.status("state")).isEqualTo("shared with an earlier copy in this process");
+            assertThat(second.functions()).isEqualTo(first.functions()).doesNotContain(0);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldNeverContradictEachOther(Packaging packaging) throws Exception {
+        assumeNativeLibrary();
+        try (LibraryCopy first = new LibraryCopy(jar, LibraryCopy.PACKAGE);
+                LibraryCopy second = load(packaging)) {
+            interleave(first, second);
+        }
+    }
+
+    /**
+     * Changes between user and kernel mode at irregular times, so that after each tick the split has to be corrected. A
+     * copy with its own history would correct it differently.
+     */
+    private static void interleave(LibraryCopy first, LibraryCopy second) {
+        Random random = new Random(42);
+        long end = first.cpuNanos() + INTERLEAVED_NANOS;
+        CpuTime last = new CpuTime(0, 0, 0);
+        while (last.cpuNanos() < end) {
+            work(random.nextBoolean(), 100_000 + random.nextInt(6_000_000));
+            LibraryCopy copy = random.nextBoolean() ? first : second;
+            for (int read = random.nextInt(8) + 1; read > 0; read--) {
+                copy = random.nextInt(4) > 0 ? copy : copy == first ? second : first;
+                last = read(copy, random.nextInt(4), last);
+            }
+        }
+    }
+
+    /** Updates one or all parts of the last reading, and checks that none decreases. */
+    private static CpuTime read(LibraryCopy copy, int part, CpuTime last) {
+        CpuTime now =
+                switch (part) {
+                    case 0 -> new CpuTime(copy.cpuNanos(), last.userNanos(), last.systemNanos());
+                    case 1 -> new CpuTime(last.cpuNanos(), copy.userNanos(), last.systemNanos());
+                    case 2 -> new CpuTime(last.cpuNanos(), last.userNanos(), copy.systemNanos());
+                    default -> copy.now();
+                };
+        assertThat(now.cpuNanos()).isGreaterThanOrEqualTo(last.cpuNanos());
+        assertThat(now.userNanos()).isGreaterThanOrEqualTo(last.userNanos());
+        assertThat(now.systemNanos()).isGreaterThanOrEqualTo(last.systemNanos());
+        if (part == 3) assertThat(now.userNanos() + now.systemNanos()).isEqualTo(now.cpuNanos());
+        // The parts are from different readings: their sum must not exceed the current total.
+        assertThat(now.userNanos() + now.systemNanos()).isLessThanOrEqualTo(copy.cpuNanos());
+        return now;
+    }
+
+    private static void work(boolean inKernel, int nanos) {
+        long end = SystemCalls.threadCpuNanos() + nanos;
+        while (SystemCalls.threadCpuNanos() < end) {
+            if (inKernel) SystemCalls.touchPages(64);
+            else spin();
+        }
+    }
+
+    private static void spin() {
+        double sum = 0;
+        for (int i = 1; i < 20_000; i++) sum += Math.sqrt(i);
+        assertThat(sum).isPositive();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"syscall", "mxbean"})
+    void shouldUnload(String backend) {
+        if (backend.equals("syscall")) assumeNativeLibrary();
+        System.out.print(runUnloadStress(List.of("-Dtaskclock.backend=" + backend)));
+    }
+
+    /**
+     * The JVM ties a library file to one class loader: the first copy loads the given file, the others extract theirs.
+     */
+    @Test
+    void shouldUnloadWithAGivenLibrary() throws Exception {
+        assumeNativeLibrary();
+        Path given = directory.resolve("given.so");
+        try (var library = Library.class.getResourceAsStream("libtaskclock-linux-x86_64.so")) {
+            Files.copy(library, given);
+        }
+        runUnloadStress(List.of("-Dtaskclock.backend=syscall", "-Dtaskclock.library.path=" + given));
+    }
+
+    private static String runUnloadStress(List<String> options) {
+        // Keeps the number of the JVM's own threads constant.
+        List<String> all = new ArrayList<>(List.of("-XX:+UseSerialGC", "-XX:-UseDynamicNumberOfCompilerThreads"));
+        all.addAll(options);
+        String out = ChildJvm.run(all, UnloadStress.class).succeeded().out();
+        assertThat(out).contains("collected 200 copies");
+        return out;
+    }
+
+    private static void assumeNativeLibrary() {
+        assumeTrue(ExpectedBackend.isNative(), "no native library for this system");
+    }
+}

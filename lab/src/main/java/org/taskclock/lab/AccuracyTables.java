@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.lab;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.ToDoubleBiFunction;
+import org.taskclock.benchmarks.AccuracyBenchmark;
+import org.taskclock.benchmarks.AccuracyResult;
+import org.taskclock.benchmarks.SplitReader;
+import org.taskclock.benchmarks.TextTable;
+import org.taskclock.benchmarks.Workload;
+import org.taskclock.report.Result;
+
+/** The tables of {@code accuracy}. Maps contain results by JDK. */
+final class AccuracyTables {
+    /** Larger errors are shown in bold: the reading means almost nothing. */
+    private static final double BOLD_PERCENT = 50;
+    /** The error of sampling to expect if the workload is not in step with the ticks. */
+    private static final double SAMPLING_PERCENT = 10;
+
+    private AccuracyTables() {}
+
+    static Result.Table userErrors(Map<String, List<AccuracyResult>> byJdk) {
+        return errors("Error of user time, in percent of the CPU time used", byJdk, AccuracyResult::userError);
+    }
+
+    static Result.Table systemErrors(Map<String, List<AccuracyResult>> byJdk) {
+        return errors("Error of system time, in percent of the CPU time used", byJdk, AccuracyResult::systemError);
+    }
+
+    private static Result.Table errors(
+            String title,
+            Map<String, List<AccuracyResult>> byJdk,
+            ToDoubleBiFunction<AccuracyResult, SplitReader> error) {
+        List<List<Object>> rows = new ArrayList<>();
+        byJdk.forEach((jdk, results) -> {
+            for (AccuracyResult result : results) {
+                List<Object> row = new ArrayList<>(Arrays.asList(
+                        result.workload.toString(),
+                        jdk,
+                        result.cpuNanos / 1e6,
+                        result.percent(result.userNanos),
+                        result.percent(result.unattributedNanos())));
+                for (SplitReader reader : SplitReader.values()) {
+                    row.add(result.isRead(reader) ? error.applyAsDouble(result, reader) : null);
+                }
+                rows.add(row);
+            }
+        });
+        List<Result.Column> columns = YieldTables.columns("workload", "", "JDK", "", "cpu", "ms", "true user", "%");
+        columns.add(new Result.Column("unattributed", "%"));
+        for (SplitReader reader : SplitReader.values()) columns.add(new Result.Column(reader.toString(), "%"));
+        return new Result.Table(
+                title,
+                "True user: from readings of the precise clock before and after each burst. Unattributed: time "
+                        + "outside of bursts, which counts as system time.",
+                columns,
+                rows);
+    }
+
+    static Result.Table lowestSystemTimes(Map<String, List<AccuracyResult>> byJdk) {
+        List<List<Object>> rows = new ArrayList<>();
+        byJdk.forEach((jdk, results) -> {
+            for (AccuracyResult result : results) {
+                if (result.leastSystemNanos.isEmpty()) continue;
+                List<Object> row = new ArrayList<>(List.of(result.workload.toString(), jdk));
+                for (SplitReader reader : AccuracyBenchmark.SAMPLED) row.add(result.leastSystemNanos.get(reader) / 1e6);
+                rows.add(row);
+            }
+        });
+        List<Result.Column> columns = YieldTables.columns("workload", "", "JDK", "");
+        for (SplitReader reader : AccuracyBenchmark.SAMPLED) columns.add(new Result.Column(reader.toString(), "ms"));
+        return new Result.Table(
+                "Lowest cpu - user during the workload", "Negative values are impossible.", columns, rows);
+    }
+
+    static Result.Bars bars(String jdk, List<AccuracyResult> results) {
+        List<Result.Bar> bars = new ArrayList<>();
+        for (AccuracyResult result : results) {
+            for (SplitReader reader : List.of(SplitReader.TASKCLOCK, SplitReader.STOCK)) {
+                if (!result.isRead(reader)) continue;
+                bars.add(new Result.Bar(result.workload + ", " + reader, result.userError(reader), null, null, false));
+            }
+        }
+        return new Result.Bars("Error of user time, JDK " + jdk, "In percent of the CPU time used.", "%", bars);
+    }
+
+    static List<Result.Finding> findings(Map<String, List<AccuracyResult>> byJdk, long tickNanos) {
+        List<Result.Finding> findings = new ArrayList<>();
+        Map<String, Double> largest = new LinkedHashMap<>();
+        byJdk.forEach((jdk, results) -> largest.put(
+                jdk,
+                results.stream()
+                        .filter(result -> result.isRead(SplitReader.STOCK))
+                        .mapToDouble(result -> Math.abs(result.systemError(SplitReader.STOCK)))
+                        .max()
+                        .orElse(Double.NaN)));
+        findings.add(new ExperimentClaim(
+                        "The difference of ThreadMXBean's CPU and user time is the system time",
+                        Newsletter.SOURCE,
+                        "",
+                        "off by up to %.0f %% of the CPU time",
+                        value -> value <= SAMPLING_PERCENT)
+                .check(largest));
+        findings.add(new ExperimentClaim(
+                        "The difference of ThreadMXBean's CPU and user time is never negative, however the kernel samples",
+                        Newsletter.SOURCE,
+                        "",
+                        "lowest value %.2f ms",
+                        value -> value >= 0)
+                .check(lowestMillis(byJdk, SplitReader.STOCK)));
+        findings.add(new ExperimentClaim(
+                        "TaskClock's user and system time are never negative and add up to its CPU time",
+                        "TaskClock's contract",
+                        "",
+                        "lowest value %.2f ms",
+                        value -> value >= 0)
+                .check(lowestMillis(byJdk, SplitReader.TASKCLOCK)));
+        Map<String, Double> ticks = new LinkedHashMap<>();
+        byJdk.forEach((jdk, results) -> ticks.put(
+                jdk,
+                results.stream()
+                                .filter(result -> result.isRead(SplitReader.RUSAGE))
+                                .mapToDouble(result -> Math.abs(
+                                        user(result, SplitReader.TASKCLOCK) - user(result, SplitReader.RUSAGE)))
+                                .max()
+                                .orElse(Double.NaN)
+                        / tickNanos));
+        // One tick at the start and one at the end.
+        findings.add(new ExperimentClaim(
+                        "TaskClock's split matches that of getrusage within one tick, at each reading",
+                        "TaskClock's contract",
+                        "",
+                        "%.2f ticks between two readings",
+                        value -> value <= 2)
+                .check(ticks));
+        return findings;
+    }
+
+    private static double user(AccuracyResult result, SplitReader reader) {
+        return result.readings.get(reader).userNanos();
+    }
+
+    private static Map<String, Double> lowestMillis(Map<String, List<AccuracyResult>> byJdk, SplitReader reader) {
+        Map<String, Double> lowest = new LinkedHashMap<>();
+        byJdk.forEach((jdk, results) -> lowest.put(
+                jdk,
+                results.stream()
+                        .filter(result -> result.leastSystemNanos.containsKey(reader))
+                        .mapToDouble(result -> result.leastSystemNanos.get(reader) / 1e6)
+                        .min()
+                        .orElse(Double.NaN)));
+        return lowest;
+    }
+
+    // ---- docs/accuracy.md
+
+    /** Returns one row per workload. Columns that do not depend on the JDK are from the last one. */
+    static String markdown(Map<String, List<AccuracyResult>> byJdk) {
+        List<String> jdks = new ArrayList<>(byJdk.keySet());
+        String last = jdks.get(jdks.size() - 1);
+        List<String> headings = new ArrayList<>(List.of("workload", "true user", "TaskClock", "getrusage", "`/proc`"));
+        for (String jdk : jdks) headings.add("stock, JDK " + jdk);
+        TextTable errors = new TextTable(headings.toArray(String[]::new));
+        headings = new ArrayList<>(List.of("lowest `cpu - user`, ms", "TaskClock"));
+        for (String jdk : jdks) headings.add("stock, JDK " + jdk);
+        TextTable lowestTable = new TextTable(headings.toArray(String[]::new));
+        for (Workload workload : Workload.values()) {
+            AccuracyResult result = of(byJdk.get(last), workload);
+            if (result == null) continue;
+            List<String> row = new ArrayList<>(List.of(workload.toString()));
+            row.add(String.format(Locale.ROOT, "%.1f %%", result.percent(result.userNanos)));
+            for (SplitReader reader : List.of(SplitReader.TASKCLOCK, SplitReader.RUSAGE, SplitReader.PROC))
+                row.add(error(result, reader));
+            for (String jdk : jdks) row.add(error(of(byJdk.get(jdk), workload), SplitReader.STOCK));
+            errors.add(row);
+            if (result.leastSystemNanos.isEmpty()) continue;
+            List<String> lowest = new ArrayList<>(List.of(workload.toString(), lowest(result, SplitReader.TASKCLOCK)));
+            for (String jdk : jdks) lowest.add(lowest(of(byJdk.get(jdk), workload), SplitReader.STOCK));
+            lowestTable.add(lowest);
+        }
+        return "TaskClock, `getrusage` and `/proc` on JDK " + last
+                + ". Each JDK has its own run, so differences of a few percent between JDKs are random.\n\n"
+                + errors.markdown() + "\nNegative values are impossible:\n\n" + lowestTable.markdown();
+    }
+
+    private static AccuracyResult of(List<AccuracyResult> results, Workload workload) {
+        return results.stream()
+                .filter(result -> result.workload == workload)
+                .findFirst()
+                .orElse(null);
+    }
+
+    private static String error(AccuracyResult result, SplitReader reader) {
+        if (result == null || !result.isRead(reader)) return "-";
+        double error = result.userError(reader);
+        return String.format(Locale.ROOT, Math.abs(error) < BOLD_PERCENT ? "%+.1f" : "**%+.1f**", error);
+    }
+
+    private static String lowest(AccuracyResult result, SplitReader reader) {
+        if (result == null) return "-";
+        double millis = result.leastSystemNanos.get(reader) / 1e6;
+        return String.format(Locale.ROOT, millis < 0 ? "**%.2f**" : "%.2f", millis);
+    }
+}

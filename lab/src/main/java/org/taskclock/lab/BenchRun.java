@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.lab;
+
+import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonParser;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.openjdk.jmh.results.RunResult;
+import org.openjdk.jmh.results.format.ResultFormatType;
+import org.openjdk.jmh.runner.RunnerException;
+import org.openjdk.jmh.runner.format.OutputFormat;
+import org.openjdk.jmh.runner.format.OutputFormatFactory;
+import org.openjdk.jmh.runner.options.VerboseMode;
+import org.openjdk.jmh.util.Version;
+import org.taskclock.monitor.AgentJar;
+import org.taskclock.report.Result;
+
+/** One run of {@code bench}: plans it, runs JMH, and keeps the measurements so far if interrupted. */
+final class BenchRun {
+    private static final List<String> BACKENDS = List.of("rseq", "rseq-own", "syscall", "mxbean");
+    private static final long FLAME_MILLIS = 4_000;
+
+    private final BenchProfile profile;
+    private final List<Jdk> jdks;
+    private final List<Contender> contenders;
+    private final List<String> requestedBackends;
+    private final double scale;
+    private final boolean withFlames;
+    private final boolean verbose;
+    private final boolean raw;
+    private final boolean json;
+    private final Path file;
+    private final List<String> command;
+
+    private final Path agent;
+    private final String started = now();
+    private final Map<String, String> machine = MachineDescription.read();
+    private final Map<String, Long> steps = new LinkedHashMap<>();
+    private final Map<String, JsonArray> jmh = new LinkedHashMap<>();
+    private final List<String> missing = new ArrayList<>();
+    private final FlameGraphs flames = new FlameGraphs();
+    private BenchProgress progress;
+    private BenchmarkGroup group;
+    private JmhOutput jmhOutput;
+    private boolean ended;
+
+    BenchRun(
+            BenchProfile profile,
+            List<Jdk> jdks,
+            List<Contender> contenders,
+            List<String> backends,
+            double scale,
+            boolean withFlames,
+            boolean verbose,
+            boolean raw,
+            boolean json,
+            Path file,
+            List<String> command)
+            throws IOException {
+        for (String backend : backends) {
+            if (!BACKENDS.contains(backend))
+                throw new IllegalArgumentException(
+                        "backend " + backend + ": unknown: use one of " + String.join(", ", BACKENDS));
+        }
+        if (jdks.isEmpty())
+            throw new IllegalArgumentException("no JDK 17 or later in /usr/lib/jvm: specify one with --jdk");
+        this.profile = profile;
+        this.jdks = jdks;
+        this.contenders = contenders;
+        this.requestedBackends = backends;
+        this.scale = scale;
+        this.withFlames = withFlames;
+        this.verbose = verbose;
+        this.raw = raw;
+        this.json = json;
+        this.file = file;
+        this.command = command;
+        this.agent = AgentJar.find();
+    }
+
+    private static String now() {
+        return Instant.now().truncatedTo(ChronoUnit.SECONDS).toString();
+    }
+
+    int run() throws IOException, InterruptedException {
+        List<BenchmarkGroup> groups = new ArrayList<>();
+        for (Jdk jdk : jdks) groups.addAll(plan(jdk));
+        if (groups.isEmpty()) {
+            throw new IllegalArgumentException("nothing to measure: profile " + profile
+                    + " has none of these contenders, or none of the " + "backends is usable");
+        }
+        progress = new BenchProgress(groups);
+        progress.print("profile " + profile + " on " + jdks.size() + (jdks.size() == 1 ? " JDK" : " JDKs") + ", "
+                + progress.total() + " measurements, about " + progress.left());
+        if (profile == BenchProfile.QUICK)
+            progress.print(
+                    "quick is rough: it measures each contender for half a second; other profiles measure " + "longer");
+        Runtime.getRuntime().addShutdownHook(new Thread(this::interrupted));
+        for (BenchmarkGroup next : groups) {
+            if (!measure(next)) return finish(false);
+        }
+        if (withFlames) {
+            for (Jdk jdk : jdks) {
+                String backend = groups.stream()
+                        .filter(one -> one.jdk().equals(jdk))
+                        .findFirst()
+                        .orElseThrow()
+                        .backend();
+                if (backend.equals(BackendProbe.OWN_RSEQ)) backend = "syscall";
+                flames.profile(jdk, backend, Math.round(FLAME_MILLIS * Math.min(1, scale)), progress::print);
+            }
+        }
+        return finish(missing.isEmpty());
+    }
+
+    /** Returns the groups to run, best backend first. */
+    private List<BenchmarkGroup> plan(Jdk jdk) throws IOException, InterruptedException {
+        List<JmhSettings> settings = profile.settings.stream()
+                .map(each -> each.scaled(scale).only(contenders))
+                .toList();
+        List<Contender> all = contenders.stream()
+                .filter(contender ->
+                        settings.stream().anyMatch(each -> each.contenders().contains(contender)))
+                .toList();
+        List<Contender> ours = all.stream().filter(Contender::isOurs).toList();
+        List<Contender> under = all.stream().filter(Contender::isUnderAgent).toList();
+        List<Contender> others =
+                all.stream().filter(one -> !one.isOurs() && !one.isUnderAgent()).toList();
+
+        boolean everywhere = settings.stream()
+                .anyMatch(
+                        each -> each.allBackends() && each.contenders().stream().anyMatch(Contender::isOurs));
+        List<String> usable = new ArrayList<>();
+        for (String backend : BACKENDS) {
+            if (!requestedBackends.isEmpty() && !requestedBackends.contains(backend)) continue;
+            if (!usable.isEmpty() && !everywhere) break;
+            List<Contender> probed = new ArrayList<>(ours);
+            if (usable.isEmpty()) probed.addAll(others);
+            if (probe(jdk, backend, null, probed)) usable.add(backend);
+        }
+        if (usable.isEmpty()) {
+            missing.add("JDK " + jdk.version() + ": none of the requested backends is usable");
+            return List.of();
+        }
+        String best = usable.get(0);
+        machine.put("backends on JDK " + jdk.version(), String.join(", ", usable));
+        boolean agentWorks = !under.isEmpty() && agentWorks(jdk, best, under);
+
+        List<BenchmarkGroup> groups = new ArrayList<>();
+        for (JmhSettings each : settings) {
+            for (String backend : each.allBackends() ? usable : List.of(best)) {
+                List<Contender> measured = each.contenders().stream()
+                        .filter(one -> one.isOurs() || (backend.equals(best) && others.contains(one)))
+                        .toList();
+                if (!measured.isEmpty()) groups.add(new BenchmarkGroup(jdk, backend, each, measured));
+            }
+            List<Contender> measured =
+                    each.contenders().stream().filter(under::contains).toList();
+            if (agentWorks && !measured.isEmpty()) groups.add(new BenchmarkGroup(jdk, best, each, measured));
+        }
+        return groups;
+    }
+
+    private boolean agentWorks(Jdk jdk, String backend, List<Contender> under) throws InterruptedException {
+        return probe(jdk, backend, agent, under);
+    }
+
+    /** Returns whether the backend or agent works, and records the smallest steps. */
+    private boolean probe(Jdk jdk, String backend, Path withAgent, List<Contender> probed) throws InterruptedException {
+        try {
+            BackendProbe found = BackendProbe.run(jdk, backend, withAgent, probed);
+            for (Contender contender : probed) {
+                Long step = found.stepNanos().get(contender.id);
+                if (step != null) steps.put(PublishedComparison.stepKey(jdk.version(), contender, backend), step);
+            }
+            return true;
+        } catch (IOException e) {
+            String probedPart = withAgent == null ? "backend " + backend : "the agent";
+            machine.put("not usable on JDK " + jdk.version() + ": " + probedPart, e.getMessage());
+            return false;
+        }
+    }
+
+    /** Measures one group. Returns false if the run cannot continue. */
+    private boolean measure(BenchmarkGroup next) throws IOException {
+        progress.print(next.text());
+        OutputFormat output = verbose ? OutputFormatFactory.createFormatInstance(System.err, VerboseMode.NORMAL) : null;
+        synchronized (this) {
+            group = next;
+            jmhOutput = new JmhOutput(progress, output);
+        }
+        // JMH prints warnings about compiler hints to standard output.
+        PrintStream out = System.out;
+        System.setOut(System.err);
+        Collection<RunResult> results;
+        try {
+            results = next.run(jmhOutput, agent);
+        } catch (RunnerException e) {
+            missing.add(next.text() + ": JMH: " + e.getMessage().replaceFirst("^ERROR: ", ""));
+            progress.print("taskclock: bench: " + missing.get(missing.size() - 1));
+            return false;
+        } finally {
+            System.setOut(out);
+        }
+        for (Contender contender : next.contenders()) {
+            boolean found = results.stream()
+                    .anyMatch(result -> result.getParams().getBenchmark().equals(contender.benchmark()));
+            if (found) continue;
+            String why = "JDK " + next.jdk().version() + ", " + contender.id + " on " + next.backend() + ": "
+                    + jmhOutput.failure(contender);
+            missing.add(why);
+            progress.print("taskclock: bench: not measured: " + why);
+        }
+        synchronized (this) {
+            if (ended) return false;
+            keep(next, results);
+            group = null;
+            jmhOutput = null;
+        }
+        if (!json) System.out.println(next.text() + "\n\n" + BenchmarkGroup.format(results, ResultFormatType.TEXT));
+        return true;
+    }
+
+    private void keep(BenchmarkGroup of, Collection<RunResult> results) {
+        if (results.isEmpty()) return;
+        String text = BenchmarkGroup.format(results, ResultFormatType.JSON)
+                .replaceAll(
+                        "\"[^\"]*taskclock-java\\d+\\.sh\"",
+                        "\"GLIBC_TUNABLES=" + BackendProbe.TUNABLE + " JAVA_HOME/bin/java\"")
+                .replace(of.jdk().home().toString(), "JAVA_HOME")
+                .replace(agent.toString(), agent.getFileName().toString());
+        JsonArray all = jmh.computeIfAbsent(of.jdk().version(), unused -> new JsonArray());
+        for (JsonElement run : JsonParser.parseString(text).getAsJsonArray()) {
+            if (!raw) Measurement.replaceHistograms(run.getAsJsonObject());
+            all.add(run);
+        }
+    }
+
+    private int finish(boolean complete) throws IOException {
+        Result result;
+        synchronized (this) {
+            ended = true;
+            result = result(complete);
+        }
+        if (file != null) result.write(file);
+        if (json) {
+            System.out.println(result.toJson());
+        } else {
+            System.out.print(summary(result));
+        }
+        return complete ? 0 : 1;
+    }
+
+    /** Runs when the JVM shuts down: the user interrupted it unless {@link #finish} came first. */
+    private synchronized void interrupted() {
+        if (ended) return;
+        ended = true;
+        ProcessHandle.current().descendants().forEach(ProcessHandle::destroy);
+        try {
+            if (jmhOutput != null) keep(group, jmhOutput.done());
+            missing.add("interrupted");
+            Result result = result(false);
+            if (file != null) result.write(file);
+            if (json) System.out.println(result.toJson());
+            long measured = jmh.values().stream().mapToLong(JsonArray::size).sum();
+            String where = file == null ? "not saved: use -o FILE" : "saved to " + file;
+            System.err.println("\ntaskclock: bench: interrupted after " + measured + " of " + progress.total()
+                    + " measurements: " + where);
+        } catch (IOException e) {
+            System.err.println("taskclock: bench: cannot save the result: " + e.getMessage());
+        }
+        // JMH may have started another JVM in the meantime.
+        ProcessHandle.current().descendants().forEach(ProcessHandle::destroyForcibly);
+    }
+
+    private Result result(boolean complete) {
+        Map<String, JsonElement> runs = new LinkedHashMap<>(jmh);
+        Measurements measured = Measurements.of(runs);
+        PublishedData published = PublishedData.read();
+        PublishedComparison comparison = new PublishedComparison(published, measured, steps);
+        return new Result(
+                Result.FORMAT,
+                "bench",
+                profile.toString(),
+                started,
+                now(),
+                complete,
+                command,
+                machine,
+                jdks.stream()
+                        .map(jdk -> new Result.Jdk(
+                                jdk.version(), jdk.vendor(), List.of("--enable-native-access=ALL-UNNAMED")))
+                        .toList(),
+                method(),
+                new ClaimChecker(published, measured, flames.shares()).findings(),
+                comparison.tables(),
+                comparison.bars(),
+                comparison.percentiles(),
+                List.of(),
+                flames.graphs(),
+                runs);
+    }
+
+    private List<String> method() {
+        List<String> method = new ArrayList<>();
+        if (profile == BenchProfile.QUICK) {
+            method.add("Rough: each contender is measured for half a second in one JVM. Use post-us and post-ns for "
+                    + "figures to quote.");
+        }
+        if (scale != 1) {
+            method.add(String.format(
+                    Locale.ROOT,
+                    "All times were multiplied by %s. Do not quote these figures if that is less than 1.",
+                    scale));
+        }
+        for (JmhSettings settings : profile.settings) {
+            method.add("JMH " + Version.getPlainVersion() + ", "
+                    + settings.scaled(scale).description() + "; TaskClock on "
+                    + (settings.allBackends() ? "each usable backend" : "the best backend") + ".");
+        }
+        method.add("SampleTime times single readings, which gives percentiles but cannot resolve 10 ns. AverageTime "
+                + "times many readings together, and an empty method for comparison. Tables and bars name "
+                + "the mode.");
+        method.add(
+                "Before the fix: the JDK's own ThreadMXBean if it reads /proc (up to 25.0.4), otherwise our code for "
+                        + "the same reading. After the fix: the JDK's own ThreadMXBean if it has the fix, otherwise "
+                        + "our code with the same clock id.");
+        method.add("The pull request does not state threads, forks, or iterations: we use those of the post, with one "
+                + "thread.");
+        if (!raw)
+            method.add("The result keeps the mean, median, and maximum of each iteration; --raw keeps JMH's "
+                    + "histograms.");
+        if (!missing.isEmpty()) method.add("Not measured: " + String.join("; ", missing) + ".");
+        return method;
+    }
+
+    private String summary(Result result) {
+        StringBuilder text = new StringBuilder();
+        List<String> unmeasured = new ArrayList<>();
+        for (Result.Table table : result.tables()) {
+            if (ResultText.isMeasured(table)) {
+                text.append(ResultText.table(table)).append('\n');
+            } else {
+                unmeasured.add(table.title());
+            }
+        }
+        if (!unmeasured.isEmpty()) {
+            text.append("Published but not measured in this run: ")
+                    .append(String.join("; ", unmeasured))
+                    .append("\n\n");
+        }
+        for (Result.Finding finding : result.findings()) text.append(ResultText.finding(finding));
+        for (String line : missing) text.append("NOT MEASURED: ").append(line).append('\n');
+        if (profile == BenchProfile.QUICK) text.append("These figures are rough.\n");
+        if (scale != 1) text.append("All times were multiplied by " + scale + ".\n");
+        text.append(file == null ? "Result not saved: use -o FILE.\n" : "Result saved to " + file + ".\n");
+        return text.toString();
+    }
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.lab;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import org.taskclock.monitor.AgentJar;
+
+/** Runs a program to be measured in a new JVM, with the class path of this one. */
+final class ExperimentJvm {
+    private static final long TICK_NANOS = 10_000_000; // the unit in /proc, whatever the tick of the kernel
+    private static final int INTERRUPTED = 130;
+    private static final int TERMINATED = 143;
+
+    /** Times of a process, as the shell's {@code time} reports them. User and system have a resolution of 10 ms. */
+    record Times(double realSeconds, double userSeconds, double systemSeconds) {
+        double cpuSeconds() {
+            return userSeconds + systemSeconds;
+        }
+
+        /** Returns the average number of processors in use. */
+        double cores() {
+            return cpuSeconds() / realSeconds;
+        }
+
+        double systemPercent() {
+            return 100 * systemSeconds / cpuSeconds();
+        }
+    }
+
+    private final Jdk home;
+    private final List<String> options = new ArrayList<>();
+
+    ExperimentJvm(Jdk home) {
+        this.home = home;
+        options.add("--enable-native-access=ALL-UNNAMED");
+    }
+
+    ExperimentJvm option(String option) {
+        options.add(option);
+        return this;
+    }
+
+    ExperimentJvm agent(String agentOptions) throws IOException {
+        return option("-javaagent:" + AgentJar.find() + "=" + agentOptions);
+    }
+
+    /** Adds an agent that does nothing, for comparison. */
+    ExperimentJvm emptyAgent() throws IOException {
+        return option("-javaagent:" + EmptyAgent.writeJar());
+    }
+
+    /**
+     * Runs a program to its end and passes on each line that it prints. Only one may run at a time: the times are those
+     * of all children.
+     */
+    Times run(InterruptHandler interruption, Consumer<String> lines, Class<?> main, String... arguments)
+            throws LabException, MeasurementInterruptedException, IOException, InterruptedException {
+        interruption.check();
+        Path errors = Files.createTempFile("taskclock-", ".err");
+        try {
+            long[] before = childTicks();
+            long start = System.nanoTime();
+            Process process = start(errors, main, arguments);
+            interruption.running(process);
+            try (BufferedReader from = process.inputReader(StandardCharsets.UTF_8)) {
+                String line;
+                while ((line = from.readLine()) != null) lines.accept(line);
+            }
+            int exitCode = process.waitFor();
+            long nanos = System.nanoTime() - start;
+            long[] after = childTicks();
+            interruption.running(null);
+            // The terminal sends Ctrl-C to both processes: the program may end before our hook runs.
+            boolean interrupted = interruption.isInterrupted() || exitCode == INTERRUPTED || exitCode == TERMINATED;
+            if (interrupted && exitCode != 0) throw new MeasurementInterruptedException();
+            if (exitCode != 0) throw new LabException(failure(main, exitCode, Files.readString(errors)));
+            return new Times(nanos / 1e9, seconds(after[0] - before[0]), seconds(after[1] - before[1]));
+        } finally {
+            Files.delete(errors);
+        }
+    }
+
+    private Process start(Path errors, Class<?> main, String... arguments) throws IOException {
+        List<String> command = new ArrayList<>(List.of(home.java().toString()));
+        command.addAll(options);
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
+        command.addAll(List.of(arguments));
+        ProcessBuilder builder = new ProcessBuilder(command).redirectError(errors.toFile());
+        // With these variables, a JVM prints an extra line.
+        builder.environment().keySet().removeAll(List.of("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"));
+        return builder.start();
+    }
+
+    /** Returns whether the JVM of a JDK accepts an option. */
+    static boolean accepts(Jdk home, String option) throws IOException, InterruptedException {
+        ProcessBuilder builder = new ProcessBuilder(home.java().toString(), option, "-version");
+        return builder.redirectErrorStream(true)
+                        .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                        .start()
+                        .waitFor()
+                == 0;
+    }
+
+    private String failure(Class<?> main, int exitCode, String errors) {
+        String first = errors.lines()
+                .filter(line -> !line.contains("warning") && !line.isBlank())
+                .findFirst()
+                .orElse("no output");
+        return home + ": " + main.getSimpleName() + ": exit code " + exitCode + ": " + first;
+    }
+
+    private static double seconds(long ticks) {
+        return ticks * TICK_NANOS / 1e9;
+    }
+
+    /** Returns user and system time of ended children in ticks. */
+    private static long[] childTicks() throws IOException {
+        String stat = Files.readString(Path.of("/proc/self/stat"));
+        // The preceding command name may contain blanks and parentheses.
+        String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
+        return new long[] {Long.parseLong(fields[13]), Long.parseLong(fields[14])};
+    }
+}

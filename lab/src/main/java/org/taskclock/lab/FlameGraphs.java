@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.lab;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.taskclock.report.Result;
+
+/** Collapsed stacks, recorded by async-profiler in JVMs that only read a clock. */
+final class FlameGraphs {
+    static final String BEFORE = "before";
+    static final String AFTER = "after";
+    static final String ID_0 = "id 0";
+    static final String OURS = "ours";
+
+    /** The suffix that async-profiler adds to the names of kernel frames. */
+    private static final String KERNEL = "_[k]";
+
+    /** Functions that look up a thread id in the kernel's radix tree, in different kernel versions. */
+    private static final List<String> LOOK_UPS =
+            List.of("find_vpid", "find_pid_ns", "idr_find", "radix_tree_lookup", "__radix_tree_lookup");
+
+    private final List<Result.FlameGraph> graphs = new ArrayList<>();
+    private final List<Shares> shares = new ArrayList<>();
+
+    /**
+     * Shares of the samples.
+     *
+     * @param kernel the share in the kernel; null without kernel frames
+     * @param lookUp the share of the kernel's samples that look up a thread id; null without kernel frames
+     */
+    record Shares(String jdk, String which, long samples, Double kernel, Double lookUp) {
+        static Shares of(String jdk, String which, String collapsed) {
+            long samples = 0;
+            long kernel = 0;
+            long lookUp = 0;
+            for (String line : collapsed.lines().toList()) {
+                int blank = line.lastIndexOf(' ');
+                if (blank < 0) continue;
+                long count = Long.parseLong(line.substring(blank + 1));
+                samples += count;
+                String stack = line.substring(0, blank);
+                if (!stack.contains(KERNEL)) continue;
+                kernel += count;
+                if (Stream.of(stack.split(";")).anyMatch(Shares::looksUp)) lookUp += count;
+            }
+            return kernel == 0
+                    ? new Shares(jdk, which, samples, null, null)
+                    : new Shares(jdk, which, samples, (double) kernel / samples, (double) lookUp / kernel);
+        }
+
+        private static boolean looksUp(String frame) {
+            return LOOK_UPS.stream().anyMatch(frame::startsWith);
+        }
+
+        String text() {
+            if (kernel == null) {
+                return samples
+                        + " samples, no kernel frames: they need root, or kernel.perf_event_paranoid set to 1 or less";
+            }
+            return String.format(
+                    Locale.ROOT,
+                    "%d samples, %.0f %% in the kernel, %.0f %% of these in the lookup of the thread id",
+                    samples,
+                    100 * kernel,
+                    100 * lookUp);
+        }
+    }
+
+    List<Result.FlameGraph> graphs() {
+        return List.copyOf(graphs);
+    }
+
+    List<Shares> shares() {
+        return List.copyOf(shares);
+    }
+
+    /** Records all four flame graphs of a JDK, and reports each on a line. */
+    void profile(Jdk jdk, String backend, long millis, Consumer<String> line) throws IOException, InterruptedException {
+        boolean text = Jdk.readsUserTimeAsText(jdk.version());
+        profile(jdk, backend, BEFORE, text ? Contender.STOCK_USER : Contender.PROC, millis, line);
+        profile(jdk, backend, AFTER, text ? Contender.OWN_ID : Contender.STOCK_USER, millis, line);
+        profile(jdk, backend, ID_0, Contender.ID_0, millis, line);
+        profile(jdk, backend, OURS, Contender.TASKCLOCK_USER, millis, line);
+    }
+
+    private void profile(Jdk jdk, String backend, String which, Contender contender, long millis, Consumer<String> line)
+            throws IOException, InterruptedException {
+        String name = "JDK " + jdk.version() + ", " + which + ": " + contender.text;
+        Path file = Files.createTempFile("taskclock-flame", ".collapsed");
+        try {
+            Process process = new ProcessBuilder(
+                            jdk.java().toString(),
+                            "--enable-native-access=ALL-UNNAMED",
+                            "-XX:+UnlockDiagnosticVMOptions",
+                            "-XX:+DebugNonSafepoints",
+                            "-Dtaskclock.backend=" + backend,
+                            "-cp",
+                            System.getProperty("java.class.path"),
+                            ProfiledProgram.class.getName(),
+                            contender.id,
+                            Long.toString(millis),
+                            file.toString())
+                    .redirectErrorStream(true)
+                    .start();
+            String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
+            int exitCode = process.waitFor();
+            // The library was extracted to a temporary directory.
+            String collapsed = Files.readString(file)
+                    .replaceAll("[^;\n]*/libtaskclock[^;\n]*?\\.so( \\(deleted\\))?", "libtaskclock.so");
+            if (exitCode != 0 || collapsed.isBlank()) {
+                String why = output.lines().findFirst().orElse("exit code " + exitCode);
+                line.accept("flame graph: " + name + ": failed: " + why);
+                return;
+            }
+            Shares found = Shares.of(jdk.version(), which, collapsed);
+            shares.add(found);
+            String notes = output.lines().map(note -> "; " + note).reduce("", String::concat);
+            graphs.add(new Result.FlameGraph(name, found.text() + notes, collapsed));
+            line.accept("flame graph: " + name + ": " + found.text() + notes);
+        } finally {
+            Files.delete(file);
+        }
+    }
+}

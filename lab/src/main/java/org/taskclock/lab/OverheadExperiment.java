@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.lab;
+
+import com.google.gson.Gson;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.taskclock.benchmarks.CadenceBenchmark;
+import org.taskclock.benchmarks.CadenceResult;
+import org.taskclock.benchmarks.SwitchBenchmark;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+@Command(
+        name = "overhead",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Measure the overhead of readings and of the agent's accounting.",
+            "Measures a program with 100,000 context switches per second that reads on each backend, a server with virtual"
+                    + " threads with and without accounting, and single readings after different amounts of work.",
+            "Needs the native library."
+        })
+final class OverheadExperiment extends ExperimentCommand {
+    private static final Gson GSON = new Gson();
+    private static final String BARE = "no agent";
+    private static final String EMPTY = "an agent that does nothing";
+    private static final String OFF = "TaskClock agent, vthreads=off";
+    private static final String ON = "TaskClock agent, vthreads=on";
+    private static final double SWITCHED_WARM_UP_SECONDS = 5;
+    /** Short enough that other work of the machine affects adjacent measurements equally. */
+    private static final double SWITCHED_SECONDS = 0.2;
+
+    private static final List<String> VARIANTS = List.of(BARE, EMPTY, OFF, ON);
+
+    /** A part that --only selects. */
+    private enum Part {
+        SWITCHES,
+        SERVER,
+        /** The server in one JVM, with accounting switched on and off. */
+        SWITCHED,
+        READING;
+
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
+    @Option(
+            names = "--only",
+            paramLabel = "PART",
+            split = ",",
+            description = "Measure only these parts, separated by commas: ${COMPLETION-CANDIDATES}.")
+    private Set<Part> only = EnumSet.allOf(Part.class);
+
+    @Option(
+            names = "--rounds",
+            paramLabel = "N",
+            defaultValue = "5",
+            description = "Measure everything N times, in alternation (default: 5).")
+    private int rounds;
+
+    @Option(
+            names = "--seconds",
+            paramLabel = "N",
+            defaultValue = "1",
+            description = "Warm up each server for N seconds, then measure it for N seconds (default: 1).")
+    private double seconds;
+
+    @Option(
+            names = "--turns",
+            paramLabel = "N",
+            defaultValue = "300",
+            description =
+                    "Number of measurements of 0.2 s for part switched, half of them with accounting (default: 300).")
+    private int turns;
+
+    private final Map<String, List<SwitchBenchmark.SwitchCost>> switches = new LinkedHashMap<>();
+    private final Map<String, List<CadenceResult>> readings = new LinkedHashMap<>();
+    private final Map<String, Map<String, List<ServerProgram.Figures>>> servers = new LinkedHashMap<>();
+    private final Map<String, List<ServerProgram.Figures>> switched = new LinkedHashMap<>();
+
+    @Override
+    int steps(List<Jdk> homes) {
+        int steps = 0;
+        for (Jdk home : homes) {
+            if (only.contains(Part.SWITCHES)) steps++;
+            if (only.contains(Part.READING)) steps++;
+            if (only.contains(Part.SERVER) && home.hasVirtualThreads()) steps += rounds;
+            if (only.contains(Part.SWITCHED) && home.hasVirtualThreads()) steps++;
+        }
+        return steps;
+    }
+
+    @Override
+    List<String> options() {
+        return List.of(
+                "--only",
+                only.stream().map(Part::toString).collect(Collectors.joining(",")),
+                "--rounds",
+                Integer.toString(rounds),
+                "--seconds",
+                Double.toString(seconds),
+                "--turns",
+                Integer.toString(turns));
+    }
+
+    @Override
+    void measure(List<Jdk> homes)
+            throws LabException, MeasurementInterruptedException, IOException, InterruptedException {
+        checkSeconds(0.1, seconds);
+        if (rounds < 1) throw new LabException("--rounds " + rounds + ": must be at least 1");
+        if (turns < 4) throw new LabException("--turns " + turns + ": must be at least 4");
+        if (EnumSet.of(Part.SERVER, Part.SWITCHED).containsAll(only)) withVirtualThreads(homes);
+        for (Jdk home : homes) {
+            if (only.contains(Part.SWITCHES)) switches(home);
+            if (only.contains(Part.READING)) reading(home);
+            if (only.contains(Part.SERVER) && home.hasVirtualThreads()) serve(home);
+            if (only.contains(Part.SWITCHED) && home.hasVirtualThreads()) serveSwitched(home);
+        }
+    }
+
+    private void switches(Jdk home)
+            throws LabException, MeasurementInterruptedException, IOException, InterruptedException {
+        progress(home + ": context switches on each backend");
+        List<SwitchBenchmark.SwitchCost> costs = new ArrayList<>();
+        switches.put(home.version(), costs);
+        new ExperimentJvm(home)
+                .run(
+                        interruption(),
+                        line -> costs.add(GSON.fromJson(line, SwitchBenchmark.SwitchCost.class)),
+                        SwitchBenchmark.class,
+                        "--json",
+                        "--rounds",
+                        Integer.toString(rounds));
+    }
+
+    private void reading(Jdk home)
+            throws LabException, MeasurementInterruptedException, IOException, InterruptedException {
+        progress(home + ": one reading after different amounts of work");
+        List<CadenceResult> results = new ArrayList<>();
+        readings.put(home.version(), results);
+        new ExperimentJvm(home)
+                .run(
+                        interruption(),
+                        line -> results.add(CadenceResult.parse(line)),
+                        CadenceBenchmark.class,
+                        "--json",
+                        "--only",
+                        "cadence,switches",
+                        "--forks",
+                        Integer.toString(rounds),
+                        "--rounds",
+                        "1");
+    }
+
+    private void serve(Jdk home)
+            throws LabException, MeasurementInterruptedException, IOException, InterruptedException {
+        Map<String, List<ServerProgram.Figures>> variants = new LinkedHashMap<>();
+        for (String variant : VARIANTS) variants.put(variant, new ArrayList<>());
+        servers.put(home.version(), variants);
+        for (int round = 1; round <= rounds; round++) {
+            progress(home + ": a server with virtual threads, round " + round);
+            for (String variant : VARIANTS) {
+                jvm(home, variant)
+                        .run(
+                                interruption(),
+                                line -> variants.get(variant).add(GSON.fromJson(line, ServerProgram.Figures.class)),
+                                ServerProgram.class,
+                                Double.toString(seconds),
+                                Double.toString(seconds));
+            }
+        }
+    }
+
+    private void serveSwitched(Jdk home)
+            throws LabException, MeasurementInterruptedException, IOException, InterruptedException {
+        progress(home + ": a server with virtual threads, accounting on and off");
+        List<ServerProgram.Figures> figures = new ArrayList<>();
+        switched.put(home.version(), figures);
+        jvm(home, ON)
+                .run(
+                        interruption(),
+                        line -> figures.add(GSON.fromJson(line, ServerProgram.Figures.class)),
+                        ServerProgram.class,
+                        Double.toString(SWITCHED_WARM_UP_SECONDS),
+                        Double.toString(SWITCHED_SECONDS),
+                        Integer.toString(turns));
+    }
+
+    private static ExperimentJvm jvm(Jdk home, String variant) throws IOException {
+        ExperimentJvm jvm = new ExperimentJvm(home);
+        return switch (variant) {
+            case EMPTY -> jvm.emptyAgent();
+            case OFF -> jvm.agent("vthreads=off");
+            case ON -> jvm.agent("vthreads=on");
+            default -> jvm;
+        };
+    }
+
+    @Override
+    void report(ResultBuilder report) {
+        if (only.contains(Part.SWITCHES)) {
+            report.method.add(
+                    "Context switches: two threads alternate on one processor. Each reads once per turn and does "
+                            + "arithmetic, for 100,000 turns per second; each backend has its own JVM. Every reading "
+                            + "follows a switch, so it makes one system call on every backend; the rest is the cost "
+                            + "of the marker. CPU time, medians of " + rounds + " rounds.");
+            report.tables.add(OverheadTables.switches(switches));
+        }
+        if (only.contains(Part.SERVER)) {
+            report.method.add(
+                    "Server: 64 loopback connections with a virtual thread at each end. A request sends one byte, "
+                            + "does 10 us of arithmetic, and returns one byte. Each round starts a new JVM, which warms up "
+                            + "for " + seconds + " s and is then measured for as long. Medians of " + rounds
+                            + " rounds.");
+            report.tables.add(OverheadTables.servers(servers));
+        }
+        if (only.contains(Part.SWITCHED)) {
+            report.method.add(
+                    "Switched server: one JVM with the agent, whose accounting is on, off, off, on, and so on, for "
+                            + SWITCHED_SECONDS
+                            + " s each. Adjacent measurements are compared, which cancels drift and differences "
+                            + "between JVMs. Both include what any agent costs the JVM itself.");
+            report.tables.add(AccountingCost.table(switched));
+            report.findings.add(AccountingCost.finding(switched));
+        }
+        if (only.contains(Part.READING)) {
+            report.method.add(
+                    "One reading: time stamps before and after it, minus the time between two time stamps alone. "
+                            + "Each row is measured in " + rounds
+                            + " separate JVMs, starting one second after their first reading. Medians of the JVMs.");
+            report.tables.add(OverheadTables.byWork(readings));
+            report.tables.add(OverheadTables.afterSwitches(readings));
+            readings.forEach((jdk, results) -> report.bars.add(OverheadTables.bars(jdk, results)));
+        }
+        OverheadTables.findings(switches, readings).stream()
+                .filter(finding -> only.size() == Part.values().length
+                        || !finding.verdict().equals(ExperimentClaim.NOT_MEASURED))
+                .forEach(report.findings::add);
+    }
+}

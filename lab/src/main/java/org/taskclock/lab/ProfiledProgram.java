@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.lab;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.function.LongSupplier;
+import one.profiler.AsyncProfiler;
+
+/**
+ * Reads a clock in a loop, warms up, and profiles itself with async-profiler. Prints a line if it had to use a timer
+ * instead of perf events. Arguments: contender, milliseconds, file.
+ */
+final class ProfiledProgram {
+    private static final String INTERVAL = ",interval=1ms";
+
+    /** Keeps the JIT compiler from removing the readings. */
+    static volatile long unusedSink;
+
+    private ProfiledProgram() {}
+
+    public static void main(String[] args) throws IOException {
+        LongSupplier reader = Contender.named(List.of(args[0])).get(0).reader();
+        long millis = Long.parseLong(args[1]);
+        read(reader, Math.min(millis, 1_000));
+        AsyncProfiler profiler = AsyncProfiler.getInstance();
+        try {
+            profiler.execute("start,event=cpu" + INTERVAL);
+        } catch (IllegalStateException | IOException e) {
+            // perf_event_paranoid, or seccomp in a container, forbids perf events.
+            profiler.execute("start,event=ctimer" + INTERVAL);
+            System.out.println("timer instead of perf events: "
+                    + e.getMessage().lines().findFirst().orElse(""));
+        }
+        read(reader, millis);
+        profiler.stop();
+        // "ann" marks kernel frames; "norm" removes the numbers in names of lambdas.
+        Files.writeString(Path.of(args[2]), profiler.execute("collapsed,ann,norm"));
+    }
+
+    private static void read(LongSupplier reader, long millis) {
+        long end = System.nanoTime() + millis * 1_000_000;
+        while (System.nanoTime() - end < 0) {
+            long sum = 0;
+            for (int i = 0; i < 100; i++) sum += reader.getAsLong();
+            unusedSink = sum;
+        }
+    }
+}

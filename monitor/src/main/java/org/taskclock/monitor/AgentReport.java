@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.monitor;
+
+import com.google.gson.Gson;
+import com.google.gson.JsonParseException;
+import java.io.IOException;
+import java.io.StringReader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Properties;
+
+/** The report of the agent in a JVM, as org.taskclock.agent.AgentReportWriter writes it. Times are in nanoseconds. */
+public record AgentReport(
+        String version,
+        long pid,
+        String java,
+        String command,
+        long elapsedNanos,
+        long cpuNanos,
+        long userNanos,
+        List<Pool> pools,
+        List<Group> virtualThreads,
+        List<Carrier> carriers,
+        String yieldMode,
+        long platformYields,
+        long virtualYields,
+        long platformYieldNanos,
+        List<Yielder> yielders,
+        List<Site> yieldSites,
+        Health health,
+        boolean overflown,
+        long reportNanos) {
+    /** The name of the agent property that holds the report. */
+    private static final String PROPERTY = "taskclock.report";
+
+    /** Thrown if an agent is loaded but its report cannot be read, because the agent has another version. */
+    public static final class AgentReportException extends IOException {
+        private static final long serialVersionUID = 1;
+
+        AgentReportException(Throwable cause) {
+            super(
+                    "what the agent in it says cannot be read: it is of another version;"
+                            + " detach it with the taskclock that attached it",
+                    cause);
+        }
+    }
+
+    public record Pool(String name, String example, boolean java, int threads, long cpuNanos, long userNanos) {}
+
+    public record Group(String name, long live, long ended, long cpuNanos, long userNanos) {}
+
+    /**
+     * A thread that carried virtual threads.
+     *
+     * @param carriedNanos the part of {@code cpuNanos} that virtual threads used
+     */
+    public record Carrier(long tid, long cpuNanos, long userNanos, long carriedNanos, long carriedUserNanos) {}
+
+    /** The state of the agent itself; {@code lastFailure} is null if nothing failed. */
+    public record Health(
+            List<Part> parts, long mounts, long stacks, int failures, String lastFailure, long memoryBytes) {
+        /** A feature of the agent; {@code problem} is null if it is in the requested state. */
+        public record Part(String name, String state, String problem) {}
+    }
+
+    /** A live thread that yielded, or that carried virtual threads that did. */
+    public record Yielder(int tid, long yields) {}
+
+    /** A call site of Thread.yield. {@code yields} includes {@code virtualYields}. */
+    public record Site(long yields, long virtualYields, List<String> stack) {
+        /** Returns the caller of yield. */
+        public String name() {
+            return stack.isEmpty() ? "(other)" : stack.get(0);
+        }
+    }
+
+    /** Returns the CPU time that carriers used besides running virtual threads. */
+    public long schedulingNanos() {
+        return carriers.stream().mapToLong(c -> c.cpuNanos - c.carriedNanos).sum();
+    }
+
+    long schedulingUserNanos() {
+        return carriers.stream()
+                .mapToLong(c -> c.userNanos - c.carriedUserNanos)
+                .sum();
+    }
+
+    /** Requests the report from a running JVM. Returns null if no agent is loaded. */
+    public static AgentReport request(AttachClient jvm, long timeoutMillis) throws IOException {
+        Properties properties = agentProperties(jvm, timeoutMillis);
+        // Another tool may have deleted the request file, which all tools share.
+        if (!properties.containsKey(PROPERTY)) properties = agentProperties(jvm, timeoutMillis);
+        String report = properties.getProperty(PROPERTY, "");
+        return report.isEmpty() ? null : parse(report);
+    }
+
+    private static Properties agentProperties(AttachClient jvm, long timeoutMillis) throws IOException {
+        Path request = jvm.reportRequest();
+        try {
+            create(request);
+            Properties properties = new Properties();
+            properties.load(new StringReader(jvm.execute(timeoutMillis, "agentProperties")));
+            return properties;
+        } catch (IllegalArgumentException e) {
+            throw new IOException("cannot parse its agent properties: " + e.getMessage(), e);
+        } finally {
+            delete(request);
+        }
+    }
+
+    private static void create(Path request) {
+        try {
+            Files.createFile(request);
+        } catch (IOException e) {
+            return; // another tool created it; or nobody can, and then there is no report
+        }
+    }
+
+    private static void delete(Path request) {
+        try {
+            Files.deleteIfExists(request);
+        } catch (IOException e) {
+            return; // another user's tool created it
+        }
+    }
+
+    /** Parses a report. Throws if it is not in the format of this version. */
+    public static AgentReport parse(String json) throws AgentReportException {
+        try {
+            AgentReport report = new Gson().fromJson(json, AgentReport.class);
+            if (report != null && report.isComplete()) return report;
+        } catch (JsonParseException e) {
+            throw new AgentReportException(e);
+        }
+        throw new AgentReportException(null);
+    }
+
+    private boolean isComplete() {
+        return pools != null
+                && virtualThreads != null
+                && carriers != null
+                && yieldMode != null
+                && yielders != null
+                && health != null
+                && health.parts != null
+                && yieldSites != null;
+    }
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.monitor;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A client of HotSpot's attach protocol, version 1 (src/hotspot/os/posix/attachListener_posix.cpp), which every JDK
+ * since 9 supports. It replaces the client in the JDK's module jdk.attach, which runtimes in containers lack, which
+ * waits forever for a JVM that does not respond, and which does not offer the commands needed here.
+ */
+public final class AttachClient {
+    private static final int MAX_REPLY_BYTES = 256 << 20;
+    private static final long START_TIMEOUT_MILLIS = 5_000;
+
+    /** Signal 3, SIGQUIT, in the mask SigCgt. */
+    private static final long SIGQUIT_BIT = 1L << 2;
+
+    private final long pid;
+    private final long innerPid;
+
+    private AttachClient(long pid, long innerPid) {
+        this.pid = pid;
+        this.innerPid = innerPid;
+    }
+
+    /** Returns a client for the process with this id in our own pid namespace. */
+    public static AttachClient of(long pid) {
+        try {
+            String[] ids = statusField(readStatus(pid), "NStgid:").split("\\s+", -1);
+            // The last one is the id in the innermost namespace, which is the JVM's own.
+            return new AttachClient(pid, ids[0].equals("?") ? pid : Long.parseLong(ids[ids.length - 1]));
+        } catch (IOException e) {
+            return new AttachClient(pid, pid); // execute() reports that the process has ended
+        }
+    }
+
+    /**
+     * Executes a command and returns the text of the reply.
+     *
+     * @throws IOException if the JVM cannot be reached, refuses, or does not reply in time; the message is the reason
+     */
+    public String execute(long timeoutMillis, String... command) throws IOException {
+        Exchange exchange = new Exchange(command);
+        Thread thread = new Thread(exchange, "taskclock-attach");
+        thread.setDaemon(true);
+        thread.start();
+        try {
+            thread.join(timeoutMillis);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        return exchange.result(timeoutMillis);
+    }
+
+    private final class Exchange implements Runnable {
+        private final String[] command;
+        private SocketChannel channel;
+        private boolean over;
+        private String reply;
+        private IOException failure;
+
+        Exchange(String... command) {
+            this.command = command;
+        }
+
+        @Override
+        public void run() {
+            String received = null;
+            IOException thrown = null;
+            try (SocketChannel connected = connect()) {
+                synchronized (this) {
+                    if (over) return;
+                    channel = connected;
+                }
+                received = exchange(connected);
+            } catch (IOException e) {
+                thrown = e;
+            } catch (RuntimeException e) {
+                thrown = new IOException(e.toString(), e);
+            }
+            synchronized (this) {
+                over = true;
+                reply = received;
+                failure = thrown;
+            }
+        }
+
+        private String exchange(SocketChannel to) throws IOException {
+            StringBuilder request = new StringBuilder("1\0");
+            for (int i = 0; i < 4; i++)
+                request.append(i < command.length ? command[i] : "").append('\0');
+            ByteBuffer out = ByteBuffer.wrap(request.toString().getBytes(StandardCharsets.UTF_8));
+            while (out.hasRemaining()) to.write(out);
+            ByteArrayOutputStream all = new ByteArrayOutputStream();
+            ByteBuffer in = ByteBuffer.allocate(1 << 16);
+            while (to.read(in) >= 0 && all.size() < MAX_REPLY_BYTES) {
+                all.write(in.array(), 0, in.position());
+                in.clear();
+            }
+            String text = all.toString(StandardCharsets.UTF_8);
+            int line = text.indexOf('\n');
+            if (line < 0) throw new IOException("it closed the connection without a reply");
+            if (!text.startsWith("0\n"))
+                throw new IOException("it refused: " + text.substring(line + 1).strip());
+            return text.substring(line + 1);
+        }
+
+        private synchronized String result(long timeoutMillis) throws IOException {
+            if (!over) {
+                over = true;
+                if (channel != null) channel.close();
+                throw new IOException("it did not answer within " + timeoutMillis + " ms");
+            }
+            if (failure != null) throw failure;
+            return reply;
+        }
+    }
+
+    /**
+     * Returns the file by which a tool requests the agent's report: the agent checks for it when asked for the
+     * properties.
+     */
+    Path reportRequest() {
+        return tempDirectory().resolve(".taskclock_report_" + innerPid);
+    }
+
+    /** Returns /tmp as the process sees it, which in a container is not ours. */
+    public Path tempDirectory() {
+        Path tmp = Path.of("/proc/" + pid + "/root/tmp");
+        return Files.isDirectory(tmp) ? tmp : Path.of("/tmp");
+    }
+
+    private SocketChannel connect() throws IOException {
+        Path tmp = tempDirectory();
+        Path socket = tmp.resolve(".java_pid" + innerPid);
+        checkAttachable();
+        if (!Files.exists(socket)) startListener(tmp.resolve(".attach_pid" + innerPid), socket);
+        SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
+        try {
+            channel.connect(UnixDomainSocketAddress.of(socket));
+            return channel;
+        } catch (IOException e) {
+            channel.close();
+            throw "Permission denied".equals(e.getMessage()) ? new IOException("it belongs to another user", e) : e;
+        }
+    }
+
+    /** On SIGQUIT, a JVM starts its attach listener if it finds a file that belongs to its own user or root. */
+    private void startListener(Path file, Path socket) throws IOException {
+        long caught = Long.parseUnsignedLong(statusField(readStatus(pid), "SigCgt:"), 16);
+        // The signal terminates a process that does not catch it: a JVM during startup, or with -Xrs.
+        if ((caught & SIGQUIT_BIT) == 0) throw new IOException("it does not listen to SIGQUIT (-Xrs?)");
+        try {
+            Files.createFile(file);
+        } catch (FileAlreadyExistsException e) {
+            // Another tool is about to attach, or left it there.
+        } catch (AccessDeniedException e) {
+            throw new IOException("its /tmp cannot be written to", e);
+        }
+        try {
+            Process kill = new ProcessBuilder("sh", "-c", "kill -QUIT " + pid)
+                    .redirectErrorStream(true)
+                    .start();
+            kill.getInputStream().readAllBytes();
+            if (kill.waitFor() != 0) throw new IOException("it belongs to another user");
+            long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(START_TIMEOUT_MILLIS);
+            while (!Files.exists(socket)) {
+                if (System.nanoTime() > deadline) throw new IOException("it does not start its attach listener");
+                Thread.sleep(5);
+            }
+        } catch (InterruptedException e) {
+            throw new IOException("interrupted", e);
+        } finally {
+            Files.deleteIfExists(file);
+        }
+    }
+
+    private void checkAttachable() throws IOException {
+        char state = statusField(readStatus(pid), "State:").charAt(0);
+        if (state == 'T' || state == 't') throw new IOException("it is stopped");
+        if (state == 'Z' || state == 'X') throw new IOException("it has ended");
+        try {
+            String options = Files.readString(Path.of("/proc/" + pid + "/cmdline"), StandardCharsets.ISO_8859_1)
+                    + Files.readString(Path.of("/proc/" + pid + "/environ"), StandardCharsets.ISO_8859_1);
+            // With this option SIGQUIT makes it print a thread dump.
+            if (options.contains("+DisableAttachMechanism"))
+                throw new IOException("-XX:+DisableAttachMechanism forbids it");
+        } catch (AccessDeniedException e) {
+            throw new IOException("it belongs to another user", e);
+        }
+    }
+
+    private static String readStatus(long pid) throws IOException {
+        return Files.readString(Path.of("/proc/" + pid + "/status"));
+    }
+
+    private static String statusField(String status, String key) {
+        int at = status.indexOf("\n" + key);
+        return at < 0
+                ? "?"
+                : status.substring(at + 1 + key.length(), status.indexOf('\n', at + 1))
+                        .strip();
+    }
+}

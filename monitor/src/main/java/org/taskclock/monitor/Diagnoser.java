@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.monitor;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/**
+ * Finds problems in each interval. Counters alone cannot prove a yield storm or a monopolized carrier, so the stacks of
+ * suspicious threads are sampled as often as {@link JavaThreadNames} allows.
+ */
+final class Diagnoser {
+    /** Percent of a core. Threads below are never suspects. */
+    private static final double MIN_CPU_PERCENT = 10;
+
+    private static final double SYSTEM_HEAVY_SHARE = 0.5;
+    /** Per second. Context switches by yields are not voluntary. */
+    private static final double FEW_SWITCHES = 100;
+
+    /** Per second. If processors are scarce, each yield is an involuntary context switch. */
+    private static final double MANY_SWITCHES = 2_000;
+
+    /** The number of intervals for which a thread that is no longer suspicious is remembered. */
+    private static final int INTERVALS_REMEMBERED = 10;
+
+    /** Per second, of one thread. */
+    private static final double MANY_YIELDS = 1_000;
+
+    private static final int MAX_PER_KIND = 5;
+
+    private static final int MAX_CARRIED = 1_000;
+
+    /** Percent of an interval in which a monopolized carrier runs or waits for a processor. */
+    private static final double MONOPOLIZED_PERCENT = 80;
+
+    private static final double MIN_JVM_PERCENT = 10;
+    private static final double MIN_JVM_SHARE = 0.25;
+    private static final double MIN_THROTTLED_SHARE = 0.05;
+
+    /** The stack samples of a suspicious thread. */
+    private static final class Suspect {
+        /** Intervals since the thread was last suspicious. */
+        int unsuspicious;
+
+        int samples;
+        int yieldingSamples;
+        int schedulingSamples;
+        /** Consecutive samples in which it carried the same virtual thread as in the sample before. */
+        int sameCarriedSamples;
+
+        long carriedId;
+        String topFrame = "";
+    }
+
+    private final JavaThreadNames names;
+    private final Map<Integer, Suspect> suspects = new HashMap<>();
+    /** The number of samples in which each virtual thread was mounted. */
+    private final Map<Long, Integer> mountedSamples = new HashMap<>();
+
+    Diagnoser(JavaThreadNames names) {
+        this.names = names;
+    }
+
+    List<Diagnosis> diagnose(List<ThreadUsage> threads, ProcessUsage totals, long intervalNanos, AgentClient agent) {
+        double seconds = intervalNanos / 1e9;
+        List<ThreadUsage> suspicious = new ArrayList<>();
+        for (ThreadUsage thread : threads) if (isSuspect(thread, intervalNanos, seconds)) suspicious.add(thread);
+        sample(suspicious);
+
+        List<Diagnosis> all = new ArrayList<>();
+        Map<String, Integer> countByKind = new HashMap<>();
+        for (ThreadUsage thread : suspicious) {
+            Suspect suspect = suspects.get(thread.tid());
+            List<String> evidence = evidence(thread, intervalNanos, seconds);
+            Diagnosis found = diagnoseYields(thread, suspect, evidence, agent);
+            if (found == null && thread.kind() == ThreadUsage.Kind.CARRIER)
+                found = diagnoseCarrier(thread, suspect, evidence, intervalNanos);
+            else if (found == null) found = diagnoseThread(thread, suspect, evidence, seconds);
+            if (found != null && countByKind.merge(found.kind(), 1, Integer::sum) <= MAX_PER_KIND) all.add(found);
+        }
+        diagnoseJvm(all, threads, totals, intervalNanos, ThreadUsage.Kind.GC, "gc", "garbage collection");
+        diagnoseJvm(all, threads, totals, intervalNanos, ThreadUsage.Kind.JIT, "jit", "compilation");
+        if (totals.containerCores() > 0 && totals.throttledNanos() > MIN_THROTTLED_SHARE * intervalNanos) {
+            all.add(new Diagnosis(
+                    "throttled",
+                    0,
+                    "the container is throttled by its limit of " + number(totals.containerCores()) + " cores",
+                    List.of("throttled for " + number(totals.throttledNanos() / 1e6) + " ms of "
+                            + number(intervalNanos / 1e6) + " ms")));
+        }
+        return all;
+    }
+
+    private static boolean isSuspect(ThreadUsage thread, long intervalNanos, double seconds) {
+        double percent = 100.0 * thread.cpuNanos() / intervalNanos;
+        if (thread.tid() == 0 || percent < MIN_CPU_PERCENT) return false;
+        return switch (thread.kind()) {
+            case CARRIER -> true;
+            case JAVA, NATIVE -> isSystemHeavy(thread) || thread.involuntary() / seconds > MANY_SWITCHES;
+            default -> false;
+        };
+    }
+
+    private static boolean isSystemHeavy(ThreadUsage thread) {
+        return thread.systemNanos() > SYSTEM_HEAVY_SHARE * thread.cpuNanos();
+    }
+
+    private void sample(List<ThreadUsage> suspicious) {
+        for (ThreadUsage thread : suspicious)
+            suspects.computeIfAbsent(thread.tid(), tid -> new Suspect()).unsuspicious = 0;
+        suspects.values().removeIf(suspect -> suspect.unsuspicious++ > INTERVALS_REMEMBERED);
+        if (suspicious.isEmpty() || !names.mayDump()) return;
+        ThreadDump dump;
+        try {
+            dump = names.dump();
+        } catch (IOException e) {
+            // The diagnoses stay unconfirmed; JavaThreadNames has the reason.
+            return;
+        }
+        suspects.forEach((tid, suspect) -> addSample(suspect, dump.of(tid)));
+        if (mountedSamples.size() > MAX_CARRIED) mountedSamples.clear();
+        for (ThreadDump.Entry entry : dump.all())
+            if (entry.carriedId() != 0) mountedSamples.merge(entry.carriedId(), 1, Integer::sum);
+    }
+
+    private static void addSample(Suspect suspect, ThreadDump.Entry entry) {
+        suspect.samples++;
+        if (entry == null) return;
+        suspect.topFrame = entry.topFrame();
+        if (entry.isYielding()) suspect.yieldingSamples++;
+        if (entry.isScheduling()) suspect.schedulingSamples++;
+        suspect.sameCarriedSamples =
+                entry.carriedId() != 0 && entry.carriedId() == suspect.carriedId ? suspect.sameCarriedSamples + 1 : 0;
+        suspect.carriedId = entry.carriedId();
+    }
+
+    /** Returns null unless it is certain, because the agent counted the yields or a sample shows one. */
+    private static Diagnosis diagnoseYields(
+            ThreadUsage thread, Suspect suspect, List<String> evidence, AgentClient agent) {
+        double counted = agent.yieldsPerSecond(thread.tid());
+        if (suspect.yieldingSamples == 0 && counted < MANY_YIELDS) return null;
+        boolean carrier = thread.kind() == ThreadUsage.Kind.CARRIER;
+        if (suspect.yieldingSamples > 0) {
+            evidence.add((carrier ? "the virtual thread it carried" : "it") + " was in Thread.yield in "
+                    + ofSamples(suspect.yieldingSamples, suspect));
+        }
+        if (counted > 0) {
+            evidence.add("the agent counted " + number(counted) + " yields per second");
+            evidence.addAll(agent.sites());
+        }
+        String subject = carrier ? "virtual threads on \"" + thread.name() + "\" call" : quoted(thread) + " calls";
+        return new Diagnosis("yield-storm", thread.tid(), subject + " Thread.yield all the time", evidence);
+    }
+
+    private Diagnosis diagnoseThread(ThreadUsage thread, Suspect suspect, List<String> evidence, double seconds) {
+        if (!isSystemHeavy(thread)) return null;
+        if (suspect.samples == 0 && thread.voluntary() / seconds < FEW_SWITCHES) {
+            evidence.add("not confirmed: no stack sample, because " + names.reason());
+            return new Diagnosis(
+                    "yield-storm",
+                    thread.tid(),
+                    quoted(thread) + " behaves as if it called Thread.yield all the time",
+                    evidence);
+        }
+        if (!suspect.topFrame.isEmpty()) evidence.add("top of its stack: " + suspect.topFrame);
+        return new Diagnosis(
+                "system-heavy", thread.tid(), quoted(thread) + " spends most of its time in the kernel", evidence);
+    }
+
+    private Diagnosis diagnoseCarrier(ThreadUsage thread, Suspect suspect, List<String> evidence, long intervalNanos) {
+        // On a busy machine it may wait for a processor. No other virtual thread can use the carrier during that time.
+        long occupiedNanos = thread.cpuNanos() + Math.max(0, thread.waitNanos());
+        if (suspect.sameCarriedSamples > 0 && 100.0 * occupiedNanos / intervalNanos > MONOPOLIZED_PERCENT) {
+            evidence.add("it carried virtual thread #" + suspect.carriedId + " in each of the last "
+                    + (suspect.sameCarriedSamples + 1) + " stack samples");
+            return new Diagnosis(
+                    "carrier-monopolised",
+                    thread.tid(),
+                    "virtual thread #" + suspect.carriedId + " keeps its carrier \"" + thread.name()
+                            + "\" busy; other virtual threads wait",
+                    evidence);
+        }
+        // Yielding virtual threads alternate quickly: samples show the same ones repeatedly, or a carrier between two.
+        long repeated = mountedSamples.entrySet().stream()
+                .filter(e -> e.getValue() > 1)
+                .map(Map.Entry::getKey)
+                .findFirst()
+                .orElse(0L);
+        if (repeated == 0 || suspect.schedulingSamples < 2 || suspect.schedulingSamples * 3 < suspect.samples)
+            return null;
+        evidence.add("it was between two virtual threads in " + ofSamples(suspect.schedulingSamples, suspect));
+        evidence.add("virtual thread #" + repeated + " was mounted in more than one sample");
+        evidence.add("not confirmed: no sample was in Thread.yield; "
+                + "JVMs before JDK 24 do not print the stacks of virtual threads");
+        return new Diagnosis(
+                "yield-storm",
+                thread.tid(),
+                "virtual threads on \"" + thread.name() + "\" behave as if they called Thread.yield all the time",
+                evidence);
+    }
+
+    private static String quoted(ThreadUsage thread) {
+        return "thread \"" + thread.name() + "\"";
+    }
+
+    private static List<String> evidence(ThreadUsage thread, long intervalNanos, double seconds) {
+        List<String> evidence = new ArrayList<>();
+        evidence.add(number(100.0 * thread.cpuNanos() / intervalNanos) + " % of a core, "
+                + number(100.0 * thread.systemNanos() / Math.max(1, thread.cpuNanos())) + " % of that in the kernel");
+        if (thread.voluntary() >= 0) {
+            evidence.add(number(thread.voluntary() / seconds) + " voluntary and "
+                    + number(thread.involuntary() / seconds) + " involuntary context switches per second");
+        }
+        return evidence;
+    }
+
+    private static String ofSamples(int count, Suspect suspect) {
+        return count + " of " + suspect.samples + " stack sample" + (suspect.samples == 1 ? "" : "s");
+    }
+
+    private static void diagnoseJvm(
+            List<Diagnosis> all,
+            List<ThreadUsage> threads,
+            ProcessUsage totals,
+            long intervalNanos,
+            ThreadUsage.Kind kind,
+            String diagnosis,
+            String activity) {
+        long nanos = 0;
+        int count = 0;
+        for (ThreadUsage thread : threads) {
+            if (thread.kind() != kind || thread.cpuNanos() == 0) continue;
+            nanos += thread.cpuNanos();
+            count++;
+        }
+        double percent = 100.0 * nanos / intervalNanos;
+        if (percent < MIN_JVM_PERCENT || nanos < MIN_JVM_SHARE * totals.processNanos()) return;
+        all.add(new Diagnosis(
+                diagnosis,
+                0,
+                activity + " uses " + number(100.0 * nanos / totals.processNanos()) + " % of the JVM's CPU time",
+                List.of(number(percent) + " % of a core, in " + count + (count == 1 ? " thread" : " threads"))));
+    }
+
+    private static String number(double value) {
+        return String.format(Locale.ROOT, value < 10 && value != Math.rint(value) ? "%.1f" : "%,.0f", value);
+    }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.monitor;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** The CPU time of the whole machine, and the limits of this process. */
+final class HostCpu implements AutoCloseable {
+    /** File descriptors left for other uses in this process. */
+    private static final int RESERVED_FILES = 200;
+
+    /** USER_HZ, the unit of /proc/stat. */
+    private static final long UNIT_NANOS = 10_000_000;
+
+    private final ProcFile stat;
+    private final int processors = countProcessors();
+
+    HostCpu(ProcFile.Budget budget) {
+        stat = new ProcFile("/proc/stat", budget);
+    }
+
+    int processors() {
+        return processors;
+    }
+
+    /** Returns the busy time of all processors: user, nice, system, irq, and softirq of the first line. */
+    long cpuNanos() {
+        ByteBuffer read = stat.read();
+        if (read == null) return 0;
+        read.position("cpu  ".length());
+        long sum = 0;
+        for (int field = 0; field < 7; field++) {
+            long value = ProcText.number(read);
+            boolean idleOrWaiting = field == 3 || field == 4;
+            if (!idleOrWaiting) sum += value;
+        }
+        return sum * UNIT_NANOS;
+    }
+
+    private static int countProcessors() {
+        try (var lines = Files.lines(Path.of("/proc/stat"))) {
+            int count = (int) lines.filter(l -> l.matches("cpu[0-9]+ .*")).count();
+            if (count > 0) return count;
+        } catch (IOException | RuntimeException e) {
+            // Falls back to the number that this JVM may use.
+        }
+        return Runtime.getRuntime().availableProcessors();
+    }
+
+    /** Returns how many files may stay open for the threads of the monitored JVM. */
+    static int filesForThreads() {
+        return openFileLimit() - RESERVED_FILES;
+    }
+
+    private static int openFileLimit() {
+        try (var lines = Files.lines(Path.of("/proc/self/limits"))) {
+            String line = lines.filter(l -> l.startsWith("Max open files"))
+                    .findFirst()
+                    .orElse("");
+            String soft = line.substring("Max open files".length()).strip().split(" ", 2)[0];
+            return soft.equals("unlimited") ? Integer.MAX_VALUE / 2 : Integer.parseInt(soft);
+        } catch (IOException | RuntimeException e) {
+            return 1_024;
+        }
+    }
+
+    @Override
+    public void close() {
+        stat.close();
+    }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.monitor;
+
+import java.time.Instant;
+import java.util.List;
+
+/**
+ * The CPU use of one JVM between two readings.
+ *
+ * @param end the time of the second reading
+ * @param name the program's main class or jar
+ * @param source the origin of the figures: "agent" if the agent is loaded, otherwise "proc"
+ * @param threads the threads that were alive in the interval, the most CPU time first
+ * @param notes what could not be measured and why, one per line
+ */
+public record Interval(
+        Instant end,
+        long intervalNanos,
+        int pid,
+        String name,
+        String source,
+        List<ThreadUsage> threads,
+        ProcessUsage totals,
+        List<Diagnosis> diagnoses,
+        List<String> notes) {
+    /** Returns a CPU time in percent of one core over the interval; -1 if the time is negative, which means unknown. */
+    public double percent(long nanos) {
+        return nanos < 0 ? -1 : 100.0 * nanos / intervalNanos;
+    }
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.monitor;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.util.List;
+
+/** A sequence of intervals of one JVM, live or recorded. Confined to one thread. */
+public interface IntervalSource extends Closeable {
+    /** A JVM that can be opened. */
+    record Jvm(int pid, String name, double cpuPercent) {}
+
+    /**
+     * Returns the next interval. For a live JVM, this is the interval since the previous call, or since the source was
+     * opened; the caller waits between calls.
+     *
+     * @return null at the end of a recording
+     * @throws IOException if there are no more intervals; the message is the reason, such as "process 4711 has ended"
+     */
+    Interval next() throws IOException;
+
+    /** Returns the current stacks of the thread, or of the group's threads, as lines of text; or why there are none. */
+    default String stacks(ThreadUsage thread) throws IOException {
+        return "Stacks are not recorded.";
+    }
+
+    /** Returns the JVMs to choose from, the busiest first. */
+    default List<Jvm> jvms() throws IOException {
+        return List.of();
+    }
+
+    /** Opens another JVM; this source stays open. */
+    default IntervalSource open(int pid) throws IOException {
+        throw new IOException("process " + pid + ": a recording cannot switch to another process");
+    }
+
+    /** Returns whether {@link #step} is supported. */
+    default boolean canStep() {
+        return false;
+    }
+
+    /**
+     * Moves forward by {@code steps} intervals, or back if negative, but not beyond the first or last, and returns the
+     * one there.
+     */
+    default Interval step(int steps) throws IOException {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    default void close() throws IOException {}
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.monitor;
+
+import java.io.IOException;
+
+/** Thrown if a process cannot be monitored or has ended. The message gives the reason and, if possible, a remedy. */
+public final class MonitorException extends IOException {
+    private static final long serialVersionUID = 1;
+
+    public enum Reason {
+        /** There is no such process, or it has ended. */
+        GONE,
+        /** The kernel denies access. */
+        NOT_PERMITTED,
+        /** The process is not a JVM. */
+        NOT_A_JVM
+    }
+
+    private final Reason reason;
+
+    MonitorException(Reason reason, String message) {
+        super(message);
+        this.reason = reason;
+    }
+
+    public Reason reason() {
+        return reason;
+    }
+}

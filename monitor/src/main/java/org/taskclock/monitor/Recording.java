@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.monitor;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.NoSuchElementException;
+import org.taskclock.monitor.RecordingBlock.State;
+
+/**
+ * A recording in a file. Damaged parts are skipped and listed by {@link #faults}.
+ *
+ * <p>Opening it decompresses the whole file once to find the blocks. After that, one block at a time is in memory.
+ */
+public final class Recording implements IntervalSource, Iterable<Interval> {
+    /**
+     * The location of a block.
+     *
+     * @param firstInterval the number of its first interval in the recording
+     * @param start when that interval ended
+     */
+    private record Block(FileChannel file, long from, int firstInterval, int intervals, Instant start) {}
+
+    private final Path path;
+    private final List<FileChannel> files = new ArrayList<>();
+    private final List<Block> blocks = new ArrayList<>();
+    private final List<String> faults = new ArrayList<>();
+
+    private RecordingFormat.Head head;
+    private String end;
+    private int intervals;
+
+    /** The block that was read last. */
+    private Block current;
+
+    private List<Interval> currentIntervals = List.of();
+
+    /** The number of the interval that {@link #next} returns. */
+    private int position;
+
+    // The range set by limit.
+    private int low;
+    private int high;
+
+    private Recording(Path path) {
+        this.path = path;
+    }
+
+    /** Opens a recording, with its older half if there is one. The message of the exception names the file. */
+    public static Recording open(Path path) throws IOException {
+        Recording recording = new Recording(path);
+        try {
+            recording.readHead();
+            Path older = RecordingWriter.older(path);
+            if (Files.isReadable(older)) recording.scanOlder(older);
+            recording.scan(path);
+            if (recording.intervals == 0 && recording.faults.isEmpty())
+                recording.faults.add("it ended before the first interval was complete");
+            recording.high = recording.intervals;
+            return recording;
+        } catch (IOException | RuntimeException e) {
+            recording.close();
+            throw e;
+        }
+    }
+
+    private void readHead() throws IOException {
+        try (FileChannel file = FileChannel.open(path)) {
+            for (long from = 0; from >= 0; from = RecordingBlock.find(file, from + 1)) {
+                RecordingBlock block = RecordingBlock.read(file, from);
+                head = headOf(block);
+                if (head != null) return;
+            }
+        }
+        throw new IOException(path + ": is no recording of taskclock");
+    }
+
+    private RecordingFormat.Head headOf(RecordingBlock block) throws IOException {
+        List<String> lines = block == null ? List.of() : block.lines();
+        if (lines.isEmpty() || !lines.get(0).startsWith(RecordingFormat.HEAD)) return null;
+        try {
+            return RecordingFormat.readHead(lines.get(0));
+        } catch (IOException e) {
+            if (block.state() == State.DAMAGED) return null;
+            throw new IOException(path + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** Ignores a file that belongs to another recording. */
+    private void scanOlder(Path older) throws IOException {
+        try (FileChannel file = FileChannel.open(older)) {
+            RecordingFormat.Head olderHead = headOf(RecordingBlock.read(file, 0));
+            if (olderHead == null || !olderHead.id().equals(head.id())) return;
+        }
+        scan(older);
+    }
+
+    private void scan(Path path) throws IOException {
+        FileChannel file = FileChannel.open(path);
+        files.add(file);
+        long from = 0;
+        while (from >= 0 && from < file.size()) {
+            RecordingBlock block = RecordingBlock.read(file, from);
+            boolean added = block != null && block.state() != State.DAMAGED && add(file, block);
+            if (added) {
+                from = block.to();
+            } else {
+                long next = RecordingBlock.find(file, from + 1);
+                long gapEnd = next < 0 ? file.size() : next;
+                faults.add(path.getFileName() + ": skipped damaged bytes " + from + " to " + gapEnd + ", recorded at "
+                        + timeOf(block));
+                from = next;
+            }
+        }
+    }
+
+    private boolean add(FileChannel file, RecordingBlock block) throws IOException {
+        List<String> lines = block.lines();
+        if (lines.isEmpty() && block.state() == State.TRUNCATED) return true;
+        if (headOf(block) == null) return false;
+        if (block.state() == State.TRUNCATED) lines = validLines(lines);
+        int count = 0;
+        Instant start = null;
+        for (String line : lines) {
+            if (line.startsWith(RecordingFormat.INTERVAL)) {
+                if (count++ == 0) start = timeOf(line);
+            } else if (line.startsWith(RecordingFormat.END)) {
+                end = line.substring(RecordingFormat.END.length(), line.length() - 2);
+            }
+        }
+        if (count > 0) blocks.add(new Block(file, block.from(), intervals, count, start));
+        intervals += count;
+        return true;
+    }
+
+    /**
+     * A truncated block has no checksum, so it may be damaged as well: keeps the lines before the first malformed one.
+     */
+    private List<String> validLines(List<String> lines) {
+        RecordingFormat format = new RecordingFormat();
+        for (int i = 0; i < lines.size(); i++) {
+            try {
+                if (format.decode(lines.get(i)) != null) timeOf(lines.get(i));
+            } catch (IOException | RuntimeException e) {
+                faults.add(path.getFileName() + ": skipped the last block from damaged line " + i + " on");
+                return lines.subList(0, i);
+            }
+        }
+        return lines;
+    }
+
+    private static Instant timeOf(String line) {
+        int from = RecordingFormat.INTERVAL.length();
+        return Instant.parse(line.substring(from, line.indexOf('"', from)));
+    }
+
+    /** Returns the time of the first readable interval in a damaged block. */
+    private static String timeOf(RecordingBlock block) {
+        if (block != null)
+            for (String line : block.lines())
+                try {
+                    if (line.startsWith(RecordingFormat.INTERVAL))
+                        return timeOf(line).toString();
+                } catch (RuntimeException e) {
+                    break;
+                }
+        return "an unknown time";
+    }
+
+    // ---- properties
+
+    /** Returns when the recording started. */
+    public Instant started() {
+        return Instant.parse(head.started());
+    }
+
+    /** Returns properties of the machine on which it was made. */
+    public Map<String, String> machine() {
+        return head.machine() == null ? Map.of() : head.machine();
+    }
+
+    /** Returns the number of intervals within the limits. */
+    public int intervalCount() {
+        return high - low;
+    }
+
+    /** Returns why the recording ended; null if the recorder was killed or is still running. */
+    public String end() {
+        return end;
+    }
+
+    /** Returns the parts of the file that could not be read, one per line. */
+    public List<String> faults() {
+        return List.copyOf(faults);
+    }
+
+    // ---- reading
+
+    @Override
+    public Interval next() throws IOException {
+        return position >= high ? null : interval(position++);
+    }
+
+    private Interval interval(int number) throws IOException {
+        if (current == null
+                || number < current.firstInterval
+                || number >= current.firstInterval + currentIntervals.size()) {
+            int i = 0;
+            while (i + 1 < blocks.size() && blocks.get(i + 1).firstInterval <= number) i++;
+            load(blocks.get(i));
+        }
+        return currentIntervals.get(number - current.firstInterval);
+    }
+
+    private void load(Block block) throws IOException {
+        RecordingFormat format = new RecordingFormat();
+        List<Interval> decoded = new ArrayList<>();
+        for (String line : RecordingBlock.read(block.file, block.from).lines()) {
+            // A file that is still being written may have grown since it was opened.
+            Interval interval = decoded.size() == block.intervals ? null : format.decode(line);
+            if (interval != null) decoded.add(interval);
+        }
+        if (decoded.size() < block.intervals) throw new IOException(path + ": was changed while it was read");
+        current = block;
+        currentIntervals = decoded;
+    }
+
+    /** Moves to the first interval that ended at or after {@code time}; {@link #next} returns it. */
+    public void seek(Instant time) throws IOException {
+        position = Math.max(low, Math.min(high, find(time)));
+    }
+
+    /** Restricts the recording to intervals that ended in a range, bounds included; null means no limit. */
+    public void limit(Instant from, Instant to) throws IOException {
+        low = from == null ? 0 : find(from);
+        high = to == null ? intervals : Math.max(low, find(to.plusNanos(1)));
+        position = low;
+    }
+
+    /** Returns the number of the first interval that ended at or after {@code time}. */
+    private int find(Instant time) throws IOException {
+        int block = blocks.size() - 1;
+        while (block > 0 && blocks.get(block).start.isAfter(time)) block--;
+        int number = block < 0 ? intervals : blocks.get(block).firstInterval;
+        while (number < intervals && interval(number).end().isBefore(time)) number++;
+        return number;
+    }
+
+    @Override
+    public boolean canStep() {
+        return true;
+    }
+
+    /** Steps from the interval that was returned last. Returns null if there are no intervals. */
+    @Override
+    public Interval step(int steps) throws IOException {
+        if (low == high) return null;
+        long target = (long) position - 1 + steps;
+        position = (int) Math.max(low, Math.min(high - 1, target)) + 1;
+        return interval(position - 1);
+    }
+
+    /** Iterates from the first interval, independent of {@link #next}. */
+    @Override
+    public Iterator<Interval> iterator() {
+        return new Iterator<>() {
+            private int number = low;
+
+            @Override
+            public boolean hasNext() {
+                return number < high;
+            }
+
+            @Override
+            public Interval next() {
+                if (!hasNext()) throw new NoSuchElementException();
+                try {
+                    return interval(number++);
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            }
+        };
+    }
+
+    @Override
+    public void close() throws IOException {
+        for (FileChannel file : files) file.close();
+    }
+}

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.monitor;
+
+import com.google.gson.Gson;
+import com.google.gson.GsonBuilder;
+import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import java.io.IOException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The text format of a recording: a JSON object per line, whose first member shows whether it is a head, a thread, an
+ * interval, or the end. docs/record.md describes it.
+ *
+ * <p>The name of a thread is written once, and its figures only if it used CPU time or they differ from those of the
+ * previous interval, so a sleeping thread costs nothing. An instance keeps the state since the last head.
+ */
+final class RecordingFormat {
+    static final String NAME = "taskclock-recording";
+    /**
+     * Incremented if an older reader would misread the format. Members that it can ignore may be added without that.
+     */
+    static final int VERSION = 1;
+
+    static final String HEAD = "{\"format\":\"" + NAME + "/";
+    static final String INTERVAL = "{\"time\":\"";
+    static final String END = "{\"end\":\"";
+
+    private static final Gson GSON = new GsonBuilder().disableHtmlEscaping().create();
+    /** The elements of a row, in order. */
+    private static final List<String> ROW =
+            List.of("thread", "cpuNanos", "userNanos", "waitNanos", "voluntary", "involuntary", "state", "threads");
+
+    /** The constant part of a thread's usage. The occurrence distinguishes threads that are otherwise identical. */
+    private record Identity(
+            int pid,
+            int tid,
+            long javaId,
+            String name,
+            boolean truncated,
+            ThreadUsage.Kind kind,
+            String pool,
+            int occurrence) {
+        static Identity of(ThreadUsage usage, int occurrence) {
+            return new Identity(
+                    usage.pid(),
+                    usage.tid(),
+                    usage.javaId(),
+                    usage.name(),
+                    usage.truncated(),
+                    usage.kind(),
+                    usage.pool(),
+                    occurrence);
+        }
+    }
+
+    /**
+     * The first line of each block.
+     *
+     * @param id the same in all files of one recording
+     * @param made the version of TaskClock that wrote it
+     */
+    record Head(String format, String id, String started, String made, Map<String, String> machine, List<String> row) {
+        static Head of(String id, Instant started, String made, Map<String, String> machine) {
+            return new Head(NAME + "/" + VERSION, id, started.toString(), made, machine, ROW);
+        }
+    }
+
+    /** The members of an interval's line other than the rows. */
+    private record IntervalLine(
+            String time,
+            long intervalNanos,
+            int pid,
+            String name,
+            String source,
+            ProcessUsage totals,
+            List<Diagnosis> diagnoses,
+            List<String> notes) {}
+
+    private final Map<Identity, Integer> numbers = new HashMap<>();
+    /** The last known usage of each live thread, by its number. */
+    private final Map<Integer, ThreadUsage> last = new LinkedHashMap<>();
+
+    private int nextNumber;
+
+    // ---- writing
+
+    static String head(Head head) {
+        return GSON.toJson(head) + "\n";
+    }
+
+    static String end(String reason) {
+        JsonObject line = new JsonObject();
+        line.addProperty("end", reason);
+        return GSON.toJson(line) + "\n";
+    }
+
+    /** Returns the interval's line, after a line for each new thread. */
+    String encode(Interval interval) {
+        StringBuilder text = new StringBuilder();
+        JsonArray rows = new JsonArray();
+        Map<Identity, Integer> seen = new HashMap<>();
+        for (ThreadUsage usage : interval.threads()) {
+            Identity identity = Identity.of(usage, 0);
+            while (seen.containsKey(identity)) identity = Identity.of(usage, identity.occurrence + 1);
+            Integer number = numbers.get(identity);
+            if (number == null) {
+                number = nextNumber++;
+                text.append(thread(number, usage)).append('\n');
+            }
+            seen.put(identity, number);
+            if (usage.cpuNanos() > 0 || !usage.equals(last.get(number))) rows.add(row(number, usage));
+            last.put(number, usage);
+        }
+        JsonArray gone = new JsonArray();
+        numbers.forEach((identity, number) -> {
+            if (seen.containsKey(identity)) return;
+            gone.add(number);
+            last.remove(number);
+        });
+        numbers.clear();
+        numbers.putAll(seen);
+        JsonObject line = GSON.toJsonTree(new IntervalLine(
+                        interval.end().toString(),
+                        interval.intervalNanos(),
+                        interval.pid(),
+                        interval.name(),
+                        interval.source(),
+                        interval.totals(),
+                        interval.diagnoses(),
+                        interval.notes()))
+                .getAsJsonObject();
+        line.add("rows", rows);
+        line.add("gone", gone);
+        return text.append(GSON.toJson(line)).append('\n').toString();
+    }
+
+    private static String thread(int number, ThreadUsage usage) {
+        JsonObject line = new JsonObject();
+        line.addProperty("thread", number);
+        line.addProperty("pid", usage.pid());
+        line.addProperty("tid", usage.tid());
+        line.addProperty("javaId", usage.javaId());
+        line.addProperty("name", usage.name());
+        if (usage.truncated()) line.addProperty("cut", true);
+        line.addProperty("kind", usage.kind().name());
+        line.addProperty("pool", usage.pool());
+        return GSON.toJson(line);
+    }
+
+    private static JsonArray row(int number, ThreadUsage usage) {
+        JsonArray row = new JsonArray();
+        row.add(number);
+        row.add(usage.cpuNanos());
+        row.add(usage.userNanos());
+        row.add(usage.waitNanos());
+        row.add(usage.voluntary());
+        row.add(usage.involuntary());
+        row.add(usage.state());
+        if (usage.threads() != 1) row.add(usage.threads());
+        return row;
+    }
+
+    // ---- reading
+
+    /** Parses the line of a head. The message of the exception follows the file name. */
+    static Head readHead(String line) throws IOException {
+        String version = line.substring(HEAD.length(), Math.max(HEAD.length(), line.indexOf('"', HEAD.length())));
+        if (!version.equals(Integer.toString(VERSION))) {
+            throw new IOException("was made by a newer taskclock: its format is " + NAME + "/" + version
+                    + ", but this version reads only up to " + VERSION + ": upgrade TaskClock");
+        }
+        return parse(line, Head.class);
+    }
+
+    /** Returns the interval in a line; null for any other line, which may change the state. Ignores unknown members. */
+    Interval decode(String text) throws IOException {
+        JsonObject line = parse(text, JsonObject.class);
+        try {
+            if (line.has("thread")) addThread(line);
+            if (!line.has("time")) return null;
+            for (JsonElement number : line.getAsJsonArray("gone")) last.remove(number.getAsInt());
+            for (JsonElement row : line.getAsJsonArray("rows")) update(row.getAsJsonArray());
+            IntervalLine members = GSON.fromJson(line, IntervalLine.class);
+            List<ThreadUsage> threads = new ArrayList<>(last.values());
+            threads.sort(Comparator.comparingLong(ThreadUsage::cpuNanos).reversed());
+            return new Interval(
+                    Instant.parse(members.time),
+                    members.intervalNanos,
+                    members.pid,
+                    members.name,
+                    members.source,
+                    threads,
+                    members.totals,
+                    members.diagnoses,
+                    members.notes);
+        } catch (RuntimeException e) {
+            throw new IOException("malformed line: " + e.getMessage(), e);
+        }
+    }
+
+    private void addThread(JsonObject line) {
+        ThreadUsage usage = new ThreadUsage(
+                line.get("pid").getAsInt(),
+                line.get("tid").getAsInt(),
+                line.get("javaId").getAsLong(),
+                line.get("name").getAsString(),
+                line.has("cut"),
+                kind(line.get("kind").getAsString()),
+                line.get("pool").getAsString(),
+                1,
+                0,
+                0,
+                0,
+                0,
+                0,
+                '?');
+        last.put(line.get("thread").getAsInt(), usage);
+    }
+
+    /** A newer version may know more kinds of threads. */
+    private static ThreadUsage.Kind kind(String name) {
+        for (ThreadUsage.Kind kind : ThreadUsage.Kind.values()) if (kind.name().equals(name)) return kind;
+        return ThreadUsage.Kind.NATIVE;
+    }
+
+    private void update(JsonArray row) {
+        ThreadUsage usage = last.get(row.get(0).getAsInt());
+        last.put(
+                row.get(0).getAsInt(),
+                new ThreadUsage(
+                        usage.pid(),
+                        usage.tid(),
+                        usage.javaId(),
+                        usage.name(),
+                        usage.truncated(),
+                        usage.kind(),
+                        usage.pool(),
+                        row.size() > 7 ? row.get(7).getAsInt() : 1,
+                        row.get(1).getAsLong(),
+                        row.get(2).getAsLong(),
+                        row.get(3).getAsLong(),
+                        row.get(4).getAsLong(),
+                        row.get(5).getAsLong(),
+                        row.get(6).getAsString().charAt(0)));
+    }
+
+    private static <T> T parse(String line, Class<T> type) throws IOException {
+        try {
+            T parsed = GSON.fromJson(line, type);
+            if (parsed != null) return parsed;
+        } catch (RuntimeException e) {
+            throw new IOException("malformed line: " + e.getMessage(), e);
+        }
+        throw new IOException("empty line");
+    }
+}

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.monitor;
+
+import java.io.File;
+import java.io.IOException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import org.taskclock.CpuTime;
+import org.taskclock.ProcStat;
+import org.taskclock.ProcessClock;
+
+/**
+ * Measures the threads of one JVM: {@link #next} returns the interval since the previous call. It reads /proc, which
+ * does not affect the JVM, and attaches to it, if allowed, for the names of new threads. Confined to one thread.
+ */
+public final class Sampler implements AutoCloseable {
+    private final int pid;
+    private final String name;
+    private final boolean precise;
+    private final byte[] text = new byte[16_384];
+    private final ProcFile.Budget budget = new ProcFile.Budget(HostCpu.filesForThreads());
+    private final ProcFile stat;
+    private final HostCpu machine = new HostCpu(budget);
+    private final ProcessClock clock;
+    private final ProcessClock own = ProcessClock.current();
+    private final Cgroup cgroup;
+    private final File tasks;
+    private final JavaThreadNames names;
+    private final Diagnoser diagnoser;
+    private final AgentClient agent;
+    private final Map<Integer, TrackedThread> threads = new HashMap<>();
+    private final EndedThreads ended;
+
+    // Null before the first reading.
+    private Reading last;
+    private CumulativeCounter process;
+    private CumulativeCounter processUser;
+    private long readings;
+
+    /** How long the first reading took. */
+    private long firstReadingNanos;
+
+    /** A reading of everything except threads. */
+    private record Reading(
+            long nanos, long process, long processUser, long container, long throttled, long machine, long own) {}
+
+    private Sampler(long pid, boolean attach) throws MonitorException {
+        JvmProcesses.check(pid);
+        this.pid = (int) pid;
+        name = JvmProcesses.nameOf(pid);
+        stat = new ProcFile("/proc/" + pid + "/stat", budget);
+        clock = ProcessClock.of(pid);
+        cgroup = Cgroup.of(pid);
+        tasks = new File("/proc/" + pid + "/task");
+        ProcFile schedstat = new ProcFile("/proc/" + pid + "/task/" + pid + "/schedstat", budget);
+        var ran = schedstat.read();
+        // All zeros if the kernel does not maintain it.
+        precise = ran != null && ProcText.number(ran) > 0;
+        schedstat.close();
+        AttachClient jvm = AttachClient.of(pid);
+        names = new JavaThreadNames(this.pid, jvm, attach);
+        diagnoser = new Diagnoser(names);
+        agent = new AgentClient(this.pid, jvm, attach);
+        ended = new EndedThreads(this.pid);
+    }
+
+    /** Returns a sampler that attaches to the JVM for the names of its threads. */
+    public static Sampler of(long pid) throws MonitorException {
+        return new Sampler(pid, true);
+    }
+
+    /** Returns a sampler that does not affect the JVM. */
+    public static Sampler withoutAttach(long pid) throws MonitorException {
+        return new Sampler(pid, false);
+    }
+
+    public long pid() {
+        return pid;
+    }
+
+    /** Returns the program's main class or jar. */
+    public String name() {
+        return name;
+    }
+
+    /**
+     * Takes a reading.
+     *
+     * @return the interval since the previous reading; the first one has no threads
+     * @throws MonitorException if the JVM has ended
+     */
+    public Interval next() throws MonitorException {
+        try {
+            return last == null ? first() : advance();
+        } finally {
+            budget.restoreInterrupt();
+        }
+    }
+
+    private Interval first() throws MonitorException {
+        long start = System.nanoTime();
+        List<String> notes = new ArrayList<>();
+        names.prime(notes);
+        agent.advance(1);
+        for (int tid : tids()) {
+            TrackedThread thread = new TrackedThread(pid, tid, precise, budget, text);
+            if (thread.start(false, 0)) threads.put(tid, thread);
+        }
+        // Reads again, because the first time is slow: it opens the files, and code runs for the first time.
+        long before = processNanos();
+        long again = System.nanoTime();
+        threads.values().removeIf(thread -> !thread.advance(Long.MAX_VALUE));
+        last = read(again);
+        firstReadingNanos = System.nanoTime() - again;
+        process = new CumulativeCounter(last.process);
+        processUser = new CumulativeCounter(last.processUser);
+        ended.start(midpoint(before, last.process), liveNanos());
+        return new Interval(
+                Instant.now(),
+                Math.max(1, last.nanos - start),
+                pid,
+                name,
+                "proc",
+                List.of(),
+                new ProcessUsage(0, 0, -1, cgroup.cores(), -1, 0, machine.processors(), 0),
+                List.of(),
+                notes);
+    }
+
+    private Interval advance() throws MonitorException {
+        readings++;
+        char processState = processState();
+        int[] tids = tids();
+        long before = processNanos();
+        long start = System.nanoTime();
+        // Threads are read in the same order each time, so the interval of each is about as long as this one.
+        long intervalNanos = Math.max(1, start - last.nanos);
+        readThreads(tids, intervalNanos);
+        Reading now = read(start);
+        long maxNanos = machine.processors() * intervalNanos;
+        long processNanos = process.advance(now.process, maxNanos);
+        long processUserNanos = Math.min(processNanos, processUser.advance(now.processUser, processNanos));
+
+        List<String> notes = new ArrayList<>();
+        names.resolve(threads.values(), notes);
+        if (!precise) notes.add("this kernel reports the CPU time of threads only in steps of 10 ms");
+        List<ThreadUsage> usages = new ArrayList<>(threads.size() + 1);
+        long sum = 0;
+        long sumUser = 0;
+        boolean stopped = processState == 'T' || processState == 't';
+        for (TrackedThread thread : threads.values()) {
+            usages.add(thread.usage(pid, thread.tid == pid, stopped));
+            sum += thread.cpuNanos;
+            sumUser += thread.userNanos;
+        }
+        long readingNanos = firstReadingNanos + System.nanoTime() - start;
+        long endedNanos =
+                ended.advance(midpoint(before, now.process), liveNanos(), machine.processors() * readingNanos / 2);
+        if (endedNanos > 0) {
+            endedNanos = Math.min(endedNanos, maxNanos);
+            usages.add(ended.usage(endedNanos, Math.max(0, Math.min(endedNanos, processUserNanos - sumUser))));
+            sum += endedNanos;
+        }
+        agent.advance(intervalNanos);
+        usages.addAll(agent.usages());
+        if (agent.problem() != null) notes.add(agent.problem());
+        usages.sort(Comparator.comparingLong(ThreadUsage::cpuNanos).reversed());
+        ProcessUsage totals = new ProcessUsage(
+                Math.min(Math.max(processNanos, sum), maxNanos),
+                Math.min(Math.max(processUserNanos, 0), processNanos),
+                difference(now.container, last.container),
+                cgroup.cores(),
+                difference(now.throttled, last.throttled),
+                Math.min(now.machine - last.machine, maxNanos),
+                machine.processors(),
+                now.own - last.own);
+        last = now;
+        Instant end = Instant.now();
+        List<Diagnosis> diagnoses = diagnoser.diagnose(usages, totals, intervalNanos, agent);
+        String source = agent.isPresent() ? "agent" : "proc";
+        return new Interval(end, intervalNanos, pid, name, source, usages, totals, diagnoses, notes);
+    }
+
+    private void readThreads(int[] tids, long intervalNanos) {
+        for (int tid : tids) {
+            TrackedThread thread = threads.get(tid);
+            boolean alive = thread != null && thread.advance(intervalNanos);
+            if (!alive) {
+                if (thread != null) {
+                    threads.remove(tid);
+                    end(thread);
+                }
+                thread = new TrackedThread(pid, tid, precise, budget, text);
+                if (!thread.start(true, intervalNanos)) continue;
+                threads.put(tid, thread);
+            }
+            thread.lastSeen = readings;
+        }
+        for (Iterator<TrackedThread> all = threads.values().iterator(); all.hasNext(); ) {
+            TrackedThread thread = all.next();
+            if (thread.lastSeen == readings) continue;
+            all.remove();
+            end(thread);
+        }
+    }
+
+    private void end(TrackedThread thread) {
+        thread.close();
+        ended.add(thread);
+    }
+
+    private static long midpoint(long a, long b) {
+        return a + (b - a) / 2;
+    }
+
+    private long liveNanos() {
+        long sum = 0;
+        for (TrackedThread thread : threads.values()) sum += thread.totalNanos;
+        return sum;
+    }
+
+    private static long difference(long now, long before) {
+        return now < 0 || before < 0 ? -1 : Math.max(0, now - before);
+    }
+
+    private Reading read(long nanos) throws MonitorException {
+        CpuTime time = clock.now();
+        if (!time.isKnown()) {
+            ProcStat now = readStat();
+            time = new CpuTime(now.userNanos() + now.systemNanos(), now.userNanos(), now.systemNanos());
+        }
+        return new Reading(
+                nanos,
+                time.cpuNanos(),
+                time.userNanos(),
+                cgroup.cpuNanos(),
+                cgroup.throttledNanos(),
+                machine.cpuNanos(),
+                own.cpuNanos());
+    }
+
+    private long processNanos() throws MonitorException {
+        long now = clock.cpuNanos();
+        if (now >= 0) return now;
+        ProcStat read = readStat();
+        return read.userNanos() + read.systemNanos();
+    }
+
+    private char processState() throws MonitorException {
+        char state = readStat().state();
+        // If only the first thread has ended, the others still run.
+        if ((state == 'Z' || state == 'X') && tids().length <= 1) throw processEnded();
+        return state;
+    }
+
+    private ProcStat readStat() throws MonitorException {
+        int length = stat.read(text);
+        if (length <= 0) throw processEnded();
+        return ProcStat.parse(text, length);
+    }
+
+    private MonitorException processEnded() {
+        return new MonitorException(MonitorException.Reason.GONE, "process " + pid + " has ended");
+    }
+
+    private int[] tids() throws MonitorException {
+        String[] found = tasks.list();
+        if (found == null || found.length == 0) throw processEnded();
+        int[] tids = new int[found.length];
+        for (int i = 0; i < tids.length; i++) tids[i] = Integer.parseInt(found[i]);
+        return tids;
+    }
+
+    /** Returns the calls of Thread.yield in the last interval; -1 if no agent counts them. */
+    public long yields() {
+        return agent.yields();
+    }
+
+    /** Returns the yields per second of a thread, or of the virtual threads that it carried; 0 if unknown. */
+    public double yieldsPerSecond(ThreadUsage thread) {
+        return agent.yieldsPerSecond(thread.tid());
+    }
+
+    /**
+     * Returns the current stack of a thread, as lines of text. For a carrier it includes the stack of the virtual
+     * thread that it carries, if the JVM prints that.
+     *
+     * @param tid as in {@link ThreadUsage#tid}
+     * @throws IOException if there is no stack; the message is the reason
+     */
+    public String stacks(int tid) throws IOException {
+        ThreadDump.Entry found = names.dump().of(tid);
+        if (found == null) throw new IOException("thread " + tid + " has no Java stack, or has ended");
+        return found.text();
+    }
+
+    @Override
+    public void close() {
+        for (TrackedThread thread : threads.values()) thread.close();
+        stat.close();
+        machine.close();
+        names.close();
+    }
+}

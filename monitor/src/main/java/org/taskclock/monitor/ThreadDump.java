@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.monitor;
+
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** A JVM's thread dump, as {@code jcmd PID Thread.print} prints it. */
+final class ThreadDump {
+    /**
+     * One thread.
+     *
+     * @param tid the kernel's thread id in the JVM's pid namespace
+     * @param javaId 0 for the JVM's own threads
+     * @param carriedId the id of the virtual thread that this thread carries; 0 if none
+     * @param text all lines
+     */
+    record Entry(int tid, long javaId, String name, long carriedId, String text) {
+        /** Returns whether this is a carrier that has just unmounted a virtual thread or is about to mount one. */
+        boolean isScheduling() {
+            return carriedId == 0 && text.contains("at java.lang.VirtualThread.runContinuation");
+        }
+
+        /** Returns the innermost frame; empty if there is none. */
+        String topFrame() {
+            int at = text.indexOf("\tat ");
+            if (at < 0) return "";
+            int end = text.indexOf('\n', at);
+            return text.substring(at + 1, end < 0 ? text.length() : end);
+        }
+
+        boolean isYielding() {
+            return text.contains("at java.lang.Thread.yield") || text.contains("at java.lang.VirtualThread.tryYield");
+        }
+    }
+
+    // The name may hold anything; what follows it may not.
+    private static final Pattern HEADER = Pattern.compile(
+            "\"(.*)\"(?: #(\\d+))?(?: \\[(\\d+)\\])?(?: daemon)?(?: prio=-?\\d+)? os_prio=.*", Pattern.DOTALL);
+    // Hexadecimal up to JDK 20. From 21 on, a carrier with a mounted virtual thread has only the id in brackets.
+    private static final Pattern NID = Pattern.compile(" nid=(?:0x([0-9a-f]+)|(\\d+))");
+    private static final Pattern CARRYING = Pattern.compile("\\n +Carrying virtual thread #(\\d+)");
+
+    private final Map<Integer, Entry> entries = new HashMap<>();
+
+    private boolean virtualThreads;
+
+    static ThreadDump parse(String text) {
+        ThreadDump dump = new ThreadDump();
+        int start = text.startsWith("\"") ? 0 : nextStart(text, 0);
+        while (start >= 0) {
+            int end = nextStart(text, start);
+            dump.add(text.substring(start, end < 0 ? text.length() : end));
+            start = end;
+        }
+        return dump;
+    }
+
+    /**
+     * Returns where the next thread's entry starts: at a quote that starts a line. Other quotes may be part of a name.
+     */
+    private static int nextStart(String text, int from) {
+        int quote = text.indexOf("\n\"", from);
+        return quote < 0 ? -1 : quote + 1;
+    }
+
+    private void add(String block) {
+        int stateLine = block.indexOf("\n   java.lang.Thread.State");
+        int headerLine = block.indexOf(" os_prio=");
+        int headerEnd = block.indexOf('\n', Math.max(0, headerLine));
+        String header = block.substring(0, headerEnd < 0 ? block.length() : headerEnd);
+        if (stateLine >= 0 && stateLine < header.length()) header = block.substring(0, stateLine);
+        Matcher parts = HEADER.matcher(header);
+        if (!parts.matches()) return;
+        int tid;
+        if (parts.group(3) != null) {
+            tid = Integer.parseInt(parts.group(3));
+            // Only JVMs with virtual threads print it.
+            virtualThreads = true;
+        } else {
+            Matcher nid = NID.matcher(header);
+            // The last match: the name may hold another one.
+            int last = -1;
+            while (nid.find()) {
+                last = nid.group(1) != null
+                        ? (int) Long.parseLong(nid.group(1), 16)
+                        : (int) Long.parseLong(nid.group(2));
+            }
+            if (last < 0) return;
+            tid = last;
+        }
+        Matcher carrying = CARRYING.matcher(block);
+        entries.put(
+                tid,
+                new Entry(
+                        tid,
+                        parts.group(2) == null ? 0 : Long.parseLong(parts.group(2)),
+                        parts.group(1),
+                        carrying.find() ? Long.parseLong(carrying.group(1)) : 0,
+                        block.strip()));
+    }
+
+    /** Returns a thread's entry; null if the dump lacks it. */
+    Entry of(int tid) {
+        return entries.get(tid);
+    }
+
+    boolean hasVirtualThreads() {
+        return virtualThreads;
+    }
+
+    Collection<Entry> all() {
+        return entries.values();
+    }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.monitor;
+
+/**
+ * The CPU use of one thread, or of a group of virtual threads, in one interval. Times and event counts are those of the
+ * interval; -1 means unknown.
+ *
+ * @param tid the kernel's thread id in the JVM's pid namespace; 0 for a group
+ * @param javaId the Java thread id; 0 if unknown or not a Java thread
+ * @param name the Java name; the kernel's name of at most 15 characters if {@code truncated}
+ * @param pool the name with each number replaced by #
+ * @param threads the number of threads in a group; otherwise 1
+ * @param cpuNanos user + system
+ * @param userNanos the part of {@code cpuNanos} spent in user mode
+ * @param waitNanos time spent runnable without a processor
+ * @param voluntary context switches because the thread blocked
+ * @param involuntary context switches because the thread was preempted or yielded
+ * @param state as in /proc: R is running, S is sleeping
+ */
+public record ThreadUsage(
+        int pid,
+        int tid,
+        long javaId,
+        String name,
+        boolean truncated,
+        Kind kind,
+        String pool,
+        int threads,
+        long cpuNanos,
+        long userNanos,
+        long waitNanos,
+        long voluntary,
+        long involuntary,
+        char state) {
+    /** The purpose of a thread. */
+    public enum Kind {
+        /** A platform thread of the program. */
+        JAVA,
+        /** A platform thread that carries virtual threads. */
+        CARRIER,
+        /** Virtual threads with one name. Their CPU time is included in that of the carriers. */
+        VIRTUAL,
+        /** A garbage collection thread of the JVM. */
+        GC,
+        /** A compiler thread of the JVM. */
+        JIT,
+        /** Any other thread of the JVM. */
+        VM,
+        /** A thread of neither Java nor the JVM, as far as known. */
+        NATIVE
+    }
+
+    public long systemNanos() {
+        return cpuNanos < 0 || userNanos < 0 ? -1 : cpuNanos - userNanos;
+    }
+}

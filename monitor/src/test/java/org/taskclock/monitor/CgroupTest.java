@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.monitor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Control groups of both versions, as the kernel shows them. */
+class CgroupTest {
+    @TempDir
+    private Path root;
+
+    private void writeFile(String path, String text) throws IOException {
+        Path file = root.resolve(path);
+        Files.createDirectories(file.getParent());
+        Files.writeString(file, text);
+    }
+
+    private void writeVersion2(String group, String limit, String stat) throws IOException {
+        writeFile(group + "/cpu.max", limit + "\n");
+        writeFile(group + "/cpu.stat", stat);
+    }
+
+    @Test
+    void shouldReadVersion2() throws IOException {
+        writeVersion2("kubepods", "200000 100000", "usage_usec 9\n");
+        writeVersion2(
+                "kubepods/pod1",
+                "max 100000",
+                "usage_usec 5000\nuser_usec 4000\nnr_periods 10\nnr_throttled 2\nthrottled_usec 300\n");
+        Cgroup group = Cgroup.of(List.of("0::/kubepods/pod1"), root);
+        assertThat(group.cpuNanos()).isEqualTo(5_000_000);
+        assertThat(group.throttledNanos()).isEqualTo(300_000);
+        assertThat(group.cores()).as("limit of the parent group").isEqualTo(2);
+        writeVersion2("kubepods/pod1", "50000 100000", "");
+        assertThat(group.cores()).as("changed limit").isEqualTo(0.5);
+        assertThat(group.cpuNanos()).as("missing line").isEqualTo(-1);
+    }
+
+    @Test
+    void shouldReadVersion1() throws IOException {
+        writeFile("cpu/docker/abc/cpu.cfs_quota_us", "150000\n");
+        writeFile("cpu/docker/abc/cpu.cfs_period_us", "100000\n");
+        writeFile("cpu/docker/abc/cpu.stat", "nr_periods 7\nnr_throttled 3\nthrottled_time 123456\n");
+        writeFile("cpuacct/docker/abc/cpuacct.usage", "777\n");
+        Cgroup group = Cgroup.of(List.of("4:cpuacct:/docker/abc", "3:cpu:/docker/abc", "0::/"), root);
+        assertThat(group.cpuNanos()).isEqualTo(777);
+        assertThat(group.throttledNanos()).isEqualTo(123_456);
+        assertThat(group.cores()).isEqualTo(1.5);
+        assertThat(Cgroup.of(List.of("4:cpuacct:/", "3:cpu:/docker/abc"), root).cpuNanos())
+                .as("different groups for cpu and cpuacct")
+                .isEqualTo(-1);
+    }
+
+    /** In a container, the mount point is its own group, regardless of the path that the kernel reports. */
+    @Test
+    void shouldFindTheGroupOfAContainer() throws IOException {
+        writeVersion2(".", "100000 100000", "usage_usec 1\nthrottled_usec 2\n");
+        Cgroup group = Cgroup.of(List.of("0::/system.slice/docker-1.scope"), root);
+        assertThat(group.cpuNanos()).isEqualTo(1_000);
+        assertThat(group.cores()).isEqualTo(1);
+        assertThat(Cgroup.of(List.of("0::/../../elsewhere"), root).cores()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldHandleMissingGroup() throws IOException {
+        for (List<String> lines : List.of(List.<String>of(), List.of("garbage"), List.of("0::/"))) {
+            Cgroup none = Cgroup.of(lines, root);
+            assertThat(none.cpuNanos()).isEqualTo(-1);
+            assertThat(none.throttledNanos()).isEqualTo(-1);
+            assertThat(none.cores()).isZero();
+        }
+        writeFile("cpu/cpu.cfs_quota_us", "-1\n");
+        writeFile("cpuacct/cpuacct.usage", "777\n");
+        Cgroup unlimited = Cgroup.of(List.of("1:cpu,cpuacct:/"), root);
+        assertThat(unlimited.cpuNanos()).as("the root group is not a container").isEqualTo(-1);
+        assertThat(unlimited.cores()).isZero();
+    }
+}

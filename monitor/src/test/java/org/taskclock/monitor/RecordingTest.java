@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.monitor;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.zip.GZIPOutputStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class RecordingTest {
+    private static final Instant START = Instant.parse("2026-11-21T10:00:00Z");
+    private static final int COUNT = 300;
+    private static final List<ThreadUsage.Kind> KINDS = List.of(ThreadUsage.Kind.values());
+
+    @TempDir
+    private Path folder;
+
+    private final Random random = new Random(7);
+
+    /** Returns intervals with threads that start, end, sleep, and have hostile names. */
+    private List<Interval> intervals(int count) {
+        List<String> names = List.of("main", "pool-1-thread-", "\"quoted\" \\ \n\t", "ä漢\ud83d\ude00", "", "main");
+        List<Interval> intervals = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            List<ThreadUsage> threads = new ArrayList<>();
+            for (int tid = 1; tid <= 40; tid++) {
+                if ((tid + i) % 50 < 10) continue;
+                boolean busy = tid % 8 == 0;
+                String name = names.get(tid % names.size()) + (tid % 3 == 0 ? tid : "");
+                ThreadUsage.Kind kind = KINDS.get(tid % KINDS.size());
+                threads.add(new ThreadUsage(
+                        4711,
+                        kind == ThreadUsage.Kind.VIRTUAL ? 0 : tid,
+                        tid + 10,
+                        name,
+                        tid % 5 == 0,
+                        kind,
+                        "pool",
+                        kind == ThreadUsage.Kind.VIRTUAL ? random.nextInt(100) : 1,
+                        busy ? random.nextInt(1_000_000) : 0,
+                        busy ? random.nextInt(500_000) : 0,
+                        tid % 7 == 0 ? -1 : 0,
+                        busy ? random.nextInt(100) : 0,
+                        -1,
+                        busy ? 'R' : 'S'));
+            }
+            threads.sort(Comparator.comparingLong(ThreadUsage::cpuNanos).reversed());
+            ProcessUsage totals = new ProcessUsage(random.nextInt(), 1, -1, 1.5, -1, 3, 2, 4);
+            List<Diagnosis> diagnoses =
+                    i % 10 == 0 ? List.of(new Diagnosis("yield-storm", 8, "It yields.", List.of("a", "b"))) : List.of();
+            intervals.add(new Interval(
+                    START.plusSeconds(i + 1),
+                    1_000_000_000 + i,
+                    4711,
+                    "Main",
+                    "proc",
+                    threads,
+                    totals,
+                    diagnoses,
+                    List.of("note " + i)));
+        }
+        return intervals;
+    }
+
+    private Path write(List<Interval> intervals) throws IOException {
+        Path file = folder.resolve("recording.gz");
+        try (RecordingWriter writer =
+                new RecordingWriter(file, RecordingWriter.Limits.NONE, "test", Map.of("a", "b"))) {
+            for (Interval interval : intervals) writer.write(interval);
+            writer.end("it was stopped");
+        }
+        return file;
+    }
+
+    /** Sorts threads with equal CPU time, whose order may change. */
+    private static Interval sorted(Interval interval) {
+        List<ThreadUsage> threads = new ArrayList<>(interval.threads());
+        threads.sort(Comparator.comparing(ThreadUsage::toString));
+        return new Interval(
+                interval.end(),
+                interval.intervalNanos(),
+                interval.pid(),
+                interval.name(),
+                interval.source(),
+                threads,
+                interval.totals(),
+                interval.diagnoses(),
+                interval.notes());
+    }
+
+    private static List<Interval> sorted(Iterable<Interval> intervals) {
+        List<Interval> all = new ArrayList<>();
+        for (Interval interval : intervals) {
+            assertThat(interval.threads())
+                    .isSortedAccordingTo(
+                            Comparator.comparingLong(ThreadUsage::cpuNanos).reversed());
+            all.add(sorted(interval));
+        }
+        return all;
+    }
+
+    @Test
+    void shouldReadWhatWasWritten() throws IOException {
+        List<Interval> intervals = intervals(COUNT);
+        try (Recording recording = Recording.open(write(intervals))) {
+            assertThat(recording.faults()).isEmpty();
+            assertThat(recording.end()).isEqualTo("it was stopped");
+            assertThat(recording.machine()).isEqualTo(Map.of("a", "b"));
+            assertThat(sorted(recording)).isEqualTo(sorted(intervals));
+        }
+    }
+
+    @Test
+    void shouldSeekStepAndLimit() throws IOException {
+        List<Interval> intervals = intervals(COUNT);
+        try (Recording recording = Recording.open(write(intervals))) {
+            recording.seek(START.plusMillis(250_500));
+            assertThat(recording.next().end()).isEqualTo(START.plusSeconds(251));
+            assertThat(recording.step(-200).end()).isEqualTo(START.plusSeconds(51));
+            assertThat(recording.next().end()).isEqualTo(START.plusSeconds(52));
+            assertThat(recording.step(-1_000).end()).isEqualTo(START.plusSeconds(1));
+            assertThat(recording.step(1_000).end()).isEqualTo(START.plusSeconds(COUNT));
+            assertThat(recording.next()).isNull();
+            recording.limit(START.plusSeconds(100), START.plusSeconds(130));
+            assertThat(sorted(recording)).isEqualTo(sorted(intervals.subList(99, 130)));
+            assertThat(recording.next().end()).isEqualTo(START.plusSeconds(100));
+            assertThat(recording.step(1_000).end()).isEqualTo(START.plusSeconds(130));
+        }
+    }
+
+    @Test
+    void shouldReadAllCompleteIntervalsOfTruncatedFile() throws IOException {
+        List<Interval> intervals = intervals(COUNT);
+        Path file = folder.resolve("cut.gz");
+        List<Long> sizes = new ArrayList<>();
+        try (RecordingWriter writer = new RecordingWriter(file, RecordingWriter.Limits.NONE, "test", Map.of())) {
+            for (Interval interval : intervals) {
+                writer.write(interval);
+                sizes.add(Files.size(file));
+            }
+        }
+        byte[] all = Files.readAllBytes(file);
+        List<Interval> expected = sorted(intervals);
+        for (int i = 0; i < COUNT; i += 70) {
+            // With fewer bytes, the last interval is incomplete; a few more make no difference.
+            for (int more : new int[] {-60, 0, 1, 20}) {
+                int size = (int) Math.max(0, Math.min(all.length, sizes.get(i) + more));
+                Files.write(file, Arrays.copyOf(all, size));
+                try (Recording recording = Recording.open(file)) {
+                    int complete = more < 0 ? i : i + 1;
+                    assertThat(sorted(recording)).isEqualTo(expected.subList(0, complete));
+                    assertThat(recording.end()).isNull();
+                }
+            }
+        }
+    }
+
+    @Test
+    void shouldSkipDamagedBlocks() throws IOException {
+        List<Interval> intervals = intervals(COUNT);
+        Path file = write(intervals);
+        byte[] all = Files.readAllBytes(file);
+        for (int at : new int[] {all.length / 2, 5, 200}) {
+            byte[] damaged = all.clone();
+            damaged[at] ^= 0x10;
+            Files.write(file, damaged);
+            try (Recording recording = Recording.open(file)) {
+                List<Interval> left = sorted(recording);
+                // A block has 120 intervals. Byte 5 is part of the header's time, which is not read, so it damages
+                // none.
+                assertThat(left).hasSize(at == 5 ? COUNT : COUNT - 120);
+                assertThat(sorted(intervals)).containsAll(left);
+                assertThat(recording.faults()).hasSize(at == 5 ? 0 : 1);
+                assertThat(String.join("", recording.faults())).contains(at == 5 ? "" : "damaged");
+            }
+        }
+    }
+
+    @Test
+    void shouldReadOrReportRandomDamage() throws IOException {
+        Path file = write(intervals(30));
+        byte[] all = Files.readAllBytes(file);
+        List<Interval> expected = sorted(intervals(30));
+        for (int i = 0; i < 300; i++) {
+            byte[] damaged = all.clone();
+            for (int k = random.nextInt(4); k >= 0; k--) damaged[random.nextInt(all.length)] = (byte) random.nextInt();
+            Files.write(file, damaged);
+            try (Recording recording = Recording.open(file)) {
+                int read = sorted(recording).size();
+                if (read < expected.size()) assertThat(recording.faults()).isNotEmpty();
+            } catch (IOException e) {
+                assertThat(e.getMessage()).contains(file.toString());
+            }
+        }
+    }
+
+    @Test
+    void shouldRejectOtherFormats() throws IOException {
+        Path file = folder.resolve("other");
+        Files.writeString(file, "no recording");
+        assertThatThrownBy(() -> Recording.open(file))
+                .isInstanceOf(IOException.class)
+                .hasMessage(file + ": is no recording of taskclock");
+        try (OutputStream out = new GZIPOutputStream(Files.newOutputStream(file))) {
+            out.write("{\"format\":\"taskclock-recording/2\",\"what\":1}\n".getBytes(UTF_8));
+        }
+        assertThatThrownBy(() -> Recording.open(file))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("was made by a newer taskclock")
+                .hasMessageContaining("taskclock-recording/2");
+    }
+
+    @Test
+    void shouldKeepNewestWithinLimits() throws IOException {
+        List<Interval> intervals = intervals(COUNT);
+        Path file = folder.resolve("limited.gz");
+        long limit = Files.size(write(intervals)) / 3;
+        List<RecordingWriter.Limits> limits = List.of(
+                new RecordingWriter.Limits(limit, Duration.ZERO),
+                new RecordingWriter.Limits(0, Duration.ofSeconds(80)));
+        for (RecordingWriter.Limits each : limits) {
+            try (RecordingWriter writer = new RecordingWriter(file, each, "test", Map.of())) {
+                for (Interval interval : intervals) {
+                    writer.write(interval);
+                    if (each.bytes() == 0 || !Files.exists(RecordingWriter.older(file))) continue;
+                    // It may exceed the limit by one interval, which at the start of a file has all names.
+                    assertThat(Files.size(file) + Files.size(RecordingWriter.older(file)))
+                            .isLessThan(limit + 4_000);
+                }
+            }
+            try (Recording recording = Recording.open(file)) {
+                List<Interval> kept = sorted(recording);
+                assertThat(kept).hasSizeBetween(each.bytes() == 0 ? 40 : 20, each.bytes() == 0 ? 82 : 150);
+                assertThat(kept).isEqualTo(sorted(intervals.subList(COUNT - kept.size(), COUNT)));
+            }
+            Files.delete(RecordingWriter.older(file));
+        }
+    }
+
+    @Test
+    void shouldIgnoreOlderHalfOfAnotherRecording() throws IOException {
+        List<Interval> intervals = intervals(10);
+        Path other = write(intervals(20));
+        Path older = RecordingWriter.older(other);
+        Files.move(other, older);
+        try (Recording recording = Recording.open(write(intervals))) {
+            assertThat(recording.intervalCount()).isEqualTo(10);
+        }
+        assertThat(older).exists();
+    }
+}

@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.monitor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.function.Predicate;
+import org.assertj.core.data.Offset;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.taskclock.ProcStat;
+import org.taskclock.testing.LoadJvm;
+
+/** Compares readings of real JVMs with what their own ThreadMXBean reports. */
+class SamplerTest {
+    private static final String BUSY = "a busy thread with a long name, number 1";
+    private static final long MILLIS = 1_000_000;
+    /** Half a second each. There are many, because the child gets little CPU time on a busy machine. */
+    private static final int MAX_ATTEMPTS = 40;
+
+    private static ThreadUsage thread(Interval interval, String name) {
+        return interval.threads().stream()
+                .filter(t -> t.name().equals(name))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    /** Allows for the time between the reading and the reference, at both ends of the interval. */
+    private static long tolerance(Interval interval, long referenceAt, LoadJvm.Reference start, LoadJvm.Reference end) {
+        long skew = Math.abs(end.after() - start.before() - interval.intervalNanos());
+        return interval.intervalNanos() / 50 + skew + Math.abs(System.nanoTime() - referenceAt) / 100;
+    }
+
+    private static void assertConsistent(Interval interval) {
+        assertThat(interval.threads()).isNotEmpty().allSatisfy(thread -> {
+            assertThat(thread.cpuNanos()).isGreaterThanOrEqualTo(0);
+            if (thread.threads() == 1) assertThat(thread.cpuNanos()).isLessThanOrEqualTo(interval.intervalNanos());
+            assertThat(thread.userNanos()).isBetween(0L, thread.cpuNanos());
+            assertThat(thread.systemNanos()).isEqualTo(thread.cpuNanos() - thread.userNanos());
+            if (thread.tid() != 0) assertThat(thread.waitNanos()).isBetween(0L, interval.intervalNanos());
+            assertThat(thread.voluntary()).isGreaterThanOrEqualTo(-1);
+            assertThat(thread.involuntary()).isGreaterThanOrEqualTo(-1);
+        });
+        ProcessUsage totals = interval.totals();
+        assertThat(totals.processNanos()).isBetween(0L, totals.processors() * interval.intervalNanos());
+        assertThat(totals.processUserNanos()).isBetween(0L, totals.processNanos());
+        assertThat(totals.machineNanos()).isGreaterThanOrEqualTo(0);
+        assertThat(totals.ownNanos()).isPositive();
+        assertThat(interval.threads()).isSortedAccordingTo((a, b) -> Long.compare(b.cpuNanos(), a.cpuNanos()));
+    }
+
+    @Test
+    void shouldAgreeWithThreadMXBean() throws Exception {
+        try (LoadJvm load = LoadJvm.start("busy", "kernel", "idle=3");
+                Sampler sampler = Sampler.of(load.pid())) {
+            assertThat(sampler.next().threads()).isEmpty();
+            for (int i = 0; i < 2; i++) {
+                LoadJvm.Reference start = load.reference();
+                sampler.next();
+                Thread.sleep(1_000);
+                LoadJvm.Reference end = load.reference();
+                long referenceAt = System.nanoTime();
+                Interval interval = sampler.next();
+                assertConsistent(interval);
+                long tolerance = tolerance(interval, referenceAt, start, end);
+                for (String name : List.of(BUSY, "kernel-calls", "pool-7-thread-2")) {
+                    ThreadUsage thread = thread(interval, name);
+                    assertThat((double) thread.cpuNanos())
+                            .describedAs(name)
+                            .isCloseTo((double) end.cpuSince(start, name), within(tolerance));
+                    // The text of /proc has steps of 10 ms on both sides.
+                    assertThat((double) thread.userNanos())
+                            .describedAs("user of " + name)
+                            .isCloseTo((double) end.userSince(start, name), within(tolerance + 20 * MILLIS));
+                }
+                assertThat((double) interval.totals().processNanos())
+                        .isCloseTo((double) end.cpuSince(start, "(process)"), within(2 * tolerance));
+                assertThat((double) interval.threads().stream()
+                                .mapToLong(ThreadUsage::cpuNanos)
+                                .sum())
+                        .isCloseTo((double) interval.totals().processNanos(), within(interval.intervalNanos() / 50));
+                assertThat(thread(interval, "kernel-calls").systemNanos())
+                        .isGreaterThan(thread(interval, BUSY).systemNanos());
+                assertThat(thread(interval, BUSY))
+                        .matches(
+                                t -> t.javaId() > 0 && !t.truncated() && t.kind() == ThreadUsage.Kind.JAVA,
+                                "known to the JVM")
+                        .matches(t -> t.pool().equals("a busy thread with a long name, number #"), "pool")
+                        .matches(t -> t.voluntary() > 0, "it sleeps between bursts");
+                assertThat(thread(interval, "VM Thread").kind()).isEqualTo(ThreadUsage.Kind.VM);
+                assertThat(interval.threads())
+                        .anyMatch(t -> t.kind() == ThreadUsage.Kind.GC)
+                        .anyMatch(t -> t.kind() == ThreadUsage.Kind.JIT);
+                assertThat(interval.threads())
+                        .filteredOn(t -> t.pool().equals("pool-#-thread-#"))
+                        .hasSize(3);
+                assertThat(interval.notes()).isEmpty();
+                assertThat(interval.name()).endsWith("LoadProgram");
+            }
+            int tid = sampler.next().threads().stream()
+                    .filter(t -> t.name().equals("pool-7-thread-1"))
+                    .findFirst()
+                    .orElseThrow()
+                    .tid();
+            assertThat(sampler.stacks(tid)).startsWith("\"pool-7-thread-1\"").contains("java.lang.Thread.sleep");
+            assertThatThrownBy(() -> sampler.stacks(1))
+                    .isInstanceOf(IOException.class)
+                    .hasMessageContaining("1");
+        }
+    }
+
+    private static Offset<Double> within(long nanos) {
+        return Offset.offset((double) nanos);
+    }
+
+    @Test
+    void shouldCountThreadsThatEndWithinAnInterval() throws Exception {
+        try (LoadJvm load = LoadJvm.start("idle");
+                Sampler sampler = Sampler.withoutAttach(load.pid())) {
+            sampler.next();
+            load.send("churn 3");
+            sampler.next();
+            LoadJvm.Reference start = load.reference();
+            sampler.next();
+            long used = Long.parseLong(load.send("churn 30").get(0).split("\t", 3)[1]);
+            LoadJvm.Reference end = load.reference();
+            Interval interval = sampler.next();
+            assertConsistent(interval);
+            long sum =
+                    interval.threads().stream().mapToLong(ThreadUsage::cpuNanos).sum();
+            assertThat(used).isGreaterThan(100 * MILLIS);
+            assertThat(thread(interval, "(ended threads)").cpuNanos())
+                    .isGreaterThan(used - interval.intervalNanos() / 50);
+            assertThat((double) sum)
+                    .isCloseTo(
+                            (double) end.cpuSince(start, "(process)"),
+                            within(tolerance(interval, System.nanoTime(), start, end)));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {2_000, 10_000})
+    void shouldNameAllOfManyThreads(int threads) throws Exception {
+        try (LoadJvm load = LoadJvm.start("idle=" + (threads - 50), "lightly=50");
+                Sampler sampler = Sampler.of(load.pid())) {
+            sampler.next();
+            Thread.sleep(300);
+            Interval interval = sampler.next();
+            assertConsistent(interval);
+            assertThat(interval.threads().stream().filter(t -> t.pool().equals("pool-#-thread-#") && !t.truncated()))
+                    .hasSize(threads - 50);
+            assertThat(interval.threads().stream().filter(t -> t.pool().equals("lightly-#") && t.cpuNanos() > 0))
+                    .hasSize(50);
+        }
+    }
+
+    @Test
+    void shouldReportThatTheJvmHasEnded() throws Exception {
+        try (LoadJvm load = LoadJvm.start("busy");
+                Sampler sampler = Sampler.of(load.pid())) {
+            sampler.next();
+            load.end();
+            assertThatThrownBy(sampler::next)
+                    .isInstanceOfSatisfying(
+                            MonitorException.class, e -> assertThat(e.reason()).isEqualTo(MonitorException.Reason.GONE))
+                    .hasMessage("process " + load.pid() + " has ended");
+        }
+        assertThatThrownBy(() -> Sampler.of(999_999_999)).hasMessage("there is no process 999999999");
+    }
+
+    /** Without attaching, a carrier is recognized by its truncated name, unless the JVM has no virtual threads. */
+    @Test
+    void shouldFindNoCarriersBeforeJdk21() throws Exception {
+        try (LoadJvm load = LoadJvm.start("carrier");
+                Sampler sampler = Sampler.withoutAttach(load.pid())) {
+            sampler.next();
+            Thread.sleep(200);
+            ThreadUsage.Kind kind = sampler.next().threads().stream()
+                    .filter(t -> t.name().startsWith("ForkJoi"))
+                    .findFirst()
+                    .orElseThrow()
+                    .kind();
+            assertThat(kind == ThreadUsage.Kind.CARRIER)
+                    .isEqualTo(Runtime.version().feature() >= 21);
+        }
+    }
+
+    @Test
+    void shouldNotWaitForStoppedJvm() throws Exception {
+        try (LoadJvm load = LoadJvm.start("busy")) {
+            load.signal("STOP");
+            // Each thread stops when it is next scheduled.
+            while (ProcStat.read("/proc/" + load.pid() + "/stat").state() != 'T') Thread.sleep(1);
+            long start = System.nanoTime();
+            try (Sampler sampler = Sampler.of(load.pid())) {
+                assertThat(sampler.next().notes()).anyMatch(n -> n.contains("it is stopped"));
+                Thread.sleep(200);
+                Interval interval = sampler.next();
+                assertConsistent(interval);
+                assertThat(interval.threads()).allMatch(t -> t.state() == 'T' && t.cpuNanos() < MILLIS);
+                assertThat(thread(interval, kernelName(interval, BUSY)).truncated())
+                        .isTrue();
+                assertThatThrownBy(() -> sampler.stacks(1)).hasMessageContaining("stopped");
+            }
+            assertThat(System.nanoTime() - start).isLessThan(10_000 * MILLIS);
+        }
+    }
+
+    /** Returns the kernel's name of a thread, which JDK 26 and later shorten in the middle. */
+    private static String kernelName(Interval interval, String name) {
+        return interval.threads().stream()
+                .map(ThreadUsage::name)
+                .filter(n -> n.length() == 15 && n.startsWith(name.substring(0, 7)))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    @Test
+    void shouldNotSignalJvmThatForbidsAttaching() throws Exception {
+        try (LoadJvm load = LoadJvm.start("-XX:+DisableAttachMechanism", "busy")) {
+            try (Sampler sampler = Sampler.of(load.pid())) {
+                sampler.next();
+                Thread.sleep(300);
+                Interval interval = sampler.next();
+                assertThat(interval.notes()).anyMatch(n -> n.contains("-XX:+DisableAttachMechanism"));
+                assertThat(thread(interval, kernelName(interval, BUSY)))
+                        .matches(t -> t.truncated() && t.javaId() == 0 && t.cpuNanos() > 0, "by the kernel's name");
+            }
+            // SIGQUIT would have made it print a thread dump.
+            assertThat(load.end()).isEmpty();
+        }
+    }
+
+    @Test
+    void shouldSurviveInterrupts() throws Exception {
+        try (LoadJvm load = LoadJvm.start("busy");
+                Sampler sampler = Sampler.withoutAttach(load.pid())) {
+            sampler.next();
+            Thread.sleep(200);
+            Thread.currentThread().interrupt();
+            Interval interval = sampler.next();
+            assertThat(Thread.interrupted()).isTrue();
+            assertThat(thread(interval, kernelName(interval, BUSY)).cpuNanos()).isPositive();
+            Thread.sleep(100);
+            assertConsistent(sampler.next());
+        }
+    }
+
+    private static Diagnosis find(Sampler sampler, Predicate<Diagnosis> condition) throws Exception {
+        Interval interval = sampler.next();
+        for (int i = 0; i < MAX_ATTEMPTS; i++) {
+            Thread.sleep(500);
+            interval = sampler.next();
+            for (Diagnosis found : interval.diagnoses()) if (condition.test(found)) return found;
+        }
+        throw new AssertionError("not found; the last interval was " + interval);
+    }
+
+    @Test
+    void shouldConfirmYieldStormByStack() throws Exception {
+        try (LoadJvm load = LoadJvm.start("yield");
+                Sampler sampler = Sampler.of(load.pid())) {
+            Diagnosis found = find(sampler, d -> d.text().contains("\" calls Thread.yield all the time"));
+            assertThat(found.kind()).isEqualTo("yield-storm");
+            assertThat(found.text()).startsWith("thread \"yielder\"");
+            assertThat(found.evidence()).anyMatch(e -> e.contains("was in Thread.yield"));
+        }
+    }
+
+    @Test
+    void shouldMarkYieldStormAsNotConfirmedWithoutAttaching() throws Exception {
+        try (LoadJvm load = LoadJvm.start("yield");
+                Sampler sampler = Sampler.withoutAttach(load.pid())) {
+            Diagnosis found = find(sampler, d -> d.kind().equals("yield-storm"));
+            assertThat(found.text()).contains("behaves as if it called");
+            assertThat(found.evidence()).anyMatch(e -> e.startsWith("not confirmed"));
+        }
+    }
+
+    @Test
+    void shouldFindExcessiveGarbageCollection() throws Exception {
+        try (LoadJvm load = LoadJvm.start("-XX:+UseParallelGC", "-Xmx32m", "-Xmn2m", "garbage");
+                Sampler sampler = Sampler.of(load.pid())) {
+            assertThat(find(sampler, d -> d.kind().equals("gc")).text()).startsWith("garbage collection uses");
+        }
+    }
+
+    @Test
+    void shouldDiagnoseVirtualThreads() throws Exception {
+        assumeThat(Runtime.version().feature())
+                .describedAs("virtual threads came with 21")
+                .isGreaterThanOrEqualTo(21);
+        try (LoadJvm load = LoadJvm.start("virtual-yield=2");
+                Sampler sampler = Sampler.of(load.pid())) {
+            Diagnosis found = find(sampler, d -> d.kind().equals("yield-storm"));
+            assertThat(found.text()).startsWith("virtual threads on");
+        }
+        try (LoadJvm load = LoadJvm.start("virtual-hog");
+                Sampler sampler = Sampler.of(load.pid())) {
+            assertThat(find(sampler, d -> d.kind().equals("carrier-monopolised"))
+                            .text())
+                    .contains("keeps its carrier");
+        }
+    }
+
+    @Test
+    void shouldUseTheReportOfTheAgent() throws Exception {
+        boolean virtual = Runtime.version().feature() >= 21;
+        String agent = Path.of(System.getProperty("agent.jar"))
+                .resolveSibling("taskclock-agent.jar")
+                .toString();
+        try (LoadJvm load =
+                        LoadJvm.start("-javaagent:" + agent + "=yield=count", "yield", virtual ? "virtual=4" : "idle");
+                Sampler sampler = Sampler.of(load.pid())) {
+            sampler.next();
+            Thread.sleep(700);
+            Interval interval = sampler.next();
+            assertConsistent(interval);
+            assertThat(interval.source()).isEqualTo("agent");
+            assertThat(sampler.yields()).isGreaterThan(1_000);
+            List<ThreadUsage> groups = interval.threads().stream()
+                    .filter(t -> t.kind() == ThreadUsage.Kind.VIRTUAL)
+                    .toList();
+            if (virtual) {
+                assertThat(thread(interval, "request-#").threads()).isEqualTo(4);
+                long carriers = interval.threads().stream()
+                        .filter(t -> t.kind() == ThreadUsage.Kind.CARRIER)
+                        .mapToLong(ThreadUsage::cpuNanos)
+                        .sum();
+                // The agent reports some time after the threads were read.
+                assertThat((double)
+                                groups.stream().mapToLong(ThreadUsage::cpuNanos).sum())
+                        .isCloseTo((double) carriers, within(interval.intervalNanos() / 10));
+            } else {
+                assertThat(groups).isEmpty();
+            }
+            Diagnosis found = find(sampler, d -> d.evidence().stream().anyMatch(e -> e.contains("the agent counted")));
+            assertThat(found.evidence()).anyMatch(e -> e.contains("LoadProgram.yieldForever"));
+        }
+    }
+
+    /**
+     * Another user's request file cannot be deleted in a directory with the sticky bit, nor can a directory with a
+     * file.
+     */
+    @Test
+    void shouldGetTheReportDespiteARequestFileThatItCannotDelete() throws Exception {
+        String agent = System.getProperty("agent.jar");
+        try (LoadJvm load = LoadJvm.start("-javaagent:" + agent, "idle")) {
+            AttachClient client = AttachClient.of(load.pid());
+            Path request = client.reportRequest();
+            Path inside = request.resolve("file");
+            Files.createDirectory(request);
+            try {
+                Files.createFile(inside);
+                AgentReport report = AgentReport.request(client, 10_000);
+                assertThat(report).isNotNull();
+                assertThat(request).exists();
+            } finally {
+                Files.deleteIfExists(inside);
+                Files.deleteIfExists(request);
+            }
+        }
+    }
+
+    @Test
+    void shouldAgreeWithPidstat() throws Exception {
+        assumeThat(Files.exists(Path.of("/usr/bin/pidstat")))
+                .describedAs("pidstat (Debian: sysstat)")
+                .isTrue();
+        try (LoadJvm load = LoadJvm.start("busy", "kernel");
+                Sampler sampler = Sampler.withoutAttach(load.pid())) {
+            sampler.next();
+            Process pidstat = new ProcessBuilder("pidstat", "-u", "-p", Long.toString(load.pid()), "1", "1").start();
+            sampler.next();
+            String output = new String(pidstat.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            Interval interval = sampler.next();
+            String average = output.lines()
+                    .filter(l -> l.startsWith("Average:") && l.contains("java"))
+                    .findFirst()
+                    .orElseThrow();
+            // UID, PID, %usr, %system, %guest, %wait, %CPU, CPU
+            double theirs = Double.parseDouble(average.split(" +", -1)[7]);
+            assertThat(interval.percent(interval.totals().processNanos())).isCloseTo(theirs, Offset.offset(4.0));
+        }
+    }
+}

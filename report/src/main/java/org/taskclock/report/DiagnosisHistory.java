@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.report;
+
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.taskclock.monitor.Diagnosis;
+import org.taskclock.monitor.Interval;
+
+/** The diagnoses in a recording, and the periods in which they held. Consecutive intervals form one period. */
+final class DiagnosisHistory {
+    private static final DateTimeFormatter CLOCK =
+            DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT).withZone(ZoneOffset.UTC);
+    private static final int MAX_PERIODS_LISTED = 10;
+    private static final int MAX_DIAGNOSES = 500;
+
+    /** One kind of diagnosis of one thread. */
+    private static final class Entry {
+        Diagnosis last;
+        long intervals;
+        long periods;
+        Instant end;
+        /** The first periods, each as start and end. */
+        final List<Instant[]> listed = new ArrayList<>();
+    }
+
+    private final Map<String, Entry> entries = new LinkedHashMap<>();
+
+    void add(Interval interval) {
+        Instant start = interval.end().minusNanos(interval.intervalNanos());
+        for (Diagnosis diagnosis : interval.diagnoses()) {
+            String key = diagnosis.kind() + " " + diagnosis.tid();
+            if (entries.size() >= MAX_DIAGNOSES && !entries.containsKey(key)) continue;
+            Entry entry = entries.computeIfAbsent(key, k -> new Entry());
+            entry.last = diagnosis;
+            entry.intervals++;
+            // The end and the length of an interval come from different clocks, and a reading may be late.
+            boolean continues = entry.end != null && !start.isAfter(entry.end.plusNanos(interval.intervalNanos() / 2));
+            if (!continues) {
+                entry.periods++;
+                if (entry.listed.size() < MAX_PERIODS_LISTED) entry.listed.add(new Instant[] {start, interval.end()});
+            } else if (entry.periods == entry.listed.size()) {
+                entry.listed.get(entry.listed.size() - 1)[1] = interval.end();
+            }
+            entry.end = interval.end();
+        }
+    }
+
+    /** Returns the diagnoses as findings, those of the most intervals first. */
+    List<Result.Finding> findings(long intervals) {
+        return entries.values().stream()
+                .sorted(Comparator.comparingLong((Entry entry) -> -entry.intervals))
+                .map(entry -> finding(entry, intervals))
+                .toList();
+    }
+
+    private static Result.Finding finding(Entry entry, long intervals) {
+        List<String> periods = new ArrayList<>();
+        for (Instant[] period : entry.listed) periods.add(CLOCK.format(period[0]) + " to " + CLOCK.format(period[1]));
+        if (entry.periods > periods.size()) periods.add((entry.periods - periods.size()) + " more times");
+        String when = String.join(", ", periods) + " UTC, in " + entry.intervals + " of " + intervals + " intervals";
+        String evidence = entry.last.evidence() == null ? "" : String.join("\n", entry.last.evidence());
+        return new Result.Finding(entry.last.text(), when, entry.last.kind(), evidence);
+    }
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.report;
+
+import java.util.List;
+
+/** Builds a page. Text is always escaped, so it never becomes markup. */
+final class HtmlBuilder {
+    private final StringBuilder out = new StringBuilder();
+
+    /** Appends markup, which must not contain text of other origin. */
+    HtmlBuilder raw(String markup) {
+        out.append(markup);
+        return this;
+    }
+
+    HtmlBuilder text(String text) {
+        out.append(escape(text));
+        return this;
+    }
+
+    /** Appends an element with text. The name may include attributes. */
+    HtmlBuilder element(String name, String text) {
+        return raw("<" + name + ">").text(text).raw("</" + name.replaceFirst(" .*", "") + ">\n");
+    }
+
+    /** Appends a whole page as the value of an attribute. The browser restores it unchanged. */
+    HtmlBuilder page(String page) {
+        return raw(page.replace("&", "&amp;").replace("\"", "&quot;"));
+    }
+
+    /** Appends a paragraph for each part of a text between blank lines; nothing if the text is blank. */
+    HtmlBuilder paragraphs(String text) {
+        if (text == null || text.isBlank()) return this;
+        for (String paragraph : text.strip().split("\n\\s*\n", -1)) element("p", paragraph);
+        return this;
+    }
+
+    /** Appends a table. Cells are strings, numbers, or null. */
+    HtmlBuilder table(List<Result.Column> columns, List<? extends List<?>> rows) {
+        raw("<div class=\"scroll\"><table>\n<thead><tr>");
+        for (int i = 0; i < columns.size(); i++) {
+            raw(isNumeric(rows, i) ? "<th class=\"number\">" : "<th>")
+                    .text(columns.get(i).name());
+            String unit = columns.get(i).unit();
+            if (unit != null && !unit.isBlank()) raw(" <small>").text(unit).raw("</small>");
+            raw("</th>");
+        }
+        raw("</tr></thead>\n<tbody>\n");
+        for (List<?> row : rows) {
+            raw("<tr>");
+            for (Object cell : row) cell(cell);
+            raw("</tr>\n");
+        }
+        return raw("</tbody></table></div>\n");
+    }
+
+    /** Shows a number rounded, with the exact value as an attribute and tooltip. */
+    private void cell(Object cell) {
+        if (cell instanceof Number number) {
+            String shown = NumberFormatter.format(number.doubleValue());
+            String exact = NumberFormatter.exact(number.doubleValue());
+            raw("<td class=\"number\"");
+            if (!shown.equals(exact)) raw(" data-value=\"" + exact + "\" title=\"" + exact + "\"");
+            raw(">" + shown + "</td>");
+        } else {
+            raw("<td>").text(cell == null ? "" : cell.toString()).raw("</td>");
+        }
+    }
+
+    private static boolean isNumeric(List<? extends List<?>> rows, int column) {
+        boolean any = false;
+        for (List<?> row : rows) {
+            Object cell = column < row.size() ? row.get(column) : null;
+            if (cell == null) continue;
+            if (!(cell instanceof Number)) return false;
+            any = true;
+        }
+        return any;
+    }
+
+    /**
+     * Control characters and unpaired surrogates are invalid in a page; changes of text direction could mislead the
+     * reader.
+     */
+    static boolean isAllowed(int codePoint) {
+        return switch (Character.getType(codePoint)) {
+            case Character.CONTROL, Character.SURROGATE, Character.LINE_SEPARATOR, Character.PARAGRAPH_SEPARATOR ->
+                false;
+            default -> !(codePoint >= 0x202A && codePoint <= 0x202E) && !(codePoint >= 0x2066 && codePoint <= 0x2069);
+        };
+    }
+
+    static String escape(String text) {
+        if (text == null) return "";
+        StringBuilder escaped = new StringBuilder(text.length() + 16);
+        text.codePoints().forEach(c -> {
+            switch (c) {
+                case '&' -> escaped.append("&amp;");
+                case '<' -> escaped.append("&lt;");
+                case '>' -> escaped.append("&gt;");
+                case '"' -> escaped.append("&quot;");
+                case '\'' -> escaped.append("&#39;");
+                case '\n', '\t' -> escaped.append((char) c);
+                default -> escaped.appendCodePoint(isAllowed(c) ? c : 0xFFFD);
+            }
+        });
+        return escaped.toString();
+    }
+
+    @Override
+    public String toString() {
+        return out.toString();
+    }
+}

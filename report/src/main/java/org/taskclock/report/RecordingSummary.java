@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.report;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import org.taskclock.monitor.Diagnosis;
+import org.taskclock.monitor.Interval;
+import org.taskclock.monitor.ProcessUsage;
+import org.taskclock.monitor.ThreadUsage;
+
+/**
+ * The sums over all intervals of one process. Their size is bounded, so a recording of days needs no more memory than
+ * one of minutes.
+ */
+final class RecordingSummary {
+    static final int USER = 0;
+    static final int SYSTEM = 1;
+    /** CPU time without a known split into user and system time. */
+    static final int UNSPLIT = 2;
+
+    /** A screen cannot show more points. */
+    private static final int MAX_POINTS = 600;
+
+    private static final int MAX_THREADS = 20_000;
+    private static final int MAX_NOTES = 20;
+    private static final String UNLISTED_THREADS = "threads that are not listed";
+
+    /** The sums over consecutive intervals, which become one point. */
+    static final class Bucket {
+        Instant end;
+        int intervals;
+        long intervalNanos;
+        long processNanos;
+        long containerNanos;
+        long machineNanos;
+        long throttledNanos;
+        /** By pool: user, system, and unsplit time. */
+        final Map<String, long[]> byPool = new HashMap<>();
+
+        /** The number of intervals with a diagnosis, by its kind. */
+        final Map<String, Integer> diagnosed = new HashMap<>();
+
+        void add(Bucket later) {
+            end = later.end;
+            intervals += later.intervals;
+            intervalNanos += later.intervalNanos;
+            processNanos += later.processNanos;
+            containerNanos += later.containerNanos;
+            machineNanos += later.machineNanos;
+            throttledNanos += later.throttledNanos;
+            later.diagnosed.forEach((kind, count) -> diagnosed.merge(kind, count, Integer::sum));
+            later.byPool.forEach((pool, parts) -> {
+                long[] sums = byPool.computeIfAbsent(pool, p -> new long[3]);
+                for (int i = 0; i < sums.length; i++) sums[i] += parts[i];
+            });
+        }
+    }
+
+    /** The sums of a thread or a pool. */
+    static class UsageSum {
+        final String name;
+        final ThreadUsage.Kind kind;
+        final int tid;
+        long cpuNanos;
+        long userNanos;
+        long waitNanos;
+        long voluntary;
+        long involuntary;
+        double peakPercent;
+        boolean splitKnown = true;
+        boolean waitKnown = true;
+        boolean switchesKnown = true;
+
+        UsageSum(String name, ThreadUsage.Kind kind, int tid) {
+            this.name = name;
+            this.kind = kind;
+            this.tid = tid;
+        }
+
+        void add(ThreadUsage usage) {
+            cpuNanos += Math.max(usage.cpuNanos(), 0);
+            userNanos += Math.max(usage.userNanos(), 0);
+            waitNanos += Math.max(usage.waitNanos(), 0);
+            voluntary += Math.max(usage.voluntary(), 0);
+            involuntary += Math.max(usage.involuntary(), 0);
+            if (usage.systemNanos() < 0) splitKnown = false;
+            if (usage.waitNanos() < 0) waitKnown = false;
+            if (usage.voluntary() < 0 || usage.involuntary() < 0) switchesKnown = false;
+        }
+    }
+
+    static final class Pool extends UsageSum {
+        final String key;
+        int maxThreads;
+
+        // Of the current interval.
+        private int intervalThreads;
+        private long intervalNanos;
+
+        Pool(String key, String name, ThreadUsage.Kind kind) {
+            super(name, kind, 0);
+            this.key = key;
+        }
+
+        boolean isVirtual() {
+            return kind == ThreadUsage.Kind.VIRTUAL;
+        }
+    }
+
+    final List<Bucket> buckets = new ArrayList<>();
+    final Map<String, Pool> pools = new HashMap<>();
+    final Map<String, UsageSum> threads = new HashMap<>();
+    final DiagnosisHistory diagnoses = new DiagnosisHistory();
+    final Set<String> sources = new LinkedHashSet<>();
+    final Set<String> diagnosisKinds = new TreeSet<>();
+    final Set<String> notes = new LinkedHashSet<>();
+    int intervalsPerBucket = 1;
+    int pid;
+    String name;
+    Instant start;
+    Instant end;
+    long intervals;
+    long nanos;
+    long ownNanos;
+    long throttledNanos;
+    long threadsSeen;
+    int processors;
+    double cores;
+    boolean containerKnown;
+
+    void add(Interval interval) {
+        if (start == null) start = interval.end().minusNanos(interval.intervalNanos());
+        pid = interval.pid();
+        name = interval.name();
+        end = interval.end();
+        intervals++;
+        nanos += interval.intervalNanos();
+        sources.add(interval.source());
+        for (String note : interval.notes()) if (notes.size() < MAX_NOTES) notes.add(note);
+        diagnoses.add(interval);
+
+        Bucket bucket = new Bucket();
+        bucket.end = interval.end();
+        bucket.intervals = 1;
+        bucket.intervalNanos = interval.intervalNanos();
+        for (Diagnosis diagnosis : interval.diagnoses()) bucket.diagnosed.put(diagnosis.kind(), 1);
+        diagnosisKinds.addAll(bucket.diagnosed.keySet());
+        addTotals(bucket, interval.totals());
+        for (ThreadUsage usage : interval.threads()) addThread(bucket, interval, usage);
+        addUnlistedThreads(bucket, interval);
+        for (Pool pool : pools.values()) {
+            pool.maxThreads = Math.max(pool.maxThreads, pool.intervalThreads);
+            pool.peakPercent = Math.max(pool.peakPercent, interval.percent(pool.intervalNanos));
+            pool.intervalThreads = 0;
+            pool.intervalNanos = 0;
+        }
+        append(bucket);
+        if (threads.size() > 2 * MAX_THREADS) removeIdleThreads();
+    }
+
+    private void addTotals(Bucket bucket, ProcessUsage totals) {
+        bucket.processNanos = Math.max(totals.processNanos(), 0);
+        bucket.containerNanos = Math.max(totals.containerNanos(), 0);
+        bucket.machineNanos = Math.max(totals.machineNanos(), 0);
+        bucket.throttledNanos = Math.max(totals.throttledNanos(), 0);
+        containerKnown |= totals.containerNanos() >= 0;
+        throttledNanos += bucket.throttledNanos;
+        ownNanos += Math.max(totals.ownNanos(), 0);
+        processors = totals.processors();
+        cores = totals.containerCores();
+    }
+
+    private void addThread(Bucket bucket, Interval interval, ThreadUsage usage) {
+        String poolName = usage.pool() == null || usage.pool().isEmpty() ? usage.name() : usage.pool();
+        Pool pool = pool(poolName, usage.kind());
+        pool.add(usage);
+        pool.intervalThreads += usage.threads();
+        pool.intervalNanos += Math.max(usage.cpuNanos(), 0);
+        if (usage.cpuNanos() > 0) {
+            boolean split = usage.systemNanos() >= 0;
+            add(
+                    bucket,
+                    pool,
+                    split ? usage.userNanos() : 0,
+                    split ? usage.systemNanos() : 0,
+                    split ? 0 : usage.cpuNanos());
+        }
+        if (pool.isVirtual()) return;
+        UsageSum thread = threads.computeIfAbsent(usage.tid() + " " + usage.javaId() + " " + usage.name(), key -> {
+            threadsSeen++;
+            return new UsageSum(usage.name(), usage.kind(), usage.tid());
+        });
+        thread.add(usage);
+        thread.peakPercent = Math.max(thread.peakPercent, interval.percent(Math.max(usage.cpuNanos(), 0)));
+    }
+
+    /**
+     * The process has more CPU time than the listed threads if a thread ended in the interval or is missing from the
+     * list.
+     */
+    private void addUnlistedThreads(Bucket bucket, Interval interval) {
+        long[] listed = new long[3];
+        bucket.byPool.forEach((key, parts) -> {
+            if (!pools.get(key).isVirtual()) for (int i = 0; i < listed.length; i++) listed[i] += parts[i];
+        });
+        ProcessUsage totals = interval.totals();
+        long cpu = totals.processNanos() - listed[USER] - listed[SYSTEM] - listed[UNSPLIT];
+        if (cpu <= 0) return;
+        long user = Math.min(Math.max(totals.processUserNanos() - listed[USER], 0), cpu);
+        Pool pool = pool(UNLISTED_THREADS, ThreadUsage.Kind.NATIVE);
+        pool.waitKnown = false;
+        pool.switchesKnown = false;
+        pool.cpuNanos += cpu;
+        pool.userNanos += user;
+        pool.intervalNanos += cpu;
+        add(bucket, pool, user, cpu - user, 0);
+    }
+
+    private Pool pool(String poolName, ThreadUsage.Kind kind) {
+        return pools.computeIfAbsent(kind + " " + poolName, key -> new Pool(key, poolName, kind));
+    }
+
+    private static void add(Bucket bucket, Pool pool, long user, long system, long unsplit) {
+        long[] parts = bucket.byPool.computeIfAbsent(pool.key, key -> new long[3]);
+        parts[USER] += user;
+        parts[SYSTEM] += system;
+        parts[UNSPLIT] += unsplit;
+    }
+
+    private void append(Bucket bucket) {
+        Bucket last = buckets.isEmpty() ? null : buckets.get(buckets.size() - 1);
+        if (last != null && last.intervals < intervalsPerBucket) last.add(bucket);
+        else buckets.add(bucket);
+        if (buckets.size() <= 2 * MAX_POINTS) return;
+        intervalsPerBucket *= 2;
+        List<Bucket> halved = new ArrayList<>();
+        for (int i = 0; i < buckets.size(); i += 2) {
+            Bucket first = buckets.get(i);
+            if (i + 1 < buckets.size()) first.add(buckets.get(i + 1));
+            halved.add(first);
+        }
+        buckets.clear();
+        buckets.addAll(halved);
+    }
+
+    private void removeIdleThreads() {
+        List<Map.Entry<String, UsageSum>> byCpu = new ArrayList<>(threads.entrySet());
+        byCpu.sort(Comparator.comparingLong(entry -> entry.getValue().cpuNanos));
+        byCpu.subList(0, byCpu.size() - MAX_THREADS).forEach(entry -> threads.remove(entry.getKey()));
+    }
+
+    double secondsAt(Bucket bucket) {
+        return Duration.between(start, bucket.end).toNanos() / 1e9;
+    }
+
+    double seconds() {
+        return nanos / 1e9;
+    }
+
+    double percent(long cpuNanos) {
+        return nanos == 0 ? 0 : 100.0 * cpuNanos / nanos;
+    }
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.report;
+
+import com.google.gson.Gson;
+import com.google.gson.GsonBuilder;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonParseException;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+
+/**
+ * The result of a measurement, and the format of the file in which {@code taskclock bench} and {@code taskclock
+ * experiment} save it for {@code taskclock report} and other programs. docs/results.md describes it. Lists may be empty
+ * but are never null.
+ *
+ * @param format {@link #FORMAT}
+ * @param kind "bench" or "experiment"
+ * @param name the benchmark or experiment, such as "quick" or "yield"
+ * @param started in ISO 8601, like {@code ended}
+ * @param complete false if it was interrupted, so that measurements are missing
+ * @param command the command that repeats the measurement
+ * @param machine properties of the machine by name: cpu, processors, kernel, backend, and so on
+ * @param method how it was measured, one paragraph per element
+ * @param jmh the output of JMH by JDK; "iterations", with a few figures of each, may replace histograms
+ */
+public record Result(
+        String format,
+        String kind,
+        String name,
+        String started,
+        String ended,
+        boolean complete,
+        List<String> command,
+        Map<String, String> machine,
+        List<Jdk> jdks,
+        List<String> method,
+        List<Finding> findings,
+        List<Table> tables,
+        List<Bars> bars,
+        List<Percentiles> percentiles,
+        List<Timeline> timelines,
+        List<FlameGraph> flameGraphs,
+        Map<String, JsonElement> jmh) {
+    public static final String FORMAT = "taskclock-result/1";
+
+    private static final Gson GSON = new GsonBuilder()
+            .setPrettyPrinting()
+            .disableHtmlEscaping()
+            .serializeNulls()
+            .create();
+
+    /** Replaces null and removes null elements, because other programs may have written the file. */
+    public Result {
+        command = withoutNulls(command);
+        machine = machine == null ? Map.of() : machine;
+        jdks = withoutNulls(jdks);
+        method = withoutNulls(method);
+        findings = withoutNulls(findings);
+        tables = withoutNulls(tables);
+        bars = withoutNulls(bars);
+        percentiles = withoutNulls(percentiles);
+        timelines = withoutNulls(timelines);
+        flameGraphs = withoutNulls(flameGraphs);
+        jmh = jmh == null ? Map.of() : jmh;
+    }
+
+    private static <T> List<T> withoutNulls(List<T> list) {
+        return list == null ? List.of() : list.stream().filter(Objects::nonNull).toList();
+    }
+
+    public record Jdk(String version, String vendor, List<String> flags) {}
+
+    /**
+     * A claim of a source, and what was measured.
+     *
+     * @param verdict "confirmed", "contradicted", "cannot be told" or "not measured"
+     */
+    public record Finding(String claim, String source, String verdict, String text) {}
+
+    /** A cell is a string, a number, or null if it is empty. */
+    public record Table(String title, String text, List<Column> columns, List<List<Object>> rows) {
+        public Table {
+            columns = withoutNulls(columns);
+            rows = withoutNulls(rows);
+        }
+    }
+
+    /** The unit may be empty. */
+    public record Column(String name, String unit) {}
+
+    public record Bars(String title, String text, String unit, List<Bar> items) {
+        public Bars {
+            items = withoutNulls(items);
+        }
+    }
+
+    /** Low and high are the spread of the measurement; null if unknown, as for most published figures. */
+    public record Bar(String name, double value, Double low, Double high, boolean published) {}
+
+    /** Values by percentile, from 0 to 100, for a logarithmic scale. */
+    public record Percentiles(String title, String text, String unit, List<Series> series) {
+        public Percentiles {
+            series = withoutNulls(series);
+        }
+    }
+
+    /** Values by time in seconds since the start. */
+    public record Timeline(String title, String text, String unit, boolean stacked, List<Series> series) {
+        public Timeline {
+            series = withoutNulls(series);
+        }
+    }
+
+    /** Each point is a pair. */
+    public record Series(String name, boolean published, List<double[]> points) {
+        public Series {
+            points = withoutNulls(points).stream()
+                    .filter(pair -> pair.length == 2)
+                    .toList();
+        }
+    }
+
+    /** Collapsed stacks, one per line: frames separated by semicolons, a space, and a number of samples. */
+    public record FlameGraph(String title, String text, String collapsed) {
+        public FlameGraph {
+            collapsed = collapsed == null ? "" : collapsed;
+        }
+    }
+
+    public static Result read(Path file) throws IOException {
+        try {
+            Result result = GSON.fromJson(Files.readString(file), Result.class);
+            if (result != null && FORMAT.equals(result.format)) return result;
+        } catch (JsonParseException e) {
+            throw new IOException(file + ": is not a TaskClock result: " + e.getMessage(), e);
+        }
+        throw new IOException(file + ": is not a TaskClock result, or one of a newer version");
+    }
+
+    public void write(Path file) throws IOException {
+        // writeString fails on an unpaired surrogate, which a thread name may contain.
+        Files.write(file, (toJson() + "\n").getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** Returns the content of the file. */
+    public String toJson() {
+        return GSON.toJson(this);
+    }
+}

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.report;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** Renders one result. The script draws the charts; a table below each chart has the same values. */
+final class ResultSection {
+    /** The table of a longer timeline has only means and peaks. */
+    private static final int MAX_TIMELINE_ROWS = 200;
+
+    /** More timelines than this are arranged in two columns. */
+    private static final int MAX_TIMELINES_IN_ONE_COLUMN = 4;
+
+    private final HtmlBuilder html;
+    private final Result result;
+    private final int index;
+    private final List<String> scripts;
+
+    /** @param scripts the list to which the result's scripts are added, for the policy of the page */
+    ResultSection(HtmlBuilder html, Result result, int index, List<String> scripts) {
+        this.html = html;
+        this.result = result;
+        this.index = index;
+        this.scripts = scripts;
+    }
+
+    void write() throws IOException {
+        String label = ReportPage.label(index);
+        html.raw("<section class=\"result\" id=\"" + label + "\">\n<h2><span class=\"label\">" + label + "</span> ")
+                .text(ReportPage.title(result))
+                .raw("</h2>\n");
+        html.element("p class=\"when\"", result.started() + " to " + result.ended());
+        if (!result.complete()) {
+            html.element("p class=\"incomplete\"", "Interrupted: some measurements are missing.");
+        }
+        findings();
+        if (isRecording()) timelines();
+        for (int i = 0; i < result.bars().size(); i++) bars(i, result.bars().get(i));
+        for (int i = 0; i < result.percentiles().size(); i++) {
+            percentiles(i, result.percentiles().get(i));
+        }
+        for (Result.Table table : result.tables()) {
+            part("table", table.title(), table.text());
+            html.table(table.columns(), table.rows()).raw("</section>\n");
+        }
+        if (!isRecording()) timelines();
+        for (Result.FlameGraph graph : result.flameGraphs()) flameGraph(graph);
+        machine();
+        method();
+        html.raw("</section>\n");
+    }
+
+    private boolean isRecording() {
+        return RecordingPage.KIND.equals(result.kind());
+    }
+
+    private void findings() {
+        if (result.findings().isEmpty()) return;
+        part("findings", isRecording() ? "Diagnoses" : "Findings", "");
+        for (Result.Finding finding : result.findings()) {
+            String verdict = finding.verdict() == null ? "" : finding.verdict();
+            String style =
+                    switch (verdict) {
+                        case "confirmed" -> "good";
+                        case "contradicted" -> "bad";
+                        case "not measured", "cannot be told" -> "open";
+                        default -> "bad";
+                    };
+            html.raw("<article class=\"finding\">\n<p class=\"claim\"><span class=\"verdict " + style + "\">")
+                    .text(verdict)
+                    .raw("</span> <bdi>")
+                    .text(finding.claim())
+                    .raw("</bdi> <small><bdi>")
+                    .text(finding.source())
+                    .raw("</bdi></small></p>\n")
+                    .paragraphs(finding.text())
+                    .raw("</article>\n");
+        }
+        html.raw("</section>\n");
+    }
+
+    private void bars(int i, Result.Bars bars) {
+        part("bars", bars.title(), bars.text());
+        chart("bars", i, bars.title());
+        values(BarTable.columns(bars.unit()), BarTable.rows(bars.unit(), bars.items()));
+        html.raw("</section>\n");
+    }
+
+    /** The bars as a table, from which the chart takes the ratios. */
+    private static final class BarTable {
+        private BarTable() {}
+
+        static List<Result.Column> columns(String unit) {
+            return List.of(
+                    column(""),
+                    new Result.Column("value", unit),
+                    new Result.Column("low", unit),
+                    new Result.Column("high", unit),
+                    column("relative to lowest"),
+                    column("origin"));
+        }
+
+        static List<List<?>> rows(String unit, List<Result.Bar> bars) {
+            // Ratios of ratios would only confuse.
+            boolean isRatio = unit != null && (unit.equals("x") || unit.startsWith("%"));
+            double lowest = bars.stream()
+                    .filter(bar -> !bar.published() && bar.value() > 0)
+                    .mapToDouble(Result.Bar::value)
+                    .min()
+                    .orElse(Double.NaN);
+            List<List<?>> rows = new ArrayList<>();
+            for (Result.Bar bar : bars) {
+                List<Object> row = new ArrayList<>();
+                row.add(bar.name());
+                row.add(bar.value());
+                row.add(bar.low());
+                row.add(bar.high());
+                row.add(isRatio ? "" : NumberFormatter.ratio(bar.value(), lowest));
+                row.add(bar.published() ? "published" : "measured");
+                rows.add(row);
+            }
+            return rows;
+        }
+    }
+
+    private void percentiles(int i, Result.Percentiles percentiles) {
+        part("percentiles", percentiles.title(), percentiles.text());
+        chart("percentiles", i, percentiles.title());
+        values(
+                columns(new Result.Column("percentile", "%"), percentiles.series(), percentiles.unit()),
+                rowsByX(percentiles.series()));
+        html.raw("</section>\n");
+    }
+
+    private void timelines() {
+        boolean many = result.timelines().size() > MAX_TIMELINES_IN_ONE_COLUMN;
+        if (many) html.raw("<div class=\"many\">\n");
+        for (int i = 0; i < result.timelines().size(); i++) {
+            Result.Timeline timeline = result.timelines().get(i);
+            part("timeline", timeline.title(), timeline.text());
+            chart("timelines", i, timeline.title());
+            List<List<?>> rows = rowsByX(timeline.series());
+            if (rows.size() <= MAX_TIMELINE_ROWS) {
+                values(columns(new Result.Column("time", "s"), timeline.series(), timeline.unit()), rows);
+            } else {
+                List<Result.Column> columns = List.of(
+                        column("series"),
+                        new Result.Column("mean of points", timeline.unit()),
+                        new Result.Column("peak", timeline.unit()));
+                values(columns, summaries(timeline.series()));
+            }
+            html.raw("</section>\n");
+        }
+        if (many) html.raw("</div>\n");
+    }
+
+    private void flameGraph(Result.FlameGraph graph) throws IOException {
+        part("flame", graph.title(), graph.text());
+        FlameGraphPage page = FlameGraphPage.of(graph.collapsed());
+        if (page.html().isEmpty()) {
+            html.element("p", "No stacks were sampled.");
+        } else {
+            scripts.addAll(page.scripts());
+            // Without sandbox, which would move it to another process and run its script before the layout. The
+            // policy applies to it in any case.
+            html.raw("<iframe loading=\"lazy\" title=\"")
+                    .text(graph.title())
+                    .raw("\" srcdoc=\"")
+                    .page(page.html())
+                    .raw("\"></iframe>\n");
+            html.raw("<details><summary>Frames with the most samples</summary>\n")
+                    .table(TopFrames.COLUMNS, TopFrames.of(graph.collapsed()))
+                    .raw("</details>\n");
+        }
+        html.raw("</section>\n");
+    }
+
+    private void machine() {
+        part("machine", isRecording() ? "Process and machine" : "Machine", "");
+        html.raw("<dl>\n");
+        result.machine().forEach((property, value) -> html.raw("<div>")
+                .element("dt", property)
+                .element("dd", value)
+                .raw("</div>\n"));
+        for (Result.Jdk jdk : result.jdks()) {
+            String flags = jdk.flags() == null || jdk.flags().isEmpty() ? "" : " with " + String.join(" ", jdk.flags());
+            html.raw("<div>")
+                    .element("dt", "JDK")
+                    .element("dd", jdk.version() + (jdk.vendor() == null ? "" : ", " + jdk.vendor()) + flags)
+                    .raw("</div>\n");
+        }
+        html.raw("</dl></section>\n");
+    }
+
+    private void method() {
+        if (!result.method().isEmpty()) {
+            part("method", "Method", "");
+            result.method().forEach(html::paragraphs);
+            html.raw("</section>\n");
+        }
+        if (!result.command().isEmpty()) {
+            part("repeat", "Repeat", "");
+            html.element("pre", ShellCommand.quote(result.command())).raw("</section>\n");
+        }
+    }
+
+    private void part(String kind, String title, String text) {
+        html.raw("<section class=\"part " + kind + "\">\n").element("h3", title).paragraphs(text);
+    }
+
+    private void chart(String kind, int i, String title) {
+        html.raw("<div class=\"chart\" data-kind=\"" + kind + "\" data-result=\"" + index + "\" data-index=\"" + i
+                        + "\" role=\"img\" aria-label=\"")
+                .text(title + ": see the table below for the values")
+                .raw("\"></div>\n");
+    }
+
+    private void values(List<Result.Column> columns, List<? extends List<?>> rows) {
+        html.raw("<details><summary>Values</summary>\n").table(columns, rows).raw("</details>\n");
+    }
+
+    static Result.Column column(String name) {
+        return new Result.Column(name, "");
+    }
+
+    private static List<Result.Column> columns(Result.Column first, List<Result.Series> series, String unit) {
+        List<Result.Column> columns = new ArrayList<>(List.of(first));
+        for (Result.Series one : series) {
+            columns.add(new Result.Column(one.name() + (one.published() ? " (published)" : ""), unit));
+        }
+        return columns;
+    }
+
+    /** Returns a row for each x value and a column for each series. */
+    private static List<List<?>> rowsByX(List<Result.Series> series) {
+        Map<Double, Object[]> rows = new TreeMap<>();
+        for (int i = 0; i < series.size(); i++) {
+            for (double[] point : series.get(i).points()) {
+                Object[] row = rows.computeIfAbsent(point[0], x -> {
+                    Object[] cells = new Object[series.size() + 1];
+                    cells[0] = x;
+                    return cells;
+                });
+                row[i + 1] = point[1];
+            }
+        }
+        List<List<?>> table = new ArrayList<>();
+        for (Object[] row : rows.values()) table.add(Arrays.asList(row));
+        return table;
+    }
+
+    private static List<List<?>> summaries(List<Result.Series> series) {
+        List<List<?>> rows = new ArrayList<>();
+        for (Result.Series one : series) {
+            var values = one.points().stream().mapToDouble(point -> point[1]).summaryStatistics();
+            rows.add(List.of(one.name(), values.getAverage(), values.getCount() == 0 ? 0.0 : values.getMax()));
+        }
+        return rows;
+    }
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.taskclock.monitor.Interval;
+
+class RecordingPageTest {
+    private static Result singleResult(List<Interval> intervals) {
+        List<Result> results = RecordingPage.results(intervals, Map.of(), List.of());
+        assertThat(results).hasSize(1);
+        return results.get(0);
+    }
+
+    /** With one interval per point, and with many. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 100, 5000})
+    void shouldAddPoolsUpToTheProcess(int count) {
+        Result result = singleResult(Samples.intervals(count));
+        List<Result.Series> pools = result.timelines().get(0).series();
+        List<double[]> process =
+                series(result.timelines().get(result.timelines().size() - 1), "process");
+        assertThat(process).hasSizeBetween(1, 1200);
+        for (int i = 0; i < process.size(); i++) {
+            double sum = 0;
+            for (Result.Series pool : pools) {
+                assertThat(pool.points().get(i)[0]).isEqualTo(process.get(i)[0]);
+                sum += pool.points().get(i)[1];
+            }
+            // Each of the 24 series is rounded to 0.01.
+            assertThat(sum).isCloseTo(process.get(i)[1], within(0.2));
+        }
+    }
+
+    private static List<double[]> series(Result.Timeline timeline, String name) {
+        return timeline.series().stream()
+                .filter(series -> series.name().equals(name))
+                .findFirst()
+                .orElseThrow()
+                .points();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {100, 5000})
+    void shouldListPoolsAndThreads(int count) {
+        List<Interval> intervals = Samples.intervals(count);
+        Result result = singleResult(intervals);
+        List<Object> pool = row(result.tables().get(0), "http-nio-#-exec-#");
+        double cpuMillis = 0;
+        for (int i = 0; i < count; i++) cpuMillis += 300 + i % 40 * 5 + 200;
+        assertThat(pool.get(1)).isEqualTo("java");
+        assertThat(pool.get(2)).isEqualTo(2); // threads
+        assertThat((Double) pool.get(3)).isCloseTo(cpuMillis / 1e3, within(0.001));
+        assertThat((Double) pool.get(4)).isCloseTo(count * 0.390, within(0.001)); // user
+        assertThat(pool.get(7)).isEqualTo(69.5); // peak of a single interval, even if a point has many
+        assertThat(pool.get(9)).isEqualTo(80.0); // voluntary per second
+        List<Object> virtual = row(result.tables().get(0), "query-#");
+        assertThat(virtual.get(2)).isEqualTo(1000);
+        assertThat(virtual.get(8)).isNull(); // unknown is not 0
+        assertThat(row(result.tables().get(1), "http-nio-8080-exec-2").get(2)).isEqualTo(102);
+        List<Object> ended = row(result.tables().get(0), "threads that are not listed");
+        assertThat(ended.subList(8, 11)).containsOnlyNulls();
+        assertThat((Double) ended.get(3)).isCloseTo(count * 0.030, within(0.001));
+    }
+
+    private static List<Object> row(Result.Table table, String name) {
+        return table.rows().stream()
+                .filter(row -> row.get(0).equals(name))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    @Test
+    void shouldListPeriodsOfDiagnoses() {
+        Result result = singleResult(Samples.intervals(120));
+        assertThat(result.findings()).hasSize(1);
+        Result.Finding finding = result.findings().get(0);
+        assertThat(finding.verdict()).isEqualTo("yield-storm");
+        // Intervals 30 to 39 and 90 to 119; the gap of a minute is between them.
+        assertThat(finding.source())
+                .isEqualTo("12:00:30 to 12:00:40, 12:02:29 to 12:02:59 UTC, in 40 of 120 intervals");
+        List<double[]> held = series(result.timelines().get(1), "yield-storm");
+        assertThat(held).filteredOn(point -> point[1] == 100).hasSize(40);
+        assertThat(held).filteredOn(point -> point[1] == 0).hasSize(80);
+        assertThat(finding.text()).isEqualTo("88 % system\nin Thread.yield0");
+    }
+
+    @Test
+    void shouldMakeOneResultPerProcess() {
+        List<Interval> intervals = new ArrayList<>(Samples.intervals(3));
+        for (Interval each : Samples.intervals(2)) {
+            intervals.add(new Interval(
+                    each.end(),
+                    each.intervalNanos(),
+                    4712,
+                    "other.jar",
+                    each.source(),
+                    each.threads(),
+                    each.totals(),
+                    each.diagnoses(),
+                    each.notes()));
+        }
+        assertThat(RecordingPage.results(intervals, Map.of(), List.of()))
+                .extracting(Result::name)
+                .containsExactly("com.example.Server, pid 4711", "other.jar, pid 4712");
+    }
+
+    @Test
+    void shouldReturnNothingForNoIntervals() {
+        assertThat(RecordingPage.results(List.of(), Map.of(), List.of())).isEmpty();
+    }
+}

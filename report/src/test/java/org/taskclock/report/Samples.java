@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.report;
+
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.taskclock.monitor.Diagnosis;
+import org.taskclock.monitor.Interval;
+import org.taskclock.monitor.ProcessUsage;
+import org.taskclock.monitor.ThreadUsage;
+
+/** Results and recordings with everything that a page can show. The figures are invented. */
+final class Samples {
+    /** A hostile thread name. If any of it became markup or script, it would set "harmed". */
+    static final String HOSTILE =
+            "</script><script>window.harmed=1</script><img src=x onerror=\"window.harmed=1\">'\"`${window.harmed=1}"
+                    + "\u2028\u2029\u0000\uD800 {a|b} &lt; <!-- \u202Eabc --> ]]>";
+
+    private static final double[] PERCENTILES = {0, 50, 90, 95, 99, 99.9, 99.99, 99.999, 99.9999, 100};
+
+    private Samples() {}
+
+    /** @param factor multiplies all measured values */
+    static Result result(String name, double factor, String cpu) {
+        Map<String, String> machine = new LinkedHashMap<>();
+        machine.put("cpu", cpu);
+        machine.put("processors", "2");
+        machine.put("kernel", "6.18.5");
+        machine.put("backend", "rseq");
+        return new Result(
+                Result.FORMAT,
+                "bench",
+                name,
+                "2026-11-21T12:00:00Z",
+                "2026-11-21T12:02:51Z",
+                factor == 1,
+                List.of("taskclock", "bench", name, "--jdk", "/opt/a jdk's"),
+                machine,
+                List.of(
+                        new Result.Jdk("17.0.15", "Debian", List.of()),
+                        new Result.Jdk("25.0.3", "Temurin", List.of("-XX:+UseSerialGC"))),
+                List.of(
+                        "JMH, forked: 2 warm-ups of 5 s, 5 measurements of 5 s.",
+                        "Sampling cannot resolve 10 ns.\n\nSo see the means."),
+                List.of(
+                        new Result.Finding(
+                                "13 % by id 0",
+                                "the blog post", "contradicted", "Here it is 4 %, with a spread of 2 points."),
+                        new Result.Finding("30x to 400x", "JDK-8210452", "confirmed", "494 x on JDK 17."),
+                        new Result.Finding(
+                                "The gap widens under concurrency",
+                                "the blog post",
+                                "not measured",
+                                "Give the profile threads."),
+                        new Result.Finding("Odd: " + HOSTILE, HOSTILE, "confirmed", HOSTILE)),
+                List.of(new Result.Table(
+                        "Published and measured",
+                        "Each row of the source, and the measured value.",
+                        List.of(
+                                new Result.Column("row", ""),
+                                new Result.Column("published", "us"),
+                                new Result.Column("measured", "us"),
+                                new Result.Column("ratio", "")),
+                        List.of(
+                                row("p0.50, before", 10.272, 9.222 * factor, 0.898),
+                                row("p0.99, before", 17.984, 21.536 * factor, 1.198),
+                                row("p1.00, before", 1235.968, 4321.123456789 * factor, 3.496),
+                                row("p0.50, after", 0.28, null, null),
+                                row(HOSTILE, null, 0.5 * factor, HOSTILE)))),
+                List.of(new Result.Bars(
+                        "User time of the calling thread",
+                        "Median, and the range of the forks.",
+                        "ns",
+                        List.of(
+                                new Result.Bar(
+                                        "stock getCurrentThreadUserTime(), JDK 17",
+                                        9222.0 * factor,
+                                        9100.0 * factor,
+                                        9400.0 * factor,
+                                        false),
+                                new Result.Bar(
+                                        "stock getCurrentThreadUserTime(), JDK 25.0.3",
+                                        9437.0 * factor,
+                                        9180.0 * factor,
+                                        9690.0 * factor,
+                                        false),
+                                new Result.Bar("the blog post: before", 10272, null, null, true),
+                                new Result.Bar("the blog post: after", 280, null, null, true),
+                                new Result.Bar(
+                                        "clock_gettime by the constant id",
+                                        511.25 * factor,
+                                        420.0 * factor,
+                                        790.0 * factor,
+                                        false),
+                                new Result.Bar(
+                                        "TaskClock.userNanos(), backend rseq",
+                                        18.61 * factor,
+                                        18.4 * factor,
+                                        19.2 * factor,
+                                        false),
+                                new Result.Bar(HOSTILE, 24.13 * factor, null, null, false)))),
+                List.of(new Result.Percentiles(
+                        "Reading user time",
+                        "16 threads, JMH SampleTime.",
+                        "us",
+                        List.of(
+                                new Result.Series("stock, JDK 17", false, curve(8.9 * factor, 1.5)),
+                                new Result.Series("TaskClock, rseq", false, curve(0, 0.02)),
+                                new Result.Series("the blog post: before", true, curve(10.2, 1.2)),
+                                new Result.Series(HOSTILE, false, curve(0.4, 0.3))))),
+                List.of(
+                        new Result.Timeline(
+                                "Two threads, yielding",
+                                "Per second.",
+                                "% of a core",
+                                true,
+                                List.of(
+                                        new Result.Series("thread 0 user", false, wave(20, 34 * factor, 1)),
+                                        new Result.Series("thread 0 system", false, wave(20, 60, 2)),
+                                        new Result.Series("thread 1 user", false, wave(20, 31, 3)),
+                                        new Result.Series("thread 1 system", false, wave(20, 55, 4)))),
+                        new Result.Timeline(
+                                "Progress",
+                                "",
+                                "numbers/s",
+                                false,
+                                List.of(
+                                        new Result.Series("yield", false, wave(20, 120_000 * factor, 1)),
+                                        new Result.Series(HOSTILE, false, wave(20, 900_000, 2)),
+                                        new Result.Series("the newsletter", true, wave(20, 500_000, 0))))),
+                List.of(
+                        new Result.FlameGraph("Before", "Kernel frames too.", STACKS),
+                        new Result.FlameGraph("Nothing sampled", "", "")),
+                Map.of());
+    }
+
+    private static final String STACKS = String.join(
+            "\n",
+            "main;Bench.run_[j];sun/management/ThreadImpl.getThreadUserCpuTime_[j];fopen64;do_sys_open_[k] 120",
+            "main;Bench.run_[j];sun/management/ThreadImpl.getThreadUserCpuTime_[j];fgets;proc_tgid_stat_[k];do_task_stat_[k] 310",
+            "main;Bench.run_[j];sun/management/ThreadImpl.getThreadUserCpuTime_[j];fgets;proc_tgid_stat_[k];pid_nr_ns_[k] 44",
+            "main;Bench.run_[j];sun/management/ThreadImpl.getThreadUserCpuTime_[j];sscanf 207",
+            "main;Bench.run_[j];" + "p.a".repeat(40) + ".first_[i] 9",
+            "main;Bench.run_[j];" + "p.a".repeat(40) + ".second_[j] 8",
+            "main;Bench.run_[j];" + HOSTILE.replace(";", ",") + ";again recursion;again recursion 25",
+            "this line is no stack",
+            "");
+
+    private static List<Object> row(Object... cells) {
+        return Arrays.asList(cells);
+    }
+
+    private static List<double[]> curve(double from, double grow) {
+        List<double[]> points = new ArrayList<>();
+        for (int i = 0; i < PERCENTILES.length; i++) {
+            points.add(new double[] {PERCENTILES[i], from * (1 + i * 0.03) + grow * (Math.pow(2.4, i) - 1) / 40});
+        }
+        return points;
+    }
+
+    private static List<double[]> wave(int seconds, double height, int phase) {
+        List<double[]> points = new ArrayList<>();
+        for (int i = 1; i <= seconds; i++) {
+            points.add(new double[] {i, Math.round(height * (1 + 0.15 * Math.sin(i * 0.7 + phase)) * 100) / 100.0});
+        }
+        return points;
+    }
+
+    /** Returns one interval per second, with a gap of a minute in the middle and a yield storm in two parts. */
+    static List<Interval> intervals(int count) {
+        List<Interval> intervals = new ArrayList<>();
+        Instant end = Instant.parse("2026-11-21T12:00:00Z");
+        for (int i = 0; i < count; i++) {
+            end = end.plusSeconds(i == count / 2 ? 60 : 1);
+            boolean storm = (i >= count / 4 && i < count / 3) || i >= count * 3 / 4;
+            List<ThreadUsage> threads = new ArrayList<>();
+            threads.add(thread(
+                    101, "http-nio-8080-exec-1", "http-nio-#-exec-#", ThreadUsage.Kind.JAVA, 300 + i % 40 * 5, 240));
+            threads.add(thread(102, "http-nio-8080-exec-2", "http-nio-#-exec-#", ThreadUsage.Kind.JAVA, 200, 150));
+            threads.add(thread(103, HOSTILE, HOSTILE, ThreadUsage.Kind.JAVA, storm ? 900 : 20, storm ? 110 : 15));
+            threads.add(thread(
+                    104, "ForkJoinPool-1-worker-1", "ForkJoinPool-#-worker-#", ThreadUsage.Kind.CARRIER, 420, 400));
+            threads.add(thread(
+                    105, "G1 Conc#0", "G1 Conc#", ThreadUsage.Kind.GC, i % 30 == 0 ? 600 : 5, i % 30 == 0 ? 580 : 5));
+            threads.add(thread(
+                    106, "C2 CompilerThre", "C# CompilerThread#", ThreadUsage.Kind.JIT, 1000 / (i + 1), 950 / (i + 1)));
+            for (int k = 0; k < 12; k++) {
+                threads.add(thread(
+                        200 + k,
+                        "scheduler-" + (char) ('a' + k),
+                        "scheduler-" + (char) ('a' + k),
+                        ThreadUsage.Kind.JAVA,
+                        3 + k,
+                        2));
+            }
+            threads.add(new ThreadUsage(
+                    4711,
+                    0,
+                    0,
+                    "query-#",
+                    false,
+                    ThreadUsage.Kind.VIRTUAL,
+                    "query-#",
+                    1000,
+                    380_000_000L,
+                    370_000_000L,
+                    -1,
+                    -1,
+                    -1,
+                    'R'));
+            long cpu = 0;
+            long user = 0;
+            for (ThreadUsage thread : threads) {
+                if (thread.kind() == ThreadUsage.Kind.VIRTUAL) continue;
+                cpu += thread.cpuNanos();
+                user += thread.userNanos();
+            }
+            // Threads that have ended used 30 ms, 20 of them user time.
+            ProcessUsage totals = new ProcessUsage(
+                    cpu + 30_000_000,
+                    user + 20_000_000,
+                    cpu + 50_000_000,
+                    4,
+                    storm ? 40_000_000 : 0,
+                    cpu + 400_000_000,
+                    8,
+                    2_000_000);
+            List<Diagnosis> diagnoses = storm
+                    ? List.of(new Diagnosis(
+                            "yield-storm",
+                            103,
+                            "Thread 103 yields 9,000 times a second: " + HOSTILE,
+                            List.of("88 % system", "in Thread.yield0")))
+                    : List.of();
+            intervals.add(new Interval(
+                    end,
+                    1_000_000_000,
+                    4711,
+                    "com.example.Server",
+                    i == 0 ? "proc" : "agent",
+                    threads,
+                    totals,
+                    diagnoses,
+                    List.of("No kernel stacks.")));
+        }
+        return intervals;
+    }
+
+    private static ThreadUsage thread(
+            int tid, String name, String pool, ThreadUsage.Kind kind, long cpuMillis, long userMillis) {
+        return new ThreadUsage(
+                4711,
+                tid,
+                tid,
+                name,
+                false,
+                kind,
+                pool,
+                1,
+                cpuMillis * 1_000_000,
+                userMillis * 1_000_000,
+                1_000_000,
+                40,
+                3,
+                'S');
+    }
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.testing;
+
+import java.io.BufferedReader;
+import java.io.FileInputStream;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.lang.reflect.Method;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * A program with known loads, which are its arguments: a name, or a name and a number of threads as in "idle=3". It
+ * reads commands from standard input, one per line: "reference" prints the CPU times of its threads and of the process,
+ * "churn N" runs N short-lived threads. Each reply ends with a line "done".
+ */
+public final class LoadProgram {
+    static volatile Object sink;
+
+    private static final ThreadMXBean BEAN = ManagementFactory.getThreadMXBean();
+    private static final Map<String, Thread> THREADS = new TreeMap<>();
+
+    private LoadProgram() {}
+
+    public static void main(String[] args) throws Exception {
+        for (String arg : args) {
+            String[] parts = arg.split("=", 2);
+            int count = parts.length > 1 ? Integer.parseInt(parts[1]) : 1;
+            for (int i = 1; i <= count; i++) start(parts[0], i);
+        }
+        print("done");
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        for (String line; (line = in.readLine()) != null; print("done")) {
+            if (line.equals("reference")) reference();
+            else if (line.startsWith("churn ")) churn(Integer.parseInt(line.substring("churn ".length())));
+        }
+        Runtime.getRuntime().halt(0);
+    }
+
+    private static void start(String load, int number) throws ReflectiveOperationException {
+        switch (load) {
+            case "busy" -> startPlatform("a busy thread with a long name, number " + number, () -> runBursts(20, 10));
+            case "lightly" -> startPlatform("lightly-" + number, () -> runBursts(1, 100));
+            case "carrier" -> startPlatform("ForkJoinPool-1-worker-" + number, () -> runBursts(20, 10));
+            case "kernel" -> startPlatform("kernel-calls", LoadProgram::callKernel);
+            case "idle" -> startPlatform("pool-7-thread-" + number, () -> sleep(1_000_000));
+            case "yield" -> startPlatform("yielder", LoadProgram::yieldForever);
+            case "garbage" -> startPlatform("garbage", LoadProgram::allocate);
+            case "virtual" -> startVirtual("request-" + number, () -> runBursts(5, 30));
+            case "virtual-yield" -> startVirtual("virtual-yielder-" + number, LoadProgram::yieldForever);
+            case "virtual-hog" -> startVirtual("hog", () -> runBursts(1_000, 0));
+            default -> throw new IllegalArgumentException(load);
+        }
+    }
+
+    private static void startPlatform(String name, Runnable load) {
+        Thread thread = new Thread(load, name);
+        thread.setDaemon(true);
+        THREADS.put(name, thread);
+        thread.start();
+    }
+
+    private static void startVirtual(String name, Runnable load) throws ReflectiveOperationException {
+        Object builder = Thread.class.getMethod("ofVirtual").invoke(null);
+        Class<?> type = Class.forName("java.lang.Thread$Builder");
+        Method named = type.getMethod("name", String.class);
+        type.getMethod("start", Runnable.class).invoke(named.invoke(builder, name), load);
+    }
+
+    /**
+     * Prints CPU and user time of each thread, CPU time of the process, and the time of the reading, in nanoseconds.
+     */
+    private static void reference() {
+        long before = System.nanoTime();
+        StringBuilder text = new StringBuilder();
+        THREADS.forEach((name, thread) -> text.append(name)
+                .append('\t')
+                .append(BEAN.getThreadCpuTime(thread.getId()))
+                .append('\t')
+                .append(BEAN.getThreadUserTime(thread.getId()))
+                .append('\n'));
+        long process = ((com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean())
+                .getProcessCpuTime();
+        text.append("(process)\t").append(process).append("\t-1\n");
+        System.out.print(text);
+        print("(time)\t" + before + "\t" + System.nanoTime());
+    }
+
+    /** Runs threads of 20 ms one after another and prints their total CPU time. */
+    private static void churn(int count) throws InterruptedException {
+        long[] used = new long[1];
+        for (int i = 0; i < count; i++) {
+            Thread thread = new Thread(
+                    () -> {
+                        burn(20);
+                        used[0] += BEAN.getCurrentThreadCpuTime();
+                    },
+                    "short-" + i);
+            thread.start();
+            thread.join();
+        }
+        print("(churn)\t" + used[0] + "\t-1");
+    }
+
+    private static void runBursts(long millis, long pauseMillis) {
+        while (true) {
+            burn(millis);
+            if (pauseMillis > 0) sleep(pauseMillis);
+        }
+    }
+
+    private static void burn(long millis) {
+        long end = System.nanoTime() + millis * 1_000_000;
+        long sum = 0;
+        while (System.nanoTime() < end) for (int i = 0; i < 1_000; i++) sum += i ^ sum;
+        sink = sum;
+    }
+
+    private static void callKernel() {
+        byte[] one = new byte[1];
+        try (FileInputStream zeros = new FileInputStream("/dev/zero")) {
+            while (true) {
+                long end = System.nanoTime() + 10_000_000;
+                while (System.nanoTime() < end) for (int i = 0; i < 100; i++) sink = zeros.read(one);
+                sleep(30);
+            }
+        } catch (IOException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @SuppressWarnings("ThreadPriorityCheck") // tests look for this yield storm
+    private static void yieldForever() {
+        while (true) Thread.yield();
+    }
+
+    /** Keeps the newest objects alive, so that the collector has work to do. */
+    private static void allocate() {
+        Object[] kept = new Object[8_000];
+        for (int i = 0; ; i = (i + 1) % kept.length) kept[i] = new byte[1_000];
+    }
+
+    private static void sleep(long millis) {
+        try {
+            Thread.sleep(millis);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static void print(String line) {
+        System.out.println(line);
+        System.out.flush();
+    }
+}
