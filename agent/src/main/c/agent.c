@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
 
-// The natives of java.lang.TaskClockHooks, and the calls of its Java methods.
+// The natives of java.lang.TaskClockHooks, and calls to its Java methods.
 
 #include "agent.h"
 
 #define HOOKS "java/lang/TaskClockHooks"
 
-// In libc, or with older versions in libdl, which the JVM has loaded.
+// In libc or, with older versions, in libdl, which the JVM has loaded.
 extern void *dlopen(const char *path, int flags) __attribute__((weak));
 extern void *dlsym(void *library, const char *name) __attribute__((weak));
 enum { LAZY = 1, IF_LOADED = 4 };  // RTLD_LAZY, RTLD_NOLOAD
@@ -57,7 +57,7 @@ void report_yield_sample(JNIEnv *env, jlong weight) {
     (*env)->ExceptionClear(env);
 }
 
-// Reads the fields because getId can be overridden. Only a virtual thread has no JavaThread of its own.
+// Reads the fields because getId can be overridden. Only virtual threads have no JavaThread of their own.
 jlong current_thread_id(JNIEnv *env, int *is_virtual) {
     jobject current = (*env)->CallStaticObjectMethod(env, thread_class, current_thread);
     if ((*env)->ExceptionCheck(env)) (*env)->ExceptionClear(env), current = 0;

@@ -18,7 +18,7 @@
 
 // agent.c
 extern const struct functions *clock_functions;
-void *symbol_in(const char *library, const char *name);  // null if it is not in the library, or that is not loaded
+void *symbol_in(const char *library, const char *name);  // null if not found, or if the library is not loaded
 int replace_native(JNIEnv *env, jclass class, const char *name, const char *signature, void *function);  // true: done
 jlong read_user_time(JNIEnv *env, jlong id);                        // USE_STOCK: call the JVM's own native
 int read_user_times(JNIEnv *env, jlongArray ids, jlongArray into);  // false: call the JVM's own native
@@ -28,7 +28,7 @@ jlong current_thread_id(JNIEnv *env, int *is_virtual);  // Java's id; for a virt
 
 #define USE_STOCK INT64_MIN
 
-// times.c. A message is null if all went well.
+// times.c. A returned message is null on success.
 const char *times_prepare(void);
 const char *times_take(JNIEnv *env, jclass thread_impl, int others);
 const char *times_restore(JNIEnv *env, jclass thread_impl);

@@ -17,7 +17,7 @@ static int answers_for_others;
 
 static int answers_virtual;
 
-// Returns the caller's time. For a virtual thread it is its own, if the JDK lets a virtual thread get here.
+// Returns the caller's time: for a virtual thread its own time, if the JDK lets virtual threads call this native.
 static jlong own_nanos(int what, int64_t (*read)(void)) {
     jlong nanos = READ(answers_virtual) ? clock_functions->virtualNanos(what) : -1;
     return nanos >= 0 ? nanos : read();
@@ -35,7 +35,7 @@ static jlong user(JNIEnv *env, jclass c, jlong id) {
     return nanos == USE_STOCK ? stock_user(env, c, id) : nanos;
 }
 
-// Stores the caller's own time at every place of its id. For a virtual thread, the JVM has stored -1 there.
+// Stores the caller's own time wherever its id occurs. For a virtual thread, the JVM has stored -1 there.
 static void answer_own(JNIEnv *env, jlongArray ids, jlongArray into, int what, int64_t (*read)(void)) {
     enum { CHUNK = 64 };
     if ((*env)->ExceptionCheck(env)) return;
@@ -86,9 +86,9 @@ static int64_t read_calls(void) {
     return -1;
 }
 
-// Returns whether the JVM reads another thread's user time from /proc as text: 1 or 0, or -1 if this is unknown. If so,
-// it makes read system calls, otherwise clock_gettime. JDK-8372584 changed this in JDK 26, and vendors changed it in
-// updates of older JDKs.
+// Returns whether the JVM reads another thread's user time from /proc as text: 1 or 0, or -1 if this is unknown. If it
+// does, it makes read system calls; otherwise it calls clock_gettime. JDK-8372584 changed this in JDK 26, and vendors
+// changed it in updates of older JDKs.
 int times_user_is_text(JNIEnv *env) {
     int is_virtual;
     jlong id = current_thread_id(env, &is_virtual);

@@ -38,7 +38,7 @@ static const char *native_name;
 static int mode;
 static struct yielder *records;  // MAX_RECORDS of them
 static int32_t used;             // records that were ever in use
-static struct yielder overflow;  // for threads that find no free record: they share it, and some counts get lost
+static struct yielder overflow;  // for threads that find no free record: they share it and lose some counts
 
 // struct rusage, without names for the fields that are not read here.
 struct usage {
@@ -64,7 +64,7 @@ static __thread struct {
 
 static int64_t cpu_nanos(void) { return clock_functions->clockNanos((int32_t)OWN_SCHED); }
 
-// The kernel reuses thread ids: a record with our own tid was left by a thread that has ended.
+// Marks the records of ended threads with our own tid: the kernel reuses thread ids.
 static void end_records_of(int64_t tid) {
     int32_t n = __atomic_load_n(&used, __ATOMIC_ACQUIRE);
     for (int32_t i = 0; i < n; i++) {
@@ -114,8 +114,8 @@ static int may_walk(int64_t tick) {
     return __atomic_fetch_add(&walked, 1, __ATOMIC_RELAXED) < STACKS_PER_TICK;
 }
 
-// Returns at which yield to take the next sample. The steps are uneven: with even ones, a program that yields at
-// alternating places would show one place only.
+// Returns the number of the yield at which to take the next sample. The steps are uneven: with even steps, a program
+// that yields at alternating places would show only one of them.
 static int64_t next_after(int64_t yields, int64_t interval) {
     uint64_t mixed = (uint64_t)yields * 0x9e3779b97f4a7c15u >> 32;
     return yields + 1 + interval / 2 + (int64_t)(mixed % (uint64_t)interval);
@@ -190,7 +190,7 @@ int yield_free(int32_t i, int64_t *into) {
     if (i < 0 || i >= MAX_RECORDS) return 0;
     int64_t tid = __atomic_load_n(&records[i].tid, __ATOMIC_ACQUIRE);
     if (tid == 0 || (tid != ENDED && !thread_is_gone((int32_t)tid))) return 0;
-    // Not earlier, because the thread may have yielded until just before it ended.
+    // Copied only now, because the thread may have yielded until just before it ended.
     for (int k = 0; k < YIELD_FIELDS; k++) into[k] = __atomic_load_n((int64_t *)&records[i] + k, __ATOMIC_RELAXED);
     for (int k = 1; k < YIELD_FIELDS; k++) set((int64_t *)&records[i] + k, 0);
     __atomic_store_n(&records[i].tid, 0, __ATOMIC_RELEASE);

@@ -5,8 +5,8 @@
 // accounts for it separately, the counter advances while the thread's clock does not, and no marker shows it. The clock
 // is then ahead by the time taken since the base, until the next base corrects it. If a share s of the time is taken, a
 // thread that reads throughout a base's life L is ahead by s * L / 2 on average. L is chosen to keep this within the
-// budget. s is learned from each base that is still valid when it is replaced: the difference to the next base shows
-// how far it was ahead.
+// budget. s is learned from each base that is still valid when it is replaced: the difference from the next base shows
+// how far ahead it was.
 
 #include "taskclock.h"
 
@@ -22,7 +22,7 @@ static const int64_t ASSUMED_AHEAD_BARE_METAL = 4000;  // ns
 // After each period the weight of older observations is halved, because the start of a JVM is not representative.
 static const uint64_t DECAY_PERIOD = 1000000000;  // ns
 
-// A residual is how far a base was ahead when the next one was taken. A residual above both limits, which is the same
+// A residual is how far ahead a base was when the next one was taken. A residual above both limits, which is the same
 // share of the base's age twice in a row, is not a disturbance: the rate is wrong.
 static const int64_t LARGE_RESIDUAL = 5000;  // ns
 enum { LARGE_RESIDUAL_DIVISOR = 128 };       // the limit is this fraction of the base's age
@@ -39,7 +39,8 @@ static uint64_t observed;  // excludes the initial estimate and is never halved
 static int64_t observed_ahead;
 static uint64_t life_nanos;
 
-// Reads the first line of /proc/stat, for all processors: user nice system idle iowait irq softirq steal.
+// Returns whether the kernel has ever accounted interrupts or stolen time separately. The first line of /proc/stat has
+// the sums of all processors: user nice system idle iowait irq softirq steal.
 static int has_stolen_time(void) {
     enum { IRQ = 5, STEAL = 7 };
     char text[256];
@@ -104,7 +105,7 @@ static int rate_is_wrong(uint64_t nanos, int64_t residual) {
     return wrong;
 }
 
-// Records how far a base was ahead when the next one was taken, nanos of CPU time later.
+// Records how far ahead a base was when the next one was taken, `nanos` of CPU time later.
 void record_residual(uint64_t nanos, int64_t residual) {
     if (__atomic_exchange_n(&accuracy_lock, 1, __ATOMIC_ACQUIRE)) return;  // the other thread's residual will do
     int is_wrong = rate_is_wrong(nanos, residual);

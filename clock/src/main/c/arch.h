@@ -48,7 +48,7 @@ static inline long clone_onto(void *stack_top, long flags, void (*run)(void *), 
 }
 
 // Reads the time-stamp counter. rdtsc is not ordered with surrounding instructions, but it is ordered with interrupts,
-// which is all that we need.
+// which is all we need.
 static inline uint64_t counter(void) {
     uint32_t low, high;
     __asm__ volatile("rdtsc" : "=a"(low), "=d"(high)::"memory");

@@ -30,7 +30,7 @@ static uint64_t due_counts;      // counts from calibrated_at to the next calibr
 static int64_t calibrated_over;  // ns
 static int64_t resets;
 
-// Returns the fastest of several attempts, because the reads may be interrupted.
+// Reads both clocks. Returns the fastest of several attempts, because the reads may be interrupted.
 static struct moment moment_now(void) {
     struct moment best = {0, 0};
     uint64_t least = UINT64_MAX;
@@ -124,8 +124,8 @@ void calibration_reset(void) {
     __atomic_store_n(&calibration_lock, 0, __ATOMIC_RELEASE);
 }
 
-// The kernel's time contradicts the rate: either the rate is wrong or time was taken. Decides with the raw clock, if
-// the origin is long enough ago.
+// The kernel's time contradicts the rate: either the rate is wrong or time was taken. Uses the raw clock to decide, if
+// the origin is far enough in the past.
 void calibration_verify(void) {
     if (__atomic_exchange_n(&calibration_lock, 1, __ATOMIC_ACQUIRE)) return;
     struct moment now = moment_now();

@@ -14,7 +14,7 @@ static void start_carrying(struct thread_clock *t) {
     if (!c) return;
     if (!read_clock(t)) return release_slot(c);
     if (!READ(c->index)) WRITE(c->index, __atomic_add_fetch(&process.carrier_count, 1, __ATOMIC_RELAXED));
-    // The record holds the time that its previous threads used and carried. The differences must include it.
+    // The record already has the time that its previous threads used and carried. The differences must include it.
     WRITE(c->first_cpu, (int64_t)t->cpu - (READ(c->last_cpu) - READ(c->first_cpu)));
     WRITE(c->first_user, (int64_t)t->user - (READ(c->last_user) - READ(c->first_user)));
     WRITE(c->last_cpu, (int64_t)t->cpu);
@@ -41,7 +41,7 @@ static void increment_sequence(struct carrier *c) {
     __atomic_store_n(&c->sequence, READ(c->sequence) + 1, __ATOMIC_RELEASE);
 }
 
-// Like split, but does not correct towards the measured split, which a later unmount does. Twice as fast.
+// Like split, but twice as fast: leaves it to a later unmount to correct the reading toward the measured split.
 static void extrapolate(struct thread_clock *t, uint64_t cpu) {
     uint64_t elapsed = cpu - t->cpu;
     if (elapsed >> 32) return split(t, cpu);
@@ -49,21 +49,21 @@ static void extrapolate(struct thread_clock *t, uint64_t cpu) {
     t->user += (elapsed * t->user_share) >> 32;
 }
 
-// If the kernel starts to refuse, time does not advance.
+// Returns the CPU time. If the kernel refuses, time does not advance.
 static uint64_t cpu_or_last(struct thread_clock *t) {
     uint64_t cpu = cpu_now(t);
     return cpu == UNKNOWN ? t->cpu : cpu;
 }
 
-// Mounts a virtual thread that has used this much so far. Returns the address of the carrier's record; 0 if out of
-// memory.
+// Mounts a virtual thread that has used this much CPU and user time so far. Returns the address of the carrier's
+// record; 0 if out of memory.
 int64_t mount(int64_t cpu, int64_t user) {
     struct thread_clock *t = own_clock();
     if (!t->carrier) start_carrying(t);
     struct carrier *c = t->carrier;
     if (!c) return 0;
     extrapolate(t, cpu_or_last(t));
-    // The last unmount failed: the time since then is the carrier's own.
+    // The last unmount failed. The time since the last mount is counted as the carrier's own.
     if (READ(c->sequence) & 1) increment_sequence(c);
     WRITE(c->cpu_offset, (int64_t)t->cpu - cpu);
     WRITE(c->user_offset, (int64_t)t->user - user);
@@ -72,7 +72,7 @@ int64_t mount(int64_t cpu, int64_t user) {
     return (int64_t)c;
 }
 
-// Unmounts the virtual thread. Returns its CPU time; the field user of the record has the user part.
+// Unmounts the virtual thread. Returns its CPU time; its user time is in the record's field `user`.
 int64_t unmount(void) {
     struct thread_clock *t = own_clock();
     struct carrier *c = t->carrier;
@@ -120,7 +120,7 @@ int64_t virtual_nanos(int32_t value) {
     return value == VIRTUAL_USER ? user : value == VIRTUAL_SYSTEM ? cpu - user : cpu;
 }
 
-// Copies the records of all carriers, past ones included, as many as fit. Returns how many there are.
+// Copies as many carrier records as fit, including those of past carriers. Returns the number of records.
 int32_t carriers(int64_t *into, int32_t capacity) {
     int32_t count = 0;
     for (struct carrier *c = 0; (c = next_slot(&process.carriers, sizeof *c, c));) {

@@ -13,12 +13,13 @@ static volatile uint64_t no_marker;
 // The kernel reads its clock at an unknown point between two counter reads, so a base is off by at most half their
 // span.
 static const uint64_t MAX_READ_SPAN = 2000;  // ns
-// The smallest span seen, in counts. A read that takes twice as long was disturbed, which matters
-// only beyond MAX_READ_SPAN, because every read is slow while caches are cold. The value slowly grows while no read is
-// that fast any more, for instance on a processor that was slowed down.
+// The smallest span seen, in counts. A read that takes twice as long was disturbed. This matters only beyond
+// MAX_READ_SPAN, because every read is slow while caches are cold. The value grows slowly while no read is that fast
+// anymore, for instance on a processor that was slowed down.
 static uint64_t min_read_counts = UINT64_MAX;
 
-// Called before the first base; otherwise a disturbance would be mistaken for the cost of a system call.
+// Measures the cost of a read from the kernel. Called before the first base is taken; otherwise a disturbance would be
+// mistaken for that cost.
 void time_kernel_read(void) {
     enum { TIMES = 16 };
     for (int i = 0; i < TIMES; i++) {
@@ -71,7 +72,7 @@ static uint64_t kernel_cpu(struct thread_clock *t) {
 }
 
 // Returns whether a base is worth a marker and two counter reads. A thread that is always switched out before it can
-// use a base stops taking them, except for two in a row now and then, with which it detects that this has changed.
+// use a base stops taking them, except for two in a row now and then, to detect whether this has changed.
 static int should_take_base(struct thread_clock *t) {
     int backend = current_backend();
     if (backend == BACKEND_SYSCALL) return 0;
@@ -125,7 +126,7 @@ static uint64_t take_base(struct thread_clock *t) {
     t->base_is_rough = (uint8_t)rough;
     if (can_compare && !rough && *t->marker == marker) compare_bases(t, old_counter, old_cpu);
     uint64_t life = READ(process.life);
-    // Short, because a thread that is often preempted would otherwise never have two valid bases to compare.
+    // Shortened, because a thread that is often preempted would otherwise never have two valid bases to compare.
     if (!was_valid) life /= FIRST_LIFE_DIVISOR;
     // The comparison may have shown that the rate is wrong.
     if (READ(process.nanos_per_count)) WRITE(t->life, life ? life : 1);
@@ -150,8 +151,8 @@ __attribute__((noinline)) uint64_t ask_kernel(struct thread_clock *t) {
     return cpu == UNKNOWN ? UNKNOWN : monotonic_cpu(t, cpu);
 }
 
-// Handles a base that gives no more than the last value returned. The last base was ahead, so the clock pauses until
-// the thread has caught up. If the base gives the same value again and again, the counter has stopped.
+// Handles a base that gives no more than the last value returned. That value was ahead, so the clock pauses until the
+// thread has caught up. If the base gives the same value again and again, the counter has stopped.
 __attribute__((noinline)) uint64_t handle_stall(struct thread_clock *t, uint64_t cpu) {
     if (cpu != t->stalled_cpu) t->stalled_readings = 0;
     t->stalled_cpu = cpu;

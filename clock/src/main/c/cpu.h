@@ -38,7 +38,7 @@ struct thread_clock {
 // gnu2 thread-local storage (see Makefile) needs no libc function and works in a library loaded with dlopen.
 extern __thread struct thread_clock self __attribute__((visibility("hidden")));
 
-// Computing the address takes a call. The barrier keeps the compiler from repeating it at each use.
+// Computing the address takes a call. The barrier keeps the compiler from repeating the call at each use.
 static inline struct thread_clock *own_clock(void) {
     struct thread_clock *t = &self;
     __asm__("" : "+r"(t));
@@ -55,10 +55,11 @@ uint64_t handle_stall(struct thread_clock *t, uint64_t cpu);
 // same before and after, or the kernel is asked.
 static inline uint64_t cpu_now(struct thread_clock *t) {
     uint64_t life = READ(t->life);
-    // The marker is checked twice. Here, because reading the counter is expensive and useless after a switch.
+    // The marker is checked twice. First here, because reading the counter is expensive, and useless after a switch.
     if (__builtin_expect(!life || *t->marker != process_marker(), 0)) return ask_kernel(t);
     uint64_t base = READ(t->base_counter), base_cpu = READ(t->base_cpu), rate = READ(t->rate);
-    // And after the counter is read, because only a marker that is then intact proves that no switch came before that.
+    // Again after the counter is read, because only a marker that is still intact proves that there was no switch
+    // before.
     uint64_t counts = counter() - base;
     if (__builtin_expect(counts >= life || *t->marker != process_marker() || READ(t->base_counter) != base, 0))
         return ask_kernel(t);

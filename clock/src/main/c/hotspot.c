@@ -2,12 +2,12 @@
 // Copyright the TaskClock authors
 
 // Finds the kernel's thread id of a HotSpot JavaThread without stopping the JVM. libjvm exports tables that describe
-// its fields to serviceability tools (vmStructs.hpp). They give the offset of the OSThread in a JavaThread, and of the
-// id in an OSThread.
+// its fields to serviceability tools (vmStructs.hpp). They give the offset of the OSThread pointer in a JavaThread, and
+// of the id in an OSThread.
 
 #include "taskclock.h"
 
-// Null unless libjvm was loaded with global visibility, as the java launcher does.
+// Null unless libjvm was loaded with global visibility, as it is by the java launcher.
 extern const char *gHotSpotVMStructs __attribute__((weak));
 extern const uint64_t gHotSpotVMStructEntryArrayStride __attribute__((weak));
 extern const uint64_t gHotSpotVMStructEntryTypeNameOffset __attribute__((weak));
@@ -40,13 +40,13 @@ int hotspot_init(void) {
     return offsets_known = osthread_found && thread_id_found;
 }
 
-// Safe if the JavaThread is freed concurrently.
+// Safe even if the JavaThread is freed concurrently.
 static int read_memory(uint64_t address, void *into, uint64_t length) {
     return copy_memory(address, into, length) == 0;
 }
 
-// The caller must read java_thread from the Thread object before and after; the result is valid only if both are the
-// same.
+// The caller must read java_thread from the Thread object before and after the call. The result is valid only if both
+// values are the same.
 int32_t hotspot_tid(uint64_t java_thread) {
     uint64_t osthread;
     int32_t tid;

@@ -302,6 +302,6 @@ __attribute__((visibility("default"))) jint JNI_OnLoad(JavaVM *vm, void *reserve
     has_vm_structs = hotspot_init();
     jclass thread = (*env)->FindClass(env, "java/lang/Thread");
     eetop = thread ? (*env)->GetFieldID(env, thread, "eetop", "J") : 0;
-    (*env)->ExceptionClear(env);  // another JVM, in which we cannot find tids
+    (*env)->ExceptionClear(env);  // a JVM other than HotSpot, in which we cannot find thread ids
     return JNI_VERSION_1_8;
 }

@@ -72,8 +72,8 @@ struct directory_entry {  // struct linux_dirent64 of getdents64(2)
     char name[];
 };
 
-// Lists the ids of all threads of this process, oldest first, in the order of /proc. Returns how many there are, which
-// may be more than fit, or -errno.
+// Lists the ids of all threads of this process, oldest first, in the order of /proc. Returns the number of threads,
+// which may be more than fit, or -errno.
 int32_t list_threads(int32_t *tids, int32_t capacity) {
     char buffer[8192] __attribute__((aligned(8)));
     long fd = SYSCALL(__NR_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
 
-// Tests whether this kernel removes a marker when its thread is switched out. Linux 6.19 stopped removing one kind when
-// a thread blocks, another kernel missed preemption, and with rseq_debug a process that uses the other kind is killed.
+// Tests whether this kernel removes a marker when its thread is switched out. Some kernels keep one kind or both when a
+// thread blocks (see Backends.java), another kernel missed preemption, and with rseq_debug a process that uses one kind
+// is killed.
 //
 // The test runs in a child process, so a marker cannot kill the JVM, and the affinity ends with the child (since 6.2
 // the kernel remembers forever that a thread requested an affinity, even if it restores the old one). The child has its
@@ -73,7 +74,8 @@ static int pin_to_current_cpu(void) {
     return SYSCALL(__NR_sched_setaffinity, 0, length, mask) == 0;
 }
 
-// In virtual machines the sleep may end before the thread is switched out. Then there is no switch to detect.
+// Returns whether blocking removes the marker. In virtual machines the sleep may end before the thread is switched out;
+// then there is no switch to detect.
 static int blocking_removes(volatile uint64_t *address, uint64_t marker) {
     int removed = 0, kept = 0;
     for (int i = 0; i < 2 * BLOCKS && removed < BLOCKS && !kept; i++) {
@@ -96,7 +98,7 @@ static int survives_system_calls(volatile uint64_t *address, uint64_t marker) {
     return kept > CALLS / 2;
 }
 
-// Preempts the subject again and again.
+// Preempts the subject repeatedly.
 static void preemptor(void *argument) {
     struct trial *trial = argument;
     while (!READ(trial->is_done) && coarse_nanos() < trial->deadline && SYSCALL(__NR_getppid) == READ(trial->subject))

@@ -115,15 +115,15 @@ static int is_listed(const char *path, const char *name) {
 
 #define CLOCKSOURCE "/sys/devices/system/clocksource/clocksource0/"
 
-// The counter is reliable if the kernel keeps time with it, or if the processor guarantees that it is constant and
-// never stops and the kernel has not removed it from its list.
+// The counter is reliable if the kernel keeps time with it, or if the processor guarantees that its rate is constant
+// and that it never stops, and the kernel still lists it.
 static int counter_is_reliable(void) {
     if (is_listed(CLOCKSOURCE "current_clocksource", COUNTER_CLOCKSOURCE)) return 1;
     return counter_is_invariant() && is_listed(CLOCKSOURCE "available_clocksource", COUNTER_CLOCKSOURCE);
 }
 
 // Creates the marker. Whether libc registers an area never changes in a process, so only one of the two markers is ever
-// created; otherwise the kernel could take a node id for the address of a descriptor.
+// created; otherwise the kernel could mistake a node id for the address of a descriptor.
 int rseq_prepare(int backend) {
     int libc_registers = &__rseq_offset && &__rseq_size && __rseq_size != 0;
     if (backend == BACKEND_RSEQ && !libc_registers) return PROBE_LIBC_UNREGISTERED;

@@ -26,7 +26,7 @@ const char library_identity[] __attribute__((visibility("hidden"))) =
 
 struct mapping {
     uint64_t start, end, offset, inode;
-    const char *permissions, *device, *path;  // point into the line
+    const char *permissions, *device, *path;  // these point into the line
 };
 
 struct lines {
@@ -72,7 +72,7 @@ static uint64_t number(char **text, uint64_t base) {
     }
 }
 
-// A field ends at a space, which is replaced by 0.
+// Returns the next field and replaces the space that ends it with 0.
 static const char *field(char **text) {
     while (**text == ' ') (*text)++;
     const char *start = *text;
@@ -81,7 +81,7 @@ static const char *field(char **text) {
     return start;
 }
 
-// START-END PERMISSIONS OFFSET DEVICE INODE      PATH (proc_pid_maps(5)); a path may contain spaces.
+// Parses a line: START-END PERMISSIONS OFFSET DEVICE INODE PATH (proc_pid_maps(5)). The path may contain spaces.
 static int next_mapping(struct lines *in, struct mapping *m) {
     char *text = next_line(in);
     if (!text) return 0;
@@ -152,7 +152,7 @@ const struct functions *find_shared_functions(struct sharing *sharing) {
     return found;
 }
 
-// Kernels since 6.3 may require the flag; older ones reject it.
+// Creates the file behind the page. Kernels since 6.3 may require MFD_NOEXEC_SEAL; older ones reject it.
 static long create_file(void) {
     long fd = SYSCALL(__NR_memfd_create, TASKCLOCK_ABI_NAME, MFD_CLOEXEC | MFD_NOEXEC_SEAL);
     return fd == -EINVAL ? SYSCALL(__NR_memfd_create, TASKCLOCK_ABI_NAME, MFD_CLOEXEC) : fd;
@@ -165,7 +165,7 @@ static const struct functions *fail(const struct functions *own, struct sharing 
     return own;
 }
 
-// The mapping is private, so that a forked child has its own, and becomes read-only once it is written.
+// Publishes our table. The mapping is private, so a forked child has its own, and becomes read-only once it is written.
 static const struct functions *publish_page(const struct functions *own, struct sharing *sharing) {
     long fd = create_file();
     if (fd < 0) return fail(own, sharing, "memfd_create", fd);
@@ -184,8 +184,8 @@ static const struct functions *publish_page(const struct functions *own, struct 
     return fail(own, sharing, "mprotect", protection);
 }
 
-// Callers must hold a lock, because two copies loaded at the same time would not see each other. Library holds one that
-// all copies share.
+// Returns an earlier copy's table, or else publishes ours. Callers must hold a lock, because two copies loaded at the
+// same time would not see each other. Library.java holds a lock that all copies share.
 const struct functions *shared_functions(const struct functions *own, struct sharing *sharing) {
     const struct functions *found = find_shared_functions(sharing);
     return found ? found : publish_page(own, sharing);

@@ -46,8 +46,8 @@ static int32_t *free_slot(struct slots *slots, struct slot_page *newest, int32_t
     return found;
 }
 
-// Adds a page only if no other thread has added one since the search, so that threads that start at the same time share
-// one.
+// Adds a page only if no other thread has added one since the search, so threads that start at the same time share a
+// page.
 void *claim_slot(struct slots *slots, int32_t size, int32_t tid) {
     for (;;) {
         struct slot_page *newest = __atomic_load_n(&slots->newest, __ATOMIC_ACQUIRE);

@@ -40,8 +40,8 @@ int measure_split(struct thread_clock *t) {
     return 1;
 }
 
-// The time since getrusage's tick is split in getrusage's proportion, as the kernel's cputime_adjust would. The
-// previous reading is corrected towards that split, but neither part gets more than the total increase. So nothing goes
+// Splits the time since getrusage's tick in getrusage's proportion, as the kernel's cputime_adjust would. The previous
+// reading is corrected toward that split, but neither part gets more than the total increase. So nothing goes
 // backwards, and no error lasts beyond the next tick.
 void split(struct thread_clock *t, uint64_t cpu) {
     uint64_t last = READ(t->cpu);
@@ -69,8 +69,8 @@ int read_clock(struct thread_clock *t) {
     return 1;
 }
 
-// Returns a copy in a signal handler that has interrupted a reading. The handler applies the same rules to the copy and
-// leaves the interrupted reading unchanged.
+// Returns the thread's clock, or a copy of it in a signal handler that has interrupted a reading. The handler applies
+// the same rules to the copy and leaves the interrupted reading unchanged.
 static struct thread_clock *own_clock_or_copy(struct thread_clock *copy) {
     struct thread_clock *t = own_clock();
     if (!t->is_splitting) return t;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
 
-// CLOCK_MONOTONIC_COARSE changes at each tick and costs a few nanoseconds when read through the vDSO, the code that the
-// kernel maps into every process (vdso(7)). Without a vDSO the system call returns the same values.
+// Clocks that cost only nanoseconds when read through the vDSO, the code that the kernel maps into every process
+// (vdso(7)): CLOCK_MONOTONIC_COARSE, which changes at each tick, and CLOCK_MONOTONIC_RAW. Without a vDSO, the system
+// call returns the same values.
 
 #include "taskclock.h"
 
@@ -13,7 +14,7 @@
 enum { MONOTONIC_RAW = 4, MONOTONIC_COARSE = 6 };  // CLOCK_MONOTONIC_RAW, CLOCK_MONOTONIC_COARSE
 enum { GNU_HASH = 0x6ffffef5 };                    // DT_GNU_HASH
 
-// glibc (2.16 and later) and musl have it. Without it we do not use the vDSO.
+// glibc 2.16 and later and musl have this function. Without it we do not use the vDSO.
 extern unsigned long getauxval(unsigned long type) __attribute__((weak));
 
 static int (*vdso_clock_gettime)(int32_t, struct __kernel_timespec *);

@@ -67,7 +67,7 @@ static void check_released_slots(void) {
     CHECK(claim(DEAD_TID) && page_count() == before);
 }
 
-// Short threads run one after another while other pages are full of live threads.
+// Short-lived threads run one after another while other pages are full of live threads.
 static void check_short_threads(void) {
     for (int i = 0; i < FULL_PAGES; i++) {
         CHECK(claim(DEAD_TID));

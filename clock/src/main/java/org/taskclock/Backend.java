@@ -46,7 +46,7 @@ public enum Backend {
      * Waits until the backend is selected, some tens of milliseconds after the first reading, and returns it.
      * {@link TaskClock#status()} also gives the reasons, but creates the platform's management beans.
      *
-     * @return the backend in use; it never changes afterwards, unless the process is restored from a checkpoint
+     * @return the backend in use; it does not change again unless the process is restored from a checkpoint
      */
     public static Backend decided() {
         return Backends.decided();

@@ -35,15 +35,17 @@ final class Backends {
 
     private static final String EXACT = "-D" + AccuracyBudget.PROPERTY + "=exact: every reading must ask the kernel";
 
-    /** -1 without the property. The native code then uses its default, and {@link AccuracyBudget} is not loaded. */
+    /**
+     * -1 if the property is not set. The native code then uses its default, and {@link AccuracyBudget} is not loaded.
+     */
     private static final long BUDGET =
             System.getProperty(AccuracyBudget.PROPERTY) == null ? -1 : AccuracyBudget.nanos();
 
-    /** Test results by the backend's number: empty if it is usable, null if it was not tested. */
+    /** Test results by backend number: empty if the backend is usable, null if it was not tested. */
     private static final String[] RESULTS = new String[Backend.values().length];
 
     private static volatile Backend inUse;
-    /** The thread that selects the backend or has done so; null on {@link Backend#MXBEAN}. */
+    /** The thread that selects the backend, unless it is forced, and the binding; null on {@link Backend#MXBEAN}. */
     private static volatile StartupThread startup;
 
     private static long restoresSeen;
@@ -94,7 +96,7 @@ final class Backends {
         return inUse;
     }
 
-    /** Tests the backends that need no system call, best first. */
+    /** Tests the backends that need no system call, best first, and switches to the first usable one. */
     static synchronized void selectBest() {
         restoresSeen = Library.restores();
         if (refusal(Backend.RSEQ) == null) inUse = Backend.RSEQ;
@@ -103,10 +105,21 @@ final class Backends {
 
     /** Selects the backend again, because this may be another machine. */
     static void selectAfterRestore() {
-        StartupThread last = startup;
-        if (last == null || !last.selectsBackend()) return; // a forced backend never changes
+        // System calls work on any machine.
+        if (startup == null || (!startup.selectsBackend() && !readsCounter())) return;
         Library.machineChanged();
-        selectBest();
+        reselect();
+    }
+
+    /** The native half has gone over to system calls. */
+    private static synchronized void reselect() {
+        if (startup.selectsBackend()) {
+            selectBest();
+            return;
+        }
+        restoresSeen = Library.restores();
+        // A forced backend is used again if it can be, and not replaced by another one that needs no system call.
+        if (readsCounter() && refusal(inUse) != null) inUse = Backend.SYSCALL;
     }
 
     /** Tests a backend and switches to it if it is usable. Returns null, or the reason why it is not. */
@@ -130,7 +143,7 @@ final class Backends {
 
     static ClockStatus status() {
         if (startup != null) startup.awaitCompletion();
-        if (IS_NATIVE && Library.restores() != restoresSeen) selectAfterRestore();
+        if (startup != null && Library.restores() != restoresSeen) reselect();
         return describe();
     }
 

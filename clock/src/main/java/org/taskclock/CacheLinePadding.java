@@ -3,8 +3,8 @@
 package org.taskclock;
 
 /**
- * Separates the fields of subclasses from the preceding object, so that two threads do not write to the same cache
- * line.
+ * Padding that separates the fields of a subclass from the preceding object, so that two threads do not write to the
+ * same cache line.
  */
 @SuppressWarnings("UnusedVariable")
 abstract class CacheLinePadding {

@@ -31,7 +31,7 @@ public record ClockStatus(
         Accuracy accuracy) {
 
     /**
-     * The test result for one backend.
+     * The verdict on one backend.
      *
      * @param backend the backend
      * @param usable whether it can be used here
@@ -41,7 +41,7 @@ public record ClockStatus(
 
     /**
      * The rate of the time-stamp counter, measured against CLOCK_MONOTONIC_RAW. It is known about 10 ms after the
-     * library is loaded, and is measured again in every second in which the clock is read.
+     * library is loaded, and is measured again every second while the clock is in use.
      *
      * @param counterHertz counts per second; -1 while the rate is unknown, and every reading then asks the kernel
      * @param overNanos the length of the measurement in nanoseconds; -1 while the rate is unknown
@@ -51,13 +51,13 @@ public record ClockStatus(
 
     /**
      * How long the counter is trusted before the kernel is asked again, even if the thread was not switched out. Until
-     * then the clock is ahead by the time that the hypervisor or interrupts took.
+     * then the clock is ahead by the time that the hypervisor or interrupts have taken from the thread.
      *
      * @param budgetNanos the bound on how far a reading is ahead on average, in nanoseconds
      *     ({@code -Dtaskclock.accuracy})
      * @param lifeNanos the longest time between two queries to the kernel that meets the budget, in nanoseconds, at
-     *     most 10 ms; 0 if so much time is taken that every reading asks the kernel
-     * @param observedNanos the CPU time, in nanoseconds, over which the taken time was observed
+     *     most 10 ms; 0 if so much time is taken from the thread that every reading asks the kernel
+     * @param observedNanos the CPU time, in nanoseconds, over which the time taken was observed
      * @param aheadNanos the sum of the time taken in that period, in nanoseconds, each part limited to the life; may be
      *     slightly negative if none was taken
      */
@@ -65,9 +65,9 @@ public record ClockStatus(
 
     /** How the kernel splits user and system time (kernel/sched/cputime.c). */
     public enum Accounting {
-        /** It samples at each tick what the CPU is doing. The default in nearly every distribution. */
+        /** At each tick, the kernel samples what the CPU is doing. The default in nearly every distribution. */
         TICK,
-        /** It measures each entry to and exit from the kernel. Used if {@code nohz_full=} names CPUs. */
+        /** The kernel measures each entry and exit. Used if {@code nohz_full=} names CPUs. */
         PRECISE,
         /** Unknown, because the native library is not in use. */
         UNKNOWN

@@ -8,7 +8,10 @@ import java.lang.management.ThreadInfo;
 import java.lang.reflect.Method;
 import javax.management.ObjectName;
 
-/** The platform's bean with the calling thread's times read from the clock. Everything else is delegated unchanged. */
+/**
+ * The platform's bean, except that it reads the calling thread's times from the clock. All other calls are delegated
+ * unchanged.
+ */
 final class ClockThreadMXBean implements ThreadMXBean {
     private static final ClockThreadMXBean INSTANCE =
             ManagementFactory.getThreadMXBean() instanceof ThreadMXBean platform

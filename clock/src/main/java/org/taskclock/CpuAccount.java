@@ -42,12 +42,15 @@ import java.util.concurrent.locks.ReentrantLock;
  * one number. {@link #done()} ends it explicitly, including sections still open.
  */
 public final class CpuAccount {
-    /** How many accounts a thread can alternate between without a lookup in their maps. */
+    /** The number of accounts that a thread can alternate between without looking itself up in their maps. */
     private static final int CACHE_SLOTS = 16;
 
     private static final int MIN_SWEEP_THRESHOLD = 64;
 
-    /** The sections that this thread used last, by account. Not a class of ours, which would hold our class loader. */
+    /**
+     * The sections that this thread used last, by cache slot. Holds no class of ours, which would keep our class loader
+     * alive.
+     */
     private static final ThreadLocal<WeakReference<?>[]> CACHE =
             ThreadLocal.withInitial(() -> new WeakReference<?>[CACHE_SLOTS]);
 
@@ -277,8 +280,8 @@ public final class CpuAccount {
     }
 
     /**
-     * Wraps a thread factory so that its threads work for this account all their lives. Use it with executors and
-     * scopes that start a thread for each task.
+     * Wraps a thread factory so that each thread runs in a section of this account until it ends. Use it with executors
+     * and scopes that start a thread for each task.
      *
      * @param factory the factory that creates the threads
      * @return a factory for threads of this account
@@ -350,7 +353,7 @@ public final class CpuAccount {
         }
     }
 
-    /** Folds once there are twice as many threads as after the last fold. */
+    /** Folds the usage of ended threads once there are twice as many sections as after the last sweep. */
     private void sweep() {
         if (sections.size() < sweepThreshold || !lock.tryLock()) return;
         try {

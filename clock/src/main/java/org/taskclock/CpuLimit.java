@@ -6,9 +6,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A limit of an account. Summing all threads at each close would be too slow. So each thread may withhold its usage up
- * to its share of half of what is left. Once the reported usage amounts to the other half, a thread checks the limit.
- * Closed sections therefore cannot exceed the limit unnoticed.
+ * The CPU time limit of an account. Summing the usage of all threads at each close would be too slow. Instead, half of
+ * the remaining time is divided among the threads, and a thread reports its usage only when it exceeds its part. When
+ * the reports add up to the other half, the reporting thread checks the limit. Closed sections therefore cannot exceed
+ * the limit unnoticed.
  */
 final class CpuLimit {
     /** The smallest allowance is this fraction of the limit. A thread may exceed the limit by that much. */
@@ -27,7 +28,7 @@ final class CpuLimit {
         this.checkThreshold = nanos / 2;
     }
 
-    /** Returns how much usage a thread may withhold. */
+    /** Returns how much usage a thread may leave unreported. */
     long allowance() {
         return allowance;
     }

@@ -14,7 +14,7 @@ package org.taskclock;
  *     without the agent) or because the account had been ended
  * @param unclosed sections that were open when their thread ended, which are included as far as an earlier reading saw
  *     them; and sections that were open when the account was ended, which are included up to then
- * @param closedElsewhere sections that another thread closed, or tried to close; they end with the CPU time that their
+ * @param closedElsewhere sections that another thread closed, or tried to close; each ends with the CPU time that its
  *     own thread had used by then
  * @param closedTwice calls that closed a section that was not open; they have no other effect
  */

@@ -8,7 +8,7 @@ final class InnerSection implements CpuSection {
     /** The next section in the free list. */
     InnerSection nextFree;
 
-    /** Written only by its own thread. A thread that was handed the section sees at least that it was opened. */
+    /** Written only by its own thread. Any other thread that has the section sees at least that it was opened. */
     boolean open;
 
     InnerSection(OuterSection outer) {

@@ -11,7 +11,10 @@ import java.util.function.BiConsumer;
  */
 final class Library {
     static final String PATH_PROPERTY = "taskclock.library.path";
-    /** Passes the possibly relocated name of this class to the native code while that is being loaded. */
+    /**
+     * Passes the name of this class, which may have been relocated, to the native code while the library is being
+     * loaded.
+     */
     private static final String LOADING_CLASS_PROPERTY = "taskclock.loading";
 
     private static final String FILE_NAME = "libtaskclock-linux-x86_64.so";
@@ -113,7 +116,10 @@ final class Library {
         }
     }
 
-    /** The agent's class loader needs no permission for native access, so it loads the library for us. */
+    /**
+     * Loads a library file. The agent's copy leaves this to its class loader, which needs no permission for native
+     * access.
+     */
     @SuppressWarnings("unchecked")
     private static void loadFile(String file) {
         if (isPartOfAgent())
@@ -121,7 +127,9 @@ final class Library {
         else System.load(file);
     }
 
-    /** Returns whether this copy is the agent's. That one rarely reads from Java, so linking FFM would not pay off. */
+    /**
+     * Returns whether this copy belongs to the agent, which rarely reads from Java, so linking FFM would not pay off.
+     */
     static boolean isPartOfAgent() {
         return Library.class.getClassLoader() instanceof BiConsumer;
     }
@@ -151,13 +159,13 @@ final class Library {
 
     private static native int foreignPages();
 
-    /** Returns the errno of the failure to create the shared page; 0 if there is one. */
+    /** Returns the errno of the failure to create the shared page; 0 if there is a page. */
     private static native int shareError();
 
-    /** Returns the name of the system call that failed. */
+    /** Returns the name of the system call that failed to create the shared page; null if none did. */
     private static native String shareStep();
 
-    /** Returns whether libjvm's tables are visible, which lead from a Thread to its kernel id. */
+    /** Returns whether the tables of libjvm are visible. They map a Thread to its kernel id. */
     static native boolean knowsJavaThreads();
 
     /** Tests a backend and switches to it. Returns 0, or a PROBE_ number of shared.h if it is not usable. */

@@ -9,7 +9,7 @@ import java.lang.management.ThreadMXBean;
 final class MxbeanClock {
     private static final ThreadMXBean BEAN = ManagementFactory.getThreadMXBean();
 
-    /** The last cpu and user. An array, because a class of ours in a thread's map would hold our class loader. */
+    /** The last cpu and user. An array, because a class of ours in a thread's map would keep our class loader alive. */
     private static final ThreadLocal<long[]> LAST = ThreadLocal.withInitial(() -> new long[2]);
 
     private MxbeanClock() {}

@@ -3,8 +3,8 @@
 package org.taskclock;
 
 /**
- * Reads single clocks of the kernel. JDK 22 and later use another class of this name, which switches to FFM. Callers
- * check {@link Library#isLoaded()} first.
+ * Reads CPU clocks through JNI, one value per call. JDK 22 and later use another class of this name, which switches to
+ * FFM. Callers check {@link Library#isLoaded()} first.
  */
 final class Native {
     private Native() {}
@@ -46,7 +46,7 @@ final class Native {
         return JniBinding.clockNanos(id);
     }
 
-    /** Like {@link #clockNanos}, for clocks that may take long to read. */
+    /** Like {@link #clockNanos}, for clocks that may be slow to read. */
     static long processNanos(int id) {
         return JniBinding.processNanos(id);
     }
@@ -57,8 +57,8 @@ final class Native {
     }
 
     /**
-     * Reads the calling virtual thread. {@link VirtualThreadClock} numbers the values; -1 if the agent does not track
-     * it.
+     * Returns a value of the calling virtual thread, by its number in {@link VirtualThreadClock}; -1 if the agent does
+     * not track the thread.
      */
     static long virtualNanos(int value) {
         return JniBinding.virtualNanos(value);

@@ -8,7 +8,7 @@ import java.lang.ref.WeakReference;
 
 /**
  * The usage of one thread for one account: its outer section, and the counter for that section and those nested in it.
- * Only the thread itself writes, with two exceptions: other threads post to {@link #remoteCloses}, and readers of the
+ * Only that thread writes to it, with two exceptions: other threads post to {@link #remoteCloses}, and readers of the
  * account set {@link #clock}.
  */
 final class OuterSection extends SectionCounter implements CpuSection {
@@ -53,7 +53,7 @@ final class OuterSection extends SectionCounter implements CpuSection {
     private InnerSection freeList;
 
     private CpuLimit limit;
-    /** The usage that was reported to the limit. */
+    /** The usage reported to the limit so far. */
     private long reported;
 
     /** The thread's clock, for readers on other threads. */
@@ -163,7 +163,7 @@ final class OuterSection extends SectionCounter implements CpuSection {
         if (current.report(unreported)) account.check(current);
     }
 
-    /** Posts a request to the section's thread, because only that may write. */
+    /** Posts a request to the section's thread, because only that thread may write. */
     private void closeRemotely(CpuSection section) {
         long state = state();
         long cpu = clock().cpuNanos();
@@ -190,7 +190,7 @@ final class OuterSection extends SectionCounter implements CpuSection {
         account.closedElsewhere();
     }
 
-    /** Closes the sections that other threads requested to close. */
+    /** Closes the sections that other threads have asked to close. */
     private void applyRemoteCloses() {
         RemoteClose newest;
         do {
@@ -204,7 +204,7 @@ final class OuterSection extends SectionCounter implements CpuSection {
                 if (last == null || r.cpu > last.cpu) last = r;
             }
             if (last != null && openSections == 0) end(last.cpu, last.bytes);
-            // Removed only now, so that no reader takes an ended section for a running one.
+            // The requests are removed only now, so that no reader mistakes an ended section for a running one.
         } while (!REMOTE_CLOSES.compareAndSet(this, newest, null));
     }
 
@@ -220,7 +220,10 @@ final class OuterSection extends SectionCounter implements CpuSection {
         return count < openSections / INNER + openSections % INNER ? null : last;
     }
 
-    /** Returns what the thread has used so far. One reader at a time may call this, and the next method. */
+    /**
+     * Returns the CPU time that the thread has used so far. Only one reader at a time may call this and
+     * {@link #allocatedBytes}.
+     */
     long cpuNanos() {
         long state = state();
         if (!isOpen(state)) return total(state, -1);
@@ -228,7 +231,7 @@ final class OuterSection extends SectionCounter implements CpuSection {
         return total(state, last != null ? last.cpu : counter());
     }
 
-    /** Returns what the thread has allocated so far; -1 if unknown. */
+    /** Returns the bytes that the thread has allocated so far; -1 if unknown. */
     long allocatedBytes() {
         long state = bytes.state();
         if (!isOpen(state)) return bytes.total(state, -1);

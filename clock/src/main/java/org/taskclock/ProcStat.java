@@ -53,10 +53,10 @@ public record ProcStat(int id, String name, char state, long userNanos, long sys
     }
 
     /**
-     * Parses the text of such a file.
+     * Parses the contents of a file in this format.
      *
      * @param text the bytes
-     * @param length the parseNumber of bytes
+     * @param length the number of bytes
      * @return the contents
      * @throws IllegalArgumentException if the text is not in this format
      */
@@ -97,7 +97,10 @@ public record ProcStat(int id, String name, char state, long userNanos, long sys
         return at;
     }
 
-    /** Returns where the name ends. Before it there is room for the id; a space, the state, and a space follow it. */
+    /**
+     * Returns the index of the parenthesis that ends the name. It leaves room for the id before it, and a space, the
+     * state, and a space follow it.
+     */
     private static int nameEnd(byte[] text, int length) {
         int at = length - 1;
         while (at >= 0 && text[at] != ')') at--;

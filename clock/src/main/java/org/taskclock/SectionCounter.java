@@ -30,11 +30,15 @@ class SectionCounter extends CacheLinePadding {
     @SuppressWarnings("UnusedVariable") // accessed through its handle
     private long state;
     /**
-     * The highest total returned so far: the thread's clock as others read it may be slightly ahead of its own reading.
+     * The highest total returned so far. Totals must not decrease, but other threads may read a slightly later time
+     * than the thread itself.
      */
     private long lastTotal;
 
-    /** Called by the owning thread only, as are the next two. A release store costs no more than a plain one here. */
+    /**
+     * Opens a section. Only the owning thread may open, close, or discard one. A release store costs no more than a
+     * plain one here.
+     */
     final void open(long counter) {
         STATE.setRelease(this, (used - counter) << 1 | 1);
     }
@@ -45,7 +49,7 @@ class SectionCounter extends CacheLinePadding {
         STATE.setRelease(this, now << 1);
     }
 
-    /** Closes the section without counting it. */
+    /** Closes the section without counting it. Called by the owning thread only. */
     final void discard() {
         STATE.setRelease(this, used << 1);
     }

@@ -7,7 +7,7 @@ import java.util.concurrent.locks.LockSupport;
 /** A short-lived thread for work too slow for a reading: it selects the backend and then upgrades the binding. */
 final class StartupThread extends Thread {
     /**
-     * A program that ends sooner than this gains nothing from a faster binding, and others are busy while they start.
+     * A program that ends sooner gains nothing from a faster binding, and a longer-running one is busy while it starts.
      */
     private static final long UPGRADE_DELAY_NANOS = 200_000_000L;
 
@@ -42,7 +42,7 @@ final class StartupThread extends Thread {
             }
             Native.upgrade();
         } catch (Throwable e) {
-            // The clock keeps what it already uses: a system call through JNI. The host program is not affected.
+            // The clock keeps the backend and binding that it already uses. The host program is not affected.
         } finally {
             announceSelection();
         }

@@ -15,7 +15,7 @@ package org.taskclock;
  *
  * <p>A platform thread that has not started, or has ended, reads -1. A virtual thread reads its CPU time on all its
  * carriers, whether it is mounted, unmounted, or ended, if TaskClock's agent tracks it; otherwise -1. While it is
- * mounted, the split follows the carrier's, as the kernel reports that to other threads.
+ * mounted, its user and system time follow the proportion of the carrier's tick counts.
  */
 public final class ThreadClock {
     /** Null if the clock was created for a kernel id. */

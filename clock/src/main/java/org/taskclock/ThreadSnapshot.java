@@ -13,8 +13,8 @@ import java.util.Arrays;
  * tick counts (cputime_adjust in kernel/sched/cputime.c); they add up to cpu and never go backwards from one reading of
  * a {@code ThreadSnapshot} to the next. {@link ThreadClock#tid()} maps a Java thread to its kernel id.
  *
- * <p>Not thread-safe. Allocates only if there are more threads than ever before. Virtual threads have no row of their
- * own; their time is in their carriers' rows. The caller may be a virtual thread.
+ * <p>Not thread-safe. Allocates only in the first readings and when the number of threads grows. Virtual threads are
+ * not listed; their carriers' time includes theirs. The caller may be a virtual thread.
  */
 public final class ThreadSnapshot {
     /** One reading, with a row per thread. */
@@ -40,14 +40,17 @@ public final class ThreadSnapshot {
     private Rows last = new Rows(0);
     private Rows next = new Rows(0);
     private final TidIndex lastIndex = new TidIndex();
-    /** For each row of last, whether /proc still lists the thread. */
+    /** For each row of {@code last}, whether /proc still lists the thread. */
     private boolean[] isListed = new boolean[0];
 
     private long tickStamp = -1;
 
-    /** For each row of next, its row in last, or NEW. */
+    /** For each row of {@code next}, its row in {@code last}, or NEW. */
     private int[] previousRow = new int[0];
-    /** Clock ids to read in one call, their values, and for tick counts the row that each pair of ids belongs to. */
+    /**
+     * The clock ids to read in one call. {@code values} receives their values, and {@code tickRows} has the row of
+     * {@code next} for each pair of tick counts.
+     */
     private int[] ids = new int[0];
 
     private long[] values = new long[0];

@@ -4,7 +4,7 @@ package org.taskclock;
 
 import java.util.Arrays;
 
-/** A hash index from thread ids to rows. It is rebuilt for each snapshot and reuses its memory. */
+/** A hash index from thread ids to rows. It is rebuilt for each snapshot in the same memory. */
 final class TidIndex {
     private static final int EMPTY = -1;
 
@@ -34,7 +34,10 @@ final class TidIndex {
         return EMPTY;
     }
 
-    /** Thread ids are mostly consecutive, so they spread well without hashing. */
+    /**
+     * Returns the slot at which the search for an id starts. Thread ids are mostly consecutive, so they spread well
+     * without hashing.
+     */
     private int slotOf(int tid) {
         return tid & (rowAt.length - 1);
     }

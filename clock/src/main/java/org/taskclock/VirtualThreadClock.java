@@ -33,7 +33,9 @@ final class VirtualThreadClock {
 
     private static final int CPU_OFFSET = 3;
     private static final int USER_OFFSET = 4;
-    /** Changes with each mount and unmount on the carrier. Odd while a thread is mounted; 0 without a carrier. */
+    /**
+     * Changes at each mount and unmount on the carrier: odd while a thread is mounted. 0 if the thread has no carrier.
+     */
     private static final int SEQUENCE = 5;
 
     private static final int MAX_ATTEMPTS = 1_000;
@@ -44,7 +46,7 @@ final class VirtualThreadClock {
     private final Thread thread;
     private final AtomicLong lastCpu = new AtomicLong();
 
-    // The last result of now(), which one thread at a time calls.
+    // The last result of now(), which only one thread at a time may call.
     private long cpu;
     private long user;
 
@@ -68,13 +70,13 @@ final class VirtualThreadClock {
                 now = Math.max(total - offset, unmounted);
             }
             if (isUnchanged(from, unmounted, sequence, carrier)) break;
-            Thread.onSpinWait(); // it was just mounted or unmounted
+            Thread.onSpinWait(); // the thread was just mounted or unmounted
         }
         // The carrier's clock as the kernel reports it to others may be slightly ahead of the carrier's own reading.
         return now < 0 ? -1 : lastCpu.accumulateAndGet(now, Math::max);
     }
 
-    /** Takes a reading in which no part is less than in an earlier one. */
+    /** Takes a reading. No part of it is less than in an earlier reading. */
     CpuTime now() {
         MethodHandle from = hook();
         long nowCpu = -1;

@@ -3,12 +3,15 @@
 package org.taskclock;
 
 /**
- * Reads single clocks of the kernel: through JNI at first, and through FFM, at a third of the cost, once it is linked.
- * Linking takes longer than many short programs run, so no reading waits for it. Older JDKs use another class of this
- * name, which stays with JNI. Callers check {@link Library#isLoaded()} first.
+ * Reads CPU clocks, one value per call: through JNI at first, and through FFM, at a third of the cost, once FFM is
+ * linked. Linking takes longer than many short programs run, so no reading waits for it. Older JDKs use another class
+ * of this name, which stays with JNI. Callers check {@link Library#isLoaded()} first.
  */
 final class Native {
-    /** Not volatile: a thread that sees it late keeps using JNI, and one that sees it finds the class initialized. */
+    /**
+     * Not volatile: a thread that sees the change late keeps using JNI, and one that sees it finds FfmBinding
+     * initialized.
+     */
     private static boolean isLinked;
 
     private Native() {}
@@ -54,7 +57,7 @@ final class Native {
         return isLinked ? FfmBinding.clockNanos(id) : JniBinding.clockNanos(id);
     }
 
-    /** Like {@link #clockNanos}, for clocks that may take long to read. */
+    /** Like {@link #clockNanos}, for clocks that may be slow to read. */
     static long processNanos(int id) {
         return isLinked ? FfmBinding.processNanos(id) : JniBinding.processNanos(id);
     }
@@ -65,8 +68,8 @@ final class Native {
     }
 
     /**
-     * Reads the calling virtual thread. {@link VirtualThreadClock} numbers the values; -1 if the agent does not track
-     * it.
+     * Returns a value of the calling virtual thread, by its number in {@link VirtualThreadClock}; -1 if the agent does
+     * not track the thread.
      */
     static long virtualNanos(int value) {
         return isLinked ? FfmBinding.virtualNanos(value) : JniBinding.virtualNanos(value);

@@ -13,8 +13,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Tests that the clock does not count the time in which a thread is blocked. Threads block for less than the life of a
- * base, so a clock that misses the context switch counts the time.
+ * Tests that the clock does not count time while a thread is blocked. Threads block for less than the life of a base,
+ * so a clock that misses the context switch counts the time.
  */
 @Tag("contract")
 class BlockingTest {

@@ -31,6 +31,15 @@ class CheckpointTest {
         assertThat(child.out()).isEqualTo("resources 1, restores 0, syscall then syscall\n");
     }
 
+    @Test
+    void shouldTestAForcedBackendAgain() {
+        String backend = ExpectedBackend.name();
+        assumeTrue(backend.startsWith("rseq"), "no backend here reads the counter");
+        ChildJvm child = ChildJvm.run(List.of("-Dtaskclock.backend=" + backend), RestoredProgram.class)
+                .succeeded();
+        assertThat(child.out()).isEqualTo("resources 1, restores 1, " + backend + " then " + backend + "\n");
+    }
+
     /** Reads the clock, simulates a restore, and reads the clock again. */
     static final class RestoredProgram {
         private RestoredProgram() {}

@@ -8,8 +8,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * The time that the hypervisor and interrupts have taken from all processors, in units of 10 ms. It is the reason why a
- * clock may be ahead.
+ * The time that the hypervisor and interrupts have taken from all processors, in units of 10 ms. This is why a clock
+ * may be ahead.
  */
 record HostInterference(long steal, long interrupts) {
     // Columns of the first line of /proc/stat.

@@ -9,7 +9,9 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Tests that times of virtual threads are unknown: the kernel's clocks only measure their carriers. */
+/**
+ * Tests that times of virtual threads are unknown without the agent: the kernel's clocks measure only their carriers.
+ */
 class VirtualThreadTest {
     @BeforeAll
     static void assumeVirtualThreads() {

@@ -7,9 +7,9 @@ import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.ForceInline;
 
 /**
- * The CPU time of one virtual thread. The account takes the place of the Runnable in the thread's field {@code
- * runContinuation}, which the scheduler runs, and runs that Runnable. So the account is found without a table and is
- * garbage-collected with its thread. It takes 40 bytes.
+ * The CPU time of one virtual thread. The account replaces the Runnable in the thread's field {@code runContinuation},
+ * which the scheduler runs, and delegates to it. So the account is found without a table and is garbage-collected with
+ * its thread. It takes 40 bytes.
  */
 final class TaskClockAccount implements Runnable {
     private static final Unsafe UNSAFE = Unsafe.getUnsafe();
@@ -26,7 +26,7 @@ final class TaskClockAccount implements Runnable {
     private static final int USER = 32;
     private static final int INDEX = 88;
 
-    /** The number of values that {@link #value} knows. */
+    /** The number of values that {@link #value} can return. */
     static final int VALUES = 6;
 
     /** Addresses of the carriers' records by index. Records are never freed. */
@@ -65,7 +65,7 @@ final class TaskClockAccount implements Runnable {
         UNSAFE.putIntRelease(this, CARRIER, index);
     }
 
-    /** Stops counting. Called on the carrier, after the thread stopped. */
+    /** Stops counting. Called on the carrier, after the thread has stopped. */
     @ForceInline
     void unmount() throws Throwable {
         int index = carrier;
@@ -77,14 +77,14 @@ final class TaskClockAccount implements Runnable {
         cpu = newCpu;
         user = newUser;
         UNSAFE.putIntRelease(this, CARRIER, -index);
-        // Last, because this may fail: it allocates for a carrier that is new to the group.
+        // Done last, because this may fail: it allocates for a carrier that is new to the group.
         group.add(index, TaskClockGroup.CPU, moreCpu);
         group.add(index, TaskClockGroup.USER, moreUser);
     }
 
     /** Counts the thread as ended. Called on its last carrier, after the last unmount. */
     void end() {
-        // While accounting is off, a thread may end on another carrier than the last one that it was counted on.
+        // While accounting is off, a thread may end on a different carrier than the last one that it was counted on.
         if (carrier < 0) {
             group.add(TaskClockHooks.accounting ? -carrier : TaskClockGroup.SHARED, TaskClockGroup.ENDED, 1);
         }
@@ -132,7 +132,9 @@ final class TaskClockAccount implements Runnable {
         return user;
     }
 
-    /** Returns one value for org.taskclock.VirtualThreadClock, which checks their consistency. Thread-safe. */
+    /**
+     * Returns one value for org.taskclock.VirtualThreadClock, which checks that the values are consistent. Thread-safe.
+     */
     long value(int number) {
         if (number == 0) return cpu;
         if (number == 1) return user;

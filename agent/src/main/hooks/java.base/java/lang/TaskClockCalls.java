@@ -11,16 +11,16 @@ import java.lang.invoke.MethodHandle;
 import jdk.internal.vm.annotation.ForceInline;
 
 /**
- * The calls of the clock at each mount and unmount. They go through JNI first. On JDK 22 and later, calls without a
- * thread state transition replace them once they are linked, which takes the JVM longer than many programs run.
+ * The calls to the clock at each mount and unmount. At first they go through JNI. On JDK 22 and later, calls without a
+ * thread state transition replace them once they are linked, which takes longer than many programs run.
  */
 final class TaskClockCalls implements Runnable {
     private static final int DELAY_MILLIS = 200;
 
     /**
-     * More calls than it takes until the JVM spins a class for a method handle
-     * (java.lang.invoke.MethodHandle.CUSTOMIZE_THRESHOLD, 127 calls) and until it compiles a method. Neither may happen
-     * in a mount.
+     * More calls than it takes for the JVM to spin a class for a method handle
+     * (java.lang.invoke.MethodHandle.CUSTOMIZE_THRESHOLD, 127 calls) and to compile a method. Neither may happen in a
+     * mount.
      */
     private static final int WARM_UP_CALLS = 6_000;
 
@@ -28,7 +28,7 @@ final class TaskClockCalls implements Runnable {
 
     private TaskClockCalls() {}
 
-    /** A class of its own because older JDKs do not have the classes that it uses. */
+    /** A separate class, because older JDKs do not have the classes that it uses. */
     private static final class Critical {
         private static final ValueLayout NANOS = ValueLayout.JAVA_LONG;
         private static final MethodHandle MOUNT =
@@ -76,11 +76,11 @@ final class TaskClockCalls implements Runnable {
         try {
             Thread.sleep(DELAY_MILLIS);
         } catch (InterruptedException e) {
-            return; // the program interrupts all threads: link a little early
+            return; // the program interrupts all threads, so this links a little early
         }
     }
 
-    /** Links everything that a mount needs before a mount uses it, because a mount must not wait. */
+    /** Links everything that a mount needs ahead of time, because a mount must not wait. */
     @Override
     public void run() {
         try {

@@ -7,8 +7,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import jdk.internal.misc.Unsafe;
 
 /**
- * The totals of all virtual threads of one name. Each carrier has its own cells, so a mount writes nothing that another
- * carrier writes, and the cost of a report depends on the number of names and carriers, not of threads.
+ * The totals of all virtual threads of one name. Each carrier has its own cells, so no two carriers write to the same
+ * cell, and the cost of a report depends on the number of names and carriers, not of threads.
  */
 final class TaskClockGroup {
     static final int CPU = 0;

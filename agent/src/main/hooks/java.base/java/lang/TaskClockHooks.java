@@ -16,9 +16,9 @@ import jdk.internal.vm.annotation.ForceInline;
 import jdk.internal.vm.annotation.ReservedStackAccess;
 
 /**
- * The agent's code in the JDK: the natives of its library, and the methods that these and the changed methods of the
- * JDK call. It is in java.lang because only classes of the JDK's own loaders may replace natives of the JDK without a
- * warning.
+ * The agent's code in the JDK: the natives of its library, and the methods that these natives and the changed methods
+ * of the JDK call. It is in java.lang because only classes of the JDK's own loaders may replace natives of the JDK
+ * without a warning.
  *
  * <p>The JVM may call these methods at any point, so they neither throw nor wait.
  *
@@ -31,7 +31,7 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
         System.getProperties().put("taskclock.hooks", new TaskClockHooks());
     }
 
-    /** What a yield of a virtual thread does: 0 yield, 1 yield and be counted, 2 nothing. */
+    /** The effect of a yield on a virtual thread: 0 it yields, 1 it yields and is counted, 2 it does nothing. */
     private static volatile int virtualYieldMode;
 
     /**
@@ -42,8 +42,8 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
     /** The same for many threads: takes their ids and the array for the times. */
     private static volatile BiConsumer<long[], long[]> userTimesReader;
     /**
-     * Receives each platform thread that yields, or carries a yielding one, for the first time, and its record's
-     * number.
+     * Called when a platform thread first yields or carries a yielding virtual thread, with the platform thread and the
+     * number of its record.
      */
     private static volatile ObjIntConsumer<Thread> firstYieldListener;
     /** Receives the thread of each sampled yield, and the number of yields that the sample stands for. */
@@ -61,7 +61,7 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
     /** Receives each virtual thread that ends, and its CPU and user time, on its last carrier; null for no listener. */
     private static volatile BiConsumer<Thread, long[]> endListener;
 
-    // Failures where nothing may be thrown. Failures of several threads at the same instant may count as one.
+    // Failures in code that may not throw. Failures of several threads at the same instant may count as one.
     private static volatile int failures;
     private static volatile String failedIn;
     private static volatile Class<?> lastFailure;
@@ -196,10 +196,10 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
     /** Changes the backend of all clocks in this process. The numbers are those of shared.h. */
     private static native int selectBackend(int backend);
 
-    // The JVM warns when a class outside the JDK registers natives: it checks which class calls the native that
-    // registers them. Therefore this class calls it.
+    // These natives are declared here because the JVM warns when a class outside the JDK registers natives: it checks
+    // which class calls the native that registers them.
 
-    /** Finds the natives that are to be replaced. Returns null, or what is missing. */
+    /** Finds the natives to replace. Returns null, or what is missing. */
     private static native String prepareTimes();
 
     /**
@@ -266,7 +266,7 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
         }
     }
 
-    /** Returns whether no virtual thread has been created yet, not even one that was missed. */
+    /** Returns whether no virtual thread has been created yet, including any that the hook missed. */
     private static boolean isAwaitingFirstVirtualThread() throws LinkageError {
         return UNSAFE.shouldBeInitialized(VirtualThread.class);
     }
@@ -331,7 +331,7 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
         }
     }
 
-    /** Records a failure where nothing may be thrown. */
+    /** Records a failure in code that may not throw. */
     static void failed(String where, Throwable e) {
         failures++;
         failedIn = where;
@@ -399,7 +399,8 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
     }
 
     /**
-     * Called on the carrier when the thread has stopped, before it is unmounted. If this threw, it would stay mounted.
+     * Called on the carrier when the thread has stopped, before it is unmounted. If this method threw, the thread would
+     * stay mounted.
      */
     @ForceInline
     @ReservedStackAccess
@@ -428,7 +429,7 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
         }
     }
 
-    /** Returns whether the yield of a virtual thread is to be skipped. Counts the yield if yields are counted. */
+    /** Returns whether to skip the yield of a virtual thread. Counts the yield if yields are counted. */
     static boolean skipYield() {
         int mode = virtualYieldMode;
         if (mode == 0) return false;

@@ -15,11 +15,12 @@ import jdk.internal.vm.VMSupport;
 
 /**
  * The properties that the JVM gives to attached tools (command agentProperties), plus one whose value is generated on
- * request. A tool can request it every second, without a port, a connection, or a thread for it. Other tools read these
- * properties too, so the report is generated only while a request file exists, which the requesting tool creates.
+ * request. A tool can request the report every second, without a port, a permanent connection, or an extra thread.
+ * Other tools read these properties too, so the report is generated only while a request file exists, which the
+ * requesting tool creates.
  *
  * <p>This is a view of the JVM's own properties, which stay in use: the management agent (jdk.internal.agent.Agent)
- * gets them, starts its connector, and only then stores the connector's address in the object that it got.
+ * gets them, starts its connector, and only then stores the connector's address in the same object.
  */
 final class TaskClockReport extends Properties {
     private static final long serialVersionUID = 1;

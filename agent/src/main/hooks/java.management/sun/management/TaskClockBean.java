@@ -24,7 +24,7 @@ import javax.management.openmbean.OpenType;
 /**
  * The object that is registered as the agent's bean. The JDK's own loader defines this class, so a program cannot reach
  * the agent's class loader and its privileges through the bean. The bean itself is created for its first client,
- * because the JVM needs a long time to create the open types.
+ * because creating the open types takes the JVM a long time.
  */
 public final class TaskClockBean
         implements DynamicMBean, MBeanRegistration, BiFunction<Supplier<DynamicMBean>, Boolean, Object> {
@@ -86,7 +86,7 @@ public final class TaskClockBean
 
     private static MBeanAttributeInfo readOnly(MBeanAttributeInfo a) {
         if (!a.isWritable()) return a;
-        // The info of a primitive attribute is not an open one.
+        // The info of a primitive attribute is not an OpenMBeanAttributeInfo.
         if (!(a instanceof OpenMBeanAttributeInfo)) {
             return new MBeanAttributeInfo(
                     a.getName(), a.getType(), a.getDescription(), a.isReadable(), false, a.isIs(), a.getDescriptor());

@@ -17,12 +17,12 @@ public final class Agent {
     private static final String STATE_PROPERTY = "taskclock.agent";
 
     /**
-     * Precedes the name of a file for the state, at the end of the options from {@code taskclock attach}. The JVM can
-     * return the property too, but it loads 150 classes to print the date above it.
+     * Precedes the name of a file for the state, at the end of the options from {@code taskclock attach}. The attaching
+     * tool could read the property instead, but the JVM loads 150 classes to print the date above its properties.
      */
     private static final String REPLY = ";reply=";
 
-    /** Null before the first use. Kept so that later uses find the same classes. */
+    /** Null before the first use. Kept so that later uses share the same classes. */
     private static AgentLoader loaded;
 
     private Agent() {}
@@ -74,7 +74,7 @@ public final class Agent {
         }
     }
 
-    /** Logs a failure of any kind. The program runs on without the agent. */
+    /** Logs a failure and returns the state that describes it. The program runs on without the agent. */
     private static String failed(String reason) {
         System.err.println("taskclock: agent: " + reason);
         return "failed: " + reason;

@@ -20,9 +20,10 @@ import javax.management.StandardMBean;
 import org.taskclock.ClockStatus;
 import org.taskclock.TaskClock;
 
-/** The agent's bean. It also registers itself. */
+/** The implementation of the agent's bean, which also registers itself. */
 public final class AgentBean implements TaskClockMXBean, Watchdog.Check, Supplier<DynamicMBean> {
-    // Open types are derived from interfaces with getters. Records have them if their components have these names.
+    // Open types are derived from interfaces with getters. The components of a record are getters if they have such
+    // names.
     private record VerdictData(String getName, boolean isUsable, String getReason) implements BackendVerdict {}
 
     private record YielderData(
@@ -64,7 +65,7 @@ public final class AgentBean implements TaskClockMXBean, Watchdog.Check, Supplie
     /** The class TaskClockBean; null before the first installation. */
     private Class<?> beanType;
 
-    /** Creates instances of that class. */
+    /** Creates instances of {@link #beanType}. */
     private BiFunction<Supplier<DynamicMBean>, Boolean, Object> factory;
 
     /** The TaskClockBean to register; null for none. */
@@ -72,7 +73,7 @@ public final class AgentBean implements TaskClockMXBean, Watchdog.Check, Supplie
 
     private boolean isReadOnly;
     private boolean isProviderAdded;
-    /** The JDK's class that looks for providers once, when it is initialized. Null before ours was added. */
+    /** The JDK's class that looks for providers once, when it is initialized. Null until our provider is added. */
     private Class<?> finder;
 
     private int checks;
@@ -85,8 +86,8 @@ public final class AgentBean implements TaskClockMXBean, Watchdog.Check, Supplie
 
     /**
      * Registers the bean: at once if the platform's MBean server exists, otherwise when the program first asks for the
-     * server. Creating it here would start the logging, which the program may want to configure first, and take 0.2 s
-     * of CPU time.
+     * server. Creating the server here would initialize logging, which the program may want to configure first, and
+     * take 0.2 s of CPU time.
      */
     void install(Instrumentation instrumentation, boolean readOnly) throws FeatureException {
         if (bean != null && readOnly == isReadOnly) return;
@@ -100,7 +101,7 @@ public final class AgentBean implements TaskClockMXBean, Watchdog.Check, Supplie
             bean = null;
             throw new FeatureException("the platform beans of this JVM are not as expected: " + e, e);
         } catch (VirtualMachineError e) {
-            bean = null; // so that it can be tried again
+            bean = null; // so that the installation can be tried again
             throw e;
         }
     }
@@ -119,7 +120,7 @@ public final class AgentBean implements TaskClockMXBean, Watchdog.Check, Supplie
         factory = (BiFunction<Supplier<DynamicMBean>, Boolean, Object>) Hooks.takeInstance(beanType, "taskclock.bean");
     }
 
-    /** Returns whether the platform's MBean server exists. */
+    /** Registers the bean if the platform's MBean server exists. Returns whether it does. */
     private boolean registerIfServerExists() throws FeatureException {
         try {
             Class<?> managementFactory = Class.forName(FACTORY, false, null);
@@ -130,7 +131,7 @@ public final class AgentBean implements TaskClockMXBean, Watchdog.Check, Supplie
                 ObjectName name = new ObjectName(NAME);
                 Object ours = bean;
                 if (ours != null && !server.isRegistered(name)) server.registerMBean(ours, name);
-                // It may have been removed in the meantime.
+                // The bean may have been removed in the meantime.
                 if (ours != null && bean != ours) server.unregisterMBean(name);
                 return true;
             }
@@ -160,7 +161,7 @@ public final class AgentBean implements TaskClockMXBean, Watchdog.Check, Supplie
 
     /**
      * Registers the bean if the server exists by now. If the platform had already looked for providers when ours was
-     * added, it does not look again, so this keeps waiting for its server.
+     * added, it does not look again, so the check continues until the server exists.
      */
     @Override
     public boolean check() {
@@ -175,7 +176,7 @@ public final class AgentBean implements TaskClockMXBean, Watchdog.Check, Supplie
         }
     }
 
-    /** Returns the value of the option. */
+    /** Returns the value of the option {@link Options#BEAN}. */
     String mode() {
         return bean == null ? "off" : isReadOnly ? "read" : "on";
     }
@@ -368,9 +369,9 @@ public final class AgentBean implements TaskClockMXBean, Watchdog.Check, Supplie
     }
 
     @Override
-    public boolean isOverflown() {
-        return controller.yields().counts().isOverflown()
-                || controller.accounts().isOverflown();
+    public boolean isTruncated() {
+        return controller.yields().counts().isTruncated()
+                || controller.accounts().isTruncated();
     }
 
     @Override
@@ -378,7 +379,7 @@ public final class AgentBean implements TaskClockMXBean, Watchdog.Check, Supplie
         run(controller::detach);
     }
 
-    /** Runs a change. Throws an exception of a class that every client knows if it fails. */
+    /** Makes a change. If that fails, throws an exception whose class every client has. */
     private static void run(AgentController.Step step) {
         try {
             step.run();

@@ -17,8 +17,8 @@ import org.taskclock.Backend;
 import org.taskclock.TaskClock;
 
 /**
- * The agent's only instance in a JVM. It installs, changes, and removes the features. All changes go through its
- * methods, one at a time.
+ * The controller of the agent, with one instance per JVM. It installs, changes, and removes the features. All changes
+ * go through its methods, one at a time.
  *
  * <p>Code that runs before the program uses no lambdas, because each adds a millisecond to the start.
  */
@@ -64,10 +64,10 @@ public final class AgentController
 
     private boolean isInstalled;
 
-    /** Whether everything was removed. Tools then treat the agent as absent. */
+    /** Whether the agent is detached. Tools then treat it as absent. */
     private boolean isDetached;
 
-    /** The options that the kill switch restores when it is taken back; null while it is off. */
+    /** The options to restore when the kill switch is turned off; null while it is off. */
     private Options optionsBeforeKillSwitch;
 
     /** Requested features that are not available, with the reason. */
@@ -127,7 +127,7 @@ public final class AgentController
         }
         Options all = options.overriding(requestedOptions);
         for (String feature : Options.FEATURES) {
-            // A default feature that this JDK cannot have is not worth a message.
+            // A feature that is on by default needs no message if this JDK cannot support it.
             if (feature.equals(Options.VTHREADS)
                     && !VirtualThreadPatch.isSupported()
                     && !options.given().containsKey(feature)) continue;
@@ -146,7 +146,7 @@ public final class AgentController
         else watchdog.submit(this);
     }
 
-    /** Installs the rest on the watchdog's thread, so that it does not delay the start of the program. */
+    /** Installs the remaining features on the watchdog's thread, so that they do not delay the start of the program. */
     @Override
     public synchronized void run() {
         if (!isInstalled) return; // detached in the meantime
@@ -180,7 +180,7 @@ public final class AgentController
         publish();
     }
 
-    /** Switches a feature off whose patch was lost. Called on the watchdog's thread. */
+    /** Switches off a feature whose patch was lost. Called on the watchdog's thread. */
     void patchLost(VirtualThreadPatch.Use use, String reason) {
         synchronized (this) {
             if (use == VirtualThreadPatch.Use.MOUNTS) hooks.setAccounting(false);
@@ -213,7 +213,7 @@ public final class AgentController
             case Options.BEAN -> {
                 if (isProgramRunning) setBean(options.get(feature, "on"));
             }
-            case Options.JFR -> {} // installed with the rest
+            case Options.JFR -> {} // installed by installRest
             case Options.SUMMARY -> setSummary(options.given().get(feature));
             default -> throw new IllegalStateException(feature);
         }
@@ -279,7 +279,7 @@ public final class AgentController
         summary = newSummary;
     }
 
-    /** Removes everything. If a step fails, the others are done nevertheless. */
+    /** Removes everything. If a step fails, the remaining steps still run. */
     synchronized void detach() throws FeatureException {
         List<Step> steps = new ArrayList<>();
         if (times != null) steps.add(times::remove);
@@ -402,6 +402,9 @@ public final class AgentController
         features.add(feature(Options.BEAN, bean == null ? "off" : bean.mode()));
         features.add(feature(Options.JFR, onOrOff(events != null)));
         features.add(feature(Options.SUMMARY, onOrOff(summary != null)));
+        for (String name : unavailable.keySet()) {
+            if (features.stream().noneMatch(feature -> feature.name().equals(name))) features.add(feature(name, "off"));
+        }
         int failures = hooks.failures() + watchdog.failures();
         String lastFailure = hooks.lastFailure();
         if (lastFailure == null && watchdog.lastFailure() != null) {
@@ -419,7 +422,7 @@ public final class AgentController
         System.setProperty(STATE_PROPERTY, state());
     }
 
-    /** Returns the state as text. At the start of a program it omits the backend, because deciding it takes time. */
+    /** Returns the state as text. While a program starts, it omits the backend, because selecting one takes time. */
     private synchronized String state() {
         StringBuilder state = new StringBuilder("version=" + version());
         if (isProgramRunning) state.append(",backend=").append(backend());

@@ -19,8 +19,8 @@ import java.util.zip.ZipEntry;
  * dependencies from {@link #HIDDEN} in the agent's jar, where no other class loader looks.
  *
  * <p>Both copies of the package share this class. Its public methods do not give a program the agent's privileges:
- * {@link #connect} works only once. As a BiConsumer it loads a native library for a class, which the clock asks its
- * class loader to do.
+ * {@link #connect} works only once. The clock uses its class loader as a BiConsumer that loads a native library for a
+ * class.
  */
 public final class AgentLoader extends ClassLoader implements BiConsumer<Class<?>, String>, Runnable {
     static final String HIDDEN = "META-INF/taskclock/";
@@ -45,7 +45,8 @@ public final class AgentLoader extends ClassLoader implements BiConsumer<Class<?
     private Instrumentation instrumentation;
 
     /**
-     * Takes the options, and whether the program is already running, and returns the state. Null before it is loaded.
+     * Takes the options and whether the program is already running, and returns the state. Null before the controller
+     * is loaded.
      */
     private BiFunction<String, Boolean, String> controller;
 
@@ -56,7 +57,8 @@ public final class AgentLoader extends ClassLoader implements BiConsumer<Class<?
     private final File file;
 
     /**
-     * Kept open because the jar may be deleted after attaching, while some classes are loaded later. Null before use.
+     * Kept open because some classes are loaded later, and the jar may be deleted after attaching. Null before the
+     * first use.
      */
     private JarFile jar;
 
@@ -85,7 +87,7 @@ public final class AgentLoader extends ClassLoader implements BiConsumer<Class<?
         return controller;
     }
 
-    /** Loads the next classes on a thread of its own, while the thread that starts the program opens java.lang. */
+    /** Loads the classes needed next on a separate thread, while the thread that starts the program opens java.lang. */
     @Override
     public void run() {
         try {

@@ -13,8 +13,8 @@ import org.taskclock.ProcessClock;
 import org.taskclock.TaskClock;
 
 /**
- * Writes the agent's report as JSON for the command line. Attached tools get it as the agent property
- * {@code taskclock.report}, and the summary at exit is a file with it. Times are in ns.
+ * Writes the agent's report as JSON for the command line. Attached tools read it from the agent property
+ * {@code taskclock.report}, and the summary at exit is a file in the same format. Times are in ns.
  */
 public final class AgentReportWriter implements Supplier<String> {
     private static final int MAX_SITES = 200;
@@ -47,12 +47,13 @@ public final class AgentReportWriter implements Supplier<String> {
 
     /**
      * Returns the path of the request file. A tool that requests the report creates it, in the JVM's mount namespace,
-     * for the duration of the request. Without it, other tools that read the same properties would wait for a report
-     * that they do not need. The path has the process id that the JVM itself sees.
+     * for the duration of the request. The report is generated only while the file exists. Otherwise, other tools that
+     * read the same properties would wait for a report that they do not need. The path contains the process id that the
+     * JVM itself sees.
      */
     private static String requestFile() {
         try {
-            // ProcessHandle would start threads, and take 14 ms.
+            // ProcessHandle would start threads and take 14 ms.
             return "/tmp/.taskclock_report_"
                     + new File("/proc/self").getCanonicalFile().getName();
         } catch (IOException e) {
@@ -86,9 +87,9 @@ public final class AgentReportWriter implements Supplier<String> {
         yields(json, controller.yields());
         health(json, controller.health());
         json.member(
-                "overflown",
-                controller.yields().counts().isOverflown()
-                        || controller.accounts().isOverflown());
+                "truncated",
+                controller.yields().counts().isTruncated()
+                        || controller.accounts().isTruncated());
         json.member("reportNanos", TaskClock.cpuNanos() - start);
         return json.end();
     }
@@ -144,7 +145,7 @@ public final class AgentReportWriter implements Supplier<String> {
         for (YieldCounts.Yielder yielder : yielders) {
             platform += yielder.yields();
             virtual += yielder.virtualYields();
-            // If every yield causes a context switch, the measurement makes the measured ones slower.
+            // Limited, because measuring makes a yield slower if every yield causes a context switch.
             nanos += Math.min(yielder.yieldNanos(), yielder.userNanos() + yielder.systemNanos());
         }
         json.member("yieldMode", yields.mode().toString());

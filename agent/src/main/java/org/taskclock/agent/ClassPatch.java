@@ -20,19 +20,19 @@ import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 
 /**
- * Changes of the bytecode of one JDK class. They are only for methods without a native that could be replaced instead,
+ * Changes to the bytecode of one JDK class. They are used only where there is no native that could be replaced instead,
  * because each redefinition discards the compiled code that uses the class. The first one in a JVM with an attached
  * agent discards all compiled code.
  *
  * <p>The class is redefined, not retransformed. So no transformer stays registered, which the JVM would call for every
- * class that it loads, and the transformers of other agents apply to the result, now and whenever they retransform the
+ * class that it loads. The transformers of other agents apply to the result, now and whenever they retransform the
  * class.
  */
 final class ClassPatch {
     private static final int API = Opcodes.ASM9;
     private static final String HOOKS = "java/lang/TaskClockHooks";
 
-    /** A change of one method. It is made completely or not at all. */
+    /** A change to one method. It is made completely or not at all. */
     static final class Change {
         private final String method;
         private final String descriptor;
@@ -99,7 +99,7 @@ final class ClassPatch {
         this.changes = changes;
     }
 
-    /** Makes the changes whose methods are as expected. {@link #require} checks a change. */
+    /** Makes each change whose method is as expected. {@link #require} checks whether a change was made. */
     void apply() throws FeatureException {
         try {
             byte[] original = original();
@@ -118,7 +118,7 @@ final class ClassPatch {
             throw new FeatureException(type.getName() + "." + change.method + " is not as expected: " + difference);
     }
 
-    /** Removes the changes. Those of other agents stay. */
+    /** Removes the changes. The changes of other agents stay. */
     void undo() throws FeatureException {
         try {
             redefine(original());
@@ -142,7 +142,7 @@ final class ClassPatch {
 
     // ---- kinds of changes
 
-    /** Makes a method without a result return at once if a hook returns true. */
+    /** Makes a void method return at once if a hook returns true. */
     static Change skipIf(String method, String hook) {
         return new Change(method, "()V", Map.of(hook, 1), (change, next) -> new MethodVisitor(API, next) {
             @Override
@@ -166,7 +166,9 @@ final class ClassPatch {
         }
     }
 
-    /** Makes a method of a thread call a hook with the thread before each of the calls. */
+    /**
+     * Makes a method of a thread class call a hook, with the thread as its argument, before each of the given calls.
+     */
     static Change hookBefore(String method, List<Call> calls) {
         Map<String, Integer> expected = new HashMap<>();
         for (Call call : calls) expected.put(call.name, call.times);
@@ -196,7 +198,7 @@ final class ClassPatch {
         });
     }
 
-    /** Makes a method call a hook with the thread instead of Thread.isVirtual. */
+    /** Makes a method call a hook, with the thread as its argument, instead of Thread.isVirtual. */
     static Change replaceIsVirtual(String method, String descriptor, String hook) {
         return new Change(method, descriptor, Map.of(hook, 1), (change, next) -> new MethodVisitor(API, next) {
             @Override

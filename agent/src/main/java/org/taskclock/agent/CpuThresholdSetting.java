@@ -6,7 +6,7 @@ import java.util.Set;
 import jdk.jfr.SettingControl;
 import jdk.jfr.Timespan;
 
-/** The minimum CPU time of a thread for an event: a number with the unit ns, us, ms, or s. */
+/** The minimum CPU time of a thread for an event: a number, a space, and the unit ns, us, ms, or s. */
 @Timespan
 public final class CpuThresholdSetting extends SettingControl {
     private static final String DEFAULT = "1 ms";

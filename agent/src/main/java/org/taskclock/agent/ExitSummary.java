@@ -17,8 +17,8 @@ import java.util.TreeMap;
 
 /**
  * A file with the CPU time of the process by thread name, written when the process exits. A thread's clock ends with
- * the thread, so all threads are sampled once a second. What an ended thread used after its last sample is only in the
- * total of the process.
+ * the thread, so all threads are sampled once a second. The CPU time of a thread after its last sample is included only
+ * in the total of the process.
  */
 final class ExitSummary {
     /** The threads whose names differ only in numbers. */
@@ -42,7 +42,9 @@ final class ExitSummary {
 
     private final AgentController controller;
     private final Path directory;
-    /** The file's name without its extension. In containers every JVM can be process 1, so the id is not enough. */
+    /**
+     * The file name without its extension. In containers every JVM can be process 1, so the process id is not enough.
+     */
     private final String baseName = host() + "-" + ProcessHandle.current().pid() + "-" + System.currentTimeMillis();
 
     private final Map<String, Pool> pools = new TreeMap<>();
@@ -71,7 +73,7 @@ final class ExitSummary {
 
     void start() throws FeatureException {
         if (!Files.isWritable(directory)) {
-            throw new FeatureException(directory + " is no folder that can be written to");
+            throw new FeatureException(directory + " is not a writable directory");
         }
         sample();
         Runtime.getRuntime().addShutdownHook(shutdownHook);
@@ -94,11 +96,12 @@ final class ExitSummary {
             while (!isStopped) {
                 try {
                     Thread.sleep(PERIOD_MILLIS);
-                    // Other shutdown hooks may run on for a long time, so the file is written again each period.
+                    // Other shutdown hooks may run for a long time, so the file is written again each period.
                     if (shutdownHook.getState() == Thread.State.NEW) sample();
                     else write();
                 } catch (InterruptedException | OutOfMemoryError e) {
-                    // Stopped, or the program interrupts all threads. The next sample includes what this one missed.
+                    // The sampler was stopped, or the program interrupts all threads, or the heap is full. The next
+                    // sample includes what this one missed.
                 }
             }
         } catch (RuntimeException | LinkageError e) {

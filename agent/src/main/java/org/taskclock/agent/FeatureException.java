@@ -2,7 +2,7 @@
 // Copyright the TaskClock authors
 package org.taskclock.agent;
 
-/** Thrown if a feature of the agent cannot be installed. The message gives the reason. Nothing is changed. */
+/** Thrown if a feature of the agent cannot be installed, changed, or removed. The message gives the reason. */
 final class FeatureException extends Exception {
     private static final long serialVersionUID = 1;
 

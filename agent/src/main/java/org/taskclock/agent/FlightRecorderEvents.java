@@ -25,10 +25,10 @@ import jdk.jfr.Timespan;
  * thread would push everything else out of a continuous recording. They are registered when the recorder is first used.
  */
 final class FlightRecorderEvents implements FlightRecorderListener {
-    /** One thread in one period. */
+    /** The CPU time of one thread in one period. */
     @Name("org.taskclock.ThreadCpu")
     @Label("Thread CPU Time")
-    @Description("Exact CPU time of a thread in one period; threads without CPU time are omitted")
+    @Description("Exact CPU time of a thread in one period; threads that used none are omitted")
     @Category("TaskClock")
     @Enabled(false)
     @Period("1 s")
@@ -63,7 +63,7 @@ final class FlightRecorderEvents implements FlightRecorderListener {
         long totalCpuTime;
     }
 
-    /** One call site of Thread.yield in one period. */
+    /** The yields from one call site of Thread.yield in one period. */
     @Name("org.taskclock.YieldSite")
     @Label("Yield Site")
     @Description("A call site of Thread.yield, from sampled yields, while the agent counts yields")
@@ -77,7 +77,7 @@ final class FlightRecorderEvents implements FlightRecorderListener {
         String site;
 
         @Label("Callers")
-        @Description("The stack from the site outwards")
+        @Description("Stack, starting at the call site")
         String callers;
 
         @Label("Yields")
@@ -85,7 +85,7 @@ final class FlightRecorderEvents implements FlightRecorderListener {
         long yields;
     }
 
-    /** One virtual thread that ended. */
+    /** The CPU time of one virtual thread that ended. */
     @Name("org.taskclock.VirtualThreadCpu")
     @Label("Virtual Thread CPU Time")
     @Description("CPU time of a virtual thread on all its carriers, recorded when it ends")
@@ -129,7 +129,8 @@ final class FlightRecorderEvents implements FlightRecorderListener {
     private Runnable threadCpuTask;
     private Runnable yieldSiteTask;
 
-    // Values at the end of the last period. Null without a recording, so that the first period does not cover more.
+    // Values at the end of the last period. Null without a recording, so that the first period does not begin before
+    // it.
     private Map<Integer, ThreadTable.Row> lastRows;
     private Map<String, Long> lastYields;
 
@@ -167,7 +168,7 @@ final class FlightRecorderEvents implements FlightRecorderListener {
         FlightRecorder.addPeriodicEvent(YieldSite.class, yieldSiteTask);
     }
 
-    /** Begins the first period with the first recording, and forgets the last values when no recording is left. */
+    /** Begins the first period with the first recording, and discards the last values when no recording is left. */
     @Override
     public synchronized void recordingStateChanged(Recording changed) {
         if (changed.getState() == RecordingState.RUNNING) {

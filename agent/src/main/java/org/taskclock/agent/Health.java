@@ -5,12 +5,12 @@ package org.taskclock.agent;
 import java.util.List;
 
 /**
- * The health of the agent.
+ * The state of the agent's features, and what the agent itself costs.
  *
  * @param mounts mounts of virtual threads that were accounted for
  * @param stacks stacks that were walked at sampled yields
- * @param failures failures where nothing may be thrown, since the agent was first loaded
- * @param lastFailure null if there was none
+ * @param failures failures in code that may not throw, since the agent was first loaded
+ * @param lastFailure where the last failure occurred, and its class; null if there was none
  * @param memoryBytes native memory of the agent's records, and an estimate of its tables in the heap
  */
 record Health(
@@ -20,7 +20,7 @@ record Health(
      *
      * @param name the option that switches it
      * @param state the current value of that option
-     * @param problem why this is not the requested value; null if it is
+     * @param problem why {@code state} is not the requested value; null if it is
      */
     record FeatureState(String name, String state, String problem) {}
 }

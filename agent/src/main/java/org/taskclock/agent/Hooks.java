@@ -25,8 +25,8 @@ import org.taskclock.TaskClock;
 
 /**
  * The agent's side of {@code java.lang.TaskClockHooks}. That class cannot be named here, because it is defined at run
- * time. It is called by the name of an operation, since reflection would add milliseconds to the start of a program.
- * Only this class knows the names.
+ * time. Its operations are called by name, because reflection would add milliseconds to the start of a program. Only
+ * this class knows the names.
  */
 final class Hooks {
     private static final String LIBRARY = "libtaskclock-agent-linux-x86_64.so";
@@ -134,7 +134,7 @@ final class Hooks {
                 && directory.setExecutable(true, true);
         String[] names = directory.list();
         if (!isPrivate || names == null || names.length > 0) {
-            throw new IOException(directory + " cannot be closed to other users");
+            throw new IOException(directory + " cannot be made private");
         }
         return directory;
     }
@@ -151,7 +151,7 @@ final class Hooks {
         call("selectBackend", number(backend));
     }
 
-    /** Returns the number that shared.h of the clock gives to a backend. */
+    /** Returns the number of a backend in the clock's shared.h. */
     private static int number(Backend backend) {
         return switch (backend) {
             case SYSCALL, MXBEAN -> 0;
@@ -171,13 +171,16 @@ final class Hooks {
      * Finds the natives behind ThreadMXBean's CPU times.
      *
      * @param userTime reads the user time of a thread by its Java id; {@link Long#MIN_VALUE} lets the JVM read it
-     * @param userTimes the same for many threads: takes their ids, and the array for the times
+     * @param userTimes the same for many threads: takes their ids and the array for the times
      */
     void prepareTimes(LongUnaryOperator userTime, BiConsumer<long[], long[]> userTimes) throws FeatureException {
         callOrThrow("prepareTimes", userTime, userTimes);
     }
 
-    /** Replaces these natives; with {@code others}, also those for the user time of other threads. */
+    /**
+     * Replaces the natives behind ThreadMXBean's CPU times; with {@code others}, also those for the user time of other
+     * threads.
+     */
     void takeTimes(Class<?> threadImpl, boolean others) throws FeatureException {
         callOrThrow("takeTimes", threadImpl, others);
     }
@@ -221,15 +224,15 @@ final class Hooks {
     /**
      * Finds the native behind Thread.yield.
      *
-     * @param firstYield receives each platform thread that yields, or carries a yielding one, for the first time, and
-     *     the number of its record
+     * @param firstYield called when a platform thread first yields or carries a yielding virtual thread, with the
+     *     platform thread and the number of its record
      * @param sample receives the thread of each sampled yield, and the number of yields that the sample stands for
      */
     void prepareYield(ObjIntConsumer<Thread> firstYield, ObjLongConsumer<Thread> sample) throws FeatureException {
         callOrThrow("prepareYield", firstYield, sample);
     }
 
-    /** Replaces this native. */
+    /** Replaces the native behind Thread.yield. */
     void takeYield() throws FeatureException {
         callOrThrow("takeYield");
     }
@@ -267,13 +270,13 @@ final class Hooks {
         call("awaitFirstVirtualThread", (Object) null);
     }
 
-    /** Returns whether no virtual thread has been created yet, not even one that was missed. */
+    /** Returns whether no virtual thread has been created yet, including any that the hook missed. */
     boolean isAwaitingFirstVirtualThread() {
         return (boolean) call("isAwaitingFirstVirtualThread");
     }
 
     /**
-     * Gets ready for the first mount. {@code groups} returns the group of a thread that is mounted for the first time.
+     * Prepares for the first mount. {@code groups} returns the group of a thread that is mounted for the first time.
      */
     void prepareAccounts(Function<Thread, Object> groups) throws FeatureException {
         callOrThrow("prepareAccounts", groups);
@@ -284,7 +287,7 @@ final class Hooks {
         call("setAccounting", on);
     }
 
-    /** Sets the receiver of each virtual thread that ends, and its CPU and user time; null for none. */
+    /** Sets the listener that receives each virtual thread that ends, with its CPU and user time; null for none. */
     void setEndListener(BiConsumer<Thread, long[]> listener) {
         call("setEndListener", listener);
     }
@@ -336,7 +339,7 @@ final class Hooks {
         return (int) call("failures");
     }
 
-    /** Returns where and how a hook failed last, or null if none did. */
+    /** Returns where the last failure of a hook occurred, and its class; null if there was none. */
     String lastFailure() {
         return (String) call("lastFailure");
     }

@@ -8,8 +8,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * The agent's options: {@code name=value,...}, or {@code detach}. An option that is not given keeps its value; at first
- * that is the first of its values.
+ * The agent's options: {@code name=value,...}, or {@code detach}. An option that is not given keeps its value, which
+ * initially is the first of its values.
  */
 record Options(boolean detach, Map<String, String> given) {
     static final String THREADMXBEAN = "threadmxbean";
@@ -45,7 +45,7 @@ record Options(boolean detach, Map<String, String> given) {
 
     static final Options NONE = new Options(false, Map.of());
 
-    /** Returns these options, and the earlier ones that these do not override. */
+    /** Returns these options and the earlier ones that they do not override. */
     Options overriding(Options earlier) {
         Map<String, String> all = new TreeMap<>(earlier.given);
         all.putAll(given);

@@ -2,11 +2,11 @@
 // Copyright the TaskClock authors
 package org.taskclock.agent;
 
-/** Names of thread pools, from the names of their threads. */
+/** Derives the names of thread pools from the names of their threads. */
 final class PoolNames {
     private PoolNames() {}
 
-    /** Returns the name with each number replaced by #. */
+    /** Returns the name with each number replaced with #. */
     static String poolName(String name) {
         int length = name.length();
         int i = 0;

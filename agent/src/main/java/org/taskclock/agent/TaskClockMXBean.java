@@ -19,10 +19,10 @@ public interface TaskClockMXBean {
     /** Returns how CPU time is read: rseq, rseq-own, syscall, or mxbean while the kill switch is on. */
     String getBackend();
 
-    /** Returns all backends, best first, with the reason why each can or cannot be used here. */
+    /** Returns all backends, best first, and why each can or cannot be used here. */
     BackendVerdict[] getBackends();
 
-    /** Returns the resolution of user and system time, ns. */
+    /** Returns the resolution of user and system time, in ns. */
     long getTickNanos();
 
     /** Returns how the kernel separates user and system time: tick or precise. */
@@ -67,10 +67,10 @@ public interface TaskClockMXBean {
     /** Returns the number of stacks walked at sampled yields: at most two per kernel tick for the whole process. */
     long getStacks();
 
-    /** Returns the number of failures where nothing may be thrown, since the agent was loaded. */
+    /** Returns the number of failures in code that may not throw, since the agent was loaded. */
     int getFailures();
 
-    /** Returns where and how the last of these failures occurred, or null if there was none. */
+    /** Returns where the last of these failures occurred, and its class; null if there was none. */
     String getLastFailure();
 
     /** Returns an estimate of the memory of the agent's records, native and in the heap, in bytes. */
@@ -83,8 +83,8 @@ public interface TaskClockMXBean {
     Yielder[] getYielders();
 
     /**
-     * Returns the call sites of Thread.yield, most yields first. They are sampled: each sample stands for those before
-     * it.
+     * Returns the call sites of Thread.yield, most yields first. They are sampled: each sample stands for the yields of
+     * its thread since the previous sample.
      */
     YieldSite[] getYieldSites();
 
@@ -98,7 +98,8 @@ public interface TaskClockMXBean {
     void setAccountingVirtualThreads(boolean on);
 
     /**
-     * Returns the CPU time of virtual threads by name, most first. A thread counts under its name at its first mount.
+     * Returns the CPU time of virtual threads by name, most CPU time first. A thread counts under its name at its first
+     * mount.
      */
     VirtualThreadGroup[] getVirtualThreads();
 
@@ -106,20 +107,20 @@ public interface TaskClockMXBean {
     Carrier[] getCarriers();
 
     /** Returns whether there were more threads, names, or call sites than are kept; the rest are counted together. */
-    boolean isOverflown();
+    boolean isTruncated();
 
     /** Removes everything that the agent installed, including this bean. */
     void detach();
 
     /** One feature of the agent. */
     interface Part {
-        /** Returns the option that switches it. */
+        /** Returns the option that controls it. */
         String getName();
 
         /** Returns the current value of that option. */
         String getState();
 
-        /** Returns why this is not the requested value, or null if it is. */
+        /** Returns why the state is not the requested value, or null if it is. */
         String getProblem();
     }
 
@@ -146,7 +147,7 @@ public interface TaskClockMXBean {
         /** Returns the kernel's id. */
         int getTid();
 
-        /** Returns the user and system time, ns. */
+        /** Returns the CPU time, user and system together, ns. */
         long getCpuNanos();
 
         /** Returns the user time, ns. */
@@ -170,7 +171,7 @@ public interface TaskClockMXBean {
         /** Returns the number of ended threads. */
         long getEnded();
 
-        /** Returns the user and system time of all of them, ns. */
+        /** Returns the CPU time of all of them, user and system together, ns. */
         long getCpuNanos();
 
         /** Returns the user time, ns. */
@@ -185,7 +186,7 @@ public interface TaskClockMXBean {
         /** Returns the kernel's id, or 0 if it has ended. */
         long getTid();
 
-        /** Returns its user and system time since its first mount, ns. */
+        /** Returns its CPU time since its first mount, user and system together, ns. */
         long getCpuNanos();
 
         /** Returns the user time, ns. */

@@ -21,12 +21,15 @@ final class ThreadTable {
     /** The name of a thread that ended while the table was read. */
     static final String ENDED = "?";
 
-    /** Kept, because each snapshot reuses what the previous one read. */
+    /** Kept, because each reading reuses the previous one. */
     private static final ThreadSnapshot SNAPSHOT = new ThreadSnapshot();
 
     private ThreadTable() {}
 
-    /** Returns null if the kernel cannot list the threads now, for example because all file descriptors are in use. */
+    /**
+     * Reads all threads. Returns null if the kernel cannot list them now, for example because all file descriptors are
+     * in use.
+     */
     static Row[] read(Hooks hooks) {
         Map<Integer, Thread> threads = new HashMap<>();
         for (Thread thread : ThreadUserTimes.platformThreads()) {

@@ -6,7 +6,7 @@ import java.lang.instrument.Instrumentation;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The clock behind ThreadMXBean. It replaces natives of sun.management.ThreadImpl. */
+/** Makes ThreadMXBean read from the clock, by replacing natives of sun.management.ThreadImpl. */
 final class ThreadTimes {
     private static final String THREAD_IMPL = "sun.management.ThreadImpl";
     private static final int MILLIS = 1_000_000;
@@ -19,7 +19,7 @@ final class ThreadTimes {
     private ClassPatch patch;
 
     private List<ClassPatch.Change> virtualChanges = List.of();
-    /** Whether {@link #correct} made its correction, which {@link #install} then makes again. */
+    /** Whether {@link #correct} has changed the class, so that {@link #install} changes it again. */
     private boolean isCorrected;
 
     private boolean installed;
@@ -86,8 +86,8 @@ final class ThreadTimes {
         userTimes.clear();
         hooks.setAnswersVirtual(false);
         answersVirtual = false;
-        // On other JDKs the patch stays, and its hook then returns the JVM's answers: each redefinition leaves a class
-        // behind.
+        // On other JDKs the patch stays, because each redefinition leaves a class behind. Its hook now returns the
+        // JVM's answers.
         ClassPatch applied = patch;
         if (applied == null || !hasUserTimeBug()) return;
         patch = null;
@@ -95,8 +95,8 @@ final class ThreadTimes {
     }
 
     /**
-     * Returns whether the JVM reads another thread's user time from /proc as text, in steps of 10 ms. Observes the JVM,
-     * or if that is not possible, goes by its version: JDK-8372584 changed this in JDK 26 and 25.0.5.
+     * Returns whether the JVM reads another thread's user time from /proc as text, in steps of 10 ms. Observes the JVM
+     * if possible; otherwise decides by its version: JDK-8372584 changed this in JDK 26 and 25.0.5.
      */
     private boolean readsUserTimeAsText() {
         if (isText == null) {
@@ -119,7 +119,7 @@ final class ThreadTimes {
     }
 
     private void change(boolean virtual) throws FeatureException {
-        if (patch != null) return; // it stayed when the natives were restored
+        if (patch != null) return; // the patch stayed when the natives were restored
         ClassPatch.Change correction =
                 ClassPatch.redirect("getThreadUserTime", "([J)[J", "getThreadTotalCpuTime0", "getThreadUserCpuTime0");
         virtualChanges = !virtual
@@ -137,7 +137,7 @@ final class ThreadTimes {
         if (hasUserTimeBug()) patch.require(correction);
     }
 
-    /** Lets ThreadMXBean answer for virtual threads. If this fails, everything else stays installed. */
+    /** Makes ThreadMXBean answer for virtual threads. If this fails, everything else stays installed. */
     private void answerVirtual() throws FeatureException {
         for (ClassPatch.Change change : virtualChanges) patch.require(change);
         hooks.setAnswersVirtual(true);
@@ -147,12 +147,14 @@ final class ThreadTimes {
     // ---- the check after installation
 
     private static final int MAX_TRIES = 20;
-    /** If the kernel deducts time that a hypervisor stole, its clock may stop while ours runs on to the next base. */
+    /**
+     * If the kernel deducts time that a hypervisor stole, its clock may stop while ours runs on until the next base.
+     */
     private static final long CPU_TOLERANCE = MILLIS;
 
     private static final long USER_TOLERANCE = 30L * MILLIS;
 
-    /** Compares the natives with the JVM's own. Returns null, or how they disagree. */
+    /** Compares the clock's natives with the JVM's own. Returns null, or how they disagree. */
     private String disagreement() {
         long before = 0;
         long ours = 0;

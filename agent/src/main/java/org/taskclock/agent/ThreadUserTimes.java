@@ -11,11 +11,11 @@ import java.util.function.LongUnaryOperator;
 import org.taskclock.ThreadClock;
 
 /**
- * Reads the user time of one or many threads by their Java ids. It does not keep ended threads, nor any Thread object
+ * Reads the user time of one or many threads by their Java ids. It keeps no ended threads, and keeps no Thread object
  * alive.
  */
 final class ThreadUserTimes implements LongUnaryOperator, BiConsumer<long[], long[]> {
-    /** A thread and its clock. The clock has only the kernel's id, so it does not refer to the Thread. */
+    /** A thread and its clock. The clock has only the kernel's id, so it does not keep the Thread alive. */
     private record Entry(WeakReference<Thread> thread, ThreadClock clock) {
         long userNanos() {
             Thread owner = thread.get();

@@ -16,8 +16,8 @@ import java.util.function.Function;
 import org.taskclock.ClockId;
 
 /**
- * The CPU times of virtual threads. Each thread has an account, {@code TaskClockAccount}, which also adds to the totals
- * of the thread's name, {@code TaskClockGroup}.
+ * The accounts of virtual threads. Each thread has an account ({@code TaskClockAccount}), which also adds to the totals
+ * for the thread's name ({@code TaskClockGroup}).
  */
 final class VirtualAccounts implements Function<Thread, Object>, AgentController.Step {
     /** Receives virtual threads that end. */
@@ -70,7 +70,7 @@ final class VirtualAccounts implements Function<Thread, Object>, AgentController
     private static final int STARTED = 2;
     private static final int ENDED = 3;
     private static final int TOTALS = 4;
-    /** The size of its record, which is about the size of its cells in each group. */
+    /** The size of a carrier's record, which is about the size of its cells in each group. */
     private static final long BYTES_PER_CARRIER = 144;
     /** The maximum number of cells of a group, including the shared one. */
     private static final int MAX_CELLS = 257;
@@ -113,7 +113,7 @@ final class VirtualAccounts implements Function<Thread, Object>, AgentController
         }
     }
 
-    /** Gets ready for the first mount. */
+    /** Prepares for the first mount. */
     @Override
     public void run() throws FeatureException {
         if (prepared) return;
@@ -132,7 +132,7 @@ final class VirtualAccounts implements Function<Thread, Object>, AgentController
 
     void remove() {
         if (!isInstalled()) return;
-        // In this order. Otherwise a probe that runs now would report that the patch was lost.
+        // The order matters: otherwise a probe that runs now would report that the patch was lost.
         patch.disable(VirtualThreadPatch.Use.MOUNTS);
         hooks.setAccounting(false);
     }
@@ -159,7 +159,7 @@ final class VirtualAccounts implements Function<Thread, Object>, AgentController
 
     // ---- called by readers
 
-    boolean isOverflown() {
+    boolean isTruncated() {
         return groups.containsKey(OTHER);
     }
 
@@ -210,8 +210,8 @@ final class VirtualAccounts implements Function<Thread, Object>, AgentController
     }
 
     /**
-     * Returns the memory of the carriers' records and the groups, without the account of 40 bytes of each virtual
-     * thread.
+     * Returns the memory of the carriers' records and the groups. Excludes the account of each virtual thread, which
+     * takes 40 bytes.
      */
     long memoryBytes() {
         long carriers = fields().length / FIELDS;
@@ -262,7 +262,7 @@ final class VirtualAccounts implements Function<Thread, Object>, AgentController
         long carriedUser = fields[at + CARRIED_USER];
         long now = tid == 0 ? -1 : ClockId.thread((int) tid, ClockId.Kind.SCHED).nanos();
         if (now > cpu) {
-            // The time since then belongs to the mounted thread, or else to the carrier itself.
+            // The time since the last mount or unmount belongs to the mounted thread, or else to the carrier itself.
             long more = now - cpu;
             long moreUser = userPart(more, fields, at);
             if (mounted) {
@@ -275,7 +275,9 @@ final class VirtualAccounts implements Function<Thread, Object>, AgentController
         return new Carrier(now < 0 ? 0 : tid, cpu - firstCpu, user - firstUser, carried, carriedUser);
     }
 
-    /** Returns the user part of the CPU time since the last mount or unmount. It is split like all time before. */
+    /**
+     * Returns the user part of the CPU time since the last mount or unmount, assuming the same proportion as before.
+     */
     private static long userPart(long nanos, long[] fields, int at) {
         long cpu = fields[at + LAST_CPU];
         return cpu == 0 ? 0 : (long) ((double) nanos * fields[at + LAST_USER] / cpu);

@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The change of java.lang.VirtualThread. All methods are changed at once, and flags switch their hooks from then on.
- * The class is changed when the program creates its first virtual thread, because this costs more than the rest of the
+ * The patch of java.lang.VirtualThread. All methods are changed at once, and flags switch their hooks from then on. The
+ * class is changed only when the program creates its first virtual thread, because this costs more than the rest of the
  * agent.
  */
 final class VirtualThreadPatch implements Runnable, Watchdog.Check {
@@ -26,7 +26,7 @@ final class VirtualThreadPatch implements Runnable, Watchdog.Check {
             this.option = option;
         }
 
-        /** Returns the option that switches it. */
+        /** Returns the option that switches this use. */
         String option() {
             return option;
         }
@@ -38,9 +38,12 @@ final class VirtualThreadPatch implements Runnable, Watchdog.Check {
 
     /** The maximum time that the creator of the first virtual thread waits for the patch. */
     private static final long TIMEOUT_MILLIS = 2_000;
-    /** The patch is given up if another agent undoes it again after this many reapplications. */
+    /** The patch is given up if another agent undoes it again after it was reapplied this many times. */
     private static final int MAX_REAPPLICATIONS = 3;
-    /** The watchdog looks this often, once a second, for a first virtual thread that was missed when waiting began. */
+    /**
+     * The number of times that the watchdog looks, once a second, for a first virtual thread that was missed when
+     * waiting began.
+     */
     private static final int MAX_CHECKS_WHILE_WAITING = 10;
 
     private final Instrumentation instrumentation;
@@ -58,7 +61,7 @@ final class VirtualThreadPatch implements Runnable, Watchdog.Check {
     private boolean isWaiting;
 
     private boolean isWatched;
-    /** How often the JVM had redefined the class after our last change. */
+    /** The number of redefinitions of the class as of our last change. */
     private int redefinitions;
 
     /** Whether the time of a virtual thread was counted since the class was last redefined. */
@@ -66,7 +69,7 @@ final class VirtualThreadPatch implements Runnable, Watchdog.Check {
 
     private int reapplications;
     private int checksWhileWaiting;
-    /** Changes when a use begins or ends. This invalidates a check in progress. */
+    /** Incremented when a use begins or ends, which invalidates a check in progress. */
     private int generation;
 
     VirtualThreadPatch(Instrumentation instrumentation, Hooks hooks, Watchdog watchdog, AgentController controller) {
@@ -107,7 +110,7 @@ final class VirtualThreadPatch implements Runnable, Watchdog.Check {
 
     /**
      * Runs on the thread that creates the first virtual thread, while the class is being initialized. Another thread
-     * changes the class, so this needs neither the classes nor the stack space for the change.
+     * changes the class, so this thread needs neither the classes nor the stack space for it.
      */
     @Override
     public void run() {
@@ -132,7 +135,7 @@ final class VirtualThreadPatch implements Runnable, Watchdog.Check {
         if (interrupted) Thread.currentThread().interrupt();
     }
 
-    /** Lets the watchdog change the class within a second. */
+    /** Makes the watchdog change the class within a second or so. */
     private synchronized void applySoon() {
         checksWhileWaiting = 0;
         watch();
@@ -154,7 +157,10 @@ final class VirtualThreadPatch implements Runnable, Watchdog.Check {
         watch();
     }
 
-    /** Ends a use and reports why. The watchdog's thread does this, because it holds no lock of this class. */
+    /**
+     * Ends a use and reports why. The report is made by a task of the watchdog, which does not hold the lock of this
+     * class.
+     */
     private void giveUp(Use use, String reason) {
         uses.remove(use);
         watchdog.submit(() -> controller.patchLost(use, reason));
@@ -223,7 +229,7 @@ final class VirtualThreadPatch implements Runnable, Watchdog.Check {
                 startGeneration = generation;
             }
             int startRedefinitions = redefinitions();
-            // Without the lock, because this waits for a virtual thread. Null: all carriers are busy.
+            // Called without the lock, because it waits for a virtual thread. Null means that all carriers are busy.
             Boolean isAccounted = isEnabled(Use.MOUNTS) ? hooks.probe() : null;
             if (isAccounted != null) evaluate(isAccounted, startRedefinitions, startGeneration);
             return true;

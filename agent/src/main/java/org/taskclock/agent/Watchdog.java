@@ -12,7 +12,7 @@ import java.util.List;
 final class Watchdog implements Runnable {
     /** A check that runs once a second. */
     interface Check {
-        /** Returns whether it must run again. */
+        /** Returns whether the check must run again. */
         boolean check();
     }
 
@@ -41,7 +41,7 @@ final class Watchdog implements Runnable {
         wake();
     }
 
-    /** Runs a check soon, and then once a second as long as it returns true. */
+    /** Runs a check within about a second, and then once a second as long as it returns true. */
     synchronized void watch(Check check) {
         checks.add(check);
         wake();
@@ -86,7 +86,7 @@ final class Watchdog implements Runnable {
         } catch (InterruptedException e) {
             // The program may interrupt any thread. There is still work to do.
         } catch (RuntimeException | Error e) {
-            // The heap may be full, for example. The program must not notice, and the next attempt may succeed.
+            // For example, the heap may be full. The program must not notice, and the next attempt may succeed.
             failed(task, e);
         }
         return true;

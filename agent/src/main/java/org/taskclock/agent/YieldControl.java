@@ -6,7 +6,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 
-/** Controls the effect of Thread.yield: yield, yield and be counted, or nothing. */
+/** Controls the effect of Thread.yield: it yields, it yields and is counted, or it does nothing. */
 final class YieldControl {
     /** The effect of a yield. The numbers are those of yield.c. */
     enum Mode {

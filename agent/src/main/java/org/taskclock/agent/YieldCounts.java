@@ -91,7 +91,7 @@ final class YieldCounts {
     /**
      * A call site of Thread.yield.
      *
-     * @param frames the stack from the caller of yield outwards, up to the depth that is kept
+     * @param frames the stack from the caller of yield outward, up to the depth that is kept
      * @param yields all yields at this site
      * @param virtualYields the yields of virtual threads among them
      */
@@ -110,7 +110,8 @@ final class YieldCounts {
     private static final int FIELDS = 12;
     private static final int MAX_DEPTH = 8;
     /**
-     * The maximum number each of sites, names of virtual threads, and names of ended threads. The rest is "(other)".
+     * The maximum number of sites, of names of virtual threads, and of names of ended threads. The rest are counted as
+     * "(other)".
      */
     private static final int MAX_ENTRIES = 1_000;
 
@@ -122,7 +123,7 @@ final class YieldCounts {
     private static final List<StackTraceElement> OTHER_SITE = List.of();
 
     private final Hooks hooks;
-    /** Held while sweeping and reading. A thread that yields never waits for it. */
+    /** Held while sweeping and reading. A yielding thread never waits for it. */
     private final ReentrantLock lock = new ReentrantLock();
     /** Names of threads by the numbers of their records. */
     private final Map<Integer, String> names = new ConcurrentHashMap<>();
@@ -135,7 +136,7 @@ final class YieldCounts {
     /** The number of records in use that triggers a sweep. */
     private volatile int sweepThreshold = MIN_SWEEP_THRESHOLD;
 
-    private volatile boolean overflown;
+    private volatile boolean truncated;
 
     YieldCounts(Hooks hooks) {
         this.hooks = hooks;
@@ -144,12 +145,12 @@ final class YieldCounts {
     // ---- called on the thread that yields
 
     /**
-     * Adds a thread that yields, or carries a yielding one, for the first time. A negative record means that none is
-     * free.
+     * Adds a platform thread that first yields or carries a yielding virtual thread. A negative record means that none
+     * is free.
      */
     void addThread(Thread thread, int record) {
         if (record < 0) {
-            overflown = true;
+            truncated = true;
             return;
         }
         names.put(record, thread.getName());
@@ -199,8 +200,8 @@ final class YieldCounts {
     // ---- called by readers
 
     /** Returns whether there were more threads, names, or sites than are kept. */
-    boolean isOverflown() {
-        return overflown
+    boolean isTruncated() {
+        return truncated
                 || sites.containsKey(OTHER_SITE)
                 || virtualThreads.containsKey(OTHER)
                 || ended.containsKey(OTHER);
@@ -268,7 +269,7 @@ final class YieldCounts {
     private void sweep() {
         long[] last = new long[FIELDS];
         for (int record : names.keySet().toArray(new Integer[0])) {
-            // The name first: as soon as the record is free, another thread may get it and store its own name.
+            // The name is removed first: once the record is free, another thread may get it and store its own name.
             String threadName = names.remove(record);
             if (!hooks.freeYielder(record, last)) {
                 names.putIfAbsent(record, threadName);

@@ -44,7 +44,7 @@ class AgentAttachTest {
      * 10 ms, or ticks, and the same for many calls in a row.
      */
     private static boolean answersFromClock() {
-        // The clock may stop for a short time, after a hypervisor stole time that the kernel deducts.
+        // The clock may stop for a short time after a hypervisor stole time that the kernel deducts.
         for (int i = 0; i < 10; i++) if (isFineGrained()) return true;
         return false;
     }
@@ -172,14 +172,17 @@ class AgentAttachTest {
     @Test
     void shouldLeaveNothingBehind() throws IOException, InterruptedException {
         String rounds = System.getProperty("attach.rounds", "1000");
-        // Otherwise the JVM's own threads start and end, and would be taken for the agent's.
+        // Otherwise the JVM's own threads start and end and would be mistaken for the agent's.
         JvmLauncher jvm = attachable().option("-XX:+UseSerialGC", "-XX:-UseDynamicNumberOfCompilerThreads");
         jvm.run(Rounds.class, rounds).assertSilent();
     }
 
     static final class Rounds {
         private static final int WARM_UP = 300;
-        /** The JVM's method profiles are there too and grow for a while. One class per round would be twice this. */
+        /**
+         * The JVM's method profiles are in Metaspace, too, and grow for a while. A leak of one class per round would be
+         * twice this.
+         */
         private static final long METASPACE_TOLERANCE = 1_000_000;
         /** Carriers of virtual threads start and end. */
         private static final long THREAD_TOLERANCE = 3;

@@ -105,7 +105,8 @@ class EnvironmentTest {
     }
 
     /**
-     * The JVM rejects a cache that was created without an agent, with a message. One that was created with it works.
+     * The JVM rejects a cache that was created without an agent and prints a message. A cache that was created with the
+     * agent works.
      */
     @Test
     @EnabledForJreRange(minVersion = 25, disabledReason = "this JDK does not create an ahead-of-time cache in one step")
@@ -322,7 +323,7 @@ class EnvironmentTest {
         String ours = "-javaagent:" + System.getProperty("agent.jar") + "=yield=count";
         JvmLauncher.withoutAgent()
                 .option(isFirst ? option : ours, isFirst ? ours : option)
-                // Otherwise the JVM prints that it shares less when an agent adds to the boot class path.
+                // Otherwise the JVM warns that it shares fewer classes when an agent appends to the boot class path.
                 .option("-Xshare:off", "-Dotel.javaagent.logging=none")
                 .option("-Dotel.traces.exporter=none", "-Dotel.metrics.exporter=none", "-Dotel.logs.exporter=none")
                 .run(WithOtherAgent.class, other)

@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** Runs a program in a JVM of its own, on the JDK and class path of this one. */
+/** Runs a program in a separate JVM, on the JDK and class path of this one. */
 final class JvmLauncher {
     /** Far more than any program needs, so that only a program that hangs is killed. */
     private static final int TIMEOUT_SECONDS = 240;

@@ -92,7 +92,7 @@ class ManagementTest {
         assertThat(directory.resolve("err")).isEmptyFile();
     }
 
-    /** Waits until the program runs: attaching during the start can fail. */
+    /** Waits until the program runs, because attaching to a JVM that is starting can fail. */
     private static void awaitReady(Path out) throws IOException, InterruptedException {
         while (Files.size(out) == 0) Thread.sleep(10);
     }
@@ -114,7 +114,7 @@ class ManagementTest {
                     .startsWith("{\"version\":\"")
                     .contains("\"yieldMode\":\"count\",\"platformYields\":", "\"virtualThreads\":[", "\"reportNanos\":")
                     .endsWith("}");
-            // Properties that others add are there too.
+            // Properties that other code adds are included.
             machine.startLocalManagementAgent();
             assertThat(machine.getAgentProperties())
                     .containsKeys("com.sun.management.jmxremote.localConnectorAddress", "sun.java.command");
@@ -133,7 +133,7 @@ class ManagementTest {
     private static void checkRemotely(MBeanServerConnection connection) throws Exception {
         ThreadMXBean threads = ManagementFactory.newPlatformMXBeanProxy(
                 connection, ManagementFactory.THREAD_MXBEAN_NAME, ThreadMXBean.class);
-        // The time of the thread in the other JVM that answers.
+        // The time of the thread that answers in the other JVM.
         long cpu = threads.getCurrentThreadCpuTime();
         assertThat(threads.getCurrentThreadUserTime()).isBetween(0L, cpu + 1_000_000_000L);
         assertThatThrownBy(() -> threads.getThreadCpuTime(0))
@@ -187,7 +187,7 @@ class ManagementTest {
                 .assertSilent();
     }
 
-    /** Creating the server starts the logging, which programs may want to configure first. */
+    /** Creating the server would initialize logging, which programs may want to configure first. */
     static final class NoServer {
         public static void main(String[] args) throws Exception {
             String loaded = Files.readString(Path.of(System.getProperty("loaded")));

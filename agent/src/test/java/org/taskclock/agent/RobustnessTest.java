@@ -211,7 +211,7 @@ class RobustnessTest {
             }
         }
 
-        /** Leaves no space, then little space, for longer than the agent's threads sleep. */
+        /** Leaves no heap, and then little heap, for longer than the agent's threads sleep. */
         private static void fillHeap() {
             List<byte[]> blocks = new ArrayList<>();
             long end = System.nanoTime() + FULL_MILLIS * 1_000_000;
@@ -345,7 +345,8 @@ class RobustnessTest {
                     ready.countDown();
                     await(go);
                     try {
-                        // It runs on this thread: its scheduler runs it on the thread that starts it.
+                        // The virtual thread runs on this thread, because its scheduler runs it on the thread that
+                        // starts it.
                         newVirtualThread(Runnable::run, "many", () -> {}).start();
                         mounted.countDown();
                     } catch (Exception e) {
@@ -568,7 +569,7 @@ class RobustnessTest {
                 if (yielder.getName().startsWith("short-")) yields += yielder.getYields();
             }
             assertThat(yields).isEqualTo((long) WAVES * THREADS * YIELDS);
-            assertThat(bean.isOverflown()).isFalse();
+            assertThat(bean.isTruncated()).isFalse();
         }
     }
 

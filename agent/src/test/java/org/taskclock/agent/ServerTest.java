@@ -33,7 +33,7 @@ import org.eclipse.jetty.util.thread.VirtualThreadPool;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
 
-/** Loads a Jetty server that measures each request with ThreadMXBean, as query engines do. */
+/** Sends requests to a Jetty server that measures each of them with ThreadMXBean, as query engines do. */
 class ServerTest {
     private static final ThreadMXBean BEAN = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private static final String EXPECTED = "3000 requests, 0 wrong answers, 0 wrong times, at most 1% without time";

@@ -16,9 +16,8 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 /**
- * Checks that ThreadMXBean behaves like the JDK's. A program prints the kinds of its answers, with the agent and
- * without. The cases are those of the JDK's own tests of ThreadMXBean's CPU times, plus those in which we once
- * differed.
+ * Checks that ThreadMXBean behaves like the JDK's. A program prints what kind of answers it gets, with and without the
+ * agent. The cases are those of the JDK's own tests of ThreadMXBean's CPU times, plus those in which we once differed.
  */
 class ThreadMXBeanCompatibilityTest {
     @Test
@@ -202,7 +201,7 @@ class ThreadMXBeanCompatibilityTest {
         }
     }
 
-    /** The clock answers all places of the caller's id with one reading. */
+    /** The clock answers every occurrence of the caller's id with the same reading. */
     @Test
     void shouldAnswerEachPlaceOfTheOwnId() throws IOException, InterruptedException {
         JvmLauncher.withAgent("").run(OwnIdRepeated.class).assertSilent();

@@ -54,7 +54,7 @@ class UnknownJdkTest {
         });
     }
 
-    /** Replaces a native with a long parameter by a Java method that returns 4242. */
+    /** Replaces a native that has a long parameter with a Java method that returns 4242. */
     private static UnaryOperator<byte[]> replaceNative(String method) {
         return changed(visitor -> new ClassVisitor(Opcodes.ASM9, visitor) {
             @Override
@@ -269,7 +269,7 @@ class UnknownJdkTest {
                 UNAVAILABLE + "threadmxbean: sun.management.ThreadImpl.getCurrentThreadCpuTime is not as expected");
     }
 
-    /** Replaces calls of a method without arguments by the constant false. */
+    /** Replaces calls to a method without arguments with the constant false. */
     private static UnaryOperator<byte[]> replaceCallsByFalse(String called) {
         return changed(visitor -> new ClassVisitor(Opcodes.ASM9, visitor) {
             @Override
@@ -376,7 +376,7 @@ class UnknownJdkTest {
 
     @Test
     void shouldSkipThreadMXBeanIfTheClockDisagrees() throws IOException, InterruptedException {
-        // The JVM finds the agent's class like the program: the class path must not have it before the changed jar.
+        // The JVM looks up the agent's class on the class path, which must not have it before the changed jar.
         String classPath = Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
                 .filter(entry -> !entry.endsWith("taskclock-agent.jar"))
                 .filter(entry -> !Files.exists(Path.of(entry, "org", "taskclock", "agent", "Agent.class")))

@@ -4,7 +4,7 @@ package org.taskclock.agent;
 
 import java.lang.reflect.Method;
 
-/** Starts virtual threads by reflection, because the tests are compiled for JDK 17. */
+/** Starts virtual threads through reflection, because the tests are compiled for JDK 17. */
 final class VirtualThreadStarter {
     private VirtualThreadStarter() {}
 

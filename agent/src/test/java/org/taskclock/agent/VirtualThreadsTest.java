@@ -116,7 +116,7 @@ class VirtualThreadsTest {
                 .assertSilent();
     }
 
-    /** Flight Recorder samples, and thread dumps are taken continuously. */
+    /** Flight Recorder takes samples while thread dumps are taken continuously. */
     @Test
     void shouldBeExactDuringRecordingsAndThreadDumps() throws IOException, InterruptedException {
         runOrCheckMessage(RecordedAndDumped.class, "");
@@ -391,7 +391,7 @@ class VirtualThreadsTest {
             assertThat(carrier.getCarriedNanos() + carrier.getOwnNanos()).isEqualTo(carrier.getCpuNanos());
             carriers += carrier.getCpuNanos();
             own += carrier.getOwnNanos();
-            // The whole time of the kernel thread.
+            // The total time of the kernel thread.
             if (carrier.getTid() > 0) {
                 long total = ThreadClock.ofTid((int) carrier.getTid()).cpuNanos();
                 assertThat(carrier.getCpuNanos()).isLessThanOrEqualTo(total);
@@ -504,7 +504,7 @@ class VirtualThreadsTest {
             }
             for (Thread thread : some) thread.join();
             while (ended(bean, "short-#") < THREADS) Thread.sleep(10);
-            assertThat(bean.isOverflown()).isFalse();
+            assertThat(bean.isTruncated()).isFalse();
             for (int i = 0; i < NAMES; i++) {
                 VirtualThreadStarter.start("name" + Integer.toString(i, 36).replaceAll("[0-9]", "_") + i % 2, () -> {})
                         .join();
@@ -514,7 +514,7 @@ class VirtualThreadsTest {
                 for (char digit : Integer.toString(i).toCharArray()) letters.append((char) (digit - '0' + 'a'));
                 VirtualThreadStarter.start(letters.toString(), () -> {}).join();
             }
-            assertThat(bean.isOverflown()).isTrue();
+            assertThat(bean.isTruncated()).isTrue();
             assertThat(bean.getVirtualThreads()).hasSizeLessThan(1_100);
             assertThat(ended(bean, "(other)")).isGreaterThan(1_000);
         }
@@ -531,7 +531,7 @@ class VirtualThreadsTest {
         runOrCheckMessage(ManyWaiting.class, "", "100000");
     }
 
-    /** Each takes one object of the heap, of 40 bytes with compressed references. */
+    /** The agent adds one object to the heap for each thread: 40 bytes with compressed references. */
     static final class ManyWaiting {
         public static void main(String[] args) throws Exception {
             int count = Integer.parseInt(args[0]);

@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
-/** The agent's background thread, in this JVM and without an agent. */
+/** Tests the agent's background thread in this JVM, without an agent. */
 class WatchdogTest {
     private static final long TIMEOUT_SECONDS = 30;
 

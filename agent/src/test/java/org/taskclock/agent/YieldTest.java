@@ -87,7 +87,9 @@ class YieldTest {
         }
     }
 
-    /** Otherwise a virtual thread that waits for another one by yielding would never leave its carrier. */
+    /**
+     * If its yields did nothing, a virtual thread that waits for another one by yielding would never leave its carrier.
+     */
     @Test
     void shouldNotSilenceVirtualThreadsUnlessRequested() throws IOException, InterruptedException {
         if (JvmLauncher.feature() >= 21) {
@@ -191,14 +193,13 @@ class YieldTest {
     }
 
     /**
-     * A single yielding thread spends nearly all its time in the kernel. With the JDK's flag, or the agent, it does
-     * not.
+     * A single yielding thread spends nearly all its time in the kernel, except with the JDK's flag or with the agent.
      */
     @Test
     void shouldReplaceTheFlagOfTheJdk() throws IOException, InterruptedException {
         assertThat(systemShare(JvmLauncher.withoutAgent())).isGreaterThan(0.5);
         assertThat(systemShare(JvmLauncher.withAgent("yield=off"))).isLessThan(0.2);
-        // JDK 24 removed it.
+        // JDK 24 removed the flag.
         if (JvmLauncher.feature() < 24)
             assertThat(systemShare(JvmLauncher.withoutAgent().option("-XX:+DontYieldALot")))
                     .isLessThan(0.2);

@@ -80,7 +80,7 @@ public class AccountBenchmark extends BenchmarkSettings {
         }
     }
 
-    /** A thread that alternates between accounts. */
+    /** One thread alternates between accounts. */
     @Benchmark
     @OperationsPerInvocation(ACCOUNTS)
     @SuppressWarnings("try")

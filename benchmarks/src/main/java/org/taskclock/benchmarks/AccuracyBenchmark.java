@@ -57,7 +57,7 @@ public final class AccuracyBenchmark {
 
     private List<AccuracyResult> runAll(long nanos, Consumer<AccuracyResult> each) throws IOException {
         try (FileChannel zeros = FileChannel.open(Path.of("/dev/zero"))) {
-            // Warm up first: in a system burst, the interpreter would be counted as kernel time.
+            // Warm up first: in a system burst, time in the interpreter would be counted as kernel time.
             for (Workload workload : Workload.values()) run(workload, zeros, WARM_UP_NANOS);
             List<AccuracyResult> results = new ArrayList<>();
             for (Workload workload : Workload.values()) {

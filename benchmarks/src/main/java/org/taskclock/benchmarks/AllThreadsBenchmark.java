@@ -15,7 +15,7 @@ import org.taskclock.ThreadSnapshot;
 /** Measures the cost of reading the CPU time of all threads. */
 @State(Scope.Benchmark)
 public class AllThreadsBenchmark extends BenchmarkSettings {
-    /** Room for the JVM's own threads, which are read, too. */
+    /** Room for the JVM's own threads, which are also read. */
     private static final int ROOM_FOR_JVM = 200;
 
     private final ThreadMXBean stock = (ThreadMXBean) ManagementFactory.getThreadMXBean();

@@ -137,7 +137,7 @@ public final class AttachBenchmark {
         return StatUtils.percentile(values, 50);
     }
 
-    /** Runs a command and returns its CPU time in ms, in steps of 10 ms, in which the kernel counts ended children. */
+    /** Runs a command and returns its CPU time in ms. The kernel counts the time of children in steps of 10 ms. */
     private static double run(List<String> command) throws IOException, InterruptedException {
         double before = childMillis();
         Process process = new ProcessBuilder(command)

@@ -4,7 +4,7 @@ package org.taskclock.benchmarks;
 
 import org.taskclock.TaskClock;
 
-/** Prints the backend in use, for run.sh: JMH's results contain only the requested one. */
+/** Prints the backend in use, for run.sh, because JMH's results contain only the requested one. */
 public final class BackendInUse {
     private BackendInUse() {}
 

@@ -5,7 +5,7 @@ package org.taskclock.benchmarks;
 import java.util.Arrays;
 import org.apache.commons.math3.stat.StatUtils;
 
-/** The times of many brackets in nanoseconds. */
+/** The times of many brackets in nanoseconds. A bracket is a pair of time stamps around one or more readings. */
 final class BracketSamples {
     private final double[] nanos;
     private int count;
@@ -38,7 +38,7 @@ final class BracketSamples {
         return StatUtils.mean(nanos, count / 4, count - 2 * (count / 4));
     }
 
-    /** Returns the share of brackets that took longer. */
+    /** Returns the share of brackets that took longer than a limit. */
     double shareAbove(double limit) {
         return (double) Arrays.stream(nanos, 0, count)
                         .filter(time -> time > limit)

@@ -13,12 +13,12 @@ import org.taskclock.TaskClock;
  * The measurement of one row in one fork. One of the last four components is set, depending on the row; the others are
  * null.
  *
- * @param row its name
+ * @param row the name of the row
  * @param fork counted from 1
  * @param cost of readings after work or after a switch
  * @param cpuNanos the CPU time per reading by contender, when several threads read at the same time
  * @param firstNanos the time of the first reading in each of several JVMs
- * @param engine the cost of readings in a program with the shape of a query engine
+ * @param engine the cost of readings in a program shaped like a query engine
  */
 public record CadenceResult(
         String row,

@@ -8,11 +8,11 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * A row of the benchmark; each runs in its own JVM.
+ * A row of {@link CadenceBenchmark}. Each row runs in its own JVM.
  *
  * @param amount depends on the group: nanoseconds of work before each reading, readings after each switch, threads, or
  *     busy neighbors per processor
- * @param brackets timed per round; 0 in groups without brackets
+ * @param brackets the number of brackets timed per round; 0 in groups without brackets
  */
 record CadenceRow(String name, Group group, int amount, int brackets) {
     enum Group {

@@ -119,7 +119,7 @@ public final class ClockSoak {
             ReadingErrors ofKind = new ReadingErrors();
             errors.put(kind, ofKind);
             for (int i = 0; i < kind.threads(counts.processors); i++) {
-                ReadingValidator validator = new ReadingValidator(kind.toString(), this::violated);
+                ReadingValidator validator = ReadingValidator.ofKind(kind.toString(), this::violated);
                 ReadingComparator comparator =
                         new ReadingComparator(validator, random.split(), index, kinds, recordFrom, end);
                 FutureTask<Void> task = new FutureTask<>(() -> {
@@ -195,7 +195,8 @@ public final class ClockSoak {
     }
 
     /**
-     * Profiles with each event a quarter of the time, so that SIGPROF interrupts any thread. Pauses for the other half.
+     * Profiles with each of two events for a quarter of the time, so that SIGPROF interrupts any thread, and pauses for
+     * the other half.
      */
     private static long profile(long end) throws IOException, InterruptedException {
         AsyncProfiler profiler = AsyncProfiler.getInstance();

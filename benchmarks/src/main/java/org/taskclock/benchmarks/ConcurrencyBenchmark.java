@@ -20,9 +20,9 @@ import org.taskclock.TaskClock;
  * Measures whether threads that read at the same time disturb each other: with more threads than processors, and on two
  * processors.
  *
- * <p>JMH samples with System.nanoTime, which takes 20 to 30 ns, in steps of about 10 ns, and would hide a single
- * reading. Therefore, ten readings are timed together, and the scores are those of ten. That is few enough that at most
- * one bracket in a hundred contains a context switch.
+ * <p>JMH samples with System.nanoTime, whose cost (20 to 30 ns) and step (about 10 ns) would hide a single reading.
+ * Therefore, ten readings are timed together, and scores are per ten readings. That is few enough that at most one
+ * bracket in a hundred contains a context switch.
  */
 @Warmup(iterations = 4, time = 500, timeUnit = TimeUnit.MILLISECONDS)
 @Measurement(iterations = 10, time = 200, timeUnit = TimeUnit.MILLISECONDS)
@@ -32,7 +32,7 @@ public class ConcurrencyBenchmark extends BenchmarkSettings {
     /** Keeps each thread on one processor. The first thread gets the last processor. */
     @State(Scope.Thread)
     public static class OnProcessor {
-        /** For each iteration, because JMH may pass the state to another thread. */
+        /** Runs before each iteration, because JMH may pass the state to another thread. */
         @Setup(Level.Iteration)
         public void setUp(ThreadParams thread) {
             NativeScheduling.keepOnProcessor(thread.getThreadIndex());
@@ -71,8 +71,8 @@ public class ConcurrencyBenchmark extends BenchmarkSettings {
     }
 
     /**
-     * The control: threads that share nothing reach less than twice the throughput if other programs use the
-     * processors, too.
+     * The control: threads that share nothing reach less than twice the throughput if other programs also use the
+     * processors.
      */
     @Benchmark
     public long nanoTimeOnOneProcessor(OnProcessor unused) {

@@ -10,7 +10,10 @@ import java.util.SplittableRandom;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 
-/** Ways to disturb threads while their clock is compared with the kernel's. All run at the same time. */
+/**
+ * Ways to disturb threads while their clock is compared with the kernel's. {@link ReadingComparator#isActive} decides
+ * when each one runs.
+ */
 enum Disturbance {
     PREEMPTED("spinners, preempted") {
         @Override
@@ -28,7 +31,7 @@ enum Disturbance {
         }
     },
     YIELDING("yielding to each other") {
-        /** On one processor, where threads are switched out for the shortest time. */
+        /** Runs on one processor, where threads are switched out for the shortest time. */
         @Override
         @SuppressWarnings("ThreadPriorityCheck") // a yield is one way to be switched out
         void run(ReadingComparator comparator, Counts counts) {
@@ -87,7 +90,7 @@ enum Disturbance {
         }
     },
     MIGRATED("migrated") {
-        /** Moves itself, and another thread moves it at any moment. */
+        /** Moves itself from time to time, and is moved by another thread at any moment. */
         @Override
         void run(ReadingComparator comparator, Counts counts) throws InterruptedException {
             int processors = counts.processors;
@@ -191,7 +194,7 @@ enum Disturbance {
         return 2;
     }
 
-    /** Compares until the comparator ends. */
+    /** Compares until {@link ReadingComparator#isRunning} returns false. */
     abstract void run(ReadingComparator comparator, Counts counts) throws IOException, InterruptedException;
 
     private static void echo(Pipe request, Pipe response) {

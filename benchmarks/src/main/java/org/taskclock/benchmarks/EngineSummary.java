@@ -29,7 +29,7 @@ final class EngineSummary {
                 .toArray();
     }
 
-    /** Returns the number of readings in each of these blocks. */
+    /** Returns the number of readings in each block of all forks. */
     private double[] readings() {
         return row.forks().stream()
                 .flatMapToDouble(fork -> fork.engine().cpuNanos().get(ReadingLoop.NOTHING.text).stream()

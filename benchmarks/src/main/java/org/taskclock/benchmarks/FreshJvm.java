@@ -15,7 +15,7 @@ final class FreshJvm {
     private FreshJvm() {}
 
     /**
-     * Runs a program to its end. It shares the standard error of this JVM.
+     * Runs a program until it exits. The program inherits this JVM's standard error.
      *
      * @return the lines that it printed
      * @throws IOException if its exit code is not 0

@@ -34,7 +34,10 @@ record Goal(String text, Backends backends, List<String> benchmarks, Function<Jm
             this(measured, met ? "yes" : "**no**");
         }
 
-        /** A result below the floor means that the measurement of the floor was disturbed. */
+        /**
+         * Returns the verdict for a result compared with a floor. A result below the floor means that the measurement
+         * of the floor was disturbed.
+         */
         static Verdict overFloor(String measured, double ratio, boolean met) {
             return ratio < FLOOR_TOLERANCE ? new Verdict(measured, "floor disturbed") : new Verdict(measured, met);
         }

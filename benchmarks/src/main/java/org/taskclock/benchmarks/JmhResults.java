@@ -18,8 +18,8 @@ import org.apache.commons.math3.stat.descriptive.rank.Percentile.EstimationType;
  * JMH's results for one JVM, from its JSON. Keys are class, method, and parameters: {@code OtherThreadBenchmark.now
  * parked}.
  *
- * <p>Goals apply to the median of all iterations of all forks. The 10th percentile shows the cost of an operation
- * without disturbances by other programs.
+ * <p>Goals apply to the median of all iterations of all forks. The 10th percentile shows the cost of an operation that
+ * other programs do not disturb.
  */
 final class JmhResults {
     private static final Runtime.Version FIRST_WITH_FFM = Runtime.Version.parse("22");

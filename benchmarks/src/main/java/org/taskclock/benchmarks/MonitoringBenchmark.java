@@ -21,7 +21,11 @@ public final class MonitoringBenchmark {
     private static final int MAX_SETTLE_SECONDS = 5;
     private static final int BUSY_THREADS = 50;
 
-    /** @param command without the process id, which is its last argument */
+    /**
+     * A monitoring tool.
+     *
+     * @param command without the process id, which is the last argument
+     */
     private record Tool(String text, List<String> command) {}
 
     /**
@@ -146,7 +150,9 @@ public final class MonitoringBenchmark {
         return sum;
     }
 
-    /** Starts a tool. The taskclock script replaces itself with the JVM, so this is its process, too. */
+    /**
+     * Starts a tool. For the taskclock script, the process is that of the JVM, with which the script replaces itself.
+     */
     private static Process start(List<String> command, String pid) throws IOException {
         List<String> all = new ArrayList<>(command);
         all.add(pid);

@@ -19,7 +19,7 @@ import org.taskclock.TaskClock;
  * Needs JDK 21.
  */
 @State(Scope.Thread)
-// Code is recompiled after the calls are linked.
+// The warm-up is long because code is recompiled after the calls are linked.
 @Warmup(iterations = 15, time = 200, timeUnit = TimeUnit.MILLISECONDS)
 @Measurement(iterations = 10, time = 200, timeUnit = TimeUnit.MILLISECONDS)
 @SuppressWarnings("ThreadPriorityCheck") // measures yields
@@ -29,7 +29,7 @@ public class MountBenchmark extends BenchmarkSettings {
     private static final String ONE_CARRIER = "-Djdk.virtualThreadScheduler.parallelism=1";
     private static final String ALLOWED = "--enable-native-access=ALL-UNNAMED";
     private static final String UNLOCK = "-XX:+UnlockExperimentalVMOptions";
-    /** The JVM does not notify agents of virtual threads, so these cost the same as without an agent. */
+    /** Keeps the JVM from notifying agents of mounts and unmounts, so that these cost the same as without an agent. */
     private static final String NO_TRANSITIONS = "-XX:-DoJVMTIVirtualThreadTransitions";
 
     private static final String OURS = "-javaagent:target/taskclock-agent.jar";
@@ -43,7 +43,7 @@ public class MountBenchmark extends BenchmarkSettings {
         try {
             return Thread.class.getMethod("startVirtualThread", Runnable.class);
         } catch (NoSuchMethodException e) {
-            throw new UnsupportedOperationException("JDK 21 or later is needed", e);
+            throw new UnsupportedOperationException("virtual threads require JDK 21 or later", e);
         }
     }
 

@@ -10,7 +10,8 @@ import org.taskclock.KernelReaders;
 import org.taskclock.TaskClock;
 
 /**
- * A thread of a query engine. Takes a split, runs it for a quantum, hands it to the next driver, and waits for another.
+ * A thread of a query engine. It takes a split, runs it for a quantum, hands it to the next driver, and waits for
+ * another split.
  */
 final class QueryDriver extends Thread {
     private static final int PAGE_ROWS = 1 << 12;
@@ -29,7 +30,7 @@ final class QueryDriver extends Thread {
      */
     record Work(QueryPlan plan, ReadingLoop clock, boolean recorded, CountDownLatch splitsLeft) {}
 
-    /** Used by one driver at a time. */
+    /** A share of the work, used by one driver at a time. */
     static final class Split {
         private final Work work;
         private final int number;
@@ -108,7 +109,10 @@ final class QueryDriver extends Thread {
         return used;
     }
 
-    /** Reads the kernel's clock before and after TaskClock, not through it, which would refresh TaskClock's base. */
+    /**
+     * Reads the kernel's clock directly before and after TaskClock, because reading it through TaskClock would refresh
+     * TaskClock's base.
+     */
     private long compare(boolean recorded) {
         long before = KERNEL.nanos();
         long start = System.nanoTime();

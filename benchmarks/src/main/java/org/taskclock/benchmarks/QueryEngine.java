@@ -11,7 +11,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedTransferQueue;
 
 /**
- * A program with the shape of a query engine: drivers take splits from a queue and read a clock before and after each
+ * A program shaped like a query engine: drivers take splits from a queue and read a clock before and after each
  * operator call. Blocks of the same work alternate between clocks, so that a disturbance of the machine affects all of
  * them.
  */

@@ -27,7 +27,7 @@ final class ReadingComparator {
      *
      * @param kind the index of the kind of thread, below {@code kinds}
      * @param recordFrom the end of the warm-up, by System.nanoTime()
-     * @param end when to end, by System.nanoTime()
+     * @param end the end of the comparison, by System.nanoTime()
      */
     ReadingComparator(
             ReadingValidator validator, SplittableRandom random, int kind, int kinds, long recordFrom, long end) {
@@ -63,8 +63,8 @@ final class ReadingComparator {
     }
 
     /**
-     * Compares once. Reads the kernel's clock before and after TaskClock, not through it, which would refresh
-     * TaskClock's base.
+     * Compares once. Reads the kernel's clock directly before and after TaskClock, because reading it through TaskClock
+     * would refresh TaskClock's base.
      */
     void compare() {
         int way = random.nextInt(16);
@@ -83,7 +83,7 @@ final class ReadingComparator {
             cpu = parts[0];
         } else {
             cpu = TaskClock.cpuNanos();
-            // Consecutive readings: a small step back would be over after a system call.
+            // Read several times in a row, because a small step back would no longer show after a system call.
             for (int i = way < 6 ? random.nextInt(20) : 0; i > 0; i--) {
                 validator.checkNext(cpu);
                 cpu = TaskClock.cpuNanos();

@@ -5,8 +5,8 @@ package org.taskclock.benchmarks;
 import org.HdrHistogram.Histogram;
 
 /**
- * Errors of many readings; the error is 0 if the reading lies between two of the kernel's. Used by one thread at a
- * time.
+ * Errors of many readings. The error of a reading is 0 if it lies between the kernel's readings before and after it.
+ * Used by one thread at a time.
  */
 final class ReadingErrors {
     private static final int DIGITS = 3;
@@ -24,7 +24,7 @@ final class ReadingErrors {
      * Records an error.
      *
      * @param error positive if ahead of the kernel, negative if behind it
-     * @param width the distance of the kernel's two readings, within which no error is visible
+     * @param width the distance between the kernel's two readings, within which no error is visible
      */
     void record(long error, long width) {
         sizes.recordValue(Math.abs(error));
@@ -36,8 +36,8 @@ final class ReadingErrors {
     }
 
     /**
-     * Records the time of a reading and of a system call after it. A reading that took less than half as long made no
-     * system call.
+     * Records the time of a reading and of a system call after it. A reading that took less than half the time of the
+     * system call made none.
      */
     void recordTime(long nanos, long kernelNanos) {
         timed++;

@@ -4,17 +4,38 @@ package org.taskclock.benchmarks;
 
 import java.util.function.Consumer;
 
-/** Validates the readings of one thread at a time. Records inaccuracies and reports violations of the contract. */
-final class ReadingValidator {
+/**
+ * Validates the readings of one thread at a time. Records inaccuracies and reports violations of the clock's contract.
+ * Soaks use it, and so does {@code taskclock doctor}.
+ */
+public final class ReadingValidator {
+    /** The kinds of violations. */
+    public enum Violation {
+        /** cpu differs from the kernel's by more than any base may be wrong. */
+        ERROR,
+        /** cpu grew faster than wall-clock time. */
+        WALL_TIME,
+        /** user and system do not add up to cpu, or one of them is negative. */
+        SUM,
+        /** A value decreased. */
+        BACKWARD
+    }
+
+    /** Receives violations. */
+    public interface Listener {
+        /** Called for each violation, on the thread that validates. */
+        void report(Violation violation, String description);
+    }
+
     /** The life of a base, and therefore the largest possible error. */
     static final long MAX_ERROR_NANOS = 1_000_000;
     /**
-     * How much more cpu may grow than wall-clock time between two readings: the first may be behind, the second ahead.
+     * How much more cpu may grow between two readings than wall-clock time, because the first may be behind and the
+     * second ahead.
      */
     static final long WALL_TOLERANCE_NANOS = 100_000;
 
-    private final String kind;
-    private final Consumer<String> violations;
+    private final Listener listener;
     private final ReadingErrors errors = new ReadingErrors();
 
     private long lastWallNanos;
@@ -23,10 +44,15 @@ final class ReadingValidator {
     private long lastUser;
     private long lastSystem;
 
-    ReadingValidator(String kind, Consumer<String> violations) {
-        this.kind = kind;
-        this.violations = violations;
+    /** Constructs a validator for the readings of a first thread. */
+    public ReadingValidator(Listener listener) {
+        this.listener = listener;
         changeThread();
+    }
+
+    /** Constructs a validator that reports violations as text, with the kind of thread in front. */
+    static ReadingValidator ofKind(String kind, Consumer<String> violations) {
+        return new ReadingValidator((violation, description) -> violations.accept(kind + ": " + description));
     }
 
     /** Prepares for readings of another thread. */
@@ -42,7 +68,7 @@ final class ReadingValidator {
      * Returns how far a reading is ahead of the kernel's next reading or, if negative, behind the kernel's previous
      * one.
      */
-    static long error(long before, long cpu, long after) {
+    public static long error(long before, long cpu, long after) {
         return cpu > after ? cpu - after : Math.min(cpu - before, 0);
     }
 
@@ -55,46 +81,47 @@ final class ReadingValidator {
     void checkCpu(long wallBefore, long before, long cpu, long after, long wallAfter, boolean recorded) {
         long error = error(before, cpu, after);
         if (Math.abs(error) > MAX_ERROR_NANOS)
-            report("cpu " + cpu + " is " + error + " ns off the kernel's " + before + " to " + after);
+            listener.report(
+                    Violation.ERROR, "cpu " + cpu + " is " + error + " ns off the kernel's " + before + " to " + after);
         checkNext(cpu);
         long excess = cpu - comparedCpu - (wallAfter - lastWallNanos);
         // The first reading includes CPU time from before the first wall-clock time.
         if (comparedCpu != 0 && excess > WALL_TOLERANCE_NANOS)
-            report("cpu grew by " + excess + " ns more than wall time");
+            listener.report(Violation.WALL_TIME, "cpu grew by " + excess + " ns more than wall time");
         comparedCpu = cpu;
         lastWallNanos = wallBefore;
         if (recorded) errors.record(error, after - before);
     }
 
     /** Checks a reading against the previous one only. */
-    void checkNext(long cpu) {
+    public void checkNext(long cpu) {
         checkMonotonic("cpu", lastCpu, cpu);
         lastCpu = cpu;
     }
 
     /** Checks user and system of a reading whose cpu was checked. */
-    void checkParts(long cpu, long user, long system) {
-        if (user + system != cpu) report("user " + user + " and system " + system + " are not cpu " + cpu);
+    public void checkParts(long cpu, long user, long system) {
+        if (user + system != cpu || user < 0 || system < 0)
+            listener.report(Violation.SUM, "user " + user + " and system " + system + " are not cpu " + cpu);
         checkUser(user);
         checkSystem(system);
     }
 
-    void checkUser(long user) {
+    /** Checks user against the previous reading. */
+    public void checkUser(long user) {
         checkMonotonic("user", lastUser, user);
         lastUser = user;
     }
 
-    void checkSystem(long system) {
+    /** Checks system against the previous reading. */
+    public void checkSystem(long system) {
         checkMonotonic("system", lastSystem, system);
         lastSystem = system;
     }
 
     private void checkMonotonic(String part, long last, long now) {
-        if (now < last) report(part + " went back by " + (last - now) + " ns, from " + last);
-    }
-
-    private void report(String violation) {
-        violations.accept(kind + ": " + violation);
+        if (now < last)
+            listener.report(Violation.BACKWARD, part + " went back by " + (last - now) + " ns, from " + last);
     }
 
     ReadingErrors errors() {

@@ -100,7 +100,7 @@ public final class SafepointBenchmark {
         forceSafepoints(nanos);
     }
 
-    /** Looks for deadlocks, which is a cheap safepoint operation on every JDK. */
+    /** Forces safepoints by looking for deadlocks, which is a cheap safepoint operation on every JDK. */
     private static void forceSafepoints(long nanos) throws InterruptedException {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         long end = System.nanoTime() + nanos;

@@ -54,7 +54,10 @@ public enum SplitReader {
             return new CpuTime(stat.userNanos() + stat.systemNanos(), stat.userNanos(), stat.systemNanos());
         }
     },
-    /** Like a caller of ThreadMXBean, which has no method for system time. */
+    /**
+     * Computes system time from cpu and user, as callers of ThreadMXBean must, because it has no method for system
+     * time.
+     */
     STOCK("ThreadMXBean") {
         @Override
         CpuTime ofThread() {
@@ -62,13 +65,13 @@ public enum SplitReader {
             return withUser(user, THREADS.getCurrentThreadCpuTime());
         }
 
-        /** The JVM does not report user time of a process. */
+        /** Returns unknown, because the JVM does not report the user time of a process. */
         @Override
         CpuTime ofProcess() {
             return CpuTime.UNKNOWN;
         }
     },
-    /** The clock that ThreadMXBean reads since JDK 25.0.5. */
+    /** The clock that ThreadMXBean has read since JDK 25.0.5. */
     VIRT("raw VIRT") {
         @Override
         CpuTime ofThread() {

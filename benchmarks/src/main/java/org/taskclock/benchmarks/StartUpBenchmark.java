@@ -8,15 +8,19 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Measures how much the agent adds to the start of a JVM: starts a program that does nothing without an agent, with an
- * agent that does nothing, and with ours, in alternation. Arguments: {@code --rounds N}, {@code --markdown}.
+ * Measures how much the agent adds to JVM startup: starts a program that does nothing without an agent, with an agent
+ * that does nothing, and with ours, in alternation. Arguments: {@code --rounds N}, {@code --markdown}.
  */
 public final class StartUpBenchmark {
     private static final int WARM_UPS = 3;
     private static final String OURS = "-javaagent:target/taskclock-agent.jar";
     private static final int MAX_MILLIS = 60;
 
-    /** @param bare the index of the start without an agent to compare with */
+    /**
+     * A way to start a program.
+     *
+     * @param bare the index of the start without an agent to compare with
+     */
     private record Start(String text, int bare, Class<?> program, List<String> options) {}
 
     private final List<Start> starts;

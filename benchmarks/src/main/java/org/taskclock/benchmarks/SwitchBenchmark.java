@@ -13,10 +13,10 @@ import java.util.function.IntToDoubleFunction;
 import org.taskclock.Backend;
 
 /**
- * Measures the cost of reading for a program that does little but switch: two threads alternate on one processor and
- * read once per turn. Each backend has its own JVM. The JVMs measure in alternation, and are replaced after some rounds
- * because no two JVMs are equally fast. Arguments: {@code --rounds N}, {@code --markdown}, or {@code --json} for one
- * {@link SwitchCost} per line, of turns with arithmetic only.
+ * Measures the cost of reading for a program that does little but switch threads: two threads alternate on one
+ * processor and read once per turn. Each backend has its own JVM. The JVMs measure in alternation, and are replaced
+ * after some rounds because the speed of JVMs differs. Arguments: {@code --rounds N}, {@code --markdown}, or
+ * {@code --json} for one {@link SwitchCost} per line, of turns with arithmetic only.
  */
 public final class SwitchBenchmark {
     private static final int ROUNDS_PER_JVM = 5;

@@ -97,8 +97,8 @@ final class SwitchingJvm implements AutoCloseable {
     }
 
     /**
-     * Returns the CPU time of a turn, which excludes other work on the processor. Uses new threads each time: one that
-     * has read on backend rseq-own remains registered with the kernel.
+     * Returns the CPU time of a turn, which excludes other work on the processor. Uses new threads each time, because a
+     * thread that has read on backend rseq-own remains registered with the kernel.
      */
     private static double turnNanos(ReadingLoop contender, int arithmetic, int request, int response) throws Exception {
         FutureTask<Long> first = new FutureTask<>(() -> {

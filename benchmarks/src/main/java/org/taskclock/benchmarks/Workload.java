@@ -88,7 +88,7 @@ public enum Workload {
     /** Runs one round of a few milliseconds at most. */
     abstract void round(MeasuredBursts bursts, KernelTicks ticks);
 
-    /** Returns whether each round runs in its own thread, and the process is measured. */
+    /** Returns whether the whole process is measured, and each round runs in its own thread. */
     boolean isOfProcess() {
         return this == SHORT_THREADS;
     }

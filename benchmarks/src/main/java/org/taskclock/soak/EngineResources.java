@@ -16,7 +16,7 @@ import javax.management.openmbean.CompositeData;
 import org.apache.commons.math3.stat.descriptive.rank.Median;
 
 /**
- * Resources that an engine uses at one moment. The heap has a fixed size and is touched when the JVM starts, so
+ * The resources that an engine uses at one moment. The heap has a fixed size and is touched when the JVM starts, so
  * resident memory grows only with native memory; files that the engine maps are excluded.
  *
  * @param operations of the engine so far

@@ -21,7 +21,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Runs an engine under load without and with the agent, disturbs it, and reports what changed. */
+/** Runs an engine under load, first without the agent and then with it, disturbs it, and reports what changed. */
 @Command(
         name = "soak",
         mixinStandardHelpOptions = true,
@@ -183,7 +183,7 @@ public final class EngineSoak implements Callable<Integer> {
         long mounts;
         String withSummary = options + ",summary=" + work;
         List<String> jvmOptions = new ArrayList<>(withAgent(withSummary));
-        jvmOptions.add("-Dsoak.paced=true"); // for an engine whose threads would otherwise grow with its throughput
+        jvmOptions.add("-Dsoak.paced=true"); // for engines whose number of threads follows throughput
         Engine engine = Engine.start(java, jvmOptions, command, log);
         try (engine) {
             OperatorActions operator =

@@ -98,7 +98,8 @@ final class OperatorActions {
     /**
      * Performs one action. Consecutive indexes cycle through all actions.
      *
-     * @throws IOException if the action failed, or a feature of the agent is missing afterwards; names the action
+     * @throws IOException if the action fails or a feature of the agent is missing afterward; the message names the
+     *     action
      */
     void perform(int index) throws IOException, InterruptedException {
         String name = actions.keySet().stream()

@@ -2,7 +2,7 @@
 // Copyright the TaskClock authors
 
 /**
- * Soaks of the agent in real engines: a program under load runs with the agent while the soak does to it everything
- * that an operator might do. The programs are in the directory {@code integration}.
+ * Soak tests of the agent in real engines: while a program runs under load with the agent, the soak performs every
+ * action that an operator might. The programs are in the directory {@code integration}.
  */
 package org.taskclock.soak;

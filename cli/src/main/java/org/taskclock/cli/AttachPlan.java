@@ -42,7 +42,7 @@ record AttachPlan(long pid, List<String> changes) {
         }
         if (isOn(given, "jfr"))
             changes.add("registers three event types, off by default, once Flight Recorder is used");
-        changes.add("adds the agent's report to the properties that the JVM gives to tools that attach");
+        changes.add("adds the agent's report to the agent properties, which attaching tools can read");
         if (given.containsKey("summary")) changes.add("writes a summary to " + given.get("summary") + " on exit");
         return new AttachPlan(pid, changes);
     }
@@ -64,7 +64,7 @@ record AttachPlan(long pid, List<String> changes) {
     }
 
     String text() {
-        StringBuilder text = new StringBuilder("attaching to " + pid + " would change:\n");
+        StringBuilder text = new StringBuilder("attaching to " + pid + " does the following:\n");
         for (String change : changes) text.append("- ").append(change).append('\n');
         return text.append("Nothing was changed.\n").toString();
     }

@@ -9,7 +9,7 @@ final class CellFormat {
     private CellFormat() {}
 
     /**
-     * Formats a number in at most five columns, with unit k, M or G from 100,000 on; "-" if it is unknown (negative or
+     * Formats a number in at most five columns, with suffix k, M or G from 100,000; "-" if it is unknown (negative or
      * NaN).
      */
     static String number(double value) {

@@ -83,8 +83,8 @@ final class CheckCommand implements Callable<Integer> {
             names = "--pool",
             paramLabel = "NAME",
             description =
-                    "Check only this pool: its threads' name with # for each number. Yields of virtual threads count"
-                            + " for their carriers.")
+                    "Check only this pool: the name of its threads, with # for each number. Yields of virtual threads"
+                            + " count for their carriers.")
     private String pool;
 
     @Option(names = "--no-attach", description = "Do not attach to the JVM: names are truncated to 15 characters.")
@@ -94,7 +94,7 @@ final class CheckCommand implements Callable<Integer> {
     private long userNanos;
     private long nanos;
     private double yieldCount;
-    /** The time during which yields were counted. */
+    /** Total length of the intervals in which yields were counted. */
     private long countedNanos;
 
     private boolean poolSeen;
@@ -120,7 +120,7 @@ final class CheckCommand implements Callable<Integer> {
             }
             if (!"count".equals(previousMode)) TargetJvm.of(pid).configureAgent("yield=count");
             Thread restore = new Thread(() -> restoreYieldMode(pid, previousMode));
-            // Restores the agent on SIGINT and SIGTERM too.
+            // Restores the yield mode on SIGINT and SIGTERM too.
             Runtime.getRuntime().addShutdownHook(restore);
             try {
                 return check(pid);

@@ -18,8 +18,8 @@ import org.taskclock.ThreadClock;
 import org.taskclock.cli.ReadTimer.Reader;
 
 /**
- * The ways to read a thread's CPU time that doctor compares. Each has its own loop: a shared one would call the readers
- * through an interface, which the JVM could neither inline nor predict, and which costs as much as a fast read.
+ * The ways to read a thread's CPU time that doctor compares. Each has its own loop: a shared loop would call the
+ * readers through an interface. The JIT compiler cannot inline such a call, which costs as much as a fast read.
  */
 final class ClockReaders {
     private ClockReaders() {}
@@ -130,7 +130,9 @@ final class ClockReaders {
                 }));
     }
 
-    /** Starts a parked thread: a running one would use a processor, and reading its clock locks its run queue. */
+    /**
+     * Starts a thread that parks: a running one would occupy a processor, and reading its clock locks its run queue.
+     */
     private static Thread startParkedThread() {
         Thread thread = new Thread(
                 () -> {

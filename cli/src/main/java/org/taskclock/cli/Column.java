@@ -85,7 +85,10 @@ enum Column {
         return cores <= 0 || thread.cpuNanos() < 0 ? -1 : interval.percent(thread.cpuNanos()) / cores;
     }
 
-    /** Orders values from high to low, but ids from low to high and text alphabetically; then by CPU time. */
+    /**
+     * Returns the order of rows: values from high to low, ids from low to high, text alphabetically. Ties are ordered
+     * by CPU time.
+     */
     Comparator<TableModel.Row> order() {
         Comparator<TableModel.Row> order;
         if (isText()) {

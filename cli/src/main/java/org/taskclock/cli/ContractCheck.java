@@ -24,7 +24,7 @@ import org.taskclock.CpuTime;
 import org.taskclock.TaskClock;
 
 /**
- * Checks a clock's contract: compares its readings with the kernel's on more threads than processors, while these
+ * Checks a clock's contract: compares its readings with the kernel's on more threads than processors, while the threads
  * compute, make system calls, block, and are preempted.
  */
 final class ContractCheck {
@@ -55,8 +55,8 @@ final class ContractCheck {
     }
 
     /**
-     * Allowed difference to getrusage beyond one tick. getrusage is as old as the thread's last tick, and a tick is
-     * late if interrupts are off or the host has preempted the processor.
+     * Allowed difference from getrusage beyond one tick. getrusage reports values as of the thread's last tick, and a
+     * tick is late if interrupts are off or the host has preempted the processor.
      */
     private static final long LATE_TICK_NANOS = 1_000_000;
 

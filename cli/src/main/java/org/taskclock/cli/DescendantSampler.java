@@ -3,8 +3,6 @@
 package org.taskclock.cli;
 
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -17,10 +15,11 @@ import java.util.concurrent.TimeUnit;
 import org.taskclock.CpuTime;
 import org.taskclock.ProcessClock;
 import org.taskclock.monitor.Interval;
+import org.taskclock.monitor.JvmProcesses;
 import org.taskclock.monitor.Sampler;
 import org.taskclock.monitor.ThreadUsage;
 
-/** Samples the JVMs among the descendants of a process from /proc, in case their agent does not report. */
+/** Samples the JVMs among a process's descendants through /proc, in case their agents do not report. */
 final class DescendantSampler {
     private static final Duration SCAN_INTERVAL = Duration.ofMillis(250);
     /** Threads are sampled on every n-th scan for processes. */
@@ -93,7 +92,7 @@ final class DescendantSampler {
             return;
         }
         try {
-            if (!Files.readString(Path.of("/proc/" + pid + "/maps")).contains("libjvm.so")) return;
+            if (!JvmProcesses.hasLibjvm(pid)) return;
             Sampler sampler = Sampler.withoutAttach(pid);
             jvms.put(pid, new Jvm(sampler));
             sampler.next();

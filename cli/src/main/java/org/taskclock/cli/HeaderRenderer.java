@@ -15,7 +15,7 @@ import org.taskclock.monitor.ThreadUsage;
 final class HeaderRenderer {
     /** Width of the text before a bar. */
     private static final int LABEL_WIDTH = 52;
-    /** Width of the JVM's name within it. */
+    /** Width of the JVM's name within that text. */
     private static final int NAME_WIDTH = 24;
 
     private HeaderRenderer() {}
@@ -48,7 +48,7 @@ final class HeaderRenderer {
         return lines;
     }
 
-    /** Puts the name last, because it may be long. */
+    /** Returns the first line. The name comes last, because it may be long. */
     private static String heading(ViewState view, Interval interval, int width) {
         int threads = 0;
         int running = 0;
@@ -71,7 +71,7 @@ final class HeaderRenderer {
         return CellFormat.width(left) + 20 > width ? name : left + name;
     }
 
-    /** Formats when the interval ended, with the date if it is from a recording. */
+    /** Formats the time at which the interval ended, with the date if it is from a recording. */
     private static String time(Instant end, boolean withDate) {
         String text =
                 LocalDateTime.ofInstant(end, ZoneId.systemDefault()).withNano(0).toString();

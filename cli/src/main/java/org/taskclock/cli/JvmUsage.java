@@ -10,7 +10,7 @@ import org.taskclock.monitor.ThreadNames;
 import org.taskclock.monitor.ThreadUsage;
 
 /**
- * The CPU time of one JVM, as its agent reported on exit or as sampled from /proc.
+ * The CPU time of one JVM, as reported by its agent on exit or sampled from /proc.
  *
  * @param source "agent", or "proc" if the JVM was killed or has no agent
  * @param cpuNanos CPU time of the process; with "proc", up to the last sample
@@ -40,8 +40,8 @@ record JvmUsage(
             long platform, long virtual, long platformNanos, long schedulingNanos, List<AgentReport.Site> sites) {}
 
     /**
-     * Returns the CPU time that no known thread accounts for: of threads that ended between two samples, and of JVM
-     * shutdown.
+     * Returns the CPU time that no known thread accounts for: that of threads that ended between two samples, and of
+     * JVM shutdown.
      */
     long unaccountedNanos() {
         return Math.max(0, cpuNanos - pools.stream().mapToLong(Pool::cpuNanos).sum());

@@ -5,7 +5,7 @@ package org.taskclock.cli;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Applies key presses to the view. The keys are those of htop and top where these have one for the function. */
+/** Applies key presses to the view. The keys match those of htop and top where possible. */
 final class KeyBindings {
     /** Actions that the view cannot perform itself. */
     enum Action {

@@ -106,7 +106,7 @@ final class Main implements Callable<Integer> {
 
     /**
      * Returns whether this is {@code attach PID [OPTIONS]} or {@code detach PID}. These bypass picocli, which would
-     * take half of their CPU time, and the observed program competes for it.
+     * account for half of their CPU time, because they compete with the observed program for the processors.
      */
     private static boolean isSimpleAttach(String... args) {
         boolean isSimple = args.length >= 2 && (args[0].equals("attach") ? args.length <= 3 : isDetach(args));
@@ -159,7 +159,7 @@ final class Main implements Callable<Integer> {
         if (Boolean.getBoolean("taskclock.debug")) e.printStackTrace();
         if (e instanceof FileSystemException f) return fail(f.getFile() + ": " + RecordCommand.describe(f), FAILED);
         if (e instanceof IOException) {
-            // The reader, such as head, has closed the pipe.
+            // The process that reads the output, such as head, has closed the pipe.
             return "Broken pipe".equals(e.getMessage()) ? FAILED : fail("I/O error: " + e.getMessage(), FAILED);
         }
         return fail("internal error: " + e + ": please report it with the output of -Dtaskclock.debug=true", FAILED);

@@ -12,7 +12,7 @@ final class PromptEditor {
         view.typed = typed;
     }
 
-    /** Selects the next match, or opens the search prompt if nothing has been searched for. */
+    /** Selects the next match, or opens the search prompt if there is no search text yet. */
     static void findNext(ViewState view, int from) {
         if (view.search.isEmpty()) open(view, ViewState.Prompt.SEARCH, "");
         else if (!view.find(from)) view.message = "Not found: " + view.search;

@@ -8,7 +8,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.function.Consumer;
 
-/** Runs queries to a JVM, which may hang, one after another on a separate thread. */
+/** Runs queries to a JVM one after another on a separate thread, because the JVM may hang. */
 final class QueryExecutor {
     /** A query, whose result is handled on the main thread. */
     interface Query {

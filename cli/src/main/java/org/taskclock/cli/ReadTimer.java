@@ -36,7 +36,7 @@ final class ReadTimer {
     record Reader(String name, Stock stock, Batch batch) {}
 
     /**
-     * Nanoseconds per read, from the means of many batches; null if it cannot be read, for the given {@code reason}.
+     * Nanoseconds per read, from the means of many batches. They are null if reading failed; {@code reason} says why.
      */
     record Latency(
             String name,

@@ -37,7 +37,7 @@ import picocli.CommandLine.Parameters;
             "",
             "Examples:",
             "  taskclock record 4711 -o night.gz --for 8h       one night",
-            "  taskclock record 4711 -o last.gz --max-size 50M  no end, keep the latest data",
+            "  taskclock record 4711 -o last.gz --max-size 50M  until stopped, keep the latest data",
             "  taskclock replay night.gz                        view the recording",
             "  zcat night.gz | jq -c 'select(.totals) | [.time, .totals.processNanos]'",
             "",
@@ -84,7 +84,7 @@ final class RecordCommand implements Callable<Integer> {
             names = "--max-age",
             paramLabel = "TIME",
             converter = UnitConverters.DurationConverter.class,
-            description = "Keep data for this long, such as 1h or 2d, and drop older data likewise.")
+            description = "Keep data for this long, such as 1h or 2d, and drop older data.")
     private Duration maxAge;
 
     @Option(names = "--no-attach", description = "Do not attach to the JVM: names are truncated to 15 characters.")

@@ -86,7 +86,7 @@ final class ScreenRenderer {
         return column.label() + (column.title.isEmpty() ? "" : "  " + column.title);
     }
 
-    /** Draws the most severe diagnosis, which is visible on every page. */
+    /** Returns the line with the most severe diagnosis, which is visible on every page. */
     private StyledLine diagnosis() {
         if (view.ended) return new StyledLine(styles).add(styles.alarm(), CellFormat.sanitize(view.message));
         List<Diagnosis> diagnoses = view.diagnoses();

@@ -5,7 +5,7 @@ package org.taskclock.cli;
 import org.jline.utils.AttributedStyle;
 import org.taskclock.monitor.ThreadUsage;
 
-/** The text styles of the terminal interface. PLAIN has bold and inverse only, which NO_COLOR permits. */
+/** The text styles of the terminal interface. PLAIN uses only bold and inverse, which NO_COLOR permits. */
 enum Styles {
     COLOR,
     PLAIN;

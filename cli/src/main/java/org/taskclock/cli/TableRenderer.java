@@ -14,10 +14,10 @@ import org.taskclock.monitor.ThreadUsage;
 
 /** Draws the table of threads with as many columns as fit. */
 final class TableRenderer {
-    /** Minimum width of the name column, but at most half of the screen. */
+    /** Minimum width of the name column, unless half of the screen is narrower. */
     private static final int MIN_NAME = 16;
 
-    /** Width of the name column that low-priority columns must leave. */
+    /** Width that low-priority columns must leave for the name column. */
     private static final int LONG_NAME = 32;
 
     /** Width of the name column beyond which the bar grows. */
@@ -47,7 +47,7 @@ final class TableRenderer {
             columns.add(column);
         }
         columns.sort(Comparator.naturalOrder());
-        // Space that names do not need makes the bar longer.
+        // The bar gets the space that names do not need.
         int extra = Math.max(0, Math.min(left - VERY_LONG_NAME, MAX_BAR - Column.BAR.width));
         boolean hasBar = columns.contains(Column.BAR);
         barWidth = Column.BAR.width + (hasBar ? extra : 0);

@@ -18,7 +18,7 @@ import org.taskclock.monitor.AgentReport;
 import org.taskclock.monitor.AttachClient;
 import org.taskclock.monitor.JvmProcesses;
 
-/** A running JVM that the agent is, or will be, attached to. */
+/** A running JVM to which the agent is or will be attached. */
 final class TargetJvm {
     /** The system property in which the agent publishes its state. */
     private static final String STATE_PROPERTY = "taskclock.agent";
@@ -38,9 +38,8 @@ final class TargetJvm {
 
     /** Returns the JVM, after checking that the process exists, is a JVM, and is accessible. */
     static TargetJvm of(long pid) throws CommandException {
-        Path maps = Path.of("/proc/" + pid + "/maps");
         try {
-            if (!Files.readString(maps).contains("libjvm.so")) {
+            if (!JvmProcesses.hasLibjvm(pid)) {
                 throw new CommandException(
                         Main.FAILED, "process " + pid + " is not a JVM: jcmd lists the running JVMs");
             }
@@ -51,7 +50,7 @@ final class TargetJvm {
         } catch (AccessDeniedException e) {
             throw notPermitted(pid);
         } catch (IOException e) {
-            // "No such process" if it exits during the read.
+            // The read fails with "No such process" if the process exits during it.
             if (ProcessHandle.of(pid).isPresent()) throw notPermitted(pid);
             throw new CommandException(Main.NO_PROCESS, "process " + pid + " has exited");
         }

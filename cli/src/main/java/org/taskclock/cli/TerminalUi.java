@@ -19,7 +19,7 @@ import org.taskclock.monitor.ThreadUsage;
  * hangs does not block the screen; a third reads keys. These two send events to the main thread through a queue.
  */
 final class TerminalUi {
-    /** The first interval is short, to show something at once. */
+    /** The first interval is short, so that the first figures appear at once. */
     private static final long FIRST_INTERVAL_NANOS = TimeUnit.MILLISECONDS.toNanos(300);
 
     private static final long RESPONSE_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(3);
@@ -141,7 +141,7 @@ final class TerminalUi {
         }
         if (view.paused || view.ended || now - due < 0) return;
         due = now + (long) (view.intervalSeconds * 1e9);
-        if (view.page == ViewState.Page.JVMS) listJvms(); // which covers the time since the previous call
+        if (view.page == ViewState.Page.JVMS) listJvms(); // their CPU usage since the previous call
         List<IntervalSource> current = sources;
         ThreadUsage thread = view.page == ViewState.Page.STACKS ? view.stackThread : null;
         IntervalSource source = thread == null ? null : findSource(thread.pid());
@@ -304,7 +304,7 @@ final class TerminalUi {
         });
     }
 
-    /** Runs a query other than a sample: a failure is only shown. */
+    /** Runs a query other than a sample. A failure is shown but does not end the view. */
     private void query(QueryExecutor.Query query) {
         queries.submit(query, error -> {
             if (view.page == ViewState.Page.STACKS) view.stacks = error;

@@ -11,7 +11,7 @@ import org.jline.utils.Signals;
 final class TerminationSignal {
     private final CountDownLatch received = new CountDownLatch(1);
 
-    /** Installs the handlers: from now on these signals do not terminate this JVM. */
+    /** Installs the handlers. From now on, these signals do not terminate this JVM. */
     TerminationSignal() {
         for (String signal : new String[] {"INT", "TERM", "HUP"}) Signals.register(signal, received::countDown);
     }
@@ -20,7 +20,7 @@ final class TerminationSignal {
         return received.getCount() == 0;
     }
 
-    /** Sleeps until the time is over or a signal arrives. Returns false if a signal has been received. */
+    /** Sleeps for the given time or until a signal arrives. Returns false if a signal has been received. */
     boolean sleep(Duration duration) {
         try {
             return !received.await(duration.toNanos(), TimeUnit.NANOSECONDS);

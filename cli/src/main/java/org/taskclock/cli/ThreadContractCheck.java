@@ -5,12 +5,13 @@ package org.taskclock.cli;
 import org.HdrHistogram.Histogram;
 import org.taskclock.CpuTime;
 import org.taskclock.KernelReaders;
+import org.taskclock.benchmarks.ReadingValidator;
 import org.taskclock.cli.ContractCheck.Clock;
 import org.taskclock.cli.ContractCheck.Reference;
 
 /** Checks the clock's contract on one thread, reading by reading. */
 final class ThreadContractCheck {
-    /** Larger errors of a broken clock are recorded as one hour. */
+    /** Larger errors, which only a broken clock has, are recorded as one hour. */
     private static final long MAX_ERROR_NANOS = 3_600_000_000_000L;
 
     private final Clock clock;
@@ -26,9 +27,9 @@ final class ThreadContractCheck {
     long waitedNanos;
     long blockedNanosCounted;
 
-    private long lastCpu;
-    private long lastUser;
-    private long lastSystem;
+    private final ReadingValidator validator = new ReadingValidator(this::report);
+    private boolean isSumWrong;
+    private boolean isBackward;
     private final long[] usageBefore = new long[2];
     private final long[] usageAfter = new long[2];
 
@@ -50,36 +51,37 @@ final class ThreadContractCheck {
             unknownReadings++;
             return;
         }
-        long cpuError = Math.min(outside(before, cpu, after), MAX_ERROR_NANOS);
+        long cpuError = Math.min(Math.abs(ReadingValidator.error(before, cpu, after)), MAX_ERROR_NANOS);
         cpuErrors.recordValue(cpuError);
         cpuErrorSum += cpuError;
-        if (now.userNanos() + now.systemNanos() != now.cpuNanos() || now.userNanos() < 0 || now.systemNanos() < 0) {
-            sumErrors++;
-        }
-        if (goesBackward(cpu, user, system, now)) backwardSteps++;
+        validate(cpu, user, system, now);
         if (usageKnown) {
             long error = Math.max(
                     outside(usageBefore[0], now.userNanos(), usageAfter[0]),
                     outside(usageBefore[1], now.systemNanos(), usageAfter[1]));
-            // If the host preempted the processor in between, that cpu time has no known split.
+            // The split of cpu time that passed in between, such as during preemption by the host, is unknown.
             long spent = reference.cpuNanos() - after;
             splitErrorMax = Math.max(splitErrorMax, Math.max(0, error - spent));
         }
     }
 
-    /** Returns whether a value decreased. The parameters were read in this order, after those of the previous call. */
-    private boolean goesBackward(long cpu, long user, long system, CpuTime now) {
-        boolean backward = cpu < lastCpu
-                || user < lastUser
-                || system < lastSystem
-                || now.cpuNanos() < cpu
-                || now.userNanos() < user
-                || now.systemNanos() < system;
-        lastCpu = now.cpuNanos();
-        lastUser = now.userNanos();
-        lastSystem = now.systemNanos();
+    /** Validates values that were read in this order, after those of the previous call. */
+    private void validate(long cpu, long user, long system, CpuTime now) {
+        isSumWrong = false;
         // user and system were read between cpu and now, so their sum must lie between these.
-        return backward || outside(cpu, user + system, now.cpuNanos()) > 0;
+        isBackward = outside(cpu, user + system, now.cpuNanos()) > 0;
+        validator.checkNext(cpu);
+        validator.checkUser(user);
+        validator.checkSystem(system);
+        validator.checkNext(now.cpuNanos());
+        validator.checkParts(now.cpuNanos(), now.userNanos(), now.systemNanos());
+        if (isSumWrong) sumErrors++;
+        if (isBackward) backwardSteps++;
+    }
+
+    private void report(ReadingValidator.Violation violation, String description) {
+        if (violation == ReadingValidator.Violation.SUM) isSumWrong = true;
+        else isBackward = true;
     }
 
     /** Blocks the thread and adds up how much of the wait the clock counts. */

@@ -32,7 +32,7 @@ import picocli.CommandLine.Parameters;
             "                      [--] COMMAND [ARGUMENT...]"
         },
         description = {
-            "Run a command and print real, user and system time when it exits, as time does.",
+            "Run a command and print its real, user and system time when it exits, like time(1).",
             "For each JVM that ran, including those started by a wrapper script, also print the CPU time of thread"
                     + " pools, the garbage collector, the JIT compiler and virtual threads, and the cost of"
                     + " Thread.yield.",
@@ -65,7 +65,7 @@ final class TimeCommand implements Callable<Integer> {
                     + " characters.")
     private boolean noAgent;
 
-    @Option(names = "--no-virtual", description = "Do not account for virtual threads. Saves about 100 ms at startup.")
+    @Option(names = "--no-virtual", description = "Do not account for virtual threads. Saves about 15 ms at startup.")
     private boolean noVirtual;
 
     @Option(names = "--json", paramLabel = "FILE", description = "Write the complete results as JSON.")
@@ -82,7 +82,7 @@ final class TimeCommand implements Callable<Integer> {
             description = "Do not print the report, for use with --json.")
     private boolean quiet;
 
-    /** The time of the command and those of its descendants that were waited for. */
+    /** The times of the command, including its descendants that were waited for. */
     record Times(long realNanos, long userNanos, long systemNanos) {}
 
     /** The content of the --json file. */
@@ -182,7 +182,7 @@ final class TimeCommand implements Callable<Integer> {
             environment.merge("GLIBC_TUNABLES", RSEQ_TUNABLE, (theirs, ours) -> theirs + ":" + ours);
     }
 
-    /** Reads the times of this process's descendants that were waited for: those of getrusage, in clock ticks. */
+    /** Reads the CPU times of this process's descendants that were waited for, as in RUSAGE_CHILDREN, from /proc. */
     private static Times readChildren() throws IOException {
         String stat = Files.readString(Path.of("/proc/self/stat"));
         String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
@@ -198,7 +198,7 @@ final class TimeCommand implements Callable<Integer> {
                 try {
                     AgentReport report = AgentReport.parse(Files.readString(file));
                     reported.put(report.pid(), JvmUsage.of(report));
-                    if (report.overflown())
+                    if (report.truncated())
                         notes.add("JVM " + report.pid() + ": too many names or call sites: the rest are in (other)");
                 } catch (IOException e) {
                     notes.add(file.getFileName() + ": " + e.getMessage());

@@ -11,11 +11,11 @@ import org.taskclock.monitor.ThreadUsage;
 
 /** Formats the report of {@code time}. */
 final class TimeText {
-    /** The maximum number of pools and of virtual thread groups; the other pools are summed up. */
+    /** The maximum number of pools and of virtual thread groups; the remaining pools are added up in one row. */
     private static final int MAX_ROWS = 20;
 
     private static final int MAX_CALL_SITES = 5;
-    /** Less than this is printed as 0.000. */
+    /** Smaller times would be printed as 0.000. */
     private static final long MIN_NANOS = 500_000;
 
     private final StringBuilder text = new StringBuilder();

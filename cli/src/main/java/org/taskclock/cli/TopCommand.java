@@ -200,7 +200,7 @@ final class TopCommand implements Callable<Integer> {
             due += delayNanos;
             for (long remaining; (remaining = due - System.nanoTime()) > 0; )
                 Thread.sleep(remaining / 1_000_000, (int) (remaining % 1_000_000));
-            // After a long pause, do not catch up.
+            // Do not catch up after a long pause.
             due = Math.max(due, System.nanoTime() - delayNanos);
             for (int s = 0; s < sources.size(); s++) {
                 Interval interval;

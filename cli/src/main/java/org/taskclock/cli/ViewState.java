@@ -41,9 +41,12 @@ final class ViewState {
         }
     }
 
-    /** Diagnoses that affect all threads, or where CPU time does no useful work, by severity. The others follow. */
+    /**
+     * Kinds of diagnoses that affect all threads or mean wasted CPU time, most severe first. All other kinds rank below
+     * these.
+     */
     private static final List<String> BY_SEVERITY =
-            List.of("yield-storm", "carrier-monopolised", "throttled", "gc", "jit");
+            List.of("yield-storm", "carrier-monopolized", "throttled", "gc", "jit");
 
     Page page = Page.TABLE;
     Prompt prompt = Prompt.NONE;
@@ -139,7 +142,7 @@ final class ViewState {
         rebuild();
     }
 
-    /** Replaces the intervals, one for each JVM, with the next ones. */
+    /** Replaces the intervals with the next ones. There is one for each JVM. */
     void accept(List<Interval> next) {
         intervals = next;
         Map<String, Double> sums = new HashMap<>();
@@ -153,14 +156,14 @@ final class ViewState {
         rebuild();
     }
 
-    /** Clears what belongs to another JVM, or to another position in a recording. */
+    /** Clears state that belongs to the previous JVM or the previous position in a recording. */
     void reset() {
         seconds = new HashMap<>();
         tags.clear();
         expanded.clear();
     }
 
-    /** Rebuilds the rows, and keeps the selection on the same row, or on the same thread if it is followed. */
+    /** Rebuilds the rows. The selection stays on the same row number, or on the same thread if it is followed. */
     void rebuild() {
         rows = TableModel.rows(intervals, this);
         if (limit > 0 && rows.size() > limit) rows = rows.subList(0, limit);

@@ -23,7 +23,7 @@ import picocli.CommandLine.Parameters;
         versionProvider = Main.Version.class,
         description = {
             "Count Thread.yield calls by call site, with their CPU cost.",
-            "Loads the agent for that time if necessary and restores the JVM afterwards."
+            "Loads the agent for the duration if necessary and restores the JVM afterward."
         },
         footer = {
             "",
@@ -68,8 +68,8 @@ final class YieldsCommand implements Callable<Integer> {
     /**
      * A call site.
      *
-     * @param cpuNanosPerSecond its share, by number of yields, of the CPU time of all yields of platform threads; -1 if
-     *     unknown
+     * @param cpuNanosPerSecond CPU time of the yields of platform threads, divided among call sites by number of
+     *     yields; -1 if unknown
      */
     record CallSite(
             String site, double perSecond, double virtualPerSecond, double cpuNanosPerSecond, List<String> stack) {}
@@ -87,12 +87,12 @@ final class YieldsCommand implements Callable<Integer> {
             double virtualPerSecond,
             double platformPercent,
             double schedulingPercent,
-            boolean overflown,
+            boolean truncated,
             List<CallSite> places) {}
 
     @Override
     public Integer call() throws IOException, InterruptedException {
-        // From here on, Ctrl-C restores the JVM.
+        // From here on, Ctrl-C ends the count and restores the JVM.
         TerminationSignal termination = new TerminationSignal();
         try {
             long pid = JvmSelector.select(jvm, true);
@@ -165,7 +165,7 @@ final class YieldsCommand implements Callable<Integer> {
                 virtual / seconds,
                 platformNanos / seconds / 1e7,
                 Math.max(0, scheduling) / seconds / 1e7,
-                end.overflown(),
+                end.truncated(),
                 places);
     }
 
@@ -182,7 +182,7 @@ final class YieldsCommand implements Callable<Integer> {
                 "%,14.0f yields/s in virtual threads; their scheduling, for any reason, uses %.1f %% of one core",
                 result.virtualPerSecond(),
                 result.schedulingPercent());
-        if (result.overflown()) line(text, "Too many call sites: the rest are in (other).");
+        if (result.truncated()) line(text, "Too many call sites: the rest are in (other).");
         if (result.places().isEmpty()) {
             line(text, "No calls of Thread.yield.");
             return text.toString();

@@ -10,8 +10,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /** {@code taskclock attach}, {@code detach} and {@code status} on a running JVM. */
+@Isolated("other tests would use the CPU that it measures, or be found as JVMs")
 class AttachTest {
     /** Sleeps until it is killed. */
     static final class Idle {
@@ -67,7 +69,7 @@ class AttachTest {
         String pid = startTarget();
         String plan = runSuccessfully("attach", "--dry-run", pid, "yield=count,bean=read");
         assertThat(plan)
-                .startsWith("attaching to " + pid + " would change:\n")
+                .startsWith("attaching to " + pid + " does the following:\n")
                 .contains("four native methods of sun.management.ThreadImpl", "behind Thread.yield", "read-only")
                 .endsWith("Nothing was changed.\n");
         assertThat(plan.contains("java.lang.VirtualThread"))

@@ -14,11 +14,13 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.taskclock.testing.LoadJvm;
 
 /**
  * JVMs in other namespaces, with CPU limits, or hidden, as in containers. Runs as root and without a container engine.
  */
+@Isolated("other tests would use the CPU that it measures, or be found as JVMs")
 class ContainerTest {
     private static final List<String> NAMESPACES =
             List.of("unshare", "--pid", "--mount", "--fork", "--mount-proc", "--kill-child");

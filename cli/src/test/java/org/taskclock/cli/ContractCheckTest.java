@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.taskclock.CpuTime;
 import org.taskclock.KernelReaders;
 import org.taskclock.TaskClock;
@@ -15,6 +16,7 @@ import org.taskclock.cli.ContractCheck.Clock;
 import org.taskclock.cli.ContractCheck.Reference;
 
 /** Verifies that each criterion can fail. */
+@Isolated("other tests would use the CPU that it measures, or be found as JVMs")
 class ContractCheckTest {
     private static final long CHECK_NANOS = 400_000_000;
     private static final long BUDGET_NANOS = 100;

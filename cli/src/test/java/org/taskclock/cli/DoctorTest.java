@@ -11,9 +11,11 @@ import com.google.gson.JsonParser;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.taskclock.ClockStatus;
 
 /** {@code taskclock doctor}. */
+@Isolated("other tests would use the CPU that it measures, or be found as JVMs")
 class DoctorTest {
     /** Medians and ratios of at least 1 are rounded to three decimals. */
     private static final double ROUNDING = 0.002;

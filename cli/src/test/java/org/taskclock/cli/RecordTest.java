@@ -16,9 +16,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.taskclock.monitor.Recording;
 
 /** {@code taskclock record}, {@code replay} and {@code diff} on a running JVM. */
+@Isolated("other tests would use the CPU that it measures, or be found as JVMs")
 class RecordTest {
     private static final String WORKER = "a worker whose name is long";
 
@@ -75,7 +77,7 @@ class RecordTest {
                 try (Recording recording = Recording.open(file)) {
                     if (recording.intervalCount() >= count) return;
                 } catch (IOException e) {
-                    assertThat(e.getMessage()).contains("is no recording"); // it is still empty
+                    assertThat(e.getMessage()).contains("is not a TaskClock recording"); // it is still empty
                 }
             }
             Thread.sleep(50);

@@ -11,9 +11,11 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.taskclock.monitor.RecordingWriter;
 
 /** The terminal interface in a real terminal. */
+@Isolated("other tests would use the CPU that it measures, or be found as JVMs")
 class TerminalUiTest {
     @TempDir
     Path directory;

@@ -16,8 +16,10 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /** {@code taskclock time}. */
+@Isolated("other tests would use the CPU that it measures, or be found as JVMs")
 class TimeTest {
     private static final String JAVA =
             Path.of(System.getProperty("java.home"), "bin", "java").toString();

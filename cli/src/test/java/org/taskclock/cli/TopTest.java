@@ -20,12 +20,14 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.taskclock.testing.LoadJvm;
 
 /** {@code taskclock top} and {@code check} on running JVMs. */
+@Isolated("other tests would use the CPU that it measures, or be found as JVMs")
 class TopTest {
     private static final List<String> FIELDS = List.of(
             "time",

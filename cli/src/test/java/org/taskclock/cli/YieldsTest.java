@@ -13,9 +13,11 @@ import java.nio.file.Path;
 import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.taskclock.testing.LoadJvm;
 
 /** {@code taskclock yields} on a JVM that yields a known number of times. */
+@Isolated("other tests would use the CPU that it measures, or be found as JVMs")
 class YieldsTest {
     private static final int YIELDS = 100_000;
 
@@ -93,7 +95,7 @@ class YieldsTest {
         // This class is found before that of the attached agent.
         try (LoadJvm load = LoadJvm.start("-Xbootclasspath/a:" + directory, "--add-exports=" + INTERNALS, "idle")) {
             String pid = Long.toString(load.pid());
-            String message = "of another version";
+            String message = "another version";
             CliResult yields = CliResult.run("yields", pid, "--for", "100ms");
             assertThat(yields.exitCode()).isEqualTo(Main.FAILED);
             assertThat(yields.out()).isEmpty();

@@ -37,7 +37,7 @@ final class AccountingCost {
     private final List<ServerProgram.Figures> on = new ArrayList<>();
     private final List<ServerProgram.Figures> off = new ArrayList<>();
 
-    /** Pairs adjacent measurements. Omits an odd one at the end. */
+    /** Pairs adjacent measurements. Ignores an unpaired one at the end. */
     AccountingCost(List<ServerProgram.Figures> figures) {
         for (int i = 0; i + 1 < figures.size(); i += 2) {
             boolean onFirst = figures.get(i).accounting();

@@ -22,7 +22,7 @@ import picocli.CommandLine.Option;
         mixinStandardHelpOptions = true,
         description = {
             "Measure the accuracy of user and system time on workloads whose CPU times are known.",
-            "Needs the native library."
+            "Requires the native library."
         })
 final class AccuracyExperiment extends ExperimentCommand {
     static final String BEGIN = "<!-- accuracy: written by taskclock experiment accuracy --markdown -->\n";
@@ -40,7 +40,7 @@ final class AccuracyExperiment extends ExperimentCommand {
     @Option(
             names = "--markdown",
             paramLabel = "FILE",
-            description = "Also update the tables between the markers of a file, such as docs/accuracy.md. Needs -o.")
+            description = "Also update the tables between the markers in FILE, such as docs/accuracy.md. Requires -o.")
     private Path markdown;
 
     private final Map<String, List<AccuracyResult>> byJdk = new LinkedHashMap<>();
@@ -61,7 +61,7 @@ final class AccuracyExperiment extends ExperimentCommand {
         checkSeconds(0.1, seconds);
         if (markdown != null) {
             if (output() == null)
-                throw new LabException("--markdown: needs -o FILE, because the document links to " + "the result");
+                throw new LabException("--markdown: requires -o FILE, because the document links to " + "the result");
             betweenMarkers(Files.readString(markdown));
         }
         for (Jdk home : homes) {

@@ -18,9 +18,9 @@ import org.taskclock.report.Result;
 
 /** The tables of {@code accuracy}. Maps contain results by JDK. */
 final class AccuracyTables {
-    /** Larger errors are shown in bold: the reading means almost nothing. */
+    /** Larger errors are shown in bold: such a reading means almost nothing. */
     private static final double BOLD_PERCENT = 50;
-    /** The error of sampling to expect if the workload is not in step with the ticks. */
+    /** The sampling error to expect if the workload is not in step with the ticks. */
     private static final double SAMPLING_PERCENT = 10;
 
     private AccuracyTables() {}
@@ -76,7 +76,10 @@ final class AccuracyTables {
         List<Result.Column> columns = YieldTables.columns("workload", "", "JDK", "");
         for (SplitReader reader : AccuracyBenchmark.SAMPLED) columns.add(new Result.Column(reader.toString(), "ms"));
         return new Result.Table(
-                "Lowest cpu - user during the workload", "Negative values are impossible.", columns, rows);
+                "Lowest cpu - user during the workload",
+                "A negative value is a contradiction between two readings.",
+                columns,
+                rows);
     }
 
     static Result.Bars bars(String jdk, List<AccuracyResult> results) {
@@ -160,7 +163,7 @@ final class AccuracyTables {
 
     // ---- docs/accuracy.md
 
-    /** Returns one row per workload. Columns that do not depend on the JDK are from the last one. */
+    /** Returns one row per workload. Columns that do not depend on the JDK show the last JDK's run. */
     static String markdown(Map<String, List<AccuracyResult>> byJdk) {
         List<String> jdks = new ArrayList<>(byJdk.keySet());
         String last = jdks.get(jdks.size() - 1);
@@ -186,7 +189,8 @@ final class AccuracyTables {
         }
         return "TaskClock, `getrusage` and `/proc` on JDK " + last
                 + ". Each JDK has its own run, so differences of a few percent between JDKs are random.\n\n"
-                + errors.markdown() + "\nNegative values are impossible:\n\n" + lowestTable.markdown();
+                + errors.markdown() + "\nA negative value is a contradiction between two readings:\n\n"
+                + lowestTable.markdown();
     }
 
     private static AccuracyResult of(List<AccuracyResult> results, Workload workload) {

@@ -16,9 +16,9 @@ import org.taskclock.TaskClock;
 /**
  * The state of the clock in a new JVM.
  *
- * @param backend the one in use
+ * @param backend the backend in use
  * @param backends why each backend is not usable; empty if it is usable
- * @param stepNanos the smallest step of each requested contender; without those that did not advance
+ * @param stepNanos the smallest step of each requested contender that advanced, by id
  */
 record BackendProbe(
         String backend,
@@ -29,12 +29,12 @@ record BackendProbe(
         Map<String, Long> stepNanos) {
     static final String OWN_RSEQ = "rseq-own";
 
-    /** Makes glibc leave the registration of restartable sequences to the clock. */
+    /** Makes glibc leave restartable sequences unregistered, so that the clock can register its own. */
     static final String TUNABLE = "glibc.pthread.rseq=0";
 
     private static final long STEP_NANOS = 60_000_000;
 
-    /** Runs in the new JVM. Arguments: ids of contenders. */
+    /** The main class of the new JVM. Arguments: contender ids. */
     static final class Main {
         private Main() {}
 
@@ -66,7 +66,7 @@ record BackendProbe(
      * Starts a JVM and returns its state.
      *
      * @param backend the backend to force, or null for the best one
-     * @throws IOException if the JVM failed, with its first message
+     * @throws IOException if the JVM fails; the message is the JVM's first message
      */
     static BackendProbe run(Jdk jdk, String backend, Path agent, List<Contender> contenders)
             throws IOException, InterruptedException {
@@ -86,7 +86,7 @@ record BackendProbe(
         throw new IOException(failure(output, exitCode));
     }
 
-    /** Returns the cause of a stack trace, which names the forced backend; otherwise the first line. */
+    /** Returns the message of the cause in a stack trace, which names the forced backend, or else the first line. */
     private static String failure(String output, int exitCode) {
         return output.lines()
                 .filter(line -> line.startsWith("Caused by: "))

@@ -200,7 +200,7 @@ final class BenchRun {
             group = next;
             jmhOutput = new JmhOutput(progress, output);
         }
-        // JMH prints warnings about compiler hints to standard output.
+        // JMH prints warnings about compiler hints to System.out, which is for results.
         PrintStream out = System.out;
         System.setOut(System.err);
         Collection<RunResult> results;
@@ -262,7 +262,7 @@ final class BenchRun {
         return complete ? 0 : 1;
     }
 
-    /** Runs when the JVM shuts down: the user interrupted it unless {@link #finish} came first. */
+    /** Keeps the measurements so far if the JVM shuts down before {@link #finish}: the user has interrupted it. */
     private synchronized void interrupted() {
         if (ended) return;
         ended = true;

@@ -25,7 +25,7 @@ import org.openjdk.jmh.runner.options.TimeValue;
 
 /** Benchmarks that JMH runs one after the other with the same options. */
 record BenchmarkGroup(Jdk jdk, String backend, JmhSettings settings, List<Contender> contenders) {
-    /** Start of a JVM and setup by JMH, for the estimate of the time left. */
+    /** JVM startup and JMH setup, for the estimate of the time left. */
     private static final long START_MILLIS = 550;
 
     long millis() {
@@ -61,7 +61,10 @@ record BenchmarkGroup(Jdk jdk, String backend, JmhSettings settings, List<Conten
         return new Runner(options.build(), output).run();
     }
 
-    /** Returns a script that sets the variable: JMH cannot add one to the environment of its JVMs. */
+    /**
+     * Creates a script that sets GLIBC_TUNABLES and runs java, because JMH cannot set environment variables of its
+     * JVMs.
+     */
     private static Path withTunable(Path java) throws IOException {
         Path script = Files.createTempFile(
                 "taskclock-java",

@@ -17,8 +17,10 @@ import picocli.CommandLine.Option;
 @Command(
         name = "carriers",
         mixinStandardHelpOptions = true,
-        description =
-                "Measure which carriers one yielding virtual thread runs on, and the CPU time on each. Needs JDK 21.")
+        description = {
+            "Measure which carriers one yielding virtual thread runs on, and the CPU time on each.",
+            "Requires JDK 21 or later."
+        })
 final class CarriersExperiment extends ExperimentCommand {
     private static final Gson GSON = new Gson();
 
@@ -29,7 +31,11 @@ final class CarriersExperiment extends ExperimentCommand {
             description = "Yield for N seconds (default: 3).")
     private double seconds;
 
-    /** @param carriers the scheduler's parallelism */
+    /**
+     * One run.
+     *
+     * @param carriers the scheduler's parallelism
+     */
     record Run(String jdk, int carriers, CarrierProgram.Figures figures) {
         long visited() {
             return figures.carriers().stream().filter(each -> each.visits() > 0).count();

@@ -16,7 +16,7 @@ import org.taskclock.report.Result;
 /** Checks published claims against measurements. */
 final class ClaimChecker {
 
-    /** Percentiles above this depend on other work of the machine. */
+    /** Percentiles above this depend on other load on the machine. */
     private static final double MAX_PERCENT = 99;
 
     private final PublishedData published;
@@ -62,7 +62,7 @@ final class ClaimChecker {
         return findings;
     }
 
-    /** Adds one finding per verdict: a single one if all JDKs agree. */
+    /** Adds one finding per verdict, which is a single finding if all JDKs agree. */
     private void add(List<Result.Finding> findings, PublishedData.Claim claim, List<Outcome> outcomes) {
         String source = published.source(claim.source()).title();
         if (outcomes.isEmpty()) {
@@ -110,7 +110,7 @@ final class ClaimChecker {
                 : new Outcome(CONTRADICTED, text);
     }
 
-    /** Returns the outcome by means, unless the medians contradict it. */
+    /** Returns the outcome for the means, or an inconclusive one if that for the medians contradicts it. */
     private static Outcome combine(Outcome byMeans, Outcome byMedians) {
         boolean disagree =
                 isConclusive(byMeans) && isConclusive(byMedians) && !byMeans.verdict.equals(byMedians.verdict);

@@ -92,7 +92,7 @@ enum Contender {
         return reader.get();
     }
 
-    /** Returns whether its cost depends on the backend. */
+    /** Returns whether this is a method of TaskClock, whose cost depends on the backend. */
     boolean isOurs() {
         return benchmark.startsWith("CurrentThreadBenchmark.") && id.startsWith("taskclock-");
     }

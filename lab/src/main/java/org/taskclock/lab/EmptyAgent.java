@@ -16,7 +16,7 @@ import java.util.jar.Manifest;
 public final class EmptyAgent {
     private EmptyAgent() {}
 
-    /** Called by the JVM. */
+    /** Does nothing. Called by the JVM. */
     public static void premain(String options) {}
 
     /** Writes an agent jar that contains only this class. The jar is deleted when this JVM exits. */

@@ -80,7 +80,7 @@ public final class EvenNumberProgram {
             print(new Line(new Second(now, now - last, progress.sum(), sampler.sample()), null));
             last = now;
         }
-        // Before the threads end: afterwards, the usage of a platform thread is unknown.
+        // Read before the threads end, because the usage of an ended platform thread is unknown.
         AgentAccounting.VirtualUsage own = AgentAccounting.virtualThreads(NAME);
         List<AgentAccounting.CarrierUsage> carriers = AgentAccounting.carriers();
         running.set(false);

@@ -10,7 +10,7 @@ import java.util.function.DoublePredicate;
 import org.taskclock.report.Result;
 
 /**
- * A claim of a source that one figure per JDK can confirm. It is confirmed if it holds on all measured JDKs.
+ * A published claim that is checked against one figure per JDK. It is confirmed if it holds on all measured JDKs.
  *
  * @param published the source's figure, as text; may be empty
  * @param format the format of the measured figure, such as {@code "%.1f x"}
@@ -20,8 +20,8 @@ record ExperimentClaim(String text, String source, String published, String form
     static final String CONFIRMED = "confirmed";
     static final String CONTRADICTED = "contradicted";
     static final String NOT_MEASURED = "not measured";
-    /** Something was measured, but it neither confirms nor contradicts the claim. */
-    static final String INCONCLUSIVE = "cannot be told";
+    /** The measurements neither confirm nor contradict the claim. */
+    static final String INCONCLUSIVE = "inconclusive";
 
     /** Checks the claim against one figure per JDK. NaN means not measured. */
     Result.Finding check(Map<String, Double> figures) {

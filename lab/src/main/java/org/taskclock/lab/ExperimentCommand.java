@@ -15,7 +15,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** The common part of all experiments: selection of JDKs, progress, interruption, and output. */
+/** The base class of all experiments, which handles selection of JDKs, progress, interruption, and output. */
 abstract class ExperimentCommand implements Callable<Integer> {
     static final int OK = 0;
     static final int FAILED = 1;
@@ -42,14 +42,14 @@ abstract class ExperimentCommand implements Callable<Integer> {
     private int step;
     private int steps;
 
-    /** Measures. Measurements made before an exception are kept. */
+    /** Runs the measurements. Those completed before an exception are kept. */
     abstract void measure(List<Jdk> homes)
             throws LabException, MeasurementInterruptedException, IOException, InterruptedException;
 
     /** Adds the measurements so far, possibly none, to a result. */
     abstract void report(ResultBuilder report);
 
-    /** Returns the number of calls of {@link #progress}. */
+    /** Returns how often {@link #measure} calls {@link #progress}. */
     abstract int steps(List<Jdk> homes);
 
     @Override

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.taskclock.monitor.AgentJar;
 
-/** Runs a program to be measured in a new JVM, with the class path of this one. */
+/** A new JVM, with the class path of this one, that runs a program to measure. */
 final class ExperimentJvm {
     private static final long TICK_NANOS = 10_000_000; // the unit in /proc, whatever the tick of the kernel
     private static final int INTERRUPTED = 130;
@@ -57,8 +57,8 @@ final class ExperimentJvm {
     }
 
     /**
-     * Runs a program to its end and passes on each line that it prints. Only one may run at a time: the times are those
-     * of all children.
+     * Runs a program until it exits and passes on each line that it prints. Only one program may run at a time, because
+     * the times include all children.
      */
     Times run(InterruptHandler interruption, Consumer<String> lines, Class<?> main, String... arguments)
             throws LabException, MeasurementInterruptedException, IOException, InterruptedException {
@@ -77,7 +77,7 @@ final class ExperimentJvm {
             long nanos = System.nanoTime() - start;
             long[] after = childTicks();
             interruption.running(null);
-            // The terminal sends Ctrl-C to both processes: the program may end before our hook runs.
+            // Ctrl-C sends SIGINT to both processes, so the program may exit before our hook runs.
             boolean interrupted = interruption.isInterrupted() || exitCode == INTERRUPTED || exitCode == TERMINATED;
             if (interrupted && exitCode != 0) throw new MeasurementInterruptedException();
             if (exitCode != 0) throw new LabException(failure(main, exitCode, Files.readString(errors)));
@@ -120,10 +120,10 @@ final class ExperimentJvm {
         return ticks * TICK_NANOS / 1e9;
     }
 
-    /** Returns user and system time of ended children in ticks. */
+    /** Returns user and system time of children that were waited for, in ticks. */
     private static long[] childTicks() throws IOException {
         String stat = Files.readString(Path.of("/proc/self/stat"));
-        // The preceding command name may contain blanks and parentheses.
+        // The preceding command name may contain spaces and parentheses.
         String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
         return new long[] {Long.parseLong(fields[13]), Long.parseLong(fields[14])};
     }

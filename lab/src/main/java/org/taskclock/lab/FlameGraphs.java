@@ -82,7 +82,7 @@ final class FlameGraphs {
         return List.copyOf(shares);
     }
 
-    /** Records all four flame graphs of a JDK, and reports each on a line. */
+    /** Records all four flame graphs of a JDK and reports each in one line. */
     void profile(Jdk jdk, String backend, long millis, Consumer<String> line) throws IOException, InterruptedException {
         boolean text = Jdk.readsUserTimeAsText(jdk.version());
         profile(jdk, backend, BEFORE, text ? Contender.STOCK_USER : Contender.PROC, millis, line);
@@ -112,7 +112,7 @@ final class FlameGraphs {
                     .start();
             String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
             int exitCode = process.waitFor();
-            // The library was extracted to a temporary directory.
+            // Shorten the path of the library, which was extracted to a temporary directory.
             String collapsed = Files.readString(file)
                     .replaceAll("[^;\n]*/libtaskclock[^;\n]*?\\.so( \\(deleted\\))?", "libtaskclock.so");
             if (exitCode != 0 || collapsed.isBlank()) {

@@ -155,7 +155,7 @@ record Measurement(
     }
 
     /**
-     * Returns the range of the iterations of all forks. Uses the medians of samples: other work disturbs them less than
+     * Returns the range of the iterations of all forks. For samples, uses medians, which other load disturbs less than
      * means.
      */
     QuantileRange range() {
@@ -200,7 +200,7 @@ record Measurement(
         return forks;
     }
 
-    /** Replaces the histogram of each iteration, which would dominate the file, by its mean, median, and maximum. */
+    /** Replaces the histogram of each iteration, which would dominate the file, with its mean, median, and maximum. */
     static void replaceHistograms(JsonObject run) {
         JsonObject metric = run.getAsJsonObject("primaryMetric");
         if (!metric.has(HISTOGRAM)) return;

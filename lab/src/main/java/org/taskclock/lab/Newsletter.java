@@ -29,7 +29,10 @@ final class Newsletter {
     static final SingleThread SINGLE = new SingleThread(986.448, 679.551, 306.897, 7_284_820);
     static final SingleThread SINGLE_SILENCED = new SingleThread(1_001.147, 995.077, 6.070, 251_681_803);
 
-    /** Of virtual threads, stated only in its text: "almost 1200x", "500x slower than the non-yielding version". */
+    /**
+     * Slowdowns of virtual threads, which only the text states: "almost 1200x", "500x slower than the non-yielding
+     * version".
+     */
     static final double ONE_VIRTUAL_SLOWDOWN = 1200;
 
     static final double SEVERAL_VIRTUAL_SLOWDOWN = 500;

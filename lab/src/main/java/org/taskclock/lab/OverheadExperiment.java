@@ -25,7 +25,7 @@ import picocli.CommandLine.Option;
             "Measure the overhead of readings and of the agent's accounting.",
             "Measures a program with 100,000 context switches per second that reads on each backend, a server with virtual"
                     + " threads with and without accounting, and single readings after different amounts of work.",
-            "Needs the native library."
+            "Requires the native library."
         })
 final class OverheadExperiment extends ExperimentCommand {
     private static final Gson GSON = new Gson();
@@ -34,7 +34,7 @@ final class OverheadExperiment extends ExperimentCommand {
     private static final String OFF = "TaskClock agent, vthreads=off";
     private static final String ON = "TaskClock agent, vthreads=on";
     private static final double SWITCHED_WARM_UP_SECONDS = 5;
-    /** Short enough that other work of the machine affects adjacent measurements equally. */
+    /** Short enough that other load on the machine affects adjacent measurements equally. */
     private static final double SWITCHED_SECONDS = 0.2;
 
     private static final List<String> VARIANTS = List.of(BARE, EMPTY, OFF, ON);
@@ -79,7 +79,7 @@ final class OverheadExperiment extends ExperimentCommand {
             paramLabel = "N",
             defaultValue = "300",
             description =
-                    "Number of measurements of 0.2 s for part switched, half of them with accounting (default: 300).")
+                    "For part switched: number of 0.2 s measurements, half of them with accounting (default: 300).")
     private int turns;
 
     private final Map<String, List<SwitchBenchmark.SwitchCost>> switches = new LinkedHashMap<>();

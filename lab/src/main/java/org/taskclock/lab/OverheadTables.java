@@ -29,7 +29,7 @@ final class OverheadTables {
     private static final double MAX_PERCENT = 3;
     private static final double MAX_ASKED_PERCENT = 50;
 
-    /** The CPU time of a turn by round. Incomplete rounds are omitted. */
+    /** The CPU time per turn, by round. Incomplete rounds are omitted. */
     static final class SwitchCosts {
         private final Map<String, Map<Integer, Double>> nanos = new LinkedHashMap<>();
         private final Set<String> backends = new LinkedHashSet<>();
@@ -54,8 +54,7 @@ final class OverheadTables {
         }
 
         /**
-         * Returns the cost of the marker: by how many percent a turn takes longer than on backend syscall; NaN if
-         * unknown.
+         * Returns the cost of the marker: how many percent longer a turn takes than on backend syscall; NaN if unknown.
          */
         double markerPercent(String backend) {
             if (completeRounds() == 0 || !backends.contains(backend) || !backends.contains(CONTROL)) return Double.NaN;

@@ -10,8 +10,8 @@ import java.util.function.LongSupplier;
 import one.profiler.AsyncProfiler;
 
 /**
- * Reads a clock in a loop, warms up, and profiles itself with async-profiler. Prints a line if it had to use a timer
- * instead of perf events. Arguments: contender, milliseconds, file.
+ * A program that reads a clock in a loop and, after a warm-up, profiles itself with async-profiler. It prints a line if
+ * it has to use a timer instead of perf events. Arguments: contender, milliseconds, file.
  */
 final class ProfiledProgram {
     private static final String INTERVAL = ",interval=1ms";

@@ -17,7 +17,7 @@ final class PublishedComparison {
     private final Map<String, Long> steps;
 
     /**
-     * Compares one run.
+     * Creates the comparison of one run.
      *
      * @param steps smallest steps in ns by {@link #stepKey}
      */
@@ -45,7 +45,7 @@ final class PublishedComparison {
         return tables;
     }
 
-    /** Returns the second table of a pair, given the first. */
+    /** Returns the second table of a pair, given the first, or null if this is the second. */
     private PublishedData.Figures partner(PublishedData.Figures figures) {
         List<PublishedData.Figures> pair = published.tables().stream()
                 .filter(table -> table.pair().equals(figures.pair()))
@@ -57,7 +57,7 @@ final class PublishedComparison {
         return new Result.Column(name, unit);
     }
 
-    /** The cost of one reading on one thread. */
+    /** Returns the cost of one reading on one thread. */
     private Result.Table costs(String jdk) {
         Measurement empty = measured.average(jdk, Contender.NOTHING);
         List<List<Object>> rows = new ArrayList<>();

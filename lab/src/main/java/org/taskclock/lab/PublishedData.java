@@ -22,7 +22,8 @@ record PublishedData(List<Source> sources, List<Figures> tables, List<Claim> cla
      * @param pair shared by the tables before and after a change
      * @param reads the contender
      * @param error of the mean; null if JMH printed none
-     * @param rows by name as in JMH's output, with "mean" for the first; a string if the source has no number
+     * @param rows by name as in JMH's output, with "mean" for the first; a value is a string if the source has no
+     *     number
      */
     record Figures(
             String id,
@@ -58,7 +59,7 @@ record PublishedData(List<Source> sources, List<Figures> tables, List<Claim> cla
      *
      * @param from lower limit of the measured value, in the unit of the published figure; null if there is no range
      * @param to upper limit
-     * @param published its figure, as text
+     * @param published the published figure, as text
      */
     record Claim(String id, String source, Double from, Double to, String published, String text) {}
 

@@ -23,7 +23,7 @@ record QuantileRange(double low, double median, double high) {
                 percentile.evaluate(LOW_PERCENT), percentile.evaluate(50), percentile.evaluate(HIGH_PERCENT));
     }
 
-    /** Returns this divided by the other. The range is the widest possible: low by high, and high by low. */
+    /** Returns this divided by the other. The range is the widest possible: from low / high to high / low. */
     QuantileRange over(QuantileRange other) {
         return new QuantileRange(low / other.high, median / other.median, high / other.low);
     }

@@ -25,7 +25,7 @@ final class ResultComparison {
 
     private static final double CONFIDENCE = 0.999;
     private static final int MIN_FORKS = 3;
-    /** Variation between starts of a JVM, as a fraction of the value, when comparing iterations. */
+    /** Variation between JVM starts, as a fraction of the value, when comparing iterations. */
     private static final double MIN_CHANGE_BY_ITERATIONS = 0.05;
     /** The same when comparing forks. */
     private static final double MIN_CHANGE_BY_FORKS = 0.01;

@@ -15,7 +15,7 @@ final class ResultText {
 
     private ResultText() {}
 
-    /** Formats a result, except the table with this title, which was shown already. */
+    /** Formats a result. Omits the table with the given title, which was shown already. */
     static String of(Result result, String shownAlready) {
         StringBuilder text = new StringBuilder();
         if (!result.complete()) text.append("\nInterrupted: the result is incomplete.\n");
@@ -83,7 +83,7 @@ final class ResultText {
                 + finding.text() + "\n";
     }
 
-    /** Returns whether a table of published figures contains measured ones, too. */
+    /** Returns whether a table of published figures also contains measured ones. */
     static boolean isMeasured(Result.Table table) {
         return table.rows().stream()
                 .flatMap(row -> row.subList(Math.min(2, row.size()), row.size()).stream())

@@ -13,7 +13,7 @@ final class SmallestStep {
     /** One reading in this many is followed by a system call. Without system calls, system time would not advance. */
     private static final int READINGS_PER_SYSTEM_CALL = 8;
 
-    /** How much longer than usual to wait for a clock that steps rarely, on a busy machine. */
+    /** How much longer than the given time to wait for a clock that rarely steps on a busy machine. */
     private static final int MAX_TIMES_LONGER = 8;
 
     private SmallestStep() {}

@@ -13,7 +13,7 @@ final class VirtualThreadSupport {
 
     static Thread start(String name, Runnable task) {
         try {
-            // Through the interface, because the builder's class is not public.
+            // Look up the methods in the interface, because the builder's class is not public.
             Class<?> type = Class.forName("java.lang.Thread$Builder");
             Method named = type.getMethod("name", String.class);
             Object builder = Thread.class.getMethod("ofVirtual").invoke(null);

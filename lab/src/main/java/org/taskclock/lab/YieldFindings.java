@@ -16,7 +16,7 @@ final class YieldFindings {
     private static final double UNKNOWN = Double.NaN;
     private static final double PERCENT = 100;
 
-    /** More cores than this mean that a second processor is in substantial use. */
+    /** Above this number of cores, a second processor is in substantial use. */
     private static final double MORE_THAN_ONE = 1.3;
 
     private final YieldRuns runs;

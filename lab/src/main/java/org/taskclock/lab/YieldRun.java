@@ -10,8 +10,8 @@ import java.util.Map;
  * One run of a program by {@code yield}.
  *
  * @param carriers the scheduler's parallelism; 0 for the JDK's default, one per processor
- * @param end null if it was interrupted
- * @param times null if it was interrupted
+ * @param end null if the run was interrupted
+ * @param times null if the run was interrupted
  */
 record YieldRun(
         String jdk,

@@ -49,7 +49,7 @@ final class YieldTables {
                 "Newsletter: " + Newsletter.MACHINE + ", " + Newsletter.SECONDS
                         + " s each; it has no figures for virtual threads that do not yield. real, user, and sys are "
                         + "those of the whole process, as reported by the shell's time; processors is (user + sys) / "
-                        + "real. Other work of the machine affects the figure per CPU second least."
+                        + "real. Other load on the machine affects the figure per CPU second least."
                         + disturbance(runs),
                 columns,
                 rows);

@@ -55,7 +55,7 @@ class AccountingCostTest {
 
     @Test
     void shouldConfirmOnlySignificantResults() {
-        assertThat(finding(1, 8).verdict()).isEqualTo("cannot be told");
+        assertThat(finding(1, 8).verdict()).isEqualTo("inconclusive");
         assertThat(finding(0.5, 8).verdict()).isEqualTo("contradicted");
         assertThat(finding(0.5, 8).text()).startsWith("JDK 25: -49.77 % ");
         assertThat(finding(1, 2).verdict()).isEqualTo("not measured");

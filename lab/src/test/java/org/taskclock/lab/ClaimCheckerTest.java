@@ -47,7 +47,7 @@ class ClaimCheckerTest {
                 "13-percent",
                 sampled(Contender.OWN_ID, 1, 90.0, 100.0, 110.0),
                 sampled(Contender.ID_0, 1, 85.0, 95.0, 105.0));
-        assertThat(finding.verdict()).isEqualTo("cannot be told");
+        assertThat(finding.verdict()).isEqualTo("inconclusive");
         assertThat(finding.text()).contains("5.0 %", "crosses the limit");
         assertThat(ResultText.finding(finding)).startsWith("CANNOT BE TOLD: ");
     }
@@ -58,7 +58,7 @@ class ClaimCheckerTest {
                 "13-percent",
                 sampled(Contender.OWN_ID, 1, 80.0, 100.0, 120.0),
                 sampled(Contender.ID_0, 1, 87.0, 87.0, 87.0));
-        assertThat(finding.verdict()).isEqualTo("cannot be told");
+        assertThat(finding.verdict()).isEqualTo("inconclusive");
         assertThat(finding.text()).contains("13.0 %", "no effect at all");
     }
 
@@ -81,7 +81,7 @@ class ClaimCheckerTest {
                 medians,
                 zero.maxima());
         Result.Finding finding = finding("13-percent", sampled(Contender.OWN_ID, 1, 82.0), disturbed);
-        assertThat(finding.verdict()).isEqualTo("cannot be told");
+        assertThat(finding.verdict()).isEqualTo("inconclusive");
         assertThat(finding.text()).contains("means -143.9 %", "medians 13.4 %", "disagree");
     }
 
@@ -102,7 +102,7 @@ class ClaimCheckerTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"20, 40, confirmed", "40, 20, contradicted", "20, 20, cannot be told"})
+    @CsvSource({"20, 40, confirmed", "40, 20, contradicted", "20, 20, inconclusive"})
     void shouldCheckWhetherTheGapWidens(double byOne, double bySixteen, String verdict) {
         Result.Finding finding = finding(
                 "widens",

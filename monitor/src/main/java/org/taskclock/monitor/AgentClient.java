@@ -11,19 +11,19 @@ import java.util.Map;
 
 /**
  * Reads the report of TaskClock's agent, if the agent is loaded: CPU time of virtual threads, and yields. The agent
- * makes the report when a tool that attaches asks for the agent properties.
+ * generates the report when a tool has created the request file and asks for the agent properties.
  */
 final class AgentClient {
     private static final long TIMEOUT_MILLIS = 2_000;
     private static final long SECOND = 1_000_000_000;
     /** Pause before the next attempt if there is no agent. */
     private static final long RETRY_NANOS = 15 * SECOND;
-    /** Pause between two reports, as a multiple of the CPU time that a report takes. */
+    /** The pause between two reports, as a multiple of the CPU time that a report takes. */
     private static final int PAUSE_FACTOR = 100;
 
     private static final int MAX_SITES = 3;
 
-    /** Cumulative figures of a group of virtual threads, or of the scheduling on the carriers. */
+    /** Cumulative figures for a group of virtual threads, or for the carriers' scheduling. */
     private record Counters(long live, long cpuNanos, long userNanos) {}
 
     private final int pid;
@@ -70,7 +70,7 @@ final class AgentClient {
         return yieldsPerSecond.getOrDefault(tid, 0.0);
     }
 
-    /** Returns the call sites with the most yields, one per line. */
+    /** Returns the call sites with the most yields, with their rates. */
     List<String> sites() {
         return intervalSites;
     }
@@ -110,7 +110,7 @@ final class AgentClient {
             yields = -1;
             return;
         }
-        // The agent made the report at some time during the request.
+        // The agent generated the report at some time during the request.
         long now = start + (System.nanoTime() - start) / 2;
         double share = reportedAt == 0 ? 1 : Math.min(1, (double) intervalNanos / (now - reportedAt));
         reportedAt = now;
@@ -118,7 +118,7 @@ final class AgentClient {
         update(report, wasPresent, share, intervalNanos);
     }
 
-    /** {@code share}: the interval's part of the time since the report before. */
+    /** Updates the state. {@code share} is the interval's share of the time since the previous report. */
     private void update(AgentReport report, boolean wasPresent, double share, long intervalNanos) {
         // The first report takes longer, because its code is compiled.
         if (wasPresent) notBefore += PAUSE_FACTOR * report.reportNanos();

@@ -21,8 +21,8 @@ public final class AgentJar {
 
     /**
      * Returns the agent's jar as a file in the temporary directory, extracting it if necessary. The file is never
-     * deleted, because a JVM whose environment names it does not start without it. Any user can read it, because a
-     * command may change its user.
+     * deleted, because a JVM whose environment names it would not start without it. Any user can read it, because a
+     * command may switch to another user.
      */
     public static Path find() throws IOException {
         byte[] jar;

@@ -30,7 +30,7 @@ public record AgentReport(
         List<Yielder> yielders,
         List<Site> yieldSites,
         Health health,
-        boolean overflown,
+        boolean truncated,
         long reportNanos) {
     /** The name of the agent property that holds the report. */
     private static final String PROPERTY = "taskclock.report";
@@ -41,7 +41,7 @@ public record AgentReport(
 
         AgentReportException(Throwable cause) {
             super(
-                    "what the agent in it says cannot be read: it is of another version;"
+                    "cannot read the report of its agent, which has another version:"
                             + " detach it with the taskclock that attached it",
                     cause);
         }
@@ -65,7 +65,7 @@ public record AgentReport(
         public record Part(String name, String state, String problem) {}
     }
 
-    /** A live thread that yielded, or that carried virtual threads that did. */
+    /** A live platform thread that yielded or carried yielding virtual threads. */
     public record Yielder(int tid, long yields) {}
 
     /** A call site of Thread.yield. {@code yields} includes {@code virtualYields}. */
@@ -76,7 +76,7 @@ public record AgentReport(
         }
     }
 
-    /** Returns the CPU time that carriers used besides running virtual threads. */
+    /** Returns the CPU time that carriers used for anything other than running virtual threads. */
     public long schedulingNanos() {
         return carriers.stream().mapToLong(c -> c.cpuNanos - c.carriedNanos).sum();
     }

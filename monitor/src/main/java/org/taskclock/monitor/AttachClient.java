@@ -17,8 +17,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * A client of HotSpot's attach protocol, version 1 (src/hotspot/os/posix/attachListener_posix.cpp), which every JDK
- * since 9 supports. It replaces the client in the JDK's module jdk.attach, which runtimes in containers lack, which
- * waits forever for a JVM that does not respond, and which does not offer the commands needed here.
+ * since 9 supports. It replaces the client in the JDK's module jdk.attach: container images often lack that module, it
+ * waits forever for a JVM that does not respond, and it does not offer the commands needed here.
  */
 public final class AttachClient {
     private static final int MAX_REPLY_BYTES = 256 << 20;
@@ -39,10 +39,10 @@ public final class AttachClient {
     public static AttachClient of(long pid) {
         try {
             String[] ids = statusField(readStatus(pid), "NStgid:").split("\\s+", -1);
-            // The last one is the id in the innermost namespace, which is the JVM's own.
+            // The last id is that in the innermost namespace, which is the JVM's own.
             return new AttachClient(pid, ids[0].equals("?") ? pid : Long.parseLong(ids[ids.length - 1]));
         } catch (IOException e) {
-            return new AttachClient(pid, pid); // execute() reports that the process has ended
+            return new AttachClient(pid, pid); // the process has ended, so execute() fails
         }
     }
 
@@ -129,7 +129,7 @@ public final class AttachClient {
     }
 
     /**
-     * Returns the file by which a tool requests the agent's report: the agent checks for it when asked for the
+     * Returns the file that requests the agent's report. The agent checks whether it exists when asked for the
      * properties.
      */
     Path reportRequest() {
@@ -157,7 +157,10 @@ public final class AttachClient {
         }
     }
 
-    /** On SIGQUIT, a JVM starts its attach listener if it finds a file that belongs to its own user or root. */
+    /**
+     * Makes the JVM start its attach listener. On SIGQUIT, it does so if it finds a file that belongs to its own user
+     * or root.
+     */
     private void startListener(Path file, Path socket) throws IOException {
         long caught = Long.parseUnsignedLong(statusField(readStatus(pid), "SigCgt:"), 16);
         // The signal terminates a process that does not catch it: a JVM during startup, or with -Xrs.
@@ -165,7 +168,7 @@ public final class AttachClient {
         try {
             Files.createFile(file);
         } catch (FileAlreadyExistsException e) {
-            // Another tool is about to attach, or left it there.
+            // Another tool is about to attach, or left the file there.
         } catch (AccessDeniedException e) {
             throw new IOException("its /tmp cannot be written to", e);
         }
@@ -177,7 +180,7 @@ public final class AttachClient {
             if (kill.waitFor() != 0) throw new IOException("it belongs to another user");
             long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(START_TIMEOUT_MILLIS);
             while (!Files.exists(socket)) {
-                if (System.nanoTime() > deadline) throw new IOException("it does not start its attach listener");
+                if (System.nanoTime() > deadline) throw new IOException("its attach listener did not start");
                 Thread.sleep(5);
             }
         } catch (InterruptedException e) {
@@ -190,11 +193,11 @@ public final class AttachClient {
     private void checkAttachable() throws IOException {
         char state = statusField(readStatus(pid), "State:").charAt(0);
         if (state == 'T' || state == 't') throw new IOException("it is stopped");
-        if (state == 'Z' || state == 'X') throw new IOException("it has ended");
+        if (state == 'Z' || state == 'X') throw new IOException("it has exited");
         try {
             String options = Files.readString(Path.of("/proc/" + pid + "/cmdline"), StandardCharsets.ISO_8859_1)
                     + Files.readString(Path.of("/proc/" + pid + "/environ"), StandardCharsets.ISO_8859_1);
-            // With this option SIGQUIT makes it print a thread dump.
+            // With this option, SIGQUIT makes the JVM print a thread dump.
             if (options.contains("+DisableAttachMechanism"))
                 throw new IOException("-XX:+DisableAttachMechanism forbids it");
         } catch (AccessDeniedException e) {

@@ -14,9 +14,9 @@ import java.util.List;
 final class Cgroup {
     private static final Path ROOT = Path.of("/sys/fs/cgroup");
 
-    /** The folder with the CPU time; null if there is none. */
+    /** The group with the CPU time; null if there is none. */
     private final Path usage;
-    /** This group and its parents up to the mount point: each may have a limit. */
+    /** The groups that may have a limit: this one and its parents, up to the mount point. */
     private final List<Path> limits = new ArrayList<>();
 
     private final boolean v2;
@@ -35,7 +35,7 @@ final class Cgroup {
         }
     }
 
-    /** {@code lines} are those of /proc/PID/cgroup; the hierarchies are mounted at {@code root}. */
+    /** Finds a group by the lines of /proc/PID/cgroup. The hierarchies are mounted at {@code root}. */
     static Cgroup of(List<String> lines, Path root) {
         String unified = null;
         String cpu = null;
@@ -51,7 +51,7 @@ final class Cgroup {
         if (cpu != null && cpuacct != null) {
             Path group = group(root.resolve("cpu"), cpu);
             Path account = group(root.resolve("cpuacct"), cpuacct);
-            // The root of a version 1 hierarchy has these files too. It is a container only if it has a limit.
+            // The root of a version 1 hierarchy has these files, too. It belongs to a container only if it has a limit.
             if (!cpu.equals(cpuacct) || (cpu.equals("/") && quota(group, false) == 0)) account = null;
             return new Cgroup(account, group, root.resolve("cpu"), false);
         }
@@ -60,7 +60,10 @@ final class Cgroup {
         return new Cgroup(Files.exists(group.resolve("cpu.max")) ? group : null, group, root, true);
     }
 
-    /** In a container, the path is often the host's, but the mount point is the container's own group. */
+    /**
+     * Returns the folder of a group. In a container, the path is often the host's, but the mount point is the
+     * container's own group.
+     */
     private static Path group(Path mount, String path) {
         Path group = mount.resolve(path.substring(1)).normalize();
         return Files.isDirectory(group) && group.startsWith(mount) ? group : mount;

@@ -17,7 +17,9 @@ import java.util.Set;
  * and the standard error of the mean is estimated from the means of the batches.
  */
 public final class Comparison {
-    /** Student's t by degrees of freedom, two-sided, for 1 in 1,000: dozens of pools are compared at a time. */
+    /**
+     * Student's t by degrees of freedom, two-sided, at the 0.1 % level, because dozens of pools are compared at a time.
+     */
     private static final double[] STUDENT_T = {
         Double.NaN,
         636.6,
@@ -59,7 +61,7 @@ public final class Comparison {
     /**
      * A line of the comparison. The figures are mean CPU use in processors: 1 is one processor in use all the time.
      *
-     * @param error the margin that a difference exceeds by chance in less than 1 of 1,000 cases; NaN if a recording is
+     * @param error the margin that a difference exceeds by chance in less than 1 in 1,000 cases; NaN if a recording is
      *     too short
      * @param changed whether the difference exceeds both this margin and the threshold of the comparison
      */
@@ -75,7 +77,7 @@ public final class Comparison {
         }
     }
 
-    /** The CPU use of one key, by batch. */
+    /** The CPU use for one key, by batch. */
     private static final class Series {
         private final double[] cpu;
         private double user;
@@ -148,7 +150,10 @@ public final class Comparison {
     private final Side after;
     private final double threshold;
 
-    /** Smaller differences than {@code threshold} processors do not count as changes, even if significant. */
+    /**
+     * Compares two recordings. Differences smaller than {@code threshold} processors do not count as changes, even if
+     * significant.
+     */
     public Comparison(Iterable<Interval> before, Iterable<Interval> after, double threshold) {
         this.before = new Side(before);
         this.after = new Side(after);
@@ -169,7 +174,7 @@ public final class Comparison {
         keys.addAll(after.byKey.keySet());
         List<Change> changes = new ArrayList<>();
         for (Key key : keys) {
-            // All threads of the pool have the same name: the line of the pool is enough.
+            // All threads of the pool have the same name, so the line for the pool is enough.
             if (key.kind == Kind.THREAD && keys.contains(new Key(Kind.POOL, key.name, key.threadKind))) continue;
             changes.add(change(key));
         }

@@ -3,8 +3,8 @@
 package org.taskclock.monitor;
 
 /**
- * Splits a cumulative counter into intervals without losing or double-counting anything. What exceeds the limit of an
- * interval is counted in the next one; if the total goes back, nothing is counted until it exceeds its old value.
+ * Splits a cumulative counter into intervals without losing or double-counting anything. What exceeds an interval's
+ * limit is counted in the next one. If the total decreases, nothing is counted until it exceeds its old value.
  */
 final class CumulativeCounter {
     private long counted;
@@ -13,7 +13,7 @@ final class CumulativeCounter {
         counted = start;
     }
 
-    /** Returns the part of the total that belongs to this interval, {@code limit} at most. */
+    /** Returns the part of the total that belongs to this interval, at most {@code limit}. */
     long advance(long total, long limit) {
         long increase = Math.max(0, Math.min(total - counted, limit));
         counted += increase;

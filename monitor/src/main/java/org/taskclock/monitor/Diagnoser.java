@@ -14,17 +14,17 @@ import java.util.Map;
  * suspicious threads are sampled as often as {@link JavaThreadNames} allows.
  */
 final class Diagnoser {
-    /** Percent of a core. Threads below are never suspects. */
+    /** Percent of a core. Threads that use less are never suspects. */
     private static final double MIN_CPU_PERCENT = 10;
 
     private static final double SYSTEM_HEAVY_SHARE = 0.5;
-    /** Per second. Context switches by yields are not voluntary. */
+    /** Per second. Yields do not count as voluntary context switches. */
     private static final double FEW_SWITCHES = 100;
 
-    /** Per second. If processors are scarce, each yield is an involuntary context switch. */
+    /** Per second. When processors are scarce, each yield causes an involuntary context switch. */
     private static final double MANY_SWITCHES = 2_000;
 
-    /** The number of intervals for which a thread that is no longer suspicious is remembered. */
+    /** The number of intervals after which a thread that is no longer suspicious is forgotten. */
     private static final int INTERVALS_REMEMBERED = 10;
 
     /** Per second, of one thread. */
@@ -49,7 +49,7 @@ final class Diagnoser {
         int samples;
         int yieldingSamples;
         int schedulingSamples;
-        /** Consecutive samples in which it carried the same virtual thread as in the sample before. */
+        /** Consecutive samples in which the thread carried the same virtual thread as in the previous sample. */
         int sameCarriedSamples;
 
         long carriedId;
@@ -138,7 +138,10 @@ final class Diagnoser {
         suspect.carriedId = entry.carriedId();
     }
 
-    /** Returns null unless it is certain, because the agent counted the yields or a sample shows one. */
+    /**
+     * Returns a diagnosis only if the yields are certain, because the agent counted them or a sample shows one;
+     * otherwise null.
+     */
     private static Diagnosis diagnoseYields(
             ThreadUsage thread, Suspect suspect, List<String> evidence, AgentClient agent) {
         double counted = agent.yieldsPerSecond(thread.tid());
@@ -172,19 +175,20 @@ final class Diagnoser {
     }
 
     private Diagnosis diagnoseCarrier(ThreadUsage thread, Suspect suspect, List<String> evidence, long intervalNanos) {
-        // On a busy machine it may wait for a processor. No other virtual thread can use the carrier during that time.
+        // On a busy machine the carrier may wait for a processor. No other virtual thread can use it during that time.
         long occupiedNanos = thread.cpuNanos() + Math.max(0, thread.waitNanos());
         if (suspect.sameCarriedSamples > 0 && 100.0 * occupiedNanos / intervalNanos > MONOPOLIZED_PERCENT) {
             evidence.add("it carried virtual thread #" + suspect.carriedId + " in each of the last "
                     + (suspect.sameCarriedSamples + 1) + " stack samples");
             return new Diagnosis(
-                    "carrier-monopolised",
+                    "carrier-monopolized",
                     thread.tid(),
                     "virtual thread #" + suspect.carriedId + " keeps its carrier \"" + thread.name()
                             + "\" busy; other virtual threads wait",
                     evidence);
         }
-        // Yielding virtual threads alternate quickly: samples show the same ones repeatedly, or a carrier between two.
+        // Yielding virtual threads alternate quickly: samples show the same threads repeatedly, or a carrier between
+        // two of them.
         long repeated = mountedSamples.entrySet().stream()
                 .filter(e -> e.getValue() > 1)
                 .map(Map.Entry::getKey)

@@ -11,7 +11,10 @@ final class EndedThreads {
 
     private final int pid;
 
-    /** CPU time of the process that ended threads account for, or that was reported as theirs. */
+    /**
+     * CPU time of ended threads that no longer needs to be reported: from before the first reading, from the threads'
+     * own readings, or already returned by {@link #advance}.
+     */
     private long accountedNanos;
 
     private int count;
@@ -20,7 +23,7 @@ final class EndedThreads {
         this.pid = pid;
     }
 
-    /** Leaves out what threads used that ended before the first reading. */
+    /** Excludes the CPU time of threads that ended before the first reading. */
     void start(long processNanos, long liveNanos) {
         accountedNanos = processNanos - liveNanos;
     }
@@ -31,10 +34,10 @@ final class EndedThreads {
     }
 
     /**
-     * Returns the CPU time since the last call.
+     * Returns the CPU time of ended threads that was not reported before.
      *
-     * @param uncertainty the error of the difference, because threads run while they are read; a smaller difference is
-     *     kept for a later call
+     * @param uncertainty the error of the result, because threads run while they are read; a smaller result is kept for
+     *     a later call
      */
     long advance(long processNanos, long liveNanos, long uncertainty) {
         long ended = processNanos - liveNanos - accountedNanos;

@@ -9,7 +9,7 @@ import java.nio.file.Path;
 
 /** The CPU time of the whole machine, and the limits of this process. */
 final class HostCpu implements AutoCloseable {
-    /** File descriptors left for other uses in this process. */
+    /** File descriptors reserved for other uses in this process. */
     private static final int RESERVED_FILES = 200;
 
     /** USER_HZ, the unit of /proc/stat. */
@@ -26,7 +26,7 @@ final class HostCpu implements AutoCloseable {
         return processors;
     }
 
-    /** Returns the busy time of all processors: user, nice, system, irq, and softirq of the first line. */
+    /** Returns the busy time of all processors: the fields user, nice, system, irq, and softirq of the first line. */
     long cpuNanos() {
         ByteBuffer read = stat.read();
         if (read == null) return 0;
@@ -45,7 +45,7 @@ final class HostCpu implements AutoCloseable {
             int count = (int) lines.filter(l -> l.matches("cpu[0-9]+ .*")).count();
             if (count > 0) return count;
         } catch (IOException | RuntimeException e) {
-            // Falls back to the number that this JVM may use.
+            // Fall back to the number of processors that this JVM may use.
         }
         return Runtime.getRuntime().availableProcessors();
     }

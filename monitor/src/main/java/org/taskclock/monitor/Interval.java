@@ -11,8 +11,9 @@ import java.util.List;
  * @param end the time of the second reading
  * @param name the program's main class or jar
  * @param source the origin of the figures: "agent" if the agent is loaded, otherwise "proc"
- * @param threads the threads that were alive in the interval, the most CPU time first
- * @param notes what could not be measured and why, one per line
+ * @param threads the threads that were alive in the interval, and groups of virtual or ended threads, most CPU time
+ *     first
+ * @param notes what could not be measured and why, one per element
  */
 public record Interval(
         Instant end,
@@ -24,7 +25,10 @@ public record Interval(
         ProcessUsage totals,
         List<Diagnosis> diagnoses,
         List<String> notes) {
-    /** Returns a CPU time in percent of one core over the interval; -1 if the time is negative, which means unknown. */
+    /**
+     * Returns a CPU time as a percentage of one core over the interval; -1 if the time is negative, which means
+     * unknown.
+     */
     public double percent(long nanos) {
         return nanos < 0 ? -1 : 100.0 * nanos / intervalNanos;
     }

@@ -25,7 +25,7 @@ public interface IntervalSource extends Closeable {
         return "Stacks are not recorded.";
     }
 
-    /** Returns the JVMs to choose from, the busiest first. */
+    /** Returns the JVMs to choose from, busiest first. */
     default List<Jvm> jvms() throws IOException {
         return List.of();
     }

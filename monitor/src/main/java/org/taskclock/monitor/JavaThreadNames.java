@@ -9,13 +9,13 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * The full names of a JVM's threads, from thread dumps. A dump briefly stops the JVM. It is taken before the first
- * interval, and again when threads without an entry use CPU time, but seldom enough to cost the JVM little.
+ * The full names of a JVM's threads, from thread dumps. A dump briefly stops the JVM. One is taken before the first
+ * interval, and again when threads without an entry use CPU time, but rarely enough to cost the JVM little.
  */
 final class JavaThreadNames implements AutoCloseable {
     private static final long TIMEOUT_MILLIS = 4_000;
     private static final long SECOND = 1_000_000_000;
-    /** Pause after a dump for each of its threads: about 200 times what the dump costs the JVM. */
+    /** The pause after a dump, for each thread in it: about 200 times what the dump costs the JVM. */
     private static final long PAUSE_NANOS_PER_THREAD = SECOND / 100;
 
     private static final long MIN_PAUSE_NANOS = 9 * SECOND / 10;
@@ -59,9 +59,9 @@ final class JavaThreadNames implements AutoCloseable {
     }
 
     private void addNote(List<String> notes) {
-        if (!allowed) notes.add("names are the kernel's, of 15 characters: " + NOT_ALLOWED);
+        if (!allowed) notes.add("thread names are truncated to 15 characters: " + NOT_ALLOWED);
         else if (failure != null)
-            notes.add("names are the kernel's, of 15 characters: process " + pid + ": " + failure);
+            notes.add("thread names are truncated to 15 characters: process " + pid + ": " + failure);
     }
 
     private void tryDump() {
@@ -99,7 +99,7 @@ final class JavaThreadNames implements AutoCloseable {
         return dump;
     }
 
-    /** Assigns threads their entries of the newest dump, and starts a new dump if busy threads have none. */
+    /** Assigns threads their entries in the newest dump, and starts a new dump if busy threads have none. */
     void resolve(Collection<TrackedThread> threads, List<String> notes) {
         ThreadDump dump = fresh;
         fresh = null;

@@ -16,7 +16,7 @@ import java.util.Set;
 import org.taskclock.ProcStat;
 import org.taskclock.ProcessClock;
 
-/** The JVMs of this machine, including those of other users and in containers, as far as they are visible. */
+/** Finds the JVMs of this machine, including those of other users and in containers, as far as they are visible. */
 public final class JvmProcesses {
     /**
      * A running JVM.
@@ -26,7 +26,7 @@ public final class JvmProcesses {
      */
     public record Jvm(long pid, String name, String user, long cpuNanos) {}
 
-    /** Options of the launcher that take the next argument as their value. */
+    /** The launcher's options that take the next argument as their value. */
     private static final Set<String> OPTIONS_WITH_VALUE = Set.of(
             "-cp",
             "-classpath",
@@ -62,7 +62,7 @@ public final class JvmProcesses {
 
     private JvmProcesses() {}
 
-    /** Returns all JVMs except this one, the most CPU time first. */
+    /** Returns all JVMs except this one, most CPU time first. */
     public static List<Jvm> all() {
         List<Jvm> found = new ArrayList<>();
         String[] pids = new File("/proc").list((folder, name) -> Character.isDigit(name.charAt(0)));
@@ -129,8 +129,8 @@ public final class JvmProcesses {
 
     /** Returns the error message for a hidden process. */
     public static String hiddenMessage(long pid) {
-        return "process " + pid + " cannot be looked at, as /proc hides other users' processes (hidepid): "
-                + "run this as its user, or root";
+        return "process " + pid + " is hidden: /proc does not show other users' processes (hidepid): "
+                + "run this as that user or root";
     }
 
     /**
@@ -138,11 +138,11 @@ public final class JvmProcesses {
      */
     public static boolean isJvm(long pid) {
         ProcStat stat = ProcStat.read("/proc/" + pid + "/stat");
-        // Comes first because reading the maps takes long.
+        // Checked first, because reading the maps is slow.
         String[] threads = new File("/proc/" + pid + "/task").list();
         if (stat == null || threads == null || threads.length < MIN_THREADS) return false;
         try {
-            return ProcText.contains(Files.readAllBytes(Path.of("/proc/" + pid + "/maps")), LIBJVM);
+            return hasLibjvm(pid);
         } catch (NoSuchFileException e) {
             return false;
         } catch (AccessDeniedException e) {
@@ -151,6 +151,11 @@ public final class JvmProcesses {
         } catch (IOException e) {
             return "Permission denied".equals(e.getMessage()) && stat.name().equals("java");
         }
+    }
+
+    /** Returns whether a process has mapped HotSpot's library. Throws if the caller may not read its maps. */
+    public static boolean hasLibjvm(long pid) throws IOException {
+        return ProcText.contains(Files.readAllBytes(Path.of("/proc/" + pid + "/maps")), LIBJVM);
     }
 
     private static String launcherOf(long pid) {
@@ -190,7 +195,7 @@ public final class JvmProcesses {
         return 0;
     }
 
-    /** Returns the program's name, as {@link #nameOf} does; empty if the command is. */
+    /** Returns the program's name in a command, like {@link #nameOf}; empty if the command is empty. */
     static String nameIn(List<String> command) {
         if (command.isEmpty()) return "";
         String launcher = fileName(command.get(0));

@@ -23,7 +23,10 @@ public final class LiveJvm implements IntervalSource {
         sampler.next();
     }
 
-    /** Starts the first interval. {@code attach} allows attaching to the JVM for names and stacks. */
+    /**
+     * Opens a JVM and starts the first interval. {@code attach} allows attaching to the JVM for names, stacks, and the
+     * agent's report.
+     */
     public static LiveJvm of(long pid, boolean attach) throws MonitorException {
         return new LiveJvm(attach ? Sampler.of(pid) : Sampler.withoutAttach(pid), attach);
     }

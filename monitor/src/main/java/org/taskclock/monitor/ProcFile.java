@@ -10,9 +10,9 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /**
- * A file of /proc that is read repeatedly. It stays open, which saves two thirds of the cost and ensures that it always
- * belongs to the same thread: once that thread has ended, the kernel returns ESRCH even if it has reused the id. Files
- * beyond the {@link Budget} are opened for each read.
+ * A /proc file that is read repeatedly. It stays open, which saves two thirds of the cost and ensures that it always
+ * belongs to the same thread: once the thread has ended, the kernel returns ESRCH, even if the thread id has been
+ * reused. Files beyond the {@link Budget} are opened for each read.
  */
 final class ProcFile {
     /** The number of files that may stay open, and the buffer that all reads share. Confined to one thread. */
@@ -27,7 +27,7 @@ final class ProcFile {
             remaining = files;
         }
 
-        /** Sets the thread's interrupt status again if an interrupt closed a file, so that the caller can see it. */
+        /** Restores the thread's interrupt status if an interrupt closed a file, so that the caller can see it. */
         void restoreInterrupt() {
             if (interrupted) Thread.currentThread().interrupt();
             interrupted = false;

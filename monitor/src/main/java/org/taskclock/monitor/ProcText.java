@@ -9,7 +9,9 @@ import java.nio.charset.StandardCharsets;
 final class ProcText {
     private ProcText() {}
 
-    /** Reads the digits at the buffer's position and the character after them. Returns -1 if there are no digits. */
+    /**
+     * Reads the digits at the buffer's position and skips the character after them. Returns -1 if there are no digits.
+     */
     static long number(ByteBuffer text) {
         long value = 0;
         int digits = 0;
@@ -40,7 +42,7 @@ final class ProcText {
         return number(text, end, start);
     }
 
-    /** Returns the bytes of a key at the start of a line. */
+    /** Returns the bytes of a key as it appears at the start of a line. */
     static byte[] key(String name) {
         return ("\n" + name + ":").getBytes(StandardCharsets.US_ASCII);
     }

@@ -3,10 +3,10 @@
 package org.taskclock.monitor;
 
 /**
- * The CPU use of the JVM and of what surrounds it in one interval.
+ * The CPU use of the JVM, its control group, and the machine in one interval.
  *
  * @param processNanos the JVM, including threads that started and ended in the interval
- * @param containerNanos all processes of the JVM's control group; -1 if it is in none or the figure cannot be read
+ * @param containerNanos all processes of the JVM's control group; -1 if there is none or it cannot be read
  * @param containerCores the CPU limit of the control group; 0 if there is none
  * @param throttledNanos how long that limit kept the control group from running; -1 if unknown
  * @param machineNanos all processes of the machine

@@ -24,8 +24,8 @@ public final class Recording implements IntervalSource, Iterable<Interval> {
     /**
      * The location of a block.
      *
-     * @param firstInterval the number of its first interval in the recording
-     * @param start when that interval ended
+     * @param firstInterval the number of the block's first interval in the recording
+     * @param start the end of that interval
      */
     private record Block(FileChannel file, long from, int firstInterval, int intervals, Instant start) {}
 
@@ -46,7 +46,7 @@ public final class Recording implements IntervalSource, Iterable<Interval> {
     /** The number of the interval that {@link #next} returns. */
     private int position;
 
-    // The range set by limit.
+    // The range set by limit().
     private int low;
     private int high;
 
@@ -54,7 +54,7 @@ public final class Recording implements IntervalSource, Iterable<Interval> {
         this.path = path;
     }
 
-    /** Opens a recording, with its older half if there is one. The message of the exception names the file. */
+    /** Opens a recording, with its older half if there is one. The exception's message names the file. */
     public static Recording open(Path path) throws IOException {
         Recording recording = new Recording(path);
         try {
@@ -80,7 +80,7 @@ public final class Recording implements IntervalSource, Iterable<Interval> {
                 if (head != null) return;
             }
         }
-        throw new IOException(path + ": is no recording of taskclock");
+        throw new IOException(path + ": is not a TaskClock recording");
     }
 
     private RecordingFormat.Head headOf(RecordingBlock block) throws IOException {
@@ -94,7 +94,7 @@ public final class Recording implements IntervalSource, Iterable<Interval> {
         }
     }
 
-    /** Ignores a file that belongs to another recording. */
+    /** Adds the older half of the recording. Ignores a file that belongs to another recording. */
     private void scanOlder(Path older) throws IOException {
         try (FileChannel file = FileChannel.open(older)) {
             RecordingFormat.Head olderHead = headOf(RecordingBlock.read(file, 0));
@@ -142,7 +142,8 @@ public final class Recording implements IntervalSource, Iterable<Interval> {
     }
 
     /**
-     * A truncated block has no checksum, so it may be damaged as well: keeps the lines before the first malformed one.
+     * Returns the lines before the first malformed one. A truncated block has no checksum, so it may be damaged as
+     * well.
      */
     private List<String> validLines(List<String> lines) {
         RecordingFormat format = new RecordingFormat();
@@ -182,7 +183,7 @@ public final class Recording implements IntervalSource, Iterable<Interval> {
         return Instant.parse(head.started());
     }
 
-    /** Returns properties of the machine on which it was made. */
+    /** Returns the properties of the machine on which the recording was made. */
     public Map<String, String> machine() {
         return head.machine() == null ? Map.of() : head.machine();
     }
@@ -197,7 +198,7 @@ public final class Recording implements IntervalSource, Iterable<Interval> {
         return end;
     }
 
-    /** Returns the parts of the file that could not be read, one per line. */
+    /** Returns a description of each part of the file that could not be read. */
     public List<String> faults() {
         return List.copyOf(faults);
     }
@@ -228,7 +229,7 @@ public final class Recording implements IntervalSource, Iterable<Interval> {
             Interval interval = decoded.size() == block.intervals ? null : format.decode(line);
             if (interval != null) decoded.add(interval);
         }
-        if (decoded.size() < block.intervals) throw new IOException(path + ": was changed while it was read");
+        if (decoded.size() < block.intervals) throw new IOException(path + ": was changed while being read");
         current = block;
         currentIntervals = decoded;
     }
@@ -238,7 +239,7 @@ public final class Recording implements IntervalSource, Iterable<Interval> {
         position = Math.max(low, Math.min(high, find(time)));
     }
 
-    /** Restricts the recording to intervals that ended in a range, bounds included; null means no limit. */
+    /** Restricts the recording to intervals that ended between two times, inclusive; null means no limit. */
     public void limit(Instant from, Instant to) throws IOException {
         low = from == null ? 0 : find(from);
         high = to == null ? intervals : Math.max(low, find(to.plusNanos(1)));

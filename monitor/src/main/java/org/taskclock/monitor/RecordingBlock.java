@@ -17,11 +17,12 @@ import java.util.zip.DataFormatException;
 import java.util.zip.Inflater;
 
 /**
- * A block of a recording, which is a member of a gzip file. GZIPInputStream does not expose the boundaries of members.
+ * A block of a recording, which is a member of a gzip file. Parsed here, because GZIPInputStream does not expose the
+ * boundaries of members.
  *
  * @param from its offset in the file
  * @param to the offset of the next one
- * @param lines the complete lines that could be decompressed
+ * @param lines the lines that could be decompressed completely
  * @param state whether these are all of its lines
  */
 record RecordingBlock(long from, long to, List<String> lines, State state) {
@@ -44,7 +45,7 @@ record RecordingBlock(long from, long to, List<String> lines, State state) {
     private static final int HAS_NAME = 8;
     private static final int HAS_COMMENT = 16;
 
-    /** Reads the block at an offset; null if there is none. */
+    /** Reads the block at an offset. Returns null if there is none. */
     static RecordingBlock read(FileChannel file, long from) throws IOException {
         Input in = new Input(file, from);
         try {

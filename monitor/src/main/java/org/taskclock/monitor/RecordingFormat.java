@@ -20,13 +20,14 @@ import java.util.Map;
  * The text format of a recording: a JSON object per line, whose first member shows whether it is a head, a thread, an
  * interval, or the end. docs/record.md describes it.
  *
- * <p>The name of a thread is written once, and its figures only if it used CPU time or they differ from those of the
- * previous interval, so a sleeping thread costs nothing. An instance keeps the state since the last head.
+ * <p>The name of a thread is written once. Its figures are written only if it used CPU time or they differ from those
+ * of the previous interval, so a sleeping thread takes no space. An instance keeps the state since the last head.
  */
 final class RecordingFormat {
     static final String NAME = "taskclock-recording";
     /**
-     * Incremented if an older reader would misread the format. Members that it can ignore may be added without that.
+     * Incremented if an older reader would misread the format. Members that an older reader can ignore may be added
+     * without that.
      */
     static final int VERSION = 1;
 
@@ -39,7 +40,7 @@ final class RecordingFormat {
     private static final List<String> ROW =
             List.of("thread", "cpuNanos", "userNanos", "waitNanos", "voluntary", "involuntary", "state", "threads");
 
-    /** The constant part of a thread's usage. The occurrence distinguishes threads that are otherwise identical. */
+    /** The constant part of a thread's usage. {@code occurrence} distinguishes threads that are otherwise identical. */
     private record Identity(
             int pid,
             int tid,
@@ -103,7 +104,7 @@ final class RecordingFormat {
         return GSON.toJson(line) + "\n";
     }
 
-    /** Returns the interval's line, after a line for each new thread. */
+    /** Returns a line for each new thread, followed by the interval's line. */
     String encode(Interval interval) {
         StringBuilder text = new StringBuilder();
         JsonArray rows = new JsonArray();
@@ -171,7 +172,7 @@ final class RecordingFormat {
 
     // ---- reading
 
-    /** Parses the line of a head. The message of the exception follows the file name. */
+    /** Parses a head. Callers put the file name before the exception's message. */
     static Head readHead(String line) throws IOException {
         String version = line.substring(HEAD.length(), Math.max(HEAD.length(), line.indexOf('"', HEAD.length())));
         if (!version.equals(Integer.toString(VERSION))) {
@@ -226,7 +227,7 @@ final class RecordingFormat {
         last.put(line.get("thread").getAsInt(), usage);
     }
 
-    /** A newer version may know more kinds of threads. */
+    /** Returns NATIVE for an unknown name, because a newer version may have more kinds of threads. */
     private static ThreadUsage.Kind kind(String name) {
         for (ThreadUsage.Kind kind : ThreadUsage.Kind.values()) if (kind.name().equals(name)) return kind;
         return ThreadUsage.Kind.NATIVE;

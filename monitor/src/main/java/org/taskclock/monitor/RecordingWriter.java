@@ -23,11 +23,12 @@ import java.util.zip.GZIPOutputStream;
  *
  * <p>The file consists of blocks, which are gzip members. Each block can be read without the previous ones, which
  * allows seeking and skipping damaged parts. If size or age is limited, the older half of the recording is in a second
- * file, which is replaced when the first one is full.
+ * file, which the first file replaces when it is full.
  */
 public final class RecordingWriter implements Closeable {
     /**
-     * Two minutes at one interval per second: the loss if a block is damaged. The overhead is about 5 % of the size.
+     * Two minutes at one interval per second, which is what a damaged block loses. The overhead is about 5 % of the
+     * size.
      */
     private static final int INTERVALS_PER_BLOCK = 120;
 
@@ -49,7 +50,7 @@ public final class RecordingWriter implements Closeable {
     private GZIPOutputStream block;
     private RecordingFormat format;
     private int blockIntervals;
-    /** The end of the first interval in the file; null if there is none. */
+    /** The end time of the first interval in the file; null if there is none. */
     private Instant first;
 
     /** Starts a recording. Overwrites an existing file. */

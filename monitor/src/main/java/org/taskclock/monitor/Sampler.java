@@ -43,10 +43,10 @@ public final class Sampler implements AutoCloseable {
     private CumulativeCounter processUser;
     private long readings;
 
-    /** How long the first reading took. */
+    /** How long the reading took that starts the first interval. */
     private long firstReadingNanos;
 
-    /** A reading of everything except threads. */
+    /** A reading of everything except the threads. */
     private record Reading(
             long nanos, long process, long processUser, long container, long throttled, long machine, long own) {}
 
@@ -92,7 +92,7 @@ public final class Sampler implements AutoCloseable {
     /**
      * Takes a reading.
      *
-     * @return the interval since the previous reading; the first one has no threads
+     * @return the interval since the previous reading; the first interval has no threads
      * @throws MonitorException if the JVM has ended
      */
     public Interval next() throws MonitorException {
@@ -112,10 +112,14 @@ public final class Sampler implements AutoCloseable {
             TrackedThread thread = new TrackedThread(pid, tid, precise, budget, text);
             if (thread.start(false, 0)) threads.put(tid, thread);
         }
-        // Reads again, because the first time is slow: it opens the files, and code runs for the first time.
+        // Reads again, because the first reading is slow: it opens the files and runs code for the first time.
         long before = processNanos();
         long again = System.nanoTime();
-        threads.values().removeIf(thread -> !thread.advance(Long.MAX_VALUE));
+        threads.values().removeIf(thread -> {
+            if (thread.advance(Long.MAX_VALUE)) return false;
+            thread.close();
+            return true;
+        });
         last = read(again);
         firstReadingNanos = System.nanoTime() - again;
         process = new CumulativeCounter(last.process);
@@ -254,7 +258,7 @@ public final class Sampler implements AutoCloseable {
 
     private char processState() throws MonitorException {
         char state = readStat().state();
-        // If only the first thread has ended, the others still run.
+        // If only the main thread of the process has ended, the others are still running.
         if ((state == 'Z' || state == 'X') && tids().length <= 1) throw processEnded();
         return state;
     }
@@ -277,7 +281,7 @@ public final class Sampler implements AutoCloseable {
         return tids;
     }
 
-    /** Returns the calls of Thread.yield in the last interval; -1 if no agent counts them. */
+    /** Returns the number of Thread.yield calls in the last interval; -1 if no agent counts them. */
     public long yields() {
         return agent.yields();
     }
@@ -288,7 +292,7 @@ public final class Sampler implements AutoCloseable {
     }
 
     /**
-     * Returns the current stack of a thread, as lines of text. For a carrier it includes the stack of the virtual
+     * Returns the current stack of a thread, as lines of text. For a carrier, this includes the stack of the virtual
      * thread that it carries, if the JVM prints that.
      *
      * @param tid as in {@link ThreadUsage#tid}
@@ -296,7 +300,7 @@ public final class Sampler implements AutoCloseable {
      */
     public String stacks(int tid) throws IOException {
         ThreadDump.Entry found = names.dump().of(tid);
-        if (found == null) throw new IOException("thread " + tid + " has no Java stack, or has ended");
+        if (found == null) throw new IOException("thread " + tid + " has no Java stack or has exited");
         return found.text();
     }
 

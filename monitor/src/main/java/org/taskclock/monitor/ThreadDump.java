@@ -37,7 +37,7 @@ final class ThreadDump {
         }
     }
 
-    // The name may hold anything; what follows it may not.
+    // The name may contain anything; what follows it may not.
     private static final Pattern HEADER = Pattern.compile(
             "\"(.*)\"(?: #(\\d+))?(?: \\[(\\d+)\\])?(?: daemon)?(?: prio=-?\\d+)? os_prio=.*", Pattern.DOTALL);
     // Hexadecimal up to JDK 20. From 21 on, a carrier with a mounted virtual thread has only the id in brackets.
@@ -60,7 +60,8 @@ final class ThreadDump {
     }
 
     /**
-     * Returns where the next thread's entry starts: at a quote that starts a line. Other quotes may be part of a name.
+     * Returns where the next thread's entry starts: at a quote at the start of a line. Other quotes may be part of a
+     * name.
      */
     private static int nextStart(String text, int from) {
         int quote = text.indexOf("\n\"", from);
@@ -78,11 +79,11 @@ final class ThreadDump {
         int tid;
         if (parts.group(3) != null) {
             tid = Integer.parseInt(parts.group(3));
-            // Only JVMs with virtual threads print it.
+            // Only JVMs with virtual threads print an id in brackets.
             virtualThreads = true;
         } else {
             Matcher nid = NID.matcher(header);
-            // The last match: the name may hold another one.
+            // The last match counts, because the name may contain another one.
             int last = -1;
             while (nid.find()) {
                 last = nid.group(1) != null

@@ -12,7 +12,7 @@ public final class ThreadNames {
 
     private static final Pattern NUMBER = Pattern.compile("[0-9]+");
 
-    /** Names in HotSpot; "*" matches any text. */
+    /** The names of HotSpot's threads; "*" matches any text. */
     private static final List<String> GC = List.of(
             "GC Thread*",
             "G1 *",
@@ -64,7 +64,7 @@ public final class ThreadNames {
 
     private ThreadNames() {}
 
-    /** Replaces each number by #, so that the threads of a pool share a name. */
+    /** Replaces each number with #, so that the threads of a pool share a name. */
     static String pool(String name) {
         return NUMBER.matcher(name).replaceAll("#");
     }

@@ -9,14 +9,14 @@ package org.taskclock.monitor;
  * @param tid the kernel's thread id in the JVM's pid namespace; 0 for a group
  * @param javaId the Java thread id; 0 if unknown or not a Java thread
  * @param name the Java name; the kernel's name of at most 15 characters if {@code truncated}
- * @param pool the name with each number replaced by #
+ * @param pool the name with each number replaced with #
  * @param threads the number of threads in a group; otherwise 1
  * @param cpuNanos user + system
  * @param userNanos the part of {@code cpuNanos} spent in user mode
  * @param waitNanos time spent runnable without a processor
  * @param voluntary context switches because the thread blocked
  * @param involuntary context switches because the thread was preempted or yielded
- * @param state as in /proc: R is running, S is sleeping
+ * @param state as in /proc, such as R for running or S for sleeping
  */
 public record ThreadUsage(
         int pid,
@@ -39,7 +39,7 @@ public record ThreadUsage(
         JAVA,
         /** A platform thread that carries virtual threads. */
         CARRIER,
-        /** Virtual threads with one name. Their CPU time is included in that of the carriers. */
+        /** The virtual threads of one name. Their CPU time is included in that of their carriers. */
         VIRTUAL,
         /** A garbage collection thread of the JVM. */
         GC,

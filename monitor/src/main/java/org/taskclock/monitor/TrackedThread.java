@@ -26,12 +26,12 @@ final class TrackedThread {
 
     private CumulativeCounter cpu;
     private CumulativeCounter user;
-    /** The total wait of which {@link #waitNanos} already includes everything. */
+    /** The total wait time as of the last update of {@link #waitNanos}. */
     private long countedWaitNanos;
 
     private long voluntary;
     private long involuntary;
-    /** The last interval was too short for all the CPU time since the reading before. */
+    /** Whether the last interval was too short for all the CPU time since the previous reading. */
     private boolean carriesOver;
 
     /** The thread's id in the JVM's pid namespace. */
@@ -40,7 +40,7 @@ final class TrackedThread {
     String kernelName = "";
     /** The thread's entry in the last dump; null if it has none. */
     ThreadDump.Entry entry;
-    /** A dump was taken during the thread's life and lacks it: it belongs neither to Java nor to the JVM. */
+    /** Whether a dump taken during the thread's life lacks it, so it belongs to neither Java nor the JVM. */
     boolean unknownToJvm;
 
     boolean carrier;
@@ -48,7 +48,7 @@ final class TrackedThread {
     /** The number of the last reading that found this thread. */
     long lastSeen;
 
-    // Derived from the name, once for each name.
+    // Derived from the name whenever it changes.
     private String pooledName;
     private String pool;
     private ThreadUsage.Kind kind;
@@ -143,7 +143,7 @@ final class TrackedThread {
     private long totalUserNanos(ProcStat now) {
         if (now == null) return 0;
         double both = (double) now.userNanos() + now.systemNanos();
-        // Less than 10 ms, the unit of stat, of either: most likely user time.
+        // Both are less than 10 ms, the unit of stat, so it is most likely user time.
         return both == 0 ? totalNanos : (long) (totalNanos * (now.userNanos() / both));
     }
 

@@ -22,6 +22,6 @@ class AgentReportTest {
     void shouldRejectReportsOfOtherVersions(String text) {
         assertThatThrownBy(() -> AgentReport.parse(text))
                 .isInstanceOf(AgentReport.AgentReportException.class)
-                .hasMessageContaining("it is of another version");
+                .hasMessageContaining("which has another version");
     }
 }

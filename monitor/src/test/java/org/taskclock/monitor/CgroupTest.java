@@ -11,7 +11,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Control groups of both versions, as the kernel shows them. */
+/** Tests control groups of both versions, with files like those of the kernel. */
 class CgroupTest {
     @TempDir
     private Path root;

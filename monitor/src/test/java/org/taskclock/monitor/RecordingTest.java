@@ -215,7 +215,7 @@ class RecordingTest {
         Files.writeString(file, "no recording");
         assertThatThrownBy(() -> Recording.open(file))
                 .isInstanceOf(IOException.class)
-                .hasMessage(file + ": is no recording of taskclock");
+                .hasMessage(file + ": is not a TaskClock recording");
         try (OutputStream out = new GZIPOutputStream(Files.newOutputStream(file))) {
             out.write("{\"format\":\"taskclock-recording/2\",\"what\":1}\n".getBytes(UTF_8));
         }

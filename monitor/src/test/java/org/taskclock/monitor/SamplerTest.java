@@ -23,7 +23,7 @@ import org.taskclock.testing.LoadJvm;
 class SamplerTest {
     private static final String BUSY = "a busy thread with a long name, number 1";
     private static final long MILLIS = 1_000_000;
-    /** Half a second each. There are many, because the child gets little CPU time on a busy machine. */
+    /** Each attempt takes half a second. There are many, because the child gets little CPU time on a busy machine. */
     private static final int MAX_ATTEMPTS = 40;
 
     private static ThreadUsage thread(Interval interval, String name) {
@@ -234,7 +234,7 @@ class SamplerTest {
                 assertThat(thread(interval, kernelName(interval, BUSY)))
                         .matches(t -> t.truncated() && t.javaId() == 0 && t.cpuNanos() > 0, "by the kernel's name");
             }
-            // SIGQUIT would have made it print a thread dump.
+            // SIGQUIT would have made the JVM print a thread dump.
             assertThat(load.end()).isEmpty();
         }
     }
@@ -305,7 +305,7 @@ class SamplerTest {
         }
         try (LoadJvm load = LoadJvm.start("virtual-hog");
                 Sampler sampler = Sampler.of(load.pid())) {
-            assertThat(find(sampler, d -> d.kind().equals("carrier-monopolised"))
+            assertThat(find(sampler, d -> d.kind().equals("carrier-monopolized"))
                             .text())
                     .contains("keeps its carrier");
         }
@@ -357,15 +357,16 @@ class SamplerTest {
         try (LoadJvm load = LoadJvm.start("-javaagent:" + agent, "idle")) {
             AttachClient client = AttachClient.of(load.pid());
             Path request = client.reportRequest();
-            Path inside = request.resolve("file");
-            Files.createDirectory(request);
+            // Renamed, because tools that watch this JVM at the same time delete an empty directory.
+            Path prepared = Files.createTempDirectory(request.getParent(), "taskclock-test-");
+            Files.createFile(prepared.resolve("file"));
+            Files.move(prepared, request);
             try {
-                Files.createFile(inside);
                 AgentReport report = AgentReport.request(client, 10_000);
                 assertThat(report).isNotNull();
                 assertThat(request).exists();
             } finally {
-                Files.deleteIfExists(inside);
+                Files.deleteIfExists(request.resolve("file"));
                 Files.deleteIfExists(request);
             }
         }

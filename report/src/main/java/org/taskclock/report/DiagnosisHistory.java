@@ -14,7 +14,7 @@ import java.util.Map;
 import org.taskclock.monitor.Diagnosis;
 import org.taskclock.monitor.Interval;
 
-/** The diagnoses in a recording, and the periods in which they held. Consecutive intervals form one period. */
+/** The diagnoses in a recording, and when they held. Consecutive intervals form one period. */
 final class DiagnosisHistory {
     private static final DateTimeFormatter CLOCK =
             DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT).withZone(ZoneOffset.UTC);
@@ -53,7 +53,7 @@ final class DiagnosisHistory {
         }
     }
 
-    /** Returns the diagnoses as findings, those of the most intervals first. */
+    /** Returns the diagnoses as findings, the most frequent first. */
     List<Result.Finding> findings(long intervals) {
         return entries.values().stream()
                 .sorted(Comparator.comparingLong((Entry entry) -> -entry.intervals))

@@ -8,7 +8,7 @@ import java.util.List;
 final class HtmlBuilder {
     private final StringBuilder out = new StringBuilder();
 
-    /** Appends markup, which must not contain text of other origin. */
+    /** Appends markup, which must not contain untrusted text. */
     HtmlBuilder raw(String markup) {
         out.append(markup);
         return this;
@@ -80,8 +80,8 @@ final class HtmlBuilder {
     }
 
     /**
-     * Control characters and unpaired surrogates are invalid in a page; changes of text direction could mislead the
-     * reader.
+     * Returns whether a page may contain a character. Control characters and unpaired surrogates are invalid; changes
+     * of text direction could mislead the reader.
      */
     static boolean isAllowed(int codePoint) {
         return switch (Character.getType(codePoint)) {

@@ -13,7 +13,10 @@ final class NumberFormatter {
 
     private NumberFormatter() {}
 
-    /** Rounds to an integer from 1,000 on, else to four digits, unless the number is short: 99.9999 is not 100. */
+    /**
+     * Rounds numbers from 1,000 up to integers, and smaller ones to four digits. Short numbers are not rounded, so
+     * 99.9999 does not become 100.
+     */
     static String format(double value) {
         if (!Double.isFinite(value)) return "";
         if (value == Math.rint(value) || Math.abs(value) >= 1000) return String.format(Locale.ROOT, "%,.0f", value);

@@ -46,7 +46,7 @@ final class Overview {
     private void compare() {
         html.raw("<section class=\"result\" id=\"compared\">\n<h2>Compared</h2>\n");
         machines();
-        // The results that have a chart with a title.
+        // By the title of a chart, the results that have one with that title.
         Map<String, List<Integer>> bars = new LinkedHashMap<>();
         Map<String, List<Integer>> percentiles = new LinkedHashMap<>();
         for (int i = 0; i < results.size(); i++) {
@@ -87,7 +87,7 @@ final class Overview {
         html.raw("</tbody></table></div></section>\n");
     }
 
-    /** Compares the bars of several results. Ratios are relative to the first of them. */
+    /** Compares the bars of several results. Ratios are relative to the first result. */
     private void bars(String title, List<Integer> holders) {
         List<Result.Column> columns = new ArrayList<>(List.of(ResultSection.column("")));
         Map<String, Double[]> byName = new LinkedHashMap<>();
@@ -99,7 +99,7 @@ final class Overview {
                 byName.computeIfAbsent(bar.name(), name -> new Double[holders.size()])[k] = bar.value();
             }
         }
-        // Nothing to compare if each was measured in only one result.
+        // There is nothing to compare if each was measured in only one result.
         if (byName.values().stream()
                 .allMatch(values -> Stream.of(values).filter(Objects::nonNull).count() < 2)) return;
         for (int k = 1; k < holders.size(); k++) {

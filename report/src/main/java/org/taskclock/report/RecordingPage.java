@@ -33,7 +33,7 @@ public final class RecordingPage {
     }
 
     /**
-     * Reads the intervals once. The memory it needs does not grow with their number.
+     * Returns a result for each process. Reads the intervals once, in memory that does not grow with their number.
      *
      * @param machine properties of the machine on which they were recorded
      * @param notes remarks on the recording, such as damaged parts

@@ -27,14 +27,14 @@ final class RecordingSummary {
     /** CPU time without a known split into user and system time. */
     static final int UNSPLIT = 2;
 
-    /** A screen cannot show more points. */
+    /** A screen cannot show more points. Up to twice as many are kept before neighbors are merged. */
     private static final int MAX_POINTS = 600;
 
     private static final int MAX_THREADS = 20_000;
     private static final int MAX_NOTES = 20;
     private static final String UNLISTED_THREADS = "threads that are not listed";
 
-    /** The sums over consecutive intervals, which become one point. */
+    /** The sums over consecutive intervals, which become one point in a chart. */
     static final class Bucket {
         Instant end;
         int intervals;
@@ -204,8 +204,8 @@ final class RecordingSummary {
     }
 
     /**
-     * The process has more CPU time than the listed threads if a thread ended in the interval or is missing from the
-     * list.
+     * Adds the CPU time that the process used beyond that of the listed threads. There is some if a thread ended in the
+     * interval or is missing from the list.
      */
     private void addUnlistedThreads(Bucket bucket, Interval interval) {
         long[] listed = new long[3];

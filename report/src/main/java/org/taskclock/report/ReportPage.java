@@ -60,8 +60,8 @@ public final class ReportPage {
     }
 
     /**
-     * Made last, because the policy lists all scripts. The policy keeps text from running scripts and accessing the
-     * network.
+     * Returns the head. Called last, because the policy lists all scripts. The policy keeps text from running scripts
+     * and accessing the network.
      */
     private String head() throws IOException {
         String allowed = scripts.stream().distinct().map(ReportPage::hash).collect(Collectors.joining(" "));
@@ -91,7 +91,7 @@ public final class ReportPage {
         html.raw("<script>" + script + "</script>\n");
     }
 
-    /** Removes what the script does not need: JMH's output would be most of the page. */
+    /** Removes what the script does not need: flame graphs, and JMH's output, which would be most of the page. */
     private static Result withoutUnusedParts(Result result) {
         return new Result(
                 result.format(),

@@ -20,14 +20,15 @@ import java.util.Objects;
  * but are never null.
  *
  * @param format {@link #FORMAT}
- * @param kind "bench" or "experiment"
- * @param name the benchmark or experiment, such as "quick" or "yield"
+ * @param kind "bench" or "experiment"; "recording" in a report about a recording, which is not saved in this format
+ * @param name the name of the benchmark or experiment, such as "quick" or "yield"
  * @param started in ISO 8601, like {@code ended}
  * @param complete false if it was interrupted, so that measurements are missing
  * @param command the command that repeats the measurement
  * @param machine properties of the machine by name: cpu, processors, kernel, backend, and so on
  * @param method how it was measured, one paragraph per element
- * @param jmh the output of JMH by JDK; "iterations", with a few figures of each, may replace histograms
+ * @param jmh the output of JMH by JDK; histograms may be replaced with "iterations", which has a few figures for each
+ *     iteration
  */
 public record Result(
         String format,
@@ -55,7 +56,10 @@ public record Result(
             .serializeNulls()
             .create();
 
-    /** Replaces null and removes null elements, because other programs may have written the file. */
+    /**
+     * Replaces null with an empty collection and removes null elements, because other programs may have written the
+     * file.
+     */
     public Result {
         command = withoutNulls(command);
         machine = machine == null ? Map.of() : machine;
@@ -77,9 +81,10 @@ public record Result(
     public record Jdk(String version, String vendor, List<String> flags) {}
 
     /**
-     * A claim of a source, and what was measured.
+     * A claim, and what was measured. In a report about a recording: a diagnosis, with its periods as the source and
+     * its kind as the verdict.
      *
-     * @param verdict "confirmed", "contradicted", "cannot be told" or "not measured"
+     * @param verdict "confirmed", "contradicted", "inconclusive" or "not measured"
      */
     public record Finding(String claim, String source, String verdict, String text) {}
 

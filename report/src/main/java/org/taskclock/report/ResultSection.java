@@ -11,7 +11,7 @@ import java.util.TreeMap;
 
 /** Renders one result. The script draws the charts; a table below each chart has the same values. */
 final class ResultSection {
-    /** The table of a longer timeline has only means and peaks. */
+    /** The maximum number of rows for a timeline. The table of a longer one has only means and peaks. */
     private static final int MAX_TIMELINE_ROWS = 200;
 
     /** More timelines than this are arranged in two columns. */
@@ -22,7 +22,7 @@ final class ResultSection {
     private final int index;
     private final List<String> scripts;
 
-    /** @param scripts the list to which the result's scripts are added, for the policy of the page */
+    /** @param scripts receives the result's scripts, for the policy of the page */
     ResultSection(HtmlBuilder html, Result result, int index, List<String> scripts) {
         this.html = html;
         this.result = result;
@@ -69,7 +69,7 @@ final class ResultSection {
                     switch (verdict) {
                         case "confirmed" -> "good";
                         case "contradicted" -> "bad";
-                        case "not measured", "cannot be told" -> "open";
+                        case "not measured", "inconclusive" -> "open";
                         default -> "bad";
                     };
             html.raw("<article class=\"finding\">\n<p class=\"claim\"><span class=\"verdict " + style + "\">")
@@ -92,7 +92,7 @@ final class ResultSection {
         html.raw("</section>\n");
     }
 
-    /** The bars as a table, from which the chart takes the ratios. */
+    /** The table of a bar chart, from which the chart takes its ratios. */
     private static final class BarTable {
         private BarTable() {}
 
@@ -167,8 +167,8 @@ final class ResultSection {
             html.element("p", "No stacks were sampled.");
         } else {
             scripts.addAll(page.scripts());
-            // Without sandbox, which would move it to another process and run its script before the layout. The
-            // policy applies to it in any case.
+            // Has no sandbox attribute, which would move the page to another process and run its script before the
+            // layout. The policy applies to it in any case.
             html.raw("<iframe loading=\"lazy\" title=\"")
                     .text(graph.title())
                     .raw("\" srcdoc=\"")

@@ -20,7 +20,7 @@ class RecordingPageTest {
         return results.get(0);
     }
 
-    /** With one interval per point, and with many. */
+    /** Tests pages with one interval per point, and with many. */
     @ParameterizedTest
     @ValueSource(ints = {1, 100, 5000})
     void shouldAddPoolsUpToTheProcess(int count) {

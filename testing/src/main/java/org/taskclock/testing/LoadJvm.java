@@ -21,7 +21,7 @@ public final class LoadJvm implements AutoCloseable {
      *
      * @param nanos CPU time and user time by thread name; "(process)" is the whole process, without user time
      * @param before {@code System.nanoTime()} in the child before the reading
-     * @param after the same after the reading
+     * @param after {@code System.nanoTime()} in the child after the reading
      */
     public record Reference(Map<String, long[]> nanos, long before, long after) {
         public long cpuSince(Reference earlier, String name) {
@@ -45,7 +45,7 @@ public final class LoadJvm implements AutoCloseable {
         jvm = process.descendants().findFirst().orElse(process.toHandle());
     }
 
-    /** Starts a JVM and waits until its loads run. Arguments that start with - are options of the JVM. */
+    /** Starts a JVM and waits until its loads are running. Arguments that start with - are options of the JVM. */
     public static LoadJvm start(String... arguments) throws IOException {
         return startWithPrefix(List.of(), arguments);
     }
@@ -116,7 +116,7 @@ public final class LoadJvm implements AutoCloseable {
 
     /** Kills the JVM and returns the output that was not read before. */
     public List<String> end() throws IOException, InterruptedException {
-        // Not with destroyForcibly, which closes the output.
+        // Do not use destroyForcibly, which closes the output.
         signal("KILL");
         if (!process.waitFor(20, TimeUnit.SECONDS)) throw new IOException("the child does not end");
         return out.lines().toList();

@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * A program with known loads, which are its arguments: a name, or a name and a number of threads as in "idle=3". It
+ * A program with known loads. Each argument is the name of a load, or a name and a number of threads as in "idle=3". It
  * reads commands from standard input, one per line: "reference" prints the CPU times of its threads and of the process,
  * "churn N" runs N short-lived threads. Each reply ends with a line "done".
  */

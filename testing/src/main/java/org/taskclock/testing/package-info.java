@@ -2,7 +2,7 @@
 // Copyright the TaskClock authors
 
 /**
- * Shared by the tests of several modules. {@link org.taskclock.testing.LoadJvm} runs
+ * Test support that several modules share. {@link org.taskclock.testing.LoadJvm} runs
  * {@link org.taskclock.testing.LoadProgram}, a program whose threads have known loads, in a child JVM.
  */
 package org.taskclock.testing;

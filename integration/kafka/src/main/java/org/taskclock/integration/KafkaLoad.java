@@ -34,7 +34,7 @@ import org.apache.kafka.tools.ProducerPerformance;
 
 /**
  * A Kafka broker with its controller, under load from Kafka's own performance tools in the same process. Arguments: a
- * directory for its files, and a port. The next port must be free, too.
+ * directory for its files, and a port. The next higher port must also be free.
  */
 public final class KafkaLoad {
     private static final String LOAD = "load";
@@ -129,7 +129,7 @@ public final class KafkaLoad {
                 "offsets.topic.replication.factor", "1",
                 "transaction.state.log.replication.factor", "1",
                 "transaction.state.log.min.isr", "1"));
-        // Without limits, a soak would fill the disk.
+        // Without these limits, a soak would fill the disk.
         settings.putAll(Map.of(
                 "log.segment.bytes",
                 String.valueOf(64 << 20),

@@ -10,7 +10,7 @@ import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.concurrent.Executors;
 
-/** Clients of a web server. Each runs on a virtual thread and requests one path after the other without pauses. */
+/** Clients of a web server. Each runs on a virtual thread and requests one path after another without pauses. */
 public final class HttpClients {
     private static final Duration TIMEOUT = Duration.ofSeconds(60);
 

@@ -16,7 +16,7 @@ import java.util.function.LongSupplier;
 import javax.management.JMException;
 import javax.management.ObjectName;
 
-/** Counts the operations of an engine under load, and checks that a question always has the same answer. */
+/** Counts the operations of an engine under load, and checks that each question always gets the same answer. */
 public final class Load implements LoadMXBean {
     private final LongAdder operations = new LongAdder();
     private final LongSupplier source;
@@ -59,7 +59,7 @@ public final class Load implements LoadMXBean {
         }
     }
 
-    /** Counts an error; prints the first ones. */
+    /** Counts an error, and prints it if it is one of the first. */
     public synchronized void fail(Throwable e) {
         if (errors++ == 0) firstError = e.toString();
         if (errors < 10) e.printStackTrace();
