@@ -126,6 +126,7 @@ final class TimeCommand implements Callable<Integer> {
         List<String> notes = new ArrayList<>();
         List<JvmUsage> jvms = merge(readReports(directory, notes), sampled, notes);
         Result result = new Result("taskclock-time/1", command, exitCode, times, jvms, notes);
+        Path file = json;
         try {
             if (json != null) {
                 String text = new GsonBuilder()
@@ -136,10 +137,11 @@ final class TimeCommand implements Callable<Integer> {
                 Files.writeString(json, text + "\n");
             }
             String text = TimeText.of(result);
+            file = output;
             if (output != null) Files.writeString(output, text);
             else if (!quiet) System.err.print(text);
         } catch (IOException e) {
-            return Main.fail("time: " + (json != null ? json : output) + ": " + RecordCommand.describe(e), Main.FAILED);
+            return Main.fail("time: " + file + ": " + RecordCommand.describe(e), Main.FAILED);
         }
         return exitCode;
     }

@@ -14,8 +14,11 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import org.taskclock.monitor.AgentReport;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
 
 @Command(
         name = "yields",
@@ -38,6 +41,9 @@ final class YieldsCommand implements Callable<Integer> {
     /** Options that disable the features of the agent that are not needed here. */
     private static final String YIELD_ONLY = "threadmxbean=off,bean=off,jfr=off,yield=";
 
+    @Spec
+    private CommandSpec spec;
+
     @Parameters(index = "0", paramLabel = "PID|NAME", description = "Process id, or part of a program's name.")
     private String jvm;
 
@@ -59,7 +65,7 @@ final class YieldsCommand implements Callable<Integer> {
             names = "--top",
             paramLabel = "N",
             defaultValue = "10",
-            description = "Show at most N call sites (default: ${DEFAULT-VALUE}).")
+            description = "Show at most N call sites (default: ${DEFAULT-VALUE}; 0 for all).")
     private int top;
 
     @Option(names = "--json", description = "Print one JSON object with all call sites.")
@@ -92,6 +98,7 @@ final class YieldsCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, InterruptedException {
+        if (top < 0) throw new ParameterException(spec.commandLine(), "--top " + top + ": must not be negative");
         // From here on, Ctrl-C ends the count and restores the JVM.
         TerminationSignal termination = new TerminationSignal();
         try {
@@ -189,8 +196,10 @@ final class YieldsCommand implements Callable<Integer> {
         }
         line(text, "");
         line(text, "%14s %6s  %s", "yields/s", "cpu %", "call site");
-        for (CallSite place :
-                result.places().subList(0, Math.min(top, result.places().size()))) {
+        int shown = top == 0
+                ? result.places().size()
+                : Math.min(top, result.places().size());
+        for (CallSite place : result.places().subList(0, shown)) {
             String cost = place.cpuNanosPerSecond() < 0
                     ? "-"
                     : String.format(Locale.ROOT, "%.1f", place.cpuNanosPerSecond() / 1e7);

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -29,6 +31,15 @@ class MainTest {
     }
 
     @Test
+    void shouldPrintTheOptionsOfBenchAndOfEachExperiment() throws Exception {
+        assertThat(CliResult.run("bench", "--help").out()).contains("--contender", "--backend", "post-ns");
+        assertThat(CliResult.run("experiment", "yield", "--help").out()).contains("--seconds", "--jdk");
+        assertThat(CliResult.run("completion", "bash").out()).contains("--contender", "yield-a-lot");
+        Path page = Path.of(System.getProperty("cli.jar")).resolveSibling("taskclock.1");
+        assertThat(Files.readString(page)).contains("\\-\\-contender", "yield\\-a\\-lot");
+    }
+
+    @Test
     void shouldPrintHelpWithoutACommand() throws Exception {
         CliResult child = CliResult.run();
         assertThat(child.exitCode()).isEqualTo(2);
@@ -43,7 +54,17 @@ class MainTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"--bogus", "doctr", "doctor --bogus", "doctor surplus", "doctor --json=x"})
+    @ValueSource(
+            strings = {
+                "--bogus",
+                "doctr",
+                "doctor --bogus",
+                "doctor surplus",
+                "doctor --json=x",
+                "yields --top -1 1",
+                "bench --scale 0",
+                "experiment yield --seconds long"
+            })
     void shouldReportUsageErrorsInOneLine(String arguments) throws Exception {
         assertUsageError(CliResult.run(arguments.split(" ")), "--help");
     }

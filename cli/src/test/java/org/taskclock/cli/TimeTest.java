@@ -146,6 +146,15 @@ class TimeTest {
     }
 
     @Test
+    void shouldNameTheFileThatCannotBeWritten(@TempDir Path directory) throws IOException, InterruptedException {
+        String json = directory.resolve("time.json").toString();
+        CliResult child = CliResult.run("time", "--json", json, "-o", "/dev/full", "true");
+        assertThat(child.exitCode()).isEqualTo(1);
+        assertThat(child.err()).startsWith("taskclock: time: /dev/full: ").hasLineCount(1);
+        assertThat(Path.of(json)).isNotEmptyFile();
+    }
+
+    @Test
     void shouldExitAsTimeDoes() throws IOException, InterruptedException {
         CliResult none = CliResult.run("time", "--", "no-such-command");
         assertThat(none).isEqualTo(new CliResult(127, "", "taskclock: time: no-such-command: not found\n"));
