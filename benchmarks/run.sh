@@ -4,10 +4,13 @@
 #
 # run.sh [-n NAME] [-r ROUNDS] [-g BACKEND] [-c] [JAVA_HOME...] [-- JMH options]
 #
-# Runs all benchmarks on each JDK (default: every JDK 17 and later under /usr/lib/jvm) and writes the results to
-# results/NAME (default: local). Uses the best usable backend, or the one given by -g. Three rounds take about nine
-# minutes for each JDK, and CadenceBenchmark another six. JMH options, such as a benchmark's name, select benchmarks; -c
-# runs CadenceBenchmark only.
+# Runs all benchmarks on each JDK (default: every JDK 17 or later in /usr/lib/jvm) and writes the results to
+# results/NAME (default: local). JMH's output goes to target/run/NAME. Builds the jar if it is missing or older than its
+# sources.
+#
+# -g forces a backend (default: the best usable one). Three rounds (-r) take about nine minutes per JDK, and
+# CadenceBenchmark another six. -c runs only CadenceBenchmark. JMH options, such as the name of a benchmark, select
+# benchmarks.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")"
 
@@ -42,7 +45,11 @@ while (($#)); do
     -r) rounds=${2:?} && shift 2 ;;
     --) shift && jmh=("$@") && break ;;
     -*) die "$1: unknown option: see the first lines of this file" ;;
-    *) is_usable "$1" || die "$1: not a JDK 17 or later: give one with bin/java" && homes+=("$(readlink -f "$1")") && shift ;;
+    *)
+      is_usable "$1" || die "$1: not a JDK 17 or later: specify a directory that contains bin/java"
+      homes+=("$(readlink -f "$1")")
+      shift
+      ;;
   esac
 done
 if ((${#homes[@]} == 0)); then
@@ -50,17 +57,21 @@ if ((${#homes[@]} == 0)); then
     if is_usable "$home"; then homes+=("$home"); fi
   done < <(readlink -f /usr/lib/jvm/* | sort -u)
 fi
-((${#homes[@]})) || die 'no JDK 17 or later under /usr/lib/jvm: give one as an argument'
+((${#homes[@]})) || die 'no JDK 17 or later in /usr/lib/jvm: specify one as an argument'
 
 jar=$PWD/target/benchmarks.jar
-[[ -f $jar ]] || (cd .. && mvn -B -q -DskipTests package -pl benchmarks -am) || die 'the build failed'
-
 out=results/$name
+output=target/run/$name
 [[ ! -e $out ]] || die "$out: already exists: choose another name with -n, or remove it"
-mkdir -p "$out"
+sources=(../pom.xml ../{clock,agent,benchmarks}/{pom.xml,src/main})
+if [[ ! -f $jar || $(find "${sources[@]}" -type f -newer "$jar" -print -quit) ]]; then
+  (cd .. && mvn -B -q -DskipTests package -pl benchmarks -am) || die 'the build failed'
+fi
+rm -rf "$output"
+mkdir -p "$out" "$output"
 
-# fact TEXT FILE: prints a line with the content of the file, if it is readable.
-fact() {
+# line TEXT FILE: prints a line with the content of the file if it is readable.
+line() {
   if [[ -r $2 ]]; then echo "- $1: $(<"$2")"; fi
 }
 
@@ -70,39 +81,42 @@ machine() {
   if grep -qw hypervisor /proc/cpuinfo; then echo '- a virtual machine'; fi
   echo "- kernel: $(uname -srm)"
   echo "- C library: $(getconf GNU_LIBC_VERSION 2>/dev/null || echo 'not glibc')"
-  fact 'clock source' /sys/devices/system/clocksource/clocksource0/current_clocksource
-  fact 'frequency governor' $cpu/cpu0/cpufreq/scaling_governor
-  fact 'CPUs with precise accounting' $cpu/nohz_full
+  line 'clock source' /sys/devices/system/clocksource/clocksource0/current_clocksource
+  line 'frequency governor' $cpu/cpu0/cpufreq/scaling_governor
+  line 'processors with precise accounting' $cpu/nohz_full
   if [[ ${GLIBC_TUNABLES-} ]]; then echo "- GLIBC_TUNABLES: $GLIBC_TUNABLES"; fi
-  fact 'return from system calls' $cpu/vulnerabilities/spec_rstack_overflow
+  line 'return from system calls' $cpu/vulnerabilities/spec_rstack_overflow
+  echo "- TaskClock: $(git describe --always --dirty 2>/dev/null || echo unknown)"
+  echo "- rounds: $rounds${jmh[*]:+, JMH options: ${jmh[*]}}"
   echo "- started: $(date -u +'%F %R UTC'), load $(cut -d' ' -f1-3 /proc/loadavg)"
 }
 
 # Removes local paths from the results.
 without_paths() {
-  sed -i -e "s:$home/bin/java:java:g" -e "s:$jar:benchmarks.jar:g" -e "s:$home:JAVA_HOME:g" -e "s:file\:[^ )]*/:file\::g" "$@"
+  sed -i -e "s:$home/bin/java:java:g" -e "s:$jar:benchmarks.jar:g" -e "s:$home:JAVA_HOME:g" \
+    -e "s:file\:[^ )]*/:file\::g" "$@"
 }
 
 machine >"$out/machine.md"
 jsons=()
 for home in "${homes[@]}"; do
   label=jdk-$(property JAVA_VERSION "$home")
-  [[ ! -e $out/$label.txt ]] || label+=-$(property IMPLEMENTOR "$home" | tr -cd '[:alnum:]')
+  [[ ! -e $output/$label.txt ]] || label+=-$(property IMPLEMENTOR "$home" | tr -cd '[:alnum:]')
   java=("$home/bin/java" --enable-native-access=ALL-UNNAMED)
   # Force the backend in each JVM, so that none uses another, and JMH records it.
   in_use=$("${java[@]}" ${backend:+-Dtaskclock.backend="$backend"} -cp "$jar" org.taskclock.benchmarks.BackendInUse) ||
     die "$home: the backend is not usable: see above"
   java+=(-Dtaskclock.backend="$in_use")
   echo "run.sh: $label, backend $in_use" >&2
-  "$home/bin/java" -version 2>"$out/$label.txt"
+  "$home/bin/java" -version 2>"$output/$label.txt"
   # Run round by round, so that a temporary disturbance does not affect all forks of one benchmark.
   for round in $([[ $cadence_only ]] || seq "$rounds"); do
     json=$out/$label-$round.json
     version=$(property JAVA_VERSION "$home")
     options=(-prof gc -rf json -rff "$json" "${jmh[@]}")
     ((${version%%[!0-9]*} >= 21)) || options+=(-e MountBenchmark)
-    echo "java ${java[*]:1} -jar benchmarks.jar ${options[*]}" >>"$out/$label.txt"
-    "${java[@]}" -jar "$jar" "${options[@]}" >>"$out/$label.txt" 2>&1 || die "JMH failed: see $out/$label.txt"
+    "${java[@]}" -jar "$jar" "${options[@]}" >>"$output/$label.txt" 2>&1 ||
+      die "JMH failed: see $PWD/$output/$label.txt"
     jsons+=("$json")
   done
   java+=(-cp "$jar")
@@ -121,8 +135,10 @@ for home in "${homes[@]}"; do
       "${cadence[@]}" --from "$out/$label-cadence.json" --markdown >"$out/$label-cadence.md"
     fi
   fi
-  without_paths "$out/$label".txt "$out/$label"-*
-  echo "- $label: backend $in_use, $(property IMPLEMENTOR "$home"), $("$home/bin/java" -version 2>&1 | sed -n 2p)" >>"$out/machine.md"
+  files=("$out/$label"-*)
+  if [[ -e ${files[0]} ]]; then without_paths "${files[@]}"; fi
+  runtime=$("$home/bin/java" -version 2>&1 | sed -n 2p)
+  echo "- $label: backend $in_use, $(property IMPLEMENTOR "$home"), $runtime" >>"$out/machine.md"
 done
 echo "- ended: $(date -u +'%F %R UTC'), load $(cut -d' ' -f1-3 /proc/loadavg)" >>"$out/machine.md"
 if ((${#jsons[@]})); then "${java[@]}" org.taskclock.benchmarks.Goals "${jsons[@]}" >"$out/goals.md"; fi

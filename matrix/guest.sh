@@ -17,7 +17,7 @@ kernel=$1 initramfs=$2 out=$3 seconds=$4
 shift 4
 
 need qemu-system-x86_64 qemu-system-x86 timeout coreutils
-for file in "$kernel" "$initramfs"; do [[ -r $file ]] || die "$file: not readable: give an existing file"; done
+for file in "$kernel" "$initramfs"; do [[ -r $file ]] || die "$file: not readable: specify an existing file"; done
 
 # tsc=reliable: make the guest trust its time-stamp counter, like a kernel on a real processor.
 timeout "$seconds" qemu-system-x86_64 -accel "${MATRIX_ACCEL:-tcg,thread=multi}" -cpu max -smp 2 -m 2500 -nodefaults \

@@ -7,8 +7,8 @@
 # Creates an image of each JDK (17, 21, 25, ...) in the cache, as jre/VERSION, with the few modules that doctor, the
 # agent, and the tests need; and two C libraries for them: libc/host, this machine's glibc, and libc/new, the one of
 # Debian sid. Uses an installed JDK if there is one, otherwise that of Debian sid, which usually needs the newer glibc.
-# Keeps existing images; --newest creates all of them again, from Debian sid's newest builds only. Takes up to a minute
-# for each JDK. Needs Debian's apt, gcc, and patchelf. MATRIX_CACHE is the cache directory (default:
+# Keeps existing images; --newest recreates all of them from the newest builds in Debian sid. Takes up to a minute per
+# JDK. Needs Debian's apt, gcc, and patchelf. MATRIX_CACHE is the cache directory (default:
 # ~/.cache/taskclock-matrix).
 set -euo pipefail
 . "$(dirname -- "${BASH_SOURCE[0]}")/debian.sh"
@@ -39,11 +39,11 @@ new_libc() {
   apt_update
   rm -rf "$unpacked"
   fetch "$unpacked" libc6 libgcc-s1 libstdc++6 zlib1g ||
-    die "glibc: cannot download it from Debian's ${suites[0]}: see above"
+    die "glibc: cannot download it from Debian ${suites[0]}: see above"
   mkdir "$unpacked/all"
   for library in "${libraries[@]}"; do
     file=$(find "$unpacked" -name "$library" ! -path '*/all/*' | head -n 1)
-    [[ $file ]] || die "$library: not in the packages of Debian's ${suites[0]}: correct the list in ${0##*/}"
+    [[ $file ]] || die "$library: not in the packages of Debian ${suites[0]}: correct the list in ${0##*/}"
     cp -L "$file" "$unpacked/all/"
   done
   mv "$unpacked/all" "$cache/libc/new"
@@ -67,7 +67,7 @@ fetched() {
   apt_update
   rm -rf "$unpacked"
   fetch "$unpacked" "openjdk-$1-jre-headless" "openjdk-$1-jdk-headless" >&2 ||
-    die "JDK $1: not in Debian's ${suites[0]}: install it under /usr/lib/jvm, or select other JDKs with -j"
+    die "JDK $1: not in Debian ${suites[0]}: install it in /usr/lib/jvm, or select other JDKs with -j"
   home=$unpacked/usr/lib/jvm/java-$1-openjdk-amd64
   # The JVM reads the configuration that the package has under /etc at startup.
   find "$home" -type l -lname '/etc/*' | while read -r link; do

@@ -5,7 +5,7 @@
 # kernels.sh VERSION...
 #
 # Downloads Debian's cloud kernels of these versions (6.1, 6.12, 7.0, ...) into the cache, as kernels/vmlinuz-VERSION.
-# Keeps existing files, so you can put your own kernel there. Takes about 10 s for each kernel; needs Debian's apt.
+# Keeps existing files, so you can put your own kernel there. Takes about 10 s per kernel; needs Debian's apt.
 # MATRIX_CACHE is the cache directory (default: ~/.cache/taskclock-matrix).
 set -euo pipefail
 . "$(dirname -- "${BASH_SOURCE[0]}")/debian.sh"
@@ -38,5 +38,5 @@ for version; do
   done
   rm -rf "$unpacked"
   [[ -s $file ]] ||
-    die "kernel $version: not in Debian's ${suites[*]}: put one at $file, or select other kernels with -k"
+    die "kernel $version: not in Debian ${suites[*]}: put one at $file, or select other kernels with -k"
 done

@@ -21,8 +21,8 @@
 #                 some of a kernel's boots with the tunable and on others without, and likewise with both C libraries if
 #                 it supports both. doctor always runs in every combination.
 #
-# To check that this detects errors: a clock that does not test its markers must fail. Remove the call of probe_markers
-# from select_backend in clock.c, package, and run "run.sh -k 6.19 -j 17 -c JAR". The failure is the wrong backend. The
+# To check that this detects errors, remove the call of probe_markers from select_backend in clock.c, package, and run
+# "run.sh -k 6.19 -j 17 -c JAR". It must fail because of the wrong backend: this clock does not test its markers. The
 # contract may hold nevertheless, because emulated system calls take so long that a base expires before it can be wrong.
 #
 # If other programs run on this machine, the emulated processors pause for tens of milliseconds while the guest's time
@@ -49,7 +49,7 @@ jdks=()
 clock=
 out=$here/results/$(date +%F).md
 all=
-again=
+resumed=
 newest=()
 while (($#)); do
   case $1 in
@@ -62,9 +62,9 @@ while (($#)); do
   case $1 in
     -k) [[ $2 =~ ^[0-9]+\.[0-9]+$ ]] && kernels+=("$2") || die "-k $2: not a kernel version: use one such as 6.12" ;;
     -j) [[ $2 =~ ^[0-9]+$ ]] && (($2 >= 17)) && jdks+=("$2") || die "-j $2: not a JDK 17 or later: use a number such as 25" ;;
-    -c) [[ -r $2 ]] && clock=$(readlink -f "$2") || die "-c $2: not readable: give a jar" ;;
+    -c) [[ -r $2 ]] && clock=$(readlink -f "$2") || die "-c $2: not readable: specify a jar" ;;
     -o) out=$2 ;;
-    -r) [[ -r $2/jars ]] && again=$(readlink -f "$2") || die "-r $2: no logs of a run: give a directory in $cache/logs" ;;
+    -r) [[ -r $2/jars ]] && resumed=$(readlink -f "$2") || die "-r $2: no logs of a run: specify a directory in $cache/logs" ;;
   esac
   shift 2
 done
@@ -86,16 +86,16 @@ declare -A libc_version needs
 for libc in "${libcs[@]}"; do
   libc_version[$libc]=$("$cache/libc/$libc/ld-linux-x86-64.so.2" --version | sed -n '1s/.* \([0-9]*\.[0-9]*\)\.*$/\1/p')
 done
-# The glibc version that a JDK needs and this machine lacks, from the error message of the loader.
-both=0
-declare -A turn
+# The glibc version that a JDK needs but this machine lacks, from the error message of the loader.
+next=0
+declare -A position
 for jdk in "${jdks[@]}"; do
   needs[$jdk]=$("$cache/jre/$jdk/bin/java" -version 2>&1 | grep -o 'GLIBC_[0-9.]*' | sort -V | tail -n 1 || true)
-  turn[$jdk]=$((both++))
+  position[$jdk]=$((next++))
 done
 
 started=$(date +%F-%H%M%S)
-logs=${again:-$cache/logs/$started}
+logs=${resumed:-$cache/logs/$started}
 work=$cache/work-$$
 mkdir -p "$logs" "$work/root"/{bin,app,jre,libc}
 trap 'rm -rf "$work"' EXIT
@@ -133,10 +133,10 @@ install -m 755 "$here/init" "$work/root/init"
 cp -r "$cache/libc/." "$work/root/libc"
 for jdk in "${jdks[@]}"; do cp -r "$cache/jre/$jdk" "$work/root/jre"; done
 jars=$(cd "$app" && sha256sum clock.jar cli.jar agent.jar)
-[[ ! $again || $jars == "$(<"$logs/jars")" ]] || die "-r $logs: its jars differ from the current ones: start a new run"
+[[ ! $resumed || $jars == "$(<"$logs/jars")" ]] || die "-r $logs: its jars differ from the current ones: start a new run"
 echo "$jars" >"$logs/jars"
 # The commit of the build: the sources may have changed by the time the table is written.
-[[ $again ]] || echo "$built_from" >"$logs/commit"
+[[ $resumed ]] || echo "$built_from" >"$logs/commit"
 archive() { (cd "$1" && find . | cpio --quiet -o -H newc -R 0:0); }
 archive "$work/root" >"$work/root.cpio"
 
@@ -159,12 +159,12 @@ expected_backend() {
   fi
 }
 
-# runs_all JDK LIBC TUNABLE BOOT: succeeds if ContractTest and the agent run in this combination too.
+# runs_all JDK LIBC TUNABLE BOOT: succeeds if this combination also runs ContractTest and the agent.
 runs_all() {
   [[ ! $all ]] || return 0
-  local n=${turn[$1]} libc=new tunable=plain
+  local n=${position[$1]} libc=new tunable=plain
   [[ ! $4 ]] || n=$((n + 1))
-  # Alternate: four JDKs in a row get four different combinations.
+  # Four consecutive JDKs get four different combinations.
   [[ ${needs[$1]} ]] || libc=${libcs[n / 2 % 2 ^ n % 2]}
   ((n % 2)) && tunable=rseq=0
   [[ $2 == "$libc" && $3 == "$tunable" ]]
@@ -373,7 +373,7 @@ failed=$(number '\*\*FAILED\*\*')
   echo '  from getrusage by more than a tick and 1 ms. This is not a failure, because emulated ticks are late: see'
   echo '  `run.sh --help`'
   echo '- ContractTest, agent: `-` means that they ran in another combination of this boot'
-  echo '- attempt N: why it was repeated; for doctor, the backend if it was the wrong one'
+  echo '- attempt N: why the step was repeated; for doctor, the backend if it was the wrong one'
   echo
   echo '| kernel | arguments | JDK | glibc | tunable | backend | accounting | doctor: the contract | ContractTest | agent | verdict |'
   echo '|---|---|---|---|---|---|---|---|---|---|---|'

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
 
-// The natives of java.lang.TaskClockHooks, and calls to its Java methods.
+// The native methods of java.lang.TaskClockHooks, and calls to its Java methods.
 
 #include "agent.h"
 
 #define HOOKS "java/lang/TaskClockHooks"
 
-// In libc or, with older versions, in libdl, which the JVM has loaded.
+// Defined in libc, or in libdl before glibc 2.34. The JVM has loaded the library in either case.
 extern void *dlopen(const char *path, int flags) __attribute__((weak));
 extern void *dlsym(void *library, const char *name) __attribute__((weak));
 enum { LAZY = 1, IF_LOADED = 4 };  // RTLD_LAZY, RTLD_NOLOAD
@@ -32,7 +32,7 @@ int replace_native(JNIEnv *env, jclass class, const char *name, const char *sign
     return replaced;
 }
 
-// The hooks throw nothing, but the call itself can fail if the stack is too short.
+// The hooks do not throw, but the call itself fails if too little stack is left.
 jlong read_user_time(JNIEnv *env, jlong id) {
     jlong nanos = (*env)->CallStaticLongMethod(env, hooks, read_user_time_method, id);
     if (!(*env)->ExceptionCheck(env)) return nanos;
@@ -41,8 +41,8 @@ jlong read_user_time(JNIEnv *env, jlong id) {
 }
 
 int read_user_times(JNIEnv *env, jlongArray ids, jlongArray into) {
-    jboolean answered = (*env)->CallStaticBooleanMethod(env, hooks, read_user_times_method, ids, into);
-    if (!(*env)->ExceptionCheck(env)) return answered;
+    jboolean is_read = (*env)->CallStaticBooleanMethod(env, hooks, read_user_times_method, ids, into);
+    if (!(*env)->ExceptionCheck(env)) return is_read;
     (*env)->ExceptionClear(env);
     return 0;
 }

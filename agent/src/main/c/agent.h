@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
 
-// The agent's native half: the functions that replace natives of the JDK. It reads no clock itself but calls the
-// clock's functions, whose table it finds through the page that copies of the clock share. Like the clock, it uses no
-// libc.
+// The agent's native code: functions that replace native methods of the JDK. It reads no clock itself, but calls the
+// clock library through a table of functions, which it finds in the page that all copies of the clock share. Like the
+// clock, it does not use libc.
 //
-//   agent.c   the natives that Java calls, and the Java methods that they call
-//   times.c   the natives behind ThreadMXBean's CPU times
-//   yield.c   the native behind Thread.yield
+//   agent.c   the native methods that Java code calls, and calls to Java methods
+//   times.c   the native methods behind ThreadMXBean's CPU times
+//   yield.c   the native method behind Thread.yield
 
 #ifndef TASKCLOCK_AGENT_H
 #define TASKCLOCK_AGENT_H
@@ -19,24 +19,25 @@
 // agent.c
 extern const struct functions *clock_functions;
 void *symbol_in(const char *library, const char *name);  // null if not found, or if the library is not loaded
-int replace_native(JNIEnv *env, jclass class, const char *name, const char *signature, void *function);  // true: done
-jlong read_user_time(JNIEnv *env, jlong id);                        // USE_STOCK: call the JVM's own native
-int read_user_times(JNIEnv *env, jlongArray ids, jlongArray into);  // false: call the JVM's own native
+// Returns whether the method was replaced.
+int replace_native(JNIEnv *env, jclass class, const char *name, const char *signature, void *function);
+jlong read_user_time(JNIEnv *env, jlong id);                        // USE_STOCK: call the JVM's own function
+int read_user_times(JNIEnv *env, jlongArray ids, jlongArray into);  // false: call the JVM's own function
 void report_first_yield(JNIEnv *env, jint record);
 void report_yield_sample(JNIEnv *env, jlong weight);
-jlong current_thread_id(JNIEnv *env, int *is_virtual);  // Java's id; for a virtual thread its own, not its carrier's
+jlong current_thread_id(JNIEnv *env, int *is_virtual);  // the Java id; for a virtual thread, not its carrier's
 
 #define USE_STOCK INT64_MIN
 
-// times.c. A returned message is null on success.
+// times.c. The functions that return a message return null on success.
 const char *times_prepare(void);
 const char *times_take(JNIEnv *env, jclass thread_impl, int others);
 const char *times_restore(JNIEnv *env, jclass thread_impl);
-void times_answer_virtual(int on);  // whether virtual threads get their own CPU time
-jlong times_now(JNIEnv *env, jclass thread_impl, const char *native);  // calls the native; -1 if it fails
+void times_answer_virtual(int on);                                     // on: virtual threads get their own CPU time
+jlong times_now(JNIEnv *env, jclass thread_impl, const char *native);  // calls the method; -1 if it fails
 jlong times_stock_cpu(JNIEnv *env, jlong id);
 jlong times_stock_user(JNIEnv *env, jlong id);
-int times_user_is_text(JNIEnv *env);
+int times_user_is_text(JNIEnv *env);  // 1, 0, or -1 if unknown
 
 // yield.c
 const char *yield_prepare(JNIEnv *env);
@@ -45,7 +46,7 @@ const char *yield_restore(JNIEnv *env);
 void yield_set_mode(int mode);
 void yield_count_virtual(JNIEnv *env);
 int32_t yield_records(int64_t *into, int32_t capacity);  // returns the number of records
-int yield_free(int32_t record, int64_t *into);           // true: its thread has ended; copies the record and frees it
-enum { YIELD_FIELDS = 12 };                              // longs of a record
+int yield_free(int32_t record, int64_t *into);           // copies and frees the record if its thread has ended
+enum { YIELD_FIELDS = 12 };                              // longs per record
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
 
-// The natives of sun.management.ThreadImpl behind ThreadMXBean's CPU times. Thread id 0 means the caller, as in the
-// JDK. The JDK also passes 0 if a program passes the caller's own id, but not if that is one of many ids.
+// The native methods of sun.management.ThreadImpl behind ThreadMXBean's CPU times. Thread id 0 means the caller, as in
+// the JDK. The JDK also passes 0 if a program passes the caller's own id, but not if that is one of several ids.
 
 #include "agent.h"
 
@@ -17,9 +17,9 @@ static int answers_for_others;
 
 static int answers_virtual;
 
-// Returns the caller's time: for a virtual thread its own time, if the JDK lets virtual threads call this native.
-static jlong own_nanos(int what, int64_t (*read)(void)) {
-    jlong nanos = READ(answers_virtual) ? clock_functions->virtualNanos(what) : -1;
+// Returns the caller's time. For a virtual thread this is its own time, if the JDK lets virtual threads get this far.
+static jlong own_nanos(int32_t value, int64_t (*read)(void)) {
+    jlong nanos = READ(answers_virtual) ? clock_functions->virtualNanos(value) : -1;
     return nanos >= 0 ? nanos : read();
 }
 
@@ -36,7 +36,7 @@ static jlong user(JNIEnv *env, jclass c, jlong id) {
 }
 
 // Stores the caller's own time wherever its id occurs. For a virtual thread, the JVM has stored -1 there.
-static void answer_own(JNIEnv *env, jlongArray ids, jlongArray into, int what, int64_t (*read)(void)) {
+static void answer_own(JNIEnv *env, jlongArray ids, jlongArray into, int32_t value, int64_t (*read)(void)) {
     enum { CHUNK = 64 };
     if ((*env)->ExceptionCheck(env)) return;
     int is_virtual;
@@ -49,7 +49,7 @@ static void answer_own(JNIEnv *env, jlongArray ids, jlongArray into, int what, i
         (*env)->GetLongArrayRegion(env, ids, start, n, id);
         for (jsize i = 0; i < n; i++) {
             if (id[i] != own_id) continue;
-            if (!is_read) nanos = is_virtual ? clock_functions->virtualNanos(what) : read();
+            if (!is_read) nanos = is_virtual ? clock_functions->virtualNanos(value) : read();
             is_read = 1;
             (*env)->SetLongArrayRegion(env, into, start + i, 1, &nanos);
         }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
 
-// The native behind Thread.yield for platform threads, and the counts of all threads that yield. A virtual thread
-// yields in Java and is counted with its carrier.
+// The native method behind Thread.yield for platform threads, and the yield counts of all threads. Virtual threads
+// yield in Java code, which reports their yields. They are counted in the record of the carrier.
 
 #include "agent.h"
 
@@ -12,7 +12,7 @@ enum { PASS, COUNT, OFF };  // as in YieldControl.Mode
 
 // One thread's counts. Only the thread itself writes them. YieldCounts.java reads them in this order.
 struct yielder {
-    int64_t tid;             // 0: free; ENDED: another thread has the id now
+    int64_t tid;             // 0: free; ENDED: another thread has the id by now
     int64_t yields;          // of the platform thread itself
     int64_t virtual_yields;  // of virtual threads on it
     int64_t timed;           // own yields that were measured
@@ -37,8 +37,8 @@ static jclass thread_class;
 static const char *native_name;
 static int mode;
 static struct yielder *records;  // MAX_RECORDS of them
-static int32_t used;             // records that were ever in use
-static struct yielder overflow;  // for threads that find no free record: they share it and lose some counts
+static int32_t used;             // records that have ever been in use
+static struct yielder overflow;  // shared by threads without a free record, which loses some of their counts
 
 // struct rusage, without names for the fields that are not read here.
 struct usage {
@@ -64,7 +64,7 @@ static __thread struct {
 
 static int64_t cpu_nanos(void) { return clock_functions->clockNanos((int32_t)OWN_SCHED); }
 
-// Marks the records of ended threads with our own tid: the kernel reuses thread ids.
+// Marks records that earlier threads with the calling thread's tid left behind. The kernel reuses thread ids.
 static void end_records_of(int64_t tid) {
     int32_t n = __atomic_load_n(&used, __ATOMIC_ACQUIRE);
     for (int32_t i = 0; i < n; i++) {
@@ -103,7 +103,7 @@ static void set(int64_t *to, int64_t n) { __atomic_store_n(to, n, __ATOMIC_RELAX
 
 static void add(int64_t *to, int64_t n) { set(to, *to + n); }
 
-// Limits the stack walks of all threads together to STACKS_PER_TICK between two ticks of the kernel.
+// Limits the stack walks of all threads together to STACKS_PER_TICK per kernel tick.
 static int may_walk(int64_t tick) {
     static int64_t last_tick;
     static int32_t walked;
@@ -114,21 +114,21 @@ static int may_walk(int64_t tick) {
     return __atomic_fetch_add(&walked, 1, __ATOMIC_RELAXED) < STACKS_PER_TICK;
 }
 
-// Returns the number of the yield at which to take the next sample. The steps are uneven: with even steps, a program
-// that yields at alternating places would show only one of them.
+// Returns the yield count at which to take the next sample. The intervals vary: if they were all equal, a program that
+// alternates between call sites might always be sampled at the same one.
 static int64_t next_after(int64_t yields, int64_t interval) {
     uint64_t mixed = (uint64_t)yields * 0x9e3779b97f4a7c15u >> 32;
     return yields + 1 + interval / 2 + (int64_t)(mixed % (uint64_t)interval);
 }
 
-// Takes a sample, with a stack walk: about twenty a second for each thread, no matter how often it yields.
+// Takes a sample, which includes a stack walk. A thread takes about twenty samples a second, however often it yields.
 static void sample(JNIEnv *env, struct yielder *record, int64_t yields) {
     int64_t now = clock_functions->tickStamp(), since = now - self.sampled_at;
     if (since < MIN_SPACING && record->interval < MAX_INTERVAL) record->interval *= 2;
     if (since > MAX_SPACING && record->interval > 1) record->interval /= 2;
     if (record->interval < 1) record->interval = 1;
     if (!may_walk(now)) {
-        // The next sample stands for these yields as well.
+        // The next sample will represent these yields, too.
         self.next_sample = next_after(yields, record->interval);
         return;
     }
@@ -146,16 +146,16 @@ static void sample(JNIEnv *env, struct yielder *record, int64_t yields) {
     self.in_hook = 0;
 }
 
-static void count(JNIEnv *env, struct yielder *record, int64_t *which) {
-    add(which, 1);
+static void count(JNIEnv *env, struct yielder *record, int64_t *counter) {
+    add(counter, 1);
     int64_t yields = record->yields + record->virtual_yields;
     if (yields >= self.next_sample) sample(env, record, yields);
 }
 
 static void yield(JNIEnv *env, jclass c) {
-    int what = __atomic_load_n(&mode, __ATOMIC_RELAXED);
-    if (what == OFF) return;
-    if (what == PASS || self.in_hook) {
+    int current_mode = __atomic_load_n(&mode, __ATOMIC_RELAXED);
+    if (current_mode == OFF) return;
+    if (current_mode == PASS || self.in_hook) {
         stock_yield(env, c);
         return;
     }
@@ -190,7 +190,7 @@ int yield_free(int32_t i, int64_t *into) {
     if (i < 0 || i >= MAX_RECORDS) return 0;
     int64_t tid = __atomic_load_n(&records[i].tid, __ATOMIC_ACQUIRE);
     if (tid == 0 || (tid != ENDED && !thread_is_gone((int32_t)tid))) return 0;
-    // Copied only now, because the thread may have yielded until just before it ended.
+    // Copied only after this check, because the thread may have yielded until it ended.
     for (int k = 0; k < YIELD_FIELDS; k++) into[k] = __atomic_load_n((int64_t *)&records[i] + k, __ATOMIC_RELAXED);
     for (int k = 1; k < YIELD_FIELDS; k++) set((int64_t *)&records[i] + k, 0);
     __atomic_store_n(&records[i].tid, 0, __ATOMIC_RELEASE);
@@ -199,7 +199,7 @@ int yield_free(int32_t i, int64_t *into) {
 
 void yield_set_mode(int new_mode) { __atomic_store_n(&mode, new_mode, __ATOMIC_RELAXED); }
 
-// The native is Thread.yield in JDK 17 and Thread.yield0 in later JDKs. Both call the JVM's own JVM_Yield.
+// The native method is Thread.yield in JDK 17 and Thread.yield0 in later JDKs. Both call JVM_Yield.
 const char *yield_prepare(JNIEnv *env) {
     stock_yield = (yield_native *)symbol_in("libjvm.so", "JVM_Yield");
     if (!stock_yield) return "libjvm has no JVM_Yield";

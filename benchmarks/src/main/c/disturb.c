@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
 
-// Disturbances of threads that are not possible from Java: moves between processors, and signals.
+// Disturbances that Java code cannot cause: moves of threads between processors, and signals.
 
 #define _GNU_SOURCE
 #include <jni.h>
@@ -58,7 +58,9 @@ DISTURB(jlong, startTimer)(JNIEnv *env, jclass c, jint tid, jlong period_nanos) 
     if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0) return -1;
     struct timespec period = {period_nanos / 1000000000, period_nanos % 1000000000};
     struct itimerspec times = {period, period};
-    return timer_settime(timer, 0, &times, 0) == 0 ? (jlong)(intptr_t)timer : -1;
+    if (timer_settime(timer, 0, &times, 0) == 0) return (jlong)(intptr_t)timer;
+    timer_delete(timer);
+    return -1;
 }
 
 DISTURB(void, deleteTimer)(JNIEnv *env, jclass c, jlong timer) {
@@ -71,7 +73,7 @@ DISTURB(jlong, signals)(JNIEnv *env, jclass c) {
     return __atomic_load_n(&signals, __ATOMIC_RELAXED);
 }
 
-// The numbers of voluntary and involuntary context switches of this process so far.
+// The two functions below return the numbers of voluntary and involuntary context switches of this process so far.
 DISTURB(jlong, blocks)(JNIEnv *env, jclass c) {
     (void)env, (void)c;
     struct rusage u;

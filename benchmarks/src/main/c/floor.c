@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
 
-// The minimal system calls for a snapshot of all threads; and functions that Java lacks, to pin threads to processors
-// and to pass tokens between threads.
+// The minimal system calls for a snapshot of all threads, and functions that Java lacks: pinning threads to processors,
+// and passing tokens between threads.
 
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -15,8 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-// Lists this process's threads, ignores the list, and reads the given clocks. Returns how many could be read, or -1 if
-// listing failed.
+// Lists the threads of this process, ignores the list, and reads the given clocks. Returns the number of clocks that
+// could be read, or -1 if listing failed.
 JNIEXPORT jint JNICALL Java_org_taskclock_benchmarks_SnapshotFloor_snapshot(JNIEnv *env, jclass c, jobject ids,
                                                                             jint count) {
     (void)c;

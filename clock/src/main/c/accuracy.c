@@ -2,11 +2,11 @@
 // Copyright the TaskClock authors
 
 // Chooses how long a base may be used. When a hypervisor takes the processor away, or an interrupt does and the kernel
-// accounts for it separately, the counter advances while the thread's clock does not, and no marker shows it. The clock
-// is then ahead by the time taken since the base, until the next base corrects it. If a share s of the time is taken, a
-// thread that reads throughout a base's life L is ahead by s * L / 2 on average. L is chosen to keep this within the
-// budget. s is learned from each base that is still valid when it is replaced: the difference from the next base shows
-// how far ahead it was.
+// accounts for it separately, the counter advances while the thread's clock does not, and the marker stays intact. The
+// clock is then ahead by the time taken since the base, until the next base corrects it. If a share s of the time is
+// taken, a thread that reads throughout a base's life L is ahead by s * L / 2 on average. L is chosen to keep this
+// within the budget. s is learned from each base that is still valid when it is replaced: the difference from the next
+// base shows how far ahead it was.
 
 #include "taskclock.h"
 
@@ -22,11 +22,11 @@ static const int64_t ASSUMED_AHEAD_BARE_METAL = 4000;  // ns
 // After each period the weight of older observations is halved, because the start of a JVM is not representative.
 static const uint64_t DECAY_PERIOD = 1000000000;  // ns
 
-// A residual is how far ahead a base was when the next one was taken. A residual above both limits, which is the same
-// share of the base's age twice in a row, is not a disturbance: the rate is wrong.
+// A residual is how far ahead a base was when the next one was taken. If two consecutive residuals exceed both limits
+// and are the same share of their base's age, this is not a disturbance: the rate is wrong.
 static const int64_t LARGE_RESIDUAL = 5000;  // ns
 enum { LARGE_RESIDUAL_DIVISOR = 128 };       // the limit is this fraction of the base's age
-enum { SIMILARITY_DIVISOR = 4 };             // two shares are the same if they differ by less than this fraction
+enum { SIMILARITY_DIVISOR = 4 };             // shares that differ by less than this fraction are the same
 
 static int64_t budget;  // bound on the mean error, ns
 
@@ -35,12 +35,12 @@ static uint64_t sampled_nanos;
 static int64_t sampled_ahead;
 static uint64_t large_residual_age;  // 0 if the last residual was not large
 static int64_t large_residual;
-static uint64_t observed;  // excludes the initial estimate and is never halved
+static uint64_t observed;            // without the initial estimate, and never halved
 static int64_t observed_ahead;
 static uint64_t life_nanos;
 
-// Returns whether the kernel has ever accounted interrupts or stolen time separately. The first line of /proc/stat has
-// the sums of all processors: user nice system idle iowait irq softirq steal.
+// Returns whether the kernel has ever accounted for interrupts or stolen time separately. The first line of /proc/stat
+// has the sums over all processors: user nice system idle iowait irq softirq steal.
 static int has_stolen_time(void) {
     enum { IRQ = 5, STEAL = 7 };
     char text[256];
@@ -53,9 +53,11 @@ static int has_stolen_time(void) {
     return taken;
 }
 
+static uint64_t magnitude(int64_t value) { return (uint64_t)(value < 0 ? -value : value); }
+
 static void update_life(void) {
     // If no time is taken, the residuals cancel out, so their sum may be negative.
-    uint64_t taken = (uint64_t)(sampled_ahead < 0 ? -sampled_ahead : sampled_ahead) + 1;
+    uint64_t taken = magnitude(sampled_ahead) + 1;
     uint64_t nanos = 2 * (uint64_t)budget * sampled_nanos / taken;
     if (nanos > LONGEST_LIFE) nanos = LONGEST_LIFE;
     if (nanos < SHORTEST_LIFE) nanos = 0;
@@ -82,14 +84,12 @@ void accuracy_init(void) {
 }
 
 void set_accuracy(int64_t nanos) {
-    while (__atomic_exchange_n(&accuracy_lock, 1, __ATOMIC_ACQUIRE)) {}  // held for a few instructions only
-    // A budget beyond the longest life would be no bound.
+    while (__atomic_exchange_n(&accuracy_lock, 1, __ATOMIC_ACQUIRE)) {}  // the lock is held only briefly
+    // A budget above the longest life would not limit anything.
     WRITE(budget, nanos < (int64_t)LONGEST_LIFE ? nanos : (int64_t)LONGEST_LIFE);
     update_life();
     __atomic_store_n(&accuracy_lock, 0, __ATOMIC_RELEASE);
 }
-
-static uint64_t magnitude(int64_t value) { return (uint64_t)(value < 0 ? -value : value); }
 
 static int rate_is_wrong(uint64_t nanos, int64_t residual) {
     int large = magnitude(residual) > (uint64_t)LARGE_RESIDUAL && magnitude(residual) > nanos / LARGE_RESIDUAL_DIVISOR;
@@ -107,9 +107,9 @@ static int rate_is_wrong(uint64_t nanos, int64_t residual) {
 
 // Records how far ahead a base was when the next one was taken, `nanos` of CPU time later.
 void record_residual(uint64_t nanos, int64_t residual) {
-    if (__atomic_exchange_n(&accuracy_lock, 1, __ATOMIC_ACQUIRE)) return;  // the other thread's residual will do
+    if (__atomic_exchange_n(&accuracy_lock, 1, __ATOMIC_ACQUIRE)) return;  // another thread is recording one
     int is_wrong = rate_is_wrong(nanos, residual);
-    // No reading was ahead by more than a life, because none used the base for longer. So residuals are limited to it.
+    // No reading was ahead by more than a life, because none used the base for longer. So residuals are capped at it.
     int64_t limit = (int64_t)(life_nanos ? life_nanos : SHORTEST_LIFE);
     int64_t counted = residual > limit ? limit : residual < -limit ? -limit : residual;
     if (sampled_nanos >= DECAY_PERIOD) sampled_nanos /= 2, sampled_ahead /= 2;

@@ -10,7 +10,7 @@
 
 #define VDSO_CLOCK_GETTIME "__vdso_clock_gettime"
 #define COUNTER_CLOCKSOURCE "tsc"
-#define RSEQ_SIGNATURE 0x53053053  // the one that glibc registers; we use the same
+#define RSEQ_SIGNATURE 0x53053053  // the same as glibc uses
 
 static inline long system_call(long number, long a, long b, long c, long d, long e, long f) {
     register long r10 __asm__("r10") = d;
@@ -25,7 +25,7 @@ static inline long system_call(long number, long a, long b, long c, long d, long
 }
 
 // Calls clone(2) with a new stack and runs run(argument), which must not return, in the child. The child inherits the
-// registers, so r12 and r13 carry both values.
+// registers, so r12 and r13 pass the function and its argument.
 static inline long clone_onto(void *stack_top, long flags, void (*run)(void *), void *argument) {
     register long r10 __asm__("r10") = 0;
     register long r8 __asm__("r8") = 0;
@@ -71,7 +71,7 @@ static inline int counter_is_invariant(void) {
     return d >> 8 & 1;
 }
 
-// Returns whether a hypervisor announces itself (leaf 1, ecx bit 31).
+// Returns whether the processor reports a hypervisor (leaf 1, ecx bit 31).
 static inline int runs_under_hypervisor(void) {
     uint32_t a, c, d;
     cpuid(1, &a, &c, &d);

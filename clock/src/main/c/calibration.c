@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
 
-// Measures the counter's rate against CLOCK_MONOTONIC_RAW, which runs at the same rate as the scheduler's clock. It is
-// measured twice over some milliseconds, and both results must agree; then over increasing intervals up to a second;
-// and then again in each second of use. This detects a counter that changes its rate, stops, or jumps, because the
-// machine was suspended, migrated, or restored.
+// Measures the counter's rate against CLOCK_MONOTONIC_RAW, which runs at the same rate as the scheduler's clock. The
+// first two measurements take a few milliseconds each, and their results must agree. The next ones take increasing
+// intervals of up to a second. After that, the rate is measured again in each second of use. This detects a counter
+// that changes its rate, stops, or jumps because the machine was suspended, migrated, or restored.
 
 #include "taskclock.h"
 
@@ -46,9 +46,9 @@ static struct moment moment_now(void) {
     return best;
 }
 
-static int differs(uint64_t a, uint64_t b, uint64_t grain) { return (a > b ? a - b : b - a) > b / grain; }
+static int differs(uint64_t a, uint64_t b, uint64_t divisor) { return (a > b ? a - b : b - a) > b / divisor; }
 
-// Returns nanoseconds per count in units of 2^-32; 0 if the clocks did not both advance.
+// Returns nanoseconds per count in units of 2^-32; 0 unless both clocks advanced.
 static uint64_t rate_since(struct moment then, struct moment now) {
     if (now.counter <= then.counter || now.raw <= then.raw) return 0;
     uint64_t nanos = (uint64_t)(now.raw - then.raw), counts = now.counter - then.counter;
@@ -103,11 +103,11 @@ static void measure_rate(struct moment now) {
 
 int calibration_is_due(uint64_t counts) {
     uint64_t due = READ(due_counts);
-    // Unsigned, so calibration is also due after the counter was set back.
+    // The difference is unsigned, so calibration is also due after the counter was set back.
     return !due || counts - READ(calibrated_at) >= due;
 }
 
-// Any thread may do this; none waits for it.
+// Any thread may calibrate; no other thread waits for it.
 void calibrate(void) {
     if (__atomic_exchange_n(&calibration_lock, 1, __ATOMIC_ACQUIRE)) return;
     uint64_t counts = counter();
@@ -124,8 +124,8 @@ void calibration_reset(void) {
     __atomic_store_n(&calibration_lock, 0, __ATOMIC_RELEASE);
 }
 
-// The kernel's time contradicts the rate: either the rate is wrong or time was taken. Uses the raw clock to decide, if
-// the origin is far enough in the past.
+// Called if the kernel's time contradicts the rate: either the rate is wrong or time was taken. Compares with the raw
+// clock to decide, if the origin is far enough in the past.
 void calibration_verify(void) {
     if (__atomic_exchange_n(&calibration_lock, 1, __ATOMIC_ACQUIRE)) return;
     struct moment now = moment_now();

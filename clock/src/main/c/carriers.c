@@ -14,7 +14,7 @@ static void start_carrying(struct thread_clock *t) {
     if (!c) return;
     if (!read_clock(t)) return release_slot(c);
     if (!READ(c->index)) WRITE(c->index, __atomic_add_fetch(&process.carrier_count, 1, __ATOMIC_RELAXED));
-    // The record already has the time that its previous threads used and carried. The differences must include it.
+    // The record already contains the time that its previous threads used and carried. The differences must include it.
     WRITE(c->first_cpu, (int64_t)t->cpu - (READ(c->last_cpu) - READ(c->first_cpu)));
     WRITE(c->first_user, (int64_t)t->user - (READ(c->last_user) - READ(c->first_user)));
     WRITE(c->last_cpu, (int64_t)t->cpu);
@@ -41,7 +41,7 @@ static void increment_sequence(struct carrier *c) {
     __atomic_store_n(&c->sequence, READ(c->sequence) + 1, __ATOMIC_RELEASE);
 }
 
-// Like split, but twice as fast: leaves it to a later unmount to correct the reading toward the measured split.
+// Like split, but twice as fast, because it leaves the correction toward the measured split to a later unmount.
 static void extrapolate(struct thread_clock *t, uint64_t cpu) {
     uint64_t elapsed = cpu - t->cpu;
     if (elapsed >> 32) return split(t, cpu);
@@ -63,7 +63,7 @@ int64_t mount(int64_t cpu, int64_t user) {
     struct carrier *c = t->carrier;
     if (!c) return 0;
     extrapolate(t, cpu_or_last(t));
-    // The last unmount failed. The time since the last mount is counted as the carrier's own.
+    // The last unmount failed, so the time since the last mount counts as the carrier's own.
     if (READ(c->sequence) & 1) increment_sequence(c);
     WRITE(c->cpu_offset, (int64_t)t->cpu - cpu);
     WRITE(c->user_offset, (int64_t)t->user - user);

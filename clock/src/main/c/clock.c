@@ -13,8 +13,8 @@ struct process_state process;
 
 static int is_initialized;
 
-// Runs once: a copy of the library stays mapped and may be loaded again while others use its functions. Callers hold a
-// lock.
+// Runs only once, because a copy of the library stays mapped and may be loaded again while others use its functions.
+// Callers must hold a lock.
 void clock_init(void) {
     if (is_initialized) return;
     is_initialized = 1;
@@ -36,7 +36,7 @@ static int await_rate(void) {
     return READ(process.nanos_per_count) != 0;
 }
 
-// Tests a backend and switches to it if it is usable. Takes some tens of milliseconds the first time.
+// Tests a backend and switches to it if it is usable. Takes a few tens of milliseconds the first time.
 static int32_t select_backend(int32_t backend) {
     enum { NOT_TESTED = 0, TESTED = 1 };
     static int32_t results[BACKEND_RSEQ_OWN + 1];  // TESTED + the PROBE_ result

@@ -14,8 +14,8 @@ static volatile uint64_t no_marker;
 // span.
 static const uint64_t MAX_READ_SPAN = 2000;  // ns
 // The smallest span seen, in counts. A read that takes twice as long was disturbed. This matters only beyond
-// MAX_READ_SPAN, because every read is slow while caches are cold. The value grows slowly while no read is that fast
-// anymore, for instance on a processor that was slowed down.
+// MAX_READ_SPAN, because every read is slow while caches are cold. The value grows slowly if reads are no longer that
+// fast, for instance because the processor was slowed down.
 static uint64_t min_read_counts = UINT64_MAX;
 
 // Measures the cost of a read from the kernel. Called before the first base is taken; otherwise a disturbance would be
@@ -45,8 +45,8 @@ void machine_changed(void) {
     calibration_reset();
 }
 
-// Resets our state after the kernel's clock of this thread restarted from zero: a checkpoint was restored, or this is a
-// forked child.
+// Resets our state after the kernel's clock of this thread restarted from zero, because a checkpoint was restored or
+// this is a forked child.
 static void reset_clock(struct thread_clock *t) {
     struct carrier *c = t->carrier;
     if (c) rebase_carrier(c, (int64_t)t->cpu, (int64_t)t->user);
@@ -72,7 +72,7 @@ static uint64_t kernel_cpu(struct thread_clock *t) {
 }
 
 // Returns whether a base is worth a marker and two counter reads. A thread that is always switched out before it can
-// use a base stops taking them, except for two in a row now and then, to detect whether this has changed.
+// use a base stops taking bases, except for two in a row now and then, to detect whether this has changed.
 static int should_take_base(struct thread_clock *t) {
     int backend = current_backend();
     if (backend == BACKEND_SYSCALL) return 0;
@@ -102,7 +102,7 @@ static uint64_t take_base(struct thread_clock *t) {
     uint64_t marker = process_marker(), rate = READ(process.nanos_per_count);
     uint64_t old_counter = t->base_counter, old_cpu = t->base_cpu, last_kernel_cpu = t->kernel_cpu;
     int was_valid = t->life && *t->marker == marker;
-    // A rough base or another rate would not be comparable.
+    // A rough base, or one with another rate, is not comparable.
     int can_compare = was_valid && !t->base_is_rough && t->rate == rate;
     WRITE(t->life, 0);
     // The marker is set first, so that a switch at any later point is detected.
@@ -126,7 +126,8 @@ static uint64_t take_base(struct thread_clock *t) {
     t->base_is_rough = (uint8_t)rough;
     if (can_compare && !rough && *t->marker == marker) compare_bases(t, old_counter, old_cpu);
     uint64_t life = READ(process.life);
-    // Shortened, because a thread that is often preempted would otherwise never have two valid bases to compare.
+    // This life is shorter, because a thread that is often preempted would otherwise never have two valid bases to
+    // compare.
     if (!was_valid) life /= FIRST_LIFE_DIVISOR;
     // The comparison may have shown that the rate is wrong.
     if (READ(process.nanos_per_count)) WRITE(t->life, life ? life : 1);
@@ -136,7 +137,7 @@ static uint64_t take_base(struct thread_clock *t) {
 }
 
 __attribute__((noinline)) uint64_t ask_kernel(struct thread_clock *t) {
-    // A signal handler that interrupts this block leaves the base alone.
+    // A signal handler that interrupts this block does not change the base.
     if (!t->is_asking) {
         t->is_asking = 1;
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -151,8 +152,8 @@ __attribute__((noinline)) uint64_t ask_kernel(struct thread_clock *t) {
     return cpu == UNKNOWN ? UNKNOWN : monotonic_cpu(t, cpu);
 }
 
-// Handles a base that gives no more than the last value returned. That value was ahead, so the clock pauses until the
-// thread has caught up. If the base gives the same value again and again, the counter has stopped.
+// Called if the base gives no more than the last value returned. That value was ahead, so the clock pauses until the
+// thread has caught up. If the base keeps giving the same value, the counter has stopped.
 __attribute__((noinline)) uint64_t handle_stall(struct thread_clock *t, uint64_t cpu) {
     if (cpu != t->stalled_cpu) t->stalled_readings = 0;
     t->stalled_cpu = cpu;

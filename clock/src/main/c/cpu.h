@@ -51,15 +51,14 @@ static inline int current_backend(void) { return __atomic_load_n(&process.backen
 uint64_t ask_kernel(struct thread_clock *t);
 uint64_t handle_stall(struct thread_clock *t, uint64_t cpu);
 
-// Returns UNKNOWN if the kernel refuses. A signal handler may also read at any point in here: either the base is the
-// same before and after, or the kernel is asked.
+// Returns UNKNOWN if the kernel refuses. A signal handler may take a reading at any point in this function: either the
+// base is the same before and after, or the kernel is asked.
 static inline uint64_t cpu_now(struct thread_clock *t) {
     uint64_t life = READ(t->life);
-    // The marker is checked twice. First here, because reading the counter is expensive, and useless after a switch.
+    // The marker is checked twice. Here, a check avoids reading the counter, which is expensive, after a switch. After
+    // the counter is read, only a marker that is still intact proves that there was no switch before.
     if (__builtin_expect(!life || *t->marker != process_marker(), 0)) return ask_kernel(t);
     uint64_t base = READ(t->base_counter), base_cpu = READ(t->base_cpu), rate = READ(t->rate);
-    // Again after the counter is read, because only a marker that is still intact proves that there was no switch
-    // before.
     uint64_t counts = counter() - base;
     if (__builtin_expect(counts >= life || *t->marker != process_marker() || READ(t->base_counter) != base, 0))
         return ask_kernel(t);

@@ -3,11 +3,11 @@
 
 // Finds the kernel's thread id of a HotSpot JavaThread without stopping the JVM. libjvm exports tables that describe
 // its fields to serviceability tools (vmStructs.hpp). They give the offset of the OSThread pointer in a JavaThread, and
-// of the id in an OSThread.
+// that of the id in an OSThread.
 
 #include "taskclock.h"
 
-// Null unless libjvm was loaded with global visibility, as it is by the java launcher.
+// Null unless libjvm was loaded with global visibility, as the java launcher does.
 extern const char *gHotSpotVMStructs __attribute__((weak));
 extern const uint64_t gHotSpotVMStructEntryArrayStride __attribute__((weak));
 extern const uint64_t gHotSpotVMStructEntryTypeNameOffset __attribute__((weak));

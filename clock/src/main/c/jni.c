@@ -2,7 +2,7 @@
 // Copyright the TaskClock authors
 
 // The functions that Java calls. None is bound by its name, so the Java code may be relocated to any package: while
-// Library loads us, a system property holds its class name. The other functions are registered on classes that Java
+// Library loads us, a system property contains its class name. The other functions are registered on classes that Java
 // passes in.
 
 #include "taskclock.h"
@@ -90,7 +90,7 @@ static const struct {
     ADDRESS(nowUserNanos), ADDRESS(clockNanos), ADDRESS(tickStamp),   ADDRESS(virtualNanos),
 };
 
-// For a binding without JNI: the address of the active function with this name; 0 if there is none.
+// Returns the address of the active function with this name, for a binding without JNI; 0 if there is none.
 static jlong address(JNIEnv *env, jclass c, jstring name) {
     (void)c;
     const char *characters = (*env)->GetStringUTFChars(env, name, 0);
@@ -205,7 +205,7 @@ static jint tid(JNIEnv *env, jclass c, jobject thread) {
 static jint tids(JNIEnv *env, jclass c, jintArray into) {
     (void)c;
     jint capacity = (*env)->GetArrayLength(env, into);
-    // Not critical access, which would block the garbage collector while /proc is read.
+    // Critical access would block the garbage collector while /proc is read.
     jint *copy = (*env)->GetIntArrayElements(env, into, 0);
     if (!copy) return -1;
     jint count = list_threads(copy, capacity);
@@ -302,6 +302,6 @@ __attribute__((visibility("default"))) jint JNI_OnLoad(JavaVM *vm, void *reserve
     has_vm_structs = hotspot_init();
     jclass thread = (*env)->FindClass(env, "java/lang/Thread");
     eetop = thread ? (*env)->GetFieldID(env, thread, "eetop", "J") : 0;
-    (*env)->ExceptionClear(env);  // a JVM other than HotSpot, in which we cannot find thread ids
+    (*env)->ExceptionClear(env);  // a JVM without this field: thread ids stay unknown
     return JNI_VERSION_1_8;
 }

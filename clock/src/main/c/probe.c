@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
 
-// Tests whether this kernel removes a marker when its thread is switched out. Some kernels keep one kind or both when a
-// thread blocks (see Backends.java), another kernel missed preemption, and with rseq_debug a process that uses one kind
-// is killed.
+// Tests whether this kernel removes a marker when its thread is switched out. Some kernels keep one or both kinds of
+// marker when a thread blocks (see Backends.java), one kernel did not remove them on preemption, and with rseq_debug
+// the kernel kills a process that uses one kind.
 //
-// The test runs in a child process, so a marker cannot kill the JVM, and the affinity ends with the child (since 6.2
-// the kernel remembers forever that a thread requested an affinity, even if it restores the old one). The child has its
-// own signal handlers, limits, and registration, and makes only raw system calls. It shares our memory, because fork
-// would copy the page table of a large JVM and cause a page fault for each page that the JVM writes to next.
+// The test runs in a child process, so that a marker cannot kill the JVM and the affinity ends with the child (since
+// 6.2 the kernel remembers forever that a thread requested an affinity, even if it restores the old one). The child has
+// its own signal handlers, limits, and registration, and makes only raw system calls. It shares our memory, because
+// fork would copy the page table of a large JVM and cause a page fault for each page that the JVM writes to next.
 
 #include "taskclock.h"
 
@@ -108,8 +108,8 @@ static void preemptor(void *argument) {
 
 static int preemption_removes(struct trial *trial, volatile uint64_t *address, uint64_t marker) {
     int removed = 0, kept = 0;
-    // A switch between counting switches and setting the marker looks like a missed one, so it takes two to reject the
-    // kernel.
+    // A switch between counting switches and setting the marker looks as if the kernel kept the marker. So the kernel
+    // is rejected only if this happens twice.
     while (removed < PREEMPTIONS && kept < 2 && coarse_nanos() < trial->deadline) {
         int64_t switches = switches_of_thread(), until = coarse_nanos() + MAX_SPIN;
         *address = marker;
@@ -157,12 +157,12 @@ int probe_markers(int backend) {
     trial->verdict = NO_VERDICT;
     long pid = start_child(trial->subject_stack, subject, trial);
     int verdict = PROBE_NO_CHILD;
-    // wait4 fails if the host program reaps all children. Then we poll for the result.
+    // wait4 fails if the host program reaps all children. In that case, poll for the result.
     if (!failed(pid) && failed(wait_for(pid))) {
         while (READ(trial->verdict) == NO_VERDICT && coarse_nanos() < trial->deadline + TIMEOUT) nap();
     }
     if (!failed(pid)) verdict = __atomic_load_n(&trial->verdict, __ATOMIC_ACQUIRE);
-    // Not unmapped, because a preemptor may still be running on its stack.
+    // The memory stays mapped in this case, because a preemptor may still be running on its stack.
     if (verdict == NO_VERDICT) return PROBE_CHILD_DIED;
     SYSCALL(__NR_munmap, trial, sizeof *trial);
     return verdict;

@@ -47,7 +47,7 @@ uint32_t rseq_area_length(int backend) {
 }
 
 static volatile uint64_t *marker_in(struct area *area, int backend) {
-    // For RSEQ_OWN: flags, which stay 0, and node_id.
+    // The marker of RSEQ_OWN covers flags, which stay 0, and node_id.
     return backend == BACKEND_RSEQ ? &area->rseq_cs : (volatile uint64_t *)&area->flags;
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
 
-// One state per process. The first copy of the library maps a page with its function table under a name that appears in
-// /proc/self/maps. Later copies find the page and use that table, so all copies share the same per-thread state. The
-// code stays mapped after the first copy's class loader is collected (-z nodelete).
+// Makes all copies of the library in a process share the same per-thread state. The first copy maps a page with its
+// function table under a name that appears in /proc/self/maps. Later copies find the page and use that table. The code
+// stays mapped after the first copy's class loader is collected (-z nodelete).
 //
 // Any mapping can have that name, and we call the functions in the table. So a page is accepted only if it is mapped as
 // publish_page maps it, its functions are in executable memory of one file, and that file is a copy of this library.
@@ -165,7 +165,7 @@ static const struct functions *fail(const struct functions *own, struct sharing 
     return own;
 }
 
-// Publishes our table. The mapping is private, so a forked child has its own, and becomes read-only once it is written.
+// Publishes our table. The mapping is private, so a forked child has its own, and is made read-only afterward.
 static const struct functions *publish_page(const struct functions *own, struct sharing *sharing) {
     long fd = create_file();
     if (fd < 0) return fail(own, sharing, "memfd_create", fd);

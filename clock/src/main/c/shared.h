@@ -18,7 +18,7 @@
 
 enum { PAGE = 4096 };
 
-// Access to variables that any thread may write at any time. Plain loads and stores on every processor.
+// Access to variables that any thread may write at any time. These are plain loads and stores on every processor.
 #define READ(variable) __atomic_load_n(&(variable), __ATOMIC_RELAXED)
 #define WRITE(variable, value) __atomic_store_n(&(variable), value, __ATOMIC_RELAXED)
 
@@ -29,7 +29,7 @@ enum { PAGE = 4096 };
 
 static inline int failed(long result) { return result < 0 && result > -PAGE; }
 
-// Copies through the kernel, which returns EFAULT where a plain load would crash. Returns 0 or -errno.
+// Copies memory through the kernel, which returns EFAULT if a plain load would crash. Returns 0 or -errno.
 static inline long copy_memory(uint64_t address, void *into, uint64_t length) {
     struct iovec to = {into, length}, from = {(void *)address, length};
     long copied = SYSCALL(__NR_process_vm_readv, SYSCALL(__NR_getpid), &to, 1, &from, 1, 0);
@@ -45,8 +45,8 @@ static inline int strings_equal(const char *a, const char *b) {
     return *a == *b;
 }
 
-// Ids of the calling thread's CPU clocks: bits [31:3] are NOT the thread id (0: the caller), bit 2 marks a thread
-// clock, bits [1:0] select what is counted. For id 0 the kernel needs no thread lookup
+// Ids of the calling thread's CPU clocks. Bits [31:3] are the bitwise complement of the thread id (0: the caller), bit
+// 2 marks a thread clock, and bits [1:0] select what is counted. For id 0 the kernel needs no thread lookup
 // (kernel/time/posix-cpu-timers.c).
 enum { OWN_PROF = ~0u << 3 | 4 | 0, OWN_VIRT = ~0u << 3 | 4 | 1, OWN_SCHED = ~0u << 3 | 4 | 2 };
 
@@ -63,14 +63,14 @@ struct carrier {
     int64_t first_cpu, first_user;      // the carrier's time at its first mount
     int64_t last_cpu, last_user;        // the carrier's time at the last mount or unmount
     int64_t carried_cpu, carried_user;  // the time that virtual threads used on it
-    int64_t index;                      // of this record, from 1; kept when another thread reuses the record
+    int64_t index;                      // number of this record, from 1; kept when another thread reuses it
     int64_t padding[4];
 };
 enum { CARRIER_FIELDS = 12 };  // without the padding
 // Arguments of virtualNanos. VIRTUAL_NOW_CPU takes a reading, and VIRTUAL_NOW_USER returns its user part.
 enum { VIRTUAL_CPU, VIRTUAL_USER, VIRTUAL_SYSTEM, VIRTUAL_NOW_CPU, VIRTUAL_NOW_USER };
 
-// The figures that status() reports; -1 if unknown.
+// The values that TaskClock.status() reports; -1 if unknown.
 struct clock_report {
     int64_t counter_hertz, calibrated_over_nanos, calibration_resets;
     int64_t budget_nanos, life_nanos, observed_nanos, ahead_nanos;
@@ -105,7 +105,7 @@ struct functions {
     int32_t (*carriers)(int64_t *into, int32_t capacity);
 };
 
-// How CPU time is read. The numbers are those of org.taskclock.Backend. 0 is the state before selection.
+// The ways to read CPU time. The numbers are those of org.taskclock.Backend. 0 is the state before selection.
 enum { BACKEND_SYSCALL, BACKEND_RSEQ, BACKEND_RSEQ_OWN };
 
 // Results of selectBackend: usable, or the reason why not. Backends.java has the messages.

@@ -24,9 +24,9 @@ static int try_take(int32_t *slot, int32_t owner, int32_t tid) {
     return __atomic_compare_exchange_n(slot, &owner, tid, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
-// The newest page may have unused slots. In the other pages only a few slots are checked each time, in rotation, so the
+// The newest page may have unused slots. In other pages, only a few slots are checked each time, in rotation, so the
 // cost of a new thread does not depend on the number of threads. One slot is checked per page, because some pages may
-// be full of long-lived threads. If half of all slots are free, a thread rarely misses them and enlarges the registry.
+// be full of long-lived threads. If half of all slots are free, a thread rarely has to enlarge the registry.
 static int32_t *free_slot(struct slots *slots, struct slot_page *newest, int32_t size, int32_t tid) {
     int32_t in_page = slots_in_page(size);
     for (int32_t i = 0; newest && i < in_page; i++) {

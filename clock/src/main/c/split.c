@@ -7,7 +7,8 @@
 
 static int precise;
 
-// With nohz_full= the kernel measures user and system time at each entry and exit; getrusage then moves between ticks.
+// With nohz_full= the kernel measures user and system time at each entry and exit, so getrusage also changes between
+// ticks.
 void split_init(void) {
     char text[256];
     long length = read_file("/sys/devices/system/cpu/nohz_full", text, sizeof text);
@@ -40,9 +41,9 @@ int measure_split(struct thread_clock *t) {
     return 1;
 }
 
-// Splits the time since getrusage's tick in getrusage's proportion, as the kernel's cputime_adjust would. The previous
-// reading is corrected toward that split, but neither part gets more than the total increase. So nothing goes
-// backwards, and no error lasts beyond the next tick.
+// Splits the time since the tick of the last getrusage call in the proportion that it returned, as the kernel's
+// cputime_adjust would. The previous reading is corrected toward that split, but neither part gets more than the total
+// increase. So nothing goes backwards, and no error lasts beyond the next tick.
 void split(struct thread_clock *t, uint64_t cpu) {
     uint64_t last = READ(t->cpu);
     if (cpu < last) return;

@@ -11,7 +11,7 @@
 //   split.c        user and system time that add up to the CPU time
 //   carriers.c     virtual threads on their carriers
 //   slots.c        per-thread records that outlive their threads
-//   rseq.c         markers with which a thread detects that it was switched out
+//   rseq.c         markers that show whether a thread was switched out
 //   probe.c        tests whether this kernel removes the markers
 //   clock.c        the function table and the selection of the backend
 //   shared.h, .c   shares the first copy's functions and state with all copies in the process
@@ -27,7 +27,7 @@
 
 int64_t clock_nanos(int32_t id);  // -1 if it cannot be read
 int64_t clock_resolution(int32_t id);
-int kernel_refusal(void);  // errno of a system call that the clock needs; 0 if all work
+int kernel_refusal(void);  // errno of a required system call that the kernel refuses; 0 if all work
 long rusage_of_thread(int64_t *user, int64_t *system);  // 0 or -errno
 int64_t switches_of_thread(void);                       // voluntary and involuntary context switches; -1 if unknown
 long read_file(const char *path, char *text, long length);  // returns the bytes read; 0 on failure
@@ -45,31 +45,31 @@ int64_t raw_clock_nanos(void);  // CLOCK_MONOTONIC_RAW
 // ---- slots.c
 
 // A slot starts with the kernel id of its thread and outlives the thread, because the kernel or another thread may
-// still access it. Slots are in pages that are never freed. A slot is reused once no thread has its id.
+// still access it. The pages of slots are never freed. A slot is reused once no thread has its id.
 struct slots {
     struct slot_page *newest, *last_checked;
 };
 enum { SLOT_ALIGNMENT = 64 };
-// Returns zeros or the contents left by the previous thread; null if out of memory. All slots of a registry have the
-// same size.
+// Returns a slot that is zero or has the contents left by its previous thread; null if out of memory. All slots of a
+// registry have the same size.
 void *claim_slot(struct slots *slots, int32_t size, int32_t tid);
 void release_slot(void *slot);
-void *next_slot(struct slots *slots, int32_t size, void *slot);  // null: returns the first; null after the last
+void *next_slot(struct slots *slots, int32_t size, void *slot);  // pass null for the first; null after the last
 
 // ---- the state of the process
 
-// Loaded by every reading and rarely written. A forked child finds zeros (MADV_WIPEONFORK), so it asks the kernel each
-// time and shares no area with its parent.
+// Every reading loads this state, and it is rarely written. A forked child finds zeros (MADV_WIPEONFORK), so it asks
+// the kernel each time and shares no area with its parent.
 struct process_state {
-    uint64_t inverted_marker;  // the bitwise complement of the marker; 0 before there is one
+    uint64_t inverted_marker;  // the bitwise complement of the marker; 0 until there is one
     int32_t backend;           // in use
-    int32_t restores;          // from a checkpoint
+    int32_t restores;          // from a checkpoint, as far as detected
     uint64_t nanos_per_count;  // in units of 2^-32; 0 until it is known
-    uint64_t life;             // counts for which a base may be used; 0: ask the kernel each time
+    uint64_t life;             // how long a base may be used, in counts; 0: ask the kernel each time
     // On cache lines of their own, because they are written as threads start and end.
     struct slots areas __attribute__((aligned(128)));  // rseq areas that we registered
     struct slots carriers;
-    int64_t carrier_count;  // records that were ever used
+    int64_t carrier_count;  // records that have been used at least once
 } __attribute__((aligned(PAGE)));
 extern struct process_state process __attribute__((visibility("hidden")));
 
@@ -84,7 +84,7 @@ void time_kernel_read(void);
 // ---- calibration.c
 
 void calibration_init(void);
-int calibration_is_due(uint64_t counts);  // decides by the counter alone
+int calibration_is_due(uint64_t counts);  // uses only the counter
 void calibrate(void);
 void calibration_reset(void);
 void calibration_verify(void);
@@ -126,7 +126,7 @@ volatile uint64_t *rseq_register(void *memory, uint32_t length, int backend);  /
 
 // ---- probe.c
 
-int probe_markers(int backend);  // returns a PROBE_ result; takes some tens of ms
+int probe_markers(int backend);  // returns a PROBE_ result; takes a few tens of ms
 
 // ---- clock.c
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
 
-// Shared by the checks in C.
+// A macro and a function that all C checks use.
 
 #ifndef TASKCLOCK_CHECK_H
 #define TASKCLOCK_CHECK_H

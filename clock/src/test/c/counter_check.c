@@ -3,8 +3,8 @@
 
 // Usage: check-counter rseq|rseq-own
 //
-// Checks counter faults that no marker reveals: the counter keeps running while the thread does not, changes its rate,
-// stops, or jumps. A simulated counter replaces the real one.
+// Checks counter faults that markers do not reveal: the counter keeps running while the thread does not, changes its
+// rate, stops, or jumps. A simulated counter replaces the real one.
 
 #include "taskclock.h"
 
@@ -98,7 +98,7 @@ static void check_base_lifetime(void) {
     accuracy_init();
 }
 
-// If the life would be too short, each reading asks the kernel, and bases are still judged.
+// If the life would be too short, each reading asks the kernel, but bases are still compared.
 static void check_kernel_only(void) {
     accuracy_init();
     steal_too_much_time();
@@ -129,7 +129,7 @@ static void check_stolen_time(void) {
         CHECK(error < (int64_t)stolen / 2 && life_nanos < (uint64_t)life / 2);
         return;
     }
-    CHECK(!"the stolen time was never noticed");
+    CHECK(!"the stolen time was never detected");
 }
 
 // After a rate change, readings are wrong for at most the life of two bases.
@@ -195,8 +195,8 @@ static void check_first_rate(void) {
     }
 }
 
-// The rate is measured again in each second of use, even if the kernel is rarely asked. So a change that is too small
-// to be noticed at once is corrected.
+// The rate is measured again in each second of use, even if the kernel is rarely asked. So even a change that is too
+// small to be detected at once is corrected.
 static void check_drift(void) {
     static const int64_t TWO_INTERVALS = 3 * NANOS_PER_SECOND;
     int64_t before = read_report().counter_hertz;

@@ -2,8 +2,8 @@
 // Copyright the TaskClock authors
 
 // Tests the native library without a JVM: provides a fake JNI function table, and calls JNI_OnLoad and the functions
-// that the library registers. With SANITIZED it is linked with the sources and runs under sanitizers. Otherwise it
-// opens the packaged library, on the C library that it was compiled for.
+// that the library registers. With SANITIZED, this test is linked with the library's sources and runs under sanitizers.
+// Otherwise it opens the packaged library and uses the C library that it was compiled for.
 
 #include <dlfcn.h>
 #include <jni.h>
@@ -139,7 +139,7 @@ typedef jint (*fill_ids)(JNIEnv *, jclass, struct array *);
 
 static volatile unsigned sink;
 
-// Selects the best backend that works here, if there is one: twice, as two copies of the library would.
+// Selects the best backend that works here, if there is one, twice, as two copies of the library would.
 static void check_backends(void) {
     typedef jint (*int_of_int)(JNIEnv *, jclass, jint);
     for (jint backend = 1; backend <= 2; backend++) {
@@ -199,7 +199,7 @@ static void check_thread_lists(void) {
     jint count = CALL(fill_ids, "tids", &ids);
     CHECK(count == 1 && ids.ints[0] == getpid() && ids.released == 1);
     ids.length = 0;
-    CHECK(CALL(fill_ids, "tids", &ids) == 1);  // more than fit into the array
+    CHECK(CALL(fill_ids, "tids", &ids) == 1);  // more than fits into the array
 
     ids.length = 1000;
     for (int i = 0; i < 1000; i++) ids.ints[i] = (jint)(~0u << 3 | 4 | 2);
@@ -240,7 +240,7 @@ static void check_status(void) {
     CHECK(CALL(long_of_id, "clockNanos", (jint)(~0u << 3 | 4 | 3)) == -1);
 }
 
-// Without HotSpot's tables no thread id is known, whatever eetop contains.
+// Without HotSpot's tables no thread id is known, no matter what eetop contains.
 static void check_no_hotspot(void) {
     eetop_value = 1;
     CHECK(((jint(*)(JNIEnv *, jclass, jobject))native_method("tid"))(&env, 0, 0) == -1 && eetop_reads == 2);
@@ -248,7 +248,8 @@ static void check_no_hotspot(void) {
 
 typedef jint (*load_function)(JavaVM *, void *);
 
-// Opens the first or second copy of the library: the files given as arguments. With SANITIZED the linked code is both.
+// Opens the first or second copy of the library, whose files are the program's arguments. With SANITIZED, the linked
+// code serves as both copies.
 static load_function open_library(int count, char **arguments, int copy) {
 #ifdef SANITIZED
     (void)count, (void)arguments, (void)copy;

@@ -59,7 +59,7 @@ static void check_concurrent_growth(void) {
     CHECK(first_slot >= slot_at(slots.newest, SIZE, 0) && first_slot <= slot_at(slots.newest, SIZE, SLOTS_IN_PAGE - 1));
 }
 
-// A slot that was released, because the kernel rejected it, is reused even if its page is not the newest.
+// A slot that was released because the kernel rejected its area is reused even if its page is not the newest.
 static void check_released_slots(void) {
     fill_newest_page();
     for (int i = 0; i < SLOTS_IN_PAGE; i++) *slot_at(slots.newest->older, SIZE, i) = 0;
@@ -76,7 +76,8 @@ static void check_short_threads(void) {
     }
     int full_pages = page_count();
     for (int i = 0; i < SHORT_THREADS; i++) CHECK(claim(DEAD_TID + i));
-    printf("check-pool: %d pages, of them %d full, for %d short threads\n", page_count(), full_pages, SHORT_THREADS);
+    printf("check-pool: %d pages (%d of them full) for %d short-lived threads\n", page_count(), full_pages,
+           SHORT_THREADS);
     CHECK(page_count() <= 2 * full_pages);
 }
 

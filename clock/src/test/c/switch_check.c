@@ -26,8 +26,8 @@ static long intercepted_call(long number, long a, long b, long c, long d, long e
 #undef counter
 #undef system_call
 
-// Readings may be ahead by time that the host steals, until the next base. A sleep is longer, so a clock that counts it
-// fails.
+// Until the next base, readings may be ahead by time that the host steals. A sleep is longer than that, so a clock that
+// counts it fails.
 static const int64_t TOLERANCE = 6000000;  // ns
 static const struct __kernel_timespec SLEEP = {0, 8000000};
 static const uint64_t LONG_LIFE = NANOS_PER_SECOND;  // much longer than a sleep, so that the base does not expire
@@ -118,7 +118,7 @@ static void prepare(enum base base) {
     if (base == SWITCHED_OUT) sleep_until_switched();
 }
 
-// Sleeps at the steps from..to of a reading. Returns whether the reading had such a step.
+// Sleeps at steps `from` to `to` of a reading. Returns whether the reading had such a step.
 static int sleep_within_reading(enum base base, int from, int to) {
     prepare(base);
     step_action = sleep_until_switched;
@@ -137,10 +137,10 @@ static int min_steps(enum base base) { return base == GOOD ? 2 : base == EXPIRED
 
 static void check_switches(void) {
     for (enum base base = GOOD; base <= SWITCHED_OUT; base++) {
-        int once = 1, on = 1;
-        while (sleep_within_reading(base, once, once)) once++;
-        while (sleep_within_reading(base, on, NEVER)) on++;
-        CHECK(once > min_steps(base) && on > min_steps(base));
+        int single = 1, first = 1;
+        while (sleep_within_reading(base, single, single)) single++;
+        while (sleep_within_reading(base, first, NEVER)) first++;
+        CHECK(single > min_steps(base) && first > min_steps(base));
     }
     resume_calibration();
 }
@@ -222,7 +222,7 @@ static void check_signals(void) {
     for (enum base base = GOOD; base <= SWITCHED_OUT; base++) {
         for (int parts = 0; parts <= 1; parts++) {
             int from = 1;
-            // Twice each, because every second handler sleeps.
+            // Each step is tested twice, because every second handler sleeps.
             while (signal_within_reading(base, from, parts) & signal_within_reading(base, from, parts)) from++;
             CHECK(from > min_steps(base));
         }
@@ -266,7 +266,7 @@ static void check_no_shared_writes(void) {
     CHECK(!"the thread was switched out in every attempt");
 }
 
-// A thread that never gets to use a base takes few of them, and takes them again as soon as it can use them.
+// A thread that never gets to use a base takes few bases, and takes them again as soon as it can use them.
 static void check_unused_bases(void) {
     use_base(LONG_LIFE);
     enum { READINGS = 6 * READS_PER_BASE };
@@ -388,7 +388,7 @@ int main(int count, char **arguments) {
         printf("check-switches %s: NOT RUN because %s\n", arguments[1], probe_failure_text(probe_result));
         return 0;
     }
-    // Otherwise the first base would be accepted however long it took.
+    // Otherwise the first base would be accepted no matter how long it took.
     CHECK(min_read_counts != UINT64_MAX);
     check_switches();
     check_signals();

@@ -3,9 +3,9 @@
 
 // Usage: check-threads rseq|rseq-own
 //
-// Checks the state that threads share: the pool of areas, the calibration, the life of bases. Thousands of short
-// threads read the clock, while other threads read continuously and the counter is calibrated repeatedly. It is built
-// with ThreadSanitizer, whose first report ends the program.
+// Checks the state that threads share: the pool of areas, the calibration, and the life of bases. Thousands of
+// short-lived threads read the clock while other threads read continuously and the counter is calibrated repeatedly. It
+// is built with ThreadSanitizer, whose first report ends the program.
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -37,9 +37,9 @@ static void sleep_briefly(void) {
 const char *__tsan_default_options(void);
 const char *__tsan_default_options(void) { return "halt_on_error=1"; }
 
-// Ignores volatile accesses: these are to areas and the markers in them, which the kernel writes too. Threads reuse the
-// areas of threads that have ended, which they detect with tgkill. ThreadSanitizer does not know that. take_ownership()
-// checks that no two threads have the same area at the same time.
+// Ignores volatile accesses, which are to areas and the markers in them: the kernel writes to these, too. Threads also
+// reuse the areas of threads that have ended, which they detect with tgkill. ThreadSanitizer does not know that.
+// take_ownership() checks that no two threads have the same area at the same time.
 #define IGNORE_VOLATILE(access)            \
     void __tsan_volatile_##access(void *); \
     void __tsan_volatile_##access(void *address) { (void)address; }
@@ -48,7 +48,7 @@ IGNORE_VOLATILE(write4)
 IGNORE_VOLATILE(read8)
 IGNORE_VOLATILE(write8)
 
-// ---- short threads
+// ---- short-lived threads
 
 static int32_t *slot_of_marker(volatile uint64_t *marker) {
     return (int32_t *)((char *)marker - offsetof(struct area_slot, area.flags));
@@ -108,7 +108,7 @@ static void *run_thread(void *barrier) {
     pthread_barrier_wait(barrier);  // now all threads have an area
     check_registered();
     read_repeatedly(last);
-    CHECK(own_functions.unmount() >= 0);  // 0 if the clock was ahead and has not advanced
+    CHECK(own_functions.unmount() >= 0);  // 0 if the clock was ahead and did not advance
     release_ownership((int32_t *)c, owner_of_carrier(c));
     if (slot) release_ownership(slot, slot + 1);
     return 0;
@@ -132,12 +132,12 @@ static int count_pages(struct slots *slots) {
     return pages;
 }
 
-// Checks that slots are reused: without reuse there would be one for each thread that ever ran.
+// Checks that slots are reused. Without reuse there would be one for each thread that ever ran.
 static void check_pages(const char *what, struct slots *slots, int32_t size) {
     int pages = count_pages(slots), per_page = slots_in_page(size);
     int concurrent = SPAWNERS * THREADS + SPAWNERS + READERS + SELECTORS, total = SPAWNERS * THREADS * WAVES;
     int min_pages = concurrent / per_page + 1;
-    printf("check-threads: %d pages of %s for %d threads, %d of them at a time\n", pages, what, total, concurrent);
+    printf("check-threads: %d pages of %s for %d threads, at most %d at a time\n", pages, what, total, concurrent);
     CHECK(pages >= 1 && pages <= 4 * min_pages);
     CHECK(total / per_page > 6 * min_pages);
 }
@@ -145,14 +145,14 @@ static void check_pages(const char *what, struct slots *slots, int32_t size) {
 // Checks that the records keep the totals of carriers that have ended. Each thread mounted once.
 static void check_carrier_totals(void) {
     static int64_t records[CARRIER_FIELDS * 4096];
-    int32_t count = own_functions.carriers(records, 4096), turns = 0;
+    int32_t count = own_functions.carriers(records, 4096), transitions = 0;
     CHECK(count > 0 && count <= 4096);
     for (int32_t i = 0; i < count; i++) {
         const struct carrier *c = (const struct carrier *)(records + i * CARRIER_FIELDS);
-        turns += (int32_t)c->sequence;
+        transitions += (int32_t)c->sequence;
         CHECK(c->carried_cpu >= 0 && c->carried_cpu <= c->last_cpu - c->first_cpu);
     }
-    CHECK(turns == 2 * SPAWNERS * THREADS * WAVES);
+    CHECK(transitions == 2 * SPAWNERS * THREADS * WAVES);
 }
 
 // ---- long-running threads

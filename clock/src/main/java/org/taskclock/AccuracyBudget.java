@@ -2,7 +2,7 @@
 // Copyright the TaskClock authors
 package org.taskclock;
 
-/** The value of {@code -Dtaskclock.accuracy}: how far ahead a reading may be on average. */
+/** The value of {@code -Dtaskclock.accuracy}: how far ahead of the kernel a reading may be on average. */
 final class AccuracyBudget {
     static final String PROPERTY = "taskclock.accuracy";
 

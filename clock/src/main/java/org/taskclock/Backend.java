@@ -10,8 +10,8 @@ import java.util.Locale;
  */
 public enum Backend {
     /**
-     * No system call: reads the time-stamp counter for as long as a marker in the C library's restartable-sequences
-     * area shows that the thread was not switched out. Requires glibc 2.35 or later and a kernel before 6.19
+     * No system call: reads the time-stamp counter as long as a marker in the C library's restartable-sequences area
+     * shows that the thread has not been switched out. Requires glibc 2.35 or later and a kernel before 6.19
      * (include/uapi/linux/rseq.h).
      */
     RSEQ(1),
@@ -22,7 +22,7 @@ public enum Backend {
     RSEQ_OWN(2),
     /** One system call: {@code clock_gettime} with an id that needs no lookup. Works on any Linux, with any libc. */
     SYSCALL(0),
-    /** The JVM's {@link java.lang.management.ThreadMXBean}: on other systems, or without the native library. */
+    /** The JVM's {@link java.lang.management.ThreadMXBean}. Used on other systems or without the native library. */
     MXBEAN(3);
 
     /** The number that shared.h uses. */
@@ -34,7 +34,7 @@ public enum Backend {
 
     /**
      * Returns the backend that this process uses now. Does not wait: backends better than {@link #SYSCALL} are tested
-     * in the background for some tens of milliseconds after the first reading, so the result may change once.
+     * in the background for a few tens of milliseconds after the first reading, so the result may change once.
      *
      * @return the backend in use
      */
@@ -43,7 +43,7 @@ public enum Backend {
     }
 
     /**
-     * Waits until the backend is selected, some tens of milliseconds after the first reading, and returns it.
+     * Waits until the backend is selected, a few tens of milliseconds after the first reading, and returns it.
      * {@link TaskClock#status()} also gives the reasons, but creates the platform's management beans.
      *
      * @return the backend in use; it does not change again unless the process is restored from a checkpoint

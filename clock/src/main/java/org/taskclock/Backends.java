@@ -33,7 +33,8 @@ final class Backends {
         "out of memory"
     };
 
-    private static final String EXACT = "-D" + AccuracyBudget.PROPERTY + "=exact: every reading must ask the kernel";
+    private static final String EXACT_REFUSAL =
+            "-D" + AccuracyBudget.PROPERTY + "=exact: every reading must ask the kernel";
 
     /**
      * -1 if the property is not set. The native code then uses its default, and {@link AccuracyBudget} is not loaded.
@@ -45,12 +46,12 @@ final class Backends {
     private static final String[] RESULTS = new String[Backend.values().length];
 
     private static volatile Backend inUse;
-    /** The thread that selects the backend, unless it is forced, and the binding; null on {@link Backend#MXBEAN}. */
+    /** Selects the backend, unless it is forced, and upgrades the binding; null on {@link Backend#MXBEAN}. */
     private static volatile StartupThread startup;
 
     private static long restoresSeen;
 
-    /** Whether the native library is in use, on any backend. */
+    /** True if the native library is in use, on any backend. */
     static final boolean IS_NATIVE = initialize(System.getProperty(PROPERTY));
 
     private Backends() {}
@@ -73,7 +74,7 @@ final class Backends {
     }
 
     private static void force(Backend backend, String text) {
-        String refusal = refusal(backend);
+        String refusal = trySelect(backend);
         if (refusal != null) {
             throw new IllegalStateException("-D" + PROPERTY + "=" + text + ": the backend cannot be used here: "
                     + refusal + "; omit the property to use the best backend that works");
@@ -99,34 +100,34 @@ final class Backends {
     /** Tests the backends that need no system call, best first, and switches to the first usable one. */
     static synchronized void selectBest() {
         restoresSeen = Library.restores();
-        if (refusal(Backend.RSEQ) == null) inUse = Backend.RSEQ;
-        else inUse = refusal(Backend.RSEQ_OWN) == null ? Backend.RSEQ_OWN : Backend.SYSCALL;
+        if (trySelect(Backend.RSEQ) == null) inUse = Backend.RSEQ;
+        else inUse = trySelect(Backend.RSEQ_OWN) == null ? Backend.RSEQ_OWN : Backend.SYSCALL;
     }
 
     /** Selects the backend again, because this may be another machine. */
     static void selectAfterRestore() {
-        // System calls work on any machine.
+        // System calls work on every machine.
         if (startup == null || (!startup.selectsBackend() && !readsCounter())) return;
         Library.machineChanged();
         reselect();
     }
 
-    /** The native half has gone over to system calls. */
+    /** Selects the backend again after the native code has switched to system calls. */
     private static synchronized void reselect() {
         if (startup.selectsBackend()) {
             selectBest();
             return;
         }
         restoresSeen = Library.restores();
-        // A forced backend is used again if it can be, and not replaced by another one that needs no system call.
-        if (readsCounter() && refusal(inUse) != null) inUse = Backend.SYSCALL;
+        // A forced backend is used again if it is still usable. Otherwise only system calls may replace it.
+        if (readsCounter() && trySelect(inUse) != null) inUse = Backend.SYSCALL;
     }
 
-    /** Tests a backend and switches to it if it is usable. Returns null, or the reason why it is not. */
-    private static String refusal(Backend backend) {
+    /** Tests a backend and switches the native code to it. Returns null, or the reason why it is not usable. */
+    private static String trySelect(Backend backend) {
         if (backend == Backend.MXBEAN) return MxbeanClock.refusal();
         String refusal = libraryRefusal();
-        if (refusal == null && backend != Backend.SYSCALL && BUDGET == AccuracyBudget.EXACT) refusal = EXACT;
+        if (refusal == null && backend != Backend.SYSCALL && BUDGET == AccuracyBudget.EXACT) refusal = EXACT_REFUSAL;
         if (refusal == null) {
             int code = Library.selectBackend(backend.number);
             refusal = code == 0 ? null : REFUSALS[code];
@@ -199,8 +200,8 @@ final class Backends {
                 switch (backend) {
                     case RSEQ -> "time-stamp counter, with a marker in the C library's area";
                     case RSEQ_OWN -> "time-stamp counter, with a marker in our own area";
-                    default -> "one clock_gettime, id 0";
+                    default -> "one clock_gettime call with id 0";
                 };
-        return method + ", by " + Native.binding() + others;
+        return method + ", through " + Native.binding() + others;
     }
 }

@@ -8,10 +8,10 @@ import java.lang.reflect.Proxy;
 
 /**
  * Selects the backend again after a checkpoint is restored, on JDKs that report it (CRaC, package jdk.crac). On other
- * JDKs readings detect the restore and use system calls until the status is requested.
+ * JDKs, readings detect the restore and use system calls until the status is requested.
  */
 final class CheckpointListener implements InvocationHandler {
-    /** Keeps the listener reachable: the JDK holds it weakly. */
+    /** Keeps the listener reachable, because the JDK refers to it weakly. */
     @SuppressWarnings("unused")
     private static Object registered;
 

@@ -3,19 +3,19 @@
 package org.taskclock;
 
 /**
- * The id of a Linux CPU clock, as {@code clock_gettime(2)} accepts it, for any thread of this process and for any
- * process. Immutable. {@link #encode} and {@link #decode} convert it to the kernel's 32 bits and back.
+ * The id of a Linux clock that {@code clock_gettime(2)} accepts: the CPU clock of a thread of this process or of any
+ * process, or the clock of a device. {@link #encode} and {@link #decode} convert it to the kernel's 32 bits and back.
  *
  * <pre>
  * [31:3]  bitwise NOT of the thread or process id (0: the caller) or of a file descriptor
- * [2]     1: one thread, 0: the whole process
+ * [2]     1: one thread; 0: the whole process
  * [1:0]   the {@link Kind}
  * </pre>
  *
  * <p>The layout is user ABI: glibc and musl build the same ids in {@code pthread_getcpuclockid}. Sources:
  * include/linux/posix-timers.h and kernel/time/posix-cpu-timers.c.
  *
- * @param id thread id, process id or file descriptor; 0 is the calling thread or process
+ * @param id thread id, process id, or file descriptor; 0 is the calling thread or process
  * @param perThread true for one thread, false for a whole process
  * @param kind what the clock counts
  */
@@ -26,7 +26,7 @@ public record ClockId(int id, boolean perThread, Kind kind) {
     /** Ids are 29 bits wide, and the highest bit must stay clear because CPU clock ids are negative numbers. */
     private static final int MAX_ID = (1 << 28) - 1;
 
-    /** What a clock counts. */
+    /** The kind of time that a clock counts. */
     public enum Kind {
         /** User and system time, in whole ticks if accounting is tick-based (CPUCLOCK_PROF). */
         PROF(0),
@@ -45,7 +45,7 @@ public record ClockId(int id, boolean perThread, Kind kind) {
     }
 
     /**
-     * Checks that the kernel can express the id.
+     * Checks that the kernel can represent the id.
      *
      * @throws IllegalArgumentException if the id is negative or too large, or a {@link Kind#FD} clock is per thread
      */
@@ -56,7 +56,7 @@ public record ClockId(int id, boolean perThread, Kind kind) {
     }
 
     /**
-     * Returns the id of a clock of one thread of this process. The kernel rejects thread ids of other processes.
+     * Returns the id of a CPU clock of a thread of this process. The kernel rejects thread ids of other processes.
      *
      * @param tid the kernel's thread id; 0 for the calling thread
      * @param kind what to count
@@ -68,7 +68,7 @@ public record ClockId(int id, boolean perThread, Kind kind) {
     }
 
     /**
-     * Returns the id of a clock of a process: of all its threads together, including those that have ended.
+     * Returns the id of a CPU clock of a process. It counts all threads, including those that have ended.
      *
      * @param pid the process id; 0 for the calling process
      * @param kind what to count
@@ -105,13 +105,13 @@ public record ClockId(int id, boolean perThread, Kind kind) {
     }
 
     /**
-     * Returns whether this class can represent an id. It cannot represent the static clocks, which are not negative
-     * (CLOCK_MONOTONIC is 1), or the per-thread form of {@link Kind#FD}, which the kernel rejects.
+     * Returns whether {@link #decode} accepts an id. It rejects the static clocks, whose ids are not negative
+     * (CLOCK_MONOTONIC is 1), and the per-thread form of {@link Kind#FD}, which the kernel rejects, too.
      *
      * @param bits any clock id
-     * @return whether {@link #decode} accepts it
+     * @return true if the id can be decoded
      */
-    public static boolean isCpuClock(int bits) {
+    public static boolean canDecode(int bits) {
         return bits < 0 && (bits & (THREAD_BIT | KIND_BITS)) != (THREAD_BIT | KIND_BITS);
     }
 
@@ -120,19 +120,19 @@ public record ClockId(int id, boolean perThread, Kind kind) {
      *
      * @param bits a clock id
      * @return the id, equal to the one that was encoded
-     * @throws IllegalArgumentException if {@link #isCpuClock} is false
+     * @throws IllegalArgumentException if {@link #canDecode} returns false
      */
     public static ClockId decode(int bits) {
-        if (!isCpuClock(bits)) {
-            throw new IllegalArgumentException("clock id " + bits + " is not a CPU clock: "
+        if (!canDecode(bits)) {
+            throw new IllegalArgumentException("cannot decode clock id " + bits + ": "
                     + (bits < 0 ? "a file descriptor clock cannot be per thread" : "it is not negative"));
         }
         return new ClockId(~(bits >> ID_SHIFT), (bits & THREAD_BIT) != 0, Kind.values()[bits & KIND_BITS]);
     }
 
     /**
-     * Returns the id of another clock of the same thread or process, such as the user time that belongs to a thread's
-     * total.
+     * Returns the id of another clock of the same thread or process, for example to read a thread's user time in
+     * addition to its total.
      *
      * @param other what to count instead
      * @return the id
@@ -143,11 +143,11 @@ public record ClockId(int id, boolean perThread, Kind kind) {
     }
 
     /**
-     * Reads the clock with one system call. Any thread may call this. On a virtual thread, id 0 is its carrier.
+     * Reads the clock with one system call. Any thread may call this. On a virtual thread, id 0 means its carrier.
      *
      * @return CPU time in nanoseconds since the thread or process started, or the time of the device for
-     *     {@link Kind#FD}; -1 if the clock no longer exists, may not be read, or the native library is not in use (see
-     *     {@link TaskClock#status()})
+     *     {@link Kind#FD}; -1 if the clock does not exist, if it may not be read, or if the native library is not in
+     *     use (see {@link TaskClock#status()})
      */
     public long nanos() {
         if (!Library.isLoaded()) return -1;

@@ -5,8 +5,8 @@ package org.taskclock;
 import java.util.List;
 
 /**
- * A snapshot of how the clock works on this machine. Only calibration and accuracy change while the JVM runs, and the
- * backend if the process is restored from a checkpoint.
+ * A snapshot of how the clock works on this machine. While the JVM runs, only calibration and accuracy change. The
+ * backend can change, too, if the process is restored from a checkpoint.
  *
  * @param backend the backend in use
  * @param backends every backend with its verdict, best first
@@ -35,7 +35,7 @@ public record ClockStatus(
      *
      * @param backend the backend
      * @param usable whether it can be used here
-     * @param reason how it works; or why it cannot be used, with the remedy if there is one
+     * @param reason how it works, or why it cannot be used and the remedy, if there is one
      */
     public record Verdict(Backend backend, boolean usable, String reason) {}
 
@@ -45,13 +45,14 @@ public record ClockStatus(
      *
      * @param counterHertz counts per second; -1 while the rate is unknown, and every reading then asks the kernel
      * @param overNanos the length of the measurement in nanoseconds; -1 while the rate is unknown
-     * @param resets how often the rate was found wrong and measured from scratch: the machine was suspended or migrated
+     * @param resets how often the rate was found to be wrong and was measured from scratch, for instance because the
+     *     machine was suspended or migrated
      */
     public record Calibration(long counterHertz, long overNanos, long resets) {}
 
     /**
-     * How long the counter is trusted before the kernel is asked again, even if the thread was not switched out. Until
-     * then the clock is ahead by the time that the hypervisor or interrupts have taken from the thread.
+     * The time for which the counter is trusted before the kernel is asked again, even if the thread was not switched
+     * out. Until then, the clock is ahead by the time that the hypervisor or interrupts have taken from the thread.
      *
      * @param budgetNanos the bound on how far a reading is ahead on average, in nanoseconds
      *     ({@code -Dtaskclock.accuracy})
@@ -67,7 +68,7 @@ public record ClockStatus(
     public enum Accounting {
         /** At each tick, the kernel samples what the CPU is doing. The default in nearly every distribution. */
         TICK,
-        /** The kernel measures each entry and exit. Used if {@code nohz_full=} names CPUs. */
+        /** The kernel measures at each entry and exit. Used if {@code nohz_full=} names CPUs. */
         PRECISE,
         /** Unknown, because the native library is not in use. */
         UNKNOWN

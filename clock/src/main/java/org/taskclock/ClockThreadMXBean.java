@@ -9,8 +9,8 @@ import java.lang.reflect.Method;
 import javax.management.ObjectName;
 
 /**
- * The platform's bean, except that it reads the calling thread's times from the clock. All other calls are delegated
- * unchanged.
+ * A ThreadMXBean that reads the calling thread's times from the clock and delegates all other calls to the platform's
+ * bean.
  */
 final class ClockThreadMXBean implements ThreadMXBean {
     private static final ClockThreadMXBean INSTANCE =
@@ -201,7 +201,7 @@ final class ClockThreadMXBean implements ThreadMXBean {
         return platform.isSynchronizerUsageSupported();
     }
 
-    /** Overrides a method that an update of JDK 17 added, so {@code @Override} would not compile on every build. */
+    /** Overrides a method added in an update of JDK 17, so {@code @Override} would not compile on every build. */
     @SuppressWarnings("MissingOverride")
     public long getTotalThreadAllocatedBytes() {
         try {

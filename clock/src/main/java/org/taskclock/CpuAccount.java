@@ -24,7 +24,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * }</pre>
  *
  * <p><b>Threads.</b> All methods are thread-safe. A section must be closed on the thread that entered it. Entering and
- * closing cost one reading of {@link TaskClock#cpuNanos()} each and little more: they take no lock, share nothing
+ * closing each cost little more than one reading of {@link TaskClock#cpuNanos()}: they take no lock, share nothing
  * between threads, and allocate only when a thread first enters an account. Reading an account takes a lock that only
  * readers share, and reads the clock of each thread that has an open section.
  *
@@ -38,18 +38,18 @@ import java.util.concurrent.locks.ReentrantLock;
  * whose clock reads -1, such as a virtual thread without the agent, and sections that are not closed or are closed on
  * another thread.
  *
- * <p><b>Memory.</b> An account need not be ended: threads hold it weakly, and the usage of ended threads is folded into
- * one number. {@link #done()} ends it explicitly, including sections still open.
+ * <p><b>Memory.</b> There is no need to end an account: threads refer to it weakly, and the usage of ended threads is
+ * folded into one number. {@link #done()} ends an account explicitly, including the sections that are still open.
  */
 public final class CpuAccount {
-    /** The number of accounts that a thread can alternate between without looking itself up in their maps. */
+    /** The number of accounts that a thread can alternate between without a lookup in their maps. */
     private static final int CACHE_SLOTS = 16;
 
     private static final int MIN_SWEEP_THRESHOLD = 64;
 
     /**
-     * The sections that this thread used last, by cache slot. Holds no class of ours, which would keep our class loader
-     * alive.
+     * The sections that this thread used last, by cache slot. Refers strongly only to JDK classes, because a class of
+     * ours would keep our class loader alive.
      */
     private static final ThreadLocal<WeakReference<?>[]> CACHE =
             ThreadLocal.withInitial(() -> new WeakReference<?>[CACHE_SLOTS]);
@@ -114,7 +114,7 @@ public final class CpuAccount {
     }
 
     private CpuSection enter(Thread thread, boolean isVirtual) {
-        if (isDone || TaskClock.cpuNanos() < 0) return uncounted();
+        if (isDone || TaskClock.cpuNanos() < 0) return recordUncounted();
         OuterSection section = sections.get(thread);
         if (section == null) {
             sweep();
@@ -122,10 +122,10 @@ public final class CpuAccount {
             sections.put(thread, section);
             if (isDone) {
                 sections.remove(thread);
-                return uncounted();
+                return recordUncounted();
             }
         }
-        // There may be many virtual threads, and each enters only a few times.
+        // There may be many virtual threads, and each enters too few times to benefit from the cache.
         if (!isVirtual) CACHE.get()[cacheSlot] = section.weakReference;
         return section.enter();
     }
@@ -160,11 +160,11 @@ public final class CpuAccount {
 
     /**
      * Ends the account. Sections that are still open are reported as not closed, and their further CPU time is not
-     * counted. Sections entered later are reported as not counted. So call this after the tasks have returned. A latch
-     * that a task counts down, or a stage that depends on its {@code CompletableFuture}, runs before the section of
-     * that task is closed.
+     * counted. Sections entered later are reported as not counted. Therefore, call this after the tasks have returned.
+     * It is not enough to wait for a latch that a task counts down or for a stage that depends on its
+     * {@code CompletableFuture}: both happen before the task's section is closed.
      *
-     * @return the final reading; the same figures if the account was ended before
+     * @return the final reading; the same figures as before if the account has already been ended
      */
     public CpuUsage done() {
         lock.lock();
@@ -185,11 +185,11 @@ public final class CpuAccount {
 
     /**
      * Sets a limit and replaces any earlier one. The callback runs once, on the thread that detects that the limit is
-     * reached: one that closes a section or calls {@link #check()}. No other thread checks the limit, so while all
-     * sections stay open, call {@link #check()} from time to time.
+     * reached by closing a section or calling {@link #check()}. No other thread checks the limit. Call {@link #check()}
+     * from time to time while all sections stay open.
      *
      * @param cpuNanos the limit, in nanoseconds
-     * @param callback the action to run; {@link #isOverLimit()} is true by then
+     * @param callback the action to run; {@link #isOverLimit()} already returns true when it runs
      * @throws IllegalArgumentException if the limit is negative
      */
     public void limit(long cpuNanos, Runnable callback) {
@@ -199,7 +199,8 @@ public final class CpuAccount {
     }
 
     /**
-     * Returns whether the limit is known to be reached. Only reads a variable, so it is cheap enough for inner loops.
+     * Returns whether the limit is known to be reached. This only reads a variable, so it is cheap enough for inner
+     * loops.
      *
      * @return false if the limit is not known to be reached, or if there is none
      */
@@ -209,8 +210,8 @@ public final class CpuAccount {
     }
 
     /**
-     * Checks whether the limit is reached, including open sections. Runs the callback if it is reached for the first
-     * time.
+     * Checks whether the CPU time, including that of open sections, has reached the limit. Runs the callback if this
+     * call is the first to detect that.
      *
      * @return true if the limit is or was reached
      */
@@ -295,20 +296,20 @@ public final class CpuAccount {
         return limit;
     }
 
-    CpuSection uncounted() {
+    CpuSection recordUncounted() {
         uncounted.increment();
         return UncountedSection.INSTANCE;
     }
 
-    void closedTwice() {
+    void recordClosedTwice() {
         closedTwice.increment();
     }
 
-    void closedElsewhere() {
+    void recordClosedElsewhere() {
         closedElsewhere.increment();
     }
 
-    void bytesUnknown() {
+    void recordBytesUnknown() {
         bytesUnknown = true;
     }
 

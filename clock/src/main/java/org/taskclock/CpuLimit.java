@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * the limit unnoticed.
  */
 final class CpuLimit {
-    /** The smallest allowance is this fraction of the limit. A thread may exceed the limit by that much. */
+    /** The smallest allowance is the limit divided by this. A thread may exceed the limit by that much. */
     private static final int MIN_ALLOWANCE_DIVISOR = 1000;
 
     private final long nanos;

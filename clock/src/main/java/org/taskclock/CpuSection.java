@@ -6,16 +6,16 @@ package org.taskclock;
  * The work of one thread for one {@link CpuAccount}, from {@link CpuAccount#enter()} to {@link #close()} on the same
  * thread.
  *
- * <p>Section objects are reused. Do not touch a section after closing it, because the next {@code enter()} on this
- * thread may return it. {@code try (var section = account.enter()) {...}} takes care of that.
+ * <p>Section objects are reused. Do not use a section after closing it, because the next {@code enter()} on this thread
+ * may return it. {@code try (var section = account.enter()) {...}} takes care of that.
  */
 public sealed interface CpuSection extends AutoCloseable permits OuterSection, InnerSection, UncountedSection {
     /**
      * Ends the section and adds the CPU time that the thread used in it to the account. If the account then reaches its
-     * limit, this method runs the limit's callback after everything is counted; exceptions from the callback propagate.
+     * limit, this method runs the limit's callback after counting the section. Exceptions from the callback propagate.
      *
-     * <p>When called on another thread, it ends the section with the CPU time that the section's thread has used so
-     * far. A second call has no effect. {@link CpuAccount#now()} reports both cases.
+     * <p>When called on another thread, this method ends the section with the CPU time that the section's thread has
+     * used so far. A second call has no effect. {@link CpuAccount#now()} reports both cases.
      */
     @Override
     void close();

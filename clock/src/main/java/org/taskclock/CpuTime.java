@@ -3,10 +3,10 @@
 package org.taskclock;
 
 /**
- * A consistent reading of a CPU clock, or the difference of two, in nanoseconds. The origin of a reading is the start
- * of the thread or process.
+ * A consistent reading of a CPU clock, or the difference between two readings, in nanoseconds. The origin of a reading
+ * is the start of the thread or process.
  *
- * <p>{@code userNanos + systemNanos == cpuNanos} holds in every reading and every difference. A failed reading is
+ * <p>In every valid reading and difference, {@code userNanos + systemNanos == cpuNanos}. A failed reading is
  * {@link #UNKNOWN}, in which all three values are -1.
  *
  * @param cpuNanos CPU time used, user and system together

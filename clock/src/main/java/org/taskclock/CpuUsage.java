@@ -12,16 +12,16 @@ package org.taskclock;
  *     are unknown for a section, such as one on a virtual thread
  * @param uncounted sections that are not included, because their thread's clock could not be read (a virtual thread
  *     without the agent) or because the account had been ended
- * @param unclosed sections that were open when their thread ended, which are included as far as an earlier reading saw
- *     them; and sections that were open when the account was ended, which are included up to then
- * @param closedElsewhere sections that another thread closed, or tried to close; each ends with the CPU time that its
- *     own thread had used by then
- * @param closedTwice calls that closed a section that was not open; they have no other effect
+ * @param unclosed sections that were still open when their thread ended (included up to the account's last reading) or
+ *     when the account was ended (included up to then)
+ * @param closedElsewhere sections that another thread closed or tried to close; the CPU time of their own thread is
+ *     included up to that call
+ * @param closedTwice calls of {@link CpuSection#close()} on a section that was not open; they have no other effect
  */
 public record CpuUsage(
         long cpuNanos, long allocatedBytes, long uncounted, long unclosed, long closedElsewhere, long closedTwice) {
     /**
-     * Returns whether every section was counted, and was closed once, on its own thread.
+     * Returns whether every section was counted, and was closed exactly once, on its own thread.
      *
      * @return false if one of the error counts is not 0
      */

@@ -16,7 +16,7 @@ import java.util.zip.ZipFile;
 
 /**
  * The native library, extracted from our jar into a directory that only this user can access. A mapped library does not
- * need its file, so the file is deleted as soon as it is loaded, and nothing is left behind however the JVM ends.
+ * need its file, so the file is deleted as soon as it is loaded. Nothing is left behind, no matter how the JVM ends.
  * Extraction is part of the first reading of a process, so this class uses only parts of the JDK that load fast:
  * java.nio.file costs 2 ms.
  */

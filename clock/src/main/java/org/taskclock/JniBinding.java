@@ -10,7 +10,7 @@ final class JniBinding {
 
     private JniBinding() {}
 
-    /** Binds the functions, unless they are bound already. */
+    /** Initializes this class, which binds the functions. */
     static void link() {}
 
     static native long cpuNanos();

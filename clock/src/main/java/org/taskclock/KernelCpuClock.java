@@ -4,7 +4,7 @@ package org.taskclock;
 
 /**
  * The kernel's CPU clock for another thread or a process. The total is precise; user and system time follow the
- * proportion of the kernel's tick counts, which are read again only if they can have changed. Not thread-safe.
+ * proportion of the kernel's tick counts, which are read again only if they may have changed. Not thread-safe.
  */
 final class KernelCpuClock {
     private final ClockId sched;

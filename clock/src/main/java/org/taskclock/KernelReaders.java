@@ -3,9 +3,10 @@
 package org.taskclock;
 
 /**
- * Raw readings from the kernel, one call each, without adjustment or cached state. {@link TaskClock} is built from them
- * and compared with them. Any thread may call them. On a virtual thread, the readers of the calling thread read its
- * carrier. Without the native library they return -1 or false, except {@link #userNanosByText}, which works without it.
+ * Raw readings from the kernel, one call each, without adjustment or cached state. {@link TaskClock} is built on such
+ * readings and tested against them. Any thread may call these methods. On a virtual thread, the methods for the calling
+ * thread read its carrier. Without the native library they return -1 or false, except {@link #userNanosByText}, which
+ * does not need it.
  */
 public final class KernelReaders {
     private static final int OWN_USER = ClockId.encode(0, true, ClockId.Kind.VIRT);
@@ -34,7 +35,7 @@ public final class KernelReaders {
 
     /**
      * Reads a thread's user time through its own clock id with the low bits changed to {@link ClockId.Kind#VIRT}, as
-     * the JVM does since JDK 26. The kernel looks up the thread.
+     * JDK 26 and later do. The kernel looks up the thread.
      *
      * @param tid the kernel's thread id
      * @return nanoseconds since the thread started, in whole ticks; -1 if there is no such thread
@@ -67,7 +68,8 @@ public final class KernelReaders {
     }
 
     /**
-     * Measures bare system calls in a native loop: the lower bound for the cost of every reader that asks the kernel.
+     * Measures bare system calls in a native loop. They are the lower bound for the cost of every reader that asks the
+     * kernel.
      *
      * @param id the clock to read
      * @param count the number of calls

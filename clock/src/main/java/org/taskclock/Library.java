@@ -19,7 +19,7 @@ final class Library {
 
     private static final String FILE_NAME = "libtaskclock-linux-x86_64.so";
 
-    /** Why the library is not loaded; null if it is. */
+    /** The reason why the library is not loaded; null if it is loaded. */
     private static final String FAILURE = load();
 
     private static final long TICK_NANOS = FAILURE == null ? readTickNanos() : -1;
@@ -60,7 +60,8 @@ final class Library {
     }
 
     private static String load() {
-        // The kill switch: nothing native is loaded. Checked here, because Backends depends on this class.
+        // This property must prevent anything native from being loaded. It is checked here, because Backends depends on
+        // this class.
         if (Backend.MXBEAN.toString().equals(System.getProperty(Backends.PROPERTY))) {
             return "switched off by -D" + Backends.PROPERTY + "=" + Backend.MXBEAN;
         }

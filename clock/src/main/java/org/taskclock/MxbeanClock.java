@@ -9,7 +9,10 @@ import java.lang.management.ThreadMXBean;
 final class MxbeanClock {
     private static final ThreadMXBean BEAN = ManagementFactory.getThreadMXBean();
 
-    /** The last cpu and user. An array, because a class of ours in a thread's map would keep our class loader alive. */
+    /**
+     * The last CPU and user time, in an array: an object of our own class in a thread's map would keep our class loader
+     * alive.
+     */
     private static final ThreadLocal<long[]> LAST = ThreadLocal.withInitial(() -> new long[2]);
 
     private MxbeanClock() {}
@@ -22,7 +25,7 @@ final class MxbeanClock {
         return BEAN.isCurrentThreadCpuTimeSupported() ? BEAN.getCurrentThreadCpuTime() : -1;
     }
 
-    /** Reads the calling thread. Returns cpu and user in a shared array; null if timing is disabled. */
+    /** Reads the calling thread. Returns CPU and user time in a reused array; null if timing is disabled. */
     static long[] read() {
         if (!BEAN.isCurrentThreadCpuTimeSupported()) return null;
         long[] last = LAST.get();
@@ -34,7 +37,7 @@ final class MxbeanClock {
         return BEAN.isThreadCpuTimeSupported() ? BEAN.getThreadCpuTime(thread.getId()) : -1;
     }
 
-    /** Reads another thread and replaces its last cpu and user. Returns false if they are unknown. */
+    /** Reads another thread and replaces its last CPU and user time. Returns false if they are unknown. */
     static boolean read(Thread thread, long[] last) {
         if (!BEAN.isThreadCpuTimeSupported()) return false;
         long user = BEAN.getThreadUserTime(thread.getId());

@@ -70,7 +70,7 @@ final class OuterSection extends SectionCounter implements CpuSection {
         if (openSections != 0) return enterInner();
         long allocated = bytes == null ? 0 : AllocatedBytes.ofCurrentThread();
         long cpu = TaskClock.cpuNanos();
-        if (cpu < 0) return account.uncounted();
+        if (cpu < 0) return account.recordUncounted();
         openSections = OUTER;
         open(cpu);
         if (bytes != null) openBytes(allocated);
@@ -100,7 +100,7 @@ final class OuterSection extends SectionCounter implements CpuSection {
         }
         if (remoteCloses != null) applyRemoteCloses();
         if (!isOpen(section)) {
-            account.closedTwice();
+            account.recordClosedTwice();
             return;
         }
         if (section instanceof InnerSection inner) {
@@ -132,7 +132,7 @@ final class OuterSection extends SectionCounter implements CpuSection {
         openSections = 0;
         if (cpu < 0) {
             discard();
-            account.uncounted();
+            account.recordUncounted();
         } else {
             close(cpu);
         }
@@ -140,14 +140,14 @@ final class OuterSection extends SectionCounter implements CpuSection {
     }
 
     private void openBytes(long allocated) {
-        if (allocated < 0) account.bytesUnknown();
+        if (allocated < 0) account.recordBytesUnknown();
         else bytes.open(allocated);
     }
 
     private void closeBytes(long allocated) {
         if (!isOpen(bytes.state())) return;
         if (allocated < 0) {
-            account.bytesUnknown();
+            account.recordBytesUnknown();
             bytes.discard();
         } else {
             bytes.close(allocated);
@@ -168,12 +168,12 @@ final class OuterSection extends SectionCounter implements CpuSection {
         long state = state();
         long cpu = clock().cpuNanos();
         if (!isOpen(state) || !isOpen(section)) {
-            account.closedTwice();
+            account.recordClosedTwice();
             return;
         }
         // The usage of an ended thread is unknown. The section is also reported as unclosed.
         if (cpu < 0 && !thread.isAlive()) {
-            account.closedElsewhere();
+            account.recordClosedElsewhere();
             return;
         }
         RemoteClose request;
@@ -181,13 +181,13 @@ final class OuterSection extends SectionCounter implements CpuSection {
             RemoteClose earlier = remoteCloses;
             for (RemoteClose r = earlier; r != null; r = r.earlier) {
                 if (r.state == state && r.section == section) {
-                    account.closedTwice();
+                    account.recordClosedTwice();
                     return;
                 }
             }
             request = new RemoteClose(state, section, cpu, bytes == null ? 0 : AllocatedBytes.of(thread), earlier);
         } while (!REMOTE_CLOSES.compareAndSet(this, request.earlier, request));
-        account.closedElsewhere();
+        account.recordClosedElsewhere();
     }
 
     /** Closes the sections that other threads have asked to close. */

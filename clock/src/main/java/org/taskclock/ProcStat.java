@@ -8,8 +8,8 @@ import java.nio.charset.StandardCharsets;
 
 /**
  * The contents of {@code /proc/PID/task/TID/stat} or {@code /proc/PID/stat}, which describe a thread or process
- * (proc(5)). Works for threads of any process, without the native library, but is about ten times slower than reading a
- * clock. User and system time are those of getrusage, truncated to units of 10 ms.
+ * (proc(5)). Reading it works for threads of any process and without the native library, but is about ten times slower
+ * than reading a clock. User and system time are those of getrusage, truncated to units of 10 ms.
  *
  * <p>The name is enclosed in parentheses and may contain anything, including parentheses, spaces, and line breaks. The
  * text after the last closing parenthesis is well-formed.
@@ -98,8 +98,8 @@ public record ProcStat(int id, String name, char state, long userNanos, long sys
     }
 
     /**
-     * Returns the index of the parenthesis that ends the name. It leaves room for the id before it, and a space, the
-     * state, and a space follow it.
+     * Returns the index of the parenthesis that ends the name. Checks that there is room for the id before it, and that
+     * a space, the state, and another space follow it.
      */
     private static int nameEnd(byte[] text, int length) {
         int at = length - 1;
@@ -128,7 +128,7 @@ public record ProcStat(int id, String name, char state, long userNanos, long sys
     }
 
     private static IllegalArgumentException malformed(byte[] text, int length) {
-        String shown = new String(text, 0, Math.min(length, 80), StandardCharsets.UTF_8);
-        return new IllegalArgumentException("not the contents of a /proc stat file: '" + shown + "'");
+        String excerpt = new String(text, 0, Math.min(length, 80), StandardCharsets.UTF_8);
+        return new IllegalArgumentException("not the contents of a /proc stat file: '" + excerpt + "'");
     }
 }

@@ -6,16 +6,16 @@ import com.sun.management.OperatingSystemMXBean;
 import java.lang.management.ManagementFactory;
 
 /**
- * The CPU time of a process, in nanoseconds since it started: the sum of all its threads, including those that have
+ * The CPU time of a process, in nanoseconds since it started: the sum over all its threads, including those that have
  * ended. Processes of other users can be read, too, if they are visible in this pid namespace.
  *
- * <p>cpu is the process's {@code CLOCK_PROCESS_CPUTIME_ID}. User and system time follow the proportion of the kernel's
- * tick counts (cputime_adjust in kernel/sched/cputime.c); they add up to cpu and never go backwards in the readings of
- * one {@code ProcessClock}. For each reading the kernel visits every thread, which takes microseconds in a JVM with
- * hundreds of threads.
+ * <p>The CPU time is the process's {@code CLOCK_PROCESS_CPUTIME_ID}. User and system time follow the proportion of the
+ * kernel's tick counts (cputime_adjust in kernel/sched/cputime.c). They add up to the CPU time and never go backwards
+ * in the readings of one {@code ProcessClock}. For each reading the kernel visits every thread, which takes
+ * microseconds in a JVM with hundreds of threads.
  *
- * <p>{@link #cpuNanos()} is thread-safe. The other reads keep state, so only one thread at a time may call them. All
- * work the same on a virtual thread.
+ * <p>{@link #cpuNanos()} is thread-safe. The other reads depend on the previous reading, so only one thread at a time
+ * may call them. All methods work the same on a virtual thread.
  */
 public final class ProcessClock {
     private static final int SELF = 0;
@@ -62,7 +62,7 @@ public final class ProcessClock {
             return ProcessHandle.of(pid)
                     .map(ProcessHandle::info)
                     .flatMap(ProcessHandle.Info::totalCpuDuration)
-                    .map(d -> d.toNanos())
+                    .map(duration -> duration.toNanos())
                     .orElse(-1L);
         return ManagementFactory.getOperatingSystemMXBean() instanceof OperatingSystemMXBean bean
                 ? bean.getProcessCpuTime()
@@ -89,9 +89,9 @@ public final class ProcessClock {
     }
 
     /**
-     * Returns total, user, and system time in one consistent reading.
+     * Returns the total, user, and system time in one consistent reading.
      *
-     * @return the reading; {@link CpuTime#UNKNOWN} if {@link #userNanos()} is -1
+     * @return the reading; {@link CpuTime#UNKNOWN} if {@link #userNanos()} returns -1
      */
     public CpuTime now() {
         if (!TaskClock.isNative() || ended) return CpuTime.UNKNOWN;

@@ -10,7 +10,7 @@ import java.lang.invoke.VarHandle;
  * threads may read the total, one at a time.
  *
  * <p>The state is a single 64-bit value, so a reader never sees half of an update. While closed, it is the total. While
- * open, it is the total less the counter at the start of the section; adding the current counter gives the current
+ * open, it is the total minus the counter at the start of the section; adding the current counter gives the current
  * total.
  */
 class SectionCounter extends CacheLinePadding {
@@ -75,13 +75,13 @@ class SectionCounter extends CacheLinePadding {
     /**
      * Returns the current total.
      *
-     * @param before the state
-     * @param counter the thread's counter, read after the state; used only if the state is open; -1 if it is unknown
+     * @param stateBefore the state before the counter was read
+     * @param counter the thread's counter, or -1 if it is unknown; used only if a section was open in that state
      */
-    final long total(long before, long counter) {
+    final long total(long stateBefore, long counter) {
         // If the thread has since closed the section, or opened another, its total at that close is recent enough.
-        boolean isRunning = isOpen(before) && counter >= 0 && before == (long) STATE.getVolatile(this);
-        long now = isRunning ? Math.max(used, totalAt(before, counter)) : used;
+        boolean isRunning = isOpen(stateBefore) && counter >= 0 && stateBefore == (long) STATE.getVolatile(this);
+        long now = isRunning ? Math.max(used, totalAt(stateBefore, counter)) : used;
         lastTotal = Math.max(lastTotal, now);
         return lastTotal;
     }

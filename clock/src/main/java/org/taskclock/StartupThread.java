@@ -4,12 +4,13 @@ package org.taskclock;
 
 import java.util.concurrent.locks.LockSupport;
 
-/** A short-lived thread for work too slow for a reading: it selects the backend and then upgrades the binding. */
+/** A short-lived thread for work that would slow down a reading: it selects the backend, then upgrades the binding. */
 final class StartupThread extends Thread {
     /**
-     * A program that ends sooner gains nothing from a faster binding, and a longer-running one is busy while it starts.
+     * Selecting a backend takes up to 20 ms of CPU time. A program that ends sooner gains nothing from it, and a
+     * longer-running one is busy while it starts.
      */
-    private static final long UPGRADE_DELAY_NANOS = 200_000_000L;
+    private static final long DELAY_NANOS = 200_000_000L;
 
     private static final long MAX_WAIT_MILLIS = 10_000;
 
@@ -32,20 +33,28 @@ final class StartupThread extends Thread {
     @Override
     public void run() {
         try {
+            awaitDelay();
             if (selectsBackend) Backends.selectBest();
             announceSelection();
             CheckpointListener.register();
-            if (!Native.canUpgrade() || Library.isPartOfAgent()) return;
-            long end = System.nanoTime() + UPGRADE_DELAY_NANOS;
-            for (long left = UPGRADE_DELAY_NANOS; left > 0 && !isAwaited; left = end - System.nanoTime()) {
-                LockSupport.parkNanos(this, left);
-            }
-            Native.upgrade();
+            if (Native.canUpgrade() && !Library.isPartOfAgent()) Native.upgrade();
         } catch (Throwable e) {
             // The clock keeps the backend and binding that it already uses. The host program is not affected.
         } finally {
             announceSelection();
         }
+    }
+
+    private void awaitDelay() {
+        long end = System.nanoTime() + DELAY_NANOS;
+        for (long left = DELAY_NANOS; left > 0 && !isAwaited; left = end - System.nanoTime()) {
+            LockSupport.parkNanos(this, left);
+        }
+    }
+
+    private void endDelay() {
+        isAwaited = true;
+        LockSupport.unpark(this);
     }
 
     private void announceSelection() {
@@ -58,6 +67,7 @@ final class StartupThread extends Thread {
     /** Waits until the backend is selected. */
     void awaitSelection() {
         if (Thread.currentThread() == this) return;
+        endDelay();
         boolean interrupted = false;
         long end = System.nanoTime() + MAX_WAIT_MILLIS * 1_000_000;
         synchronized (selectionLock) {
@@ -72,10 +82,9 @@ final class StartupThread extends Thread {
         if (interrupted) Thread.currentThread().interrupt();
     }
 
-    /** Starts the upgrade at once and waits until this thread has ended. */
+    /** Waits until this thread has ended. */
     void awaitCompletion() {
-        isAwaited = true;
-        LockSupport.unpark(this);
+        endDelay();
         boolean interrupted = false;
         long end = System.nanoTime() + MAX_WAIT_MILLIS * 1_000_000;
         while (isAlive() && System.nanoTime() < end && Thread.currentThread() != this) {

@@ -5,19 +5,19 @@ package org.taskclock;
 /**
  * Reads the CPU time of the calling thread, in nanoseconds since the thread started.
  *
- * <p><b>Threads.</b> Any thread may call any method. A read takes no lock, throws nothing, and allocates nothing,
- * except that a {@link CpuTime} that escapes is an object. On a virtual thread a read returns the virtual thread's own
- * time on all its carriers, if TaskClock's agent tracks it. Without the agent it returns -1, because the carrier's time
- * is not the virtual thread's.
+ * <p><b>Threads.</b> Any thread may call any method. A read takes no lock and throws nothing. It allocates only if the
+ * {@link CpuTime} that it returns escapes. On a virtual thread, a read returns the time that the thread has used on all
+ * its carriers, if TaskClock's agent tracks it. Without the agent it returns -1, because the carrier's time is not the
+ * virtual thread's.
  *
- * <p><b>CPU time</b> is the kernel's {@code CLOCK_THREAD_CPUTIME_ID}, which does not count blocked time. Between two
- * queries to the kernel a reading can be ahead by the time that the hypervisor or interrupts took since the last query:
+ * <p><b>CPU time</b> is the kernel's {@code CLOCK_THREAD_CPUTIME_ID}, which does not include blocked time. Between two
+ * queries to the kernel, a reading can be ahead by the time that the hypervisor or interrupts took since the last one:
  * on average by less than the accuracy budget (default: 100 ns; {@code -Dtaskclock.accuracy}), and never by more than
- * 10 ms. It never goes backwards, and each query to the kernel corrects the error.
+ * 10 ms. Each query to the kernel corrects the error. Readings never go backwards.
  *
- * <p><b>User and system time</b> are those of {@code getrusage(RUSAGE_THREAD)}, within one tick of the kernel. They add
- * up to the CPU time, are never negative, and never go backwards. On the {@code mxbean} backend they are those of the
- * JVM's ThreadMXBean, with a resolution of 10 ms on Linux before JDK 26. Unknown values are -1.
+ * <p><b>User and system time</b> match {@code getrusage(RUSAGE_THREAD)} to within one kernel tick. They add up to the
+ * CPU time, are never negative, and never go backwards. On the {@code mxbean} backend they come from the JVM's
+ * ThreadMXBean, with a resolution of 10 ms on Linux before JDK 26. Unknown values are -1.
  *
  * <p>{@link #status()} reports which backend is in use and why; {@code -Dtaskclock.backend=mxbean} forces ThreadMXBean.
  * The project's benchmarks measure the cost. Sources: clock_gettime(2), getrusage(2), kernel/time/posix-cpu-timers.c,
@@ -40,7 +40,7 @@ public final class TaskClock {
     }
 
     /**
-     * Returns the CPU time that the calling thread spent in user mode, within one tick of getrusage.
+     * Returns the CPU time that the calling thread spent in user mode. It is within one kernel tick of getrusage.
      *
      * @return nanoseconds since the thread started; -1 in the same cases as {@link #cpuNanos()}
      */
@@ -50,7 +50,7 @@ public final class TaskClock {
     }
 
     /**
-     * Returns the CPU time that the calling thread spent in the kernel, within one tick of getrusage.
+     * Returns the CPU time that the calling thread spent in the kernel. It is within one kernel tick of getrusage.
      *
      * @return nanoseconds since the thread started; -1 in the same cases as {@link #cpuNanos()}
      */
@@ -60,9 +60,9 @@ public final class TaskClock {
     }
 
     /**
-     * Returns total, user, and system time of the calling thread in one consistent reading.
+     * Returns the total, user, and system time of the calling thread in one consistent reading.
      *
-     * @return the reading; {@link CpuTime#UNKNOWN} if {@link #cpuNanos()} is -1
+     * @return the reading; {@link CpuTime#UNKNOWN} if {@link #cpuNanos()} returns -1
      */
     public static CpuTime now() {
         if (ThreadType.isVirtual(Thread.currentThread())) {
@@ -74,11 +74,11 @@ public final class TaskClock {
     }
 
     /**
-     * Reads total, user, and system time of the calling thread in one consistent reading. Never allocates an object,
-     * unlike {@link #now()}, which relies on the compiler for that.
+     * Reads the total, user, and system time of the calling thread in one consistent reading. Never allocates. In
+     * contrast, {@link #now()} relies on the compiler to eliminate the allocation.
      *
      * @param into receives total, user, and system nanoseconds at indexes 0, 1, and 2; all are -1 if
-     *     {@link #cpuNanos()} is
+     *     {@link #cpuNanos()} returns -1
      * @throws ArrayIndexOutOfBoundsException if the array has fewer than three elements
      */
     public static void read(long[] into) {
@@ -108,16 +108,16 @@ public final class TaskClock {
 
     private static CpuTime reading(long cpu, long user) {
         if (cpu < 0) return CpuTime.UNKNOWN;
-        long part = Math.min(user, cpu);
-        return new CpuTime(cpu, part, cpu - part);
+        long cappedUser = Math.min(user, cpu);
+        return new CpuTime(cpu, cappedUser, cpu - cappedUser);
     }
 
     /**
      * Returns how the clock works on this machine: the backend in use, the test result of every backend, tick,
-     * accounting, calibration, and accuracy. Waits until the backend is selected, some tens of milliseconds after the
-     * first reading; readings never wait for that.
+     * accounting, calibration, and accuracy. Waits until the backend is selected, a few tens of milliseconds after the
+     * first reading. Readings never wait for the selection.
      *
-     * @return a snapshot
+     * @return the current status
      */
     public static ClockStatus status() {
         return Backends.status();

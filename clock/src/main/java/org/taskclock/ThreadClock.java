@@ -6,16 +6,17 @@ package org.taskclock;
  * The CPU time of one thread of this JVM, in nanoseconds since it started. Any thread can read it, with one system call
  * and no safepoint.
  *
- * <p>cpu is the thread's {@code CLOCK_THREAD_CPUTIME_ID}. User and system time follow the proportion of the kernel's
- * tick counts, as in getrusage (cputime_adjust in kernel/sched/cputime.c). They add up to cpu and never go backwards in
- * the readings of one {@code ThreadClock}.
+ * <p>The CPU time is the thread's {@code CLOCK_THREAD_CPUTIME_ID}. User and system time follow the proportion of the
+ * kernel's tick counts, as in getrusage (cputime_adjust in kernel/sched/cputime.c). They add up to the CPU time and
+ * never go backwards in the readings of one {@code ThreadClock}.
  *
  * <p>{@link #cpuNanos()} is thread-safe. The other reads depend on the previous reading, so only one thread at a time
  * may call them. Alternatively, give each reader its own {@code ThreadClock}; they are small.
  *
- * <p>A platform thread that has not started, or has ended, reads -1. A virtual thread reads its CPU time on all its
- * carriers, whether it is mounted, unmounted, or ended, if TaskClock's agent tracks it; otherwise -1. While it is
- * mounted, its user and system time follow the proportion of the carrier's tick counts.
+ * <p>The clock of a platform thread reads -1 before the thread starts and after it ends. The clock of a virtual thread
+ * reads the thread's CPU time on all its carriers, whether it is mounted, unmounted, or ended, if TaskClock's agent
+ * tracks the thread, and -1 otherwise. While the thread is mounted, its user and system time follow the proportion of
+ * the carrier's tick counts.
  */
 public final class ThreadClock {
     /** Null if the clock was created for a kernel id. */
@@ -23,7 +24,7 @@ public final class ThreadClock {
 
     private volatile KernelCpuClock clock;
     private volatile int tid = -1;
-    /** Cpu and user of the last reading through ThreadMXBean. */
+    /** The CPU and user time of the last reading through ThreadMXBean. */
     private final long[] last = new long[2];
 
     private boolean ended;
@@ -66,7 +67,7 @@ public final class ThreadClock {
     /**
      * Returns the kernel's id of the thread.
      *
-     * @return the id; -1 if the thread is not running or is virtual, or if this JVM does not expose the id
+     * @return the id; -1 if the thread is not alive, if it is virtual, or if this JVM does not expose the id
      */
     public int tid() {
         resolve();
@@ -76,8 +77,8 @@ public final class ThreadClock {
     /**
      * Returns the thread's CPU time, user and system together.
      *
-     * @return nanoseconds since the thread started; -1 if the thread is not running, or is virtual and the agent does
-     *     not track it
+     * @return nanoseconds since the thread started; -1 if a platform thread is not alive, or if the agent does not
+     *     track a virtual thread
      */
     public long cpuNanos() {
         if (virtual != null) return virtual.cpuNanos();
@@ -107,9 +108,9 @@ public final class ThreadClock {
     }
 
     /**
-     * Returns total, user, and system time in one consistent reading.
+     * Returns the total, user, and system time in one consistent reading.
      *
-     * @return the reading; {@link CpuTime#UNKNOWN} if {@link #cpuNanos()} is -1
+     * @return the reading; {@link CpuTime#UNKNOWN} if {@link #cpuNanos()} returns -1
      */
     public CpuTime now() {
         if (virtual != null) return virtual.now();
@@ -145,7 +146,7 @@ public final class ThreadClock {
 
     /**
      * Returns whether an earlier read may belong to a later thread with the same kernel id. A thread is marked as
-     * terminated before the kernel can reuse its id, so a read that precedes a result of false was the thread's own.
+     * terminated before the kernel can reuse its id, so if the result is false, earlier reads belong to this thread.
      */
     private boolean isGone() {
         if (thread == null) return !TaskClock.isNative();

@@ -6,15 +6,15 @@ import java.util.Arrays;
 
 /**
  * Reads the CPU time of all threads of this process: Java threads, garbage collector threads, compiler threads, and
- * others. Needs no safepoint. After the first reading it makes one system call per thread, and two more for each thread
- * that has run since.
+ * others. A reading needs no safepoint. After the first one, each reading takes one system call per thread, and two
+ * more for each thread that has run since the previous reading.
  *
- * <p>cpu is each thread's {@code CLOCK_THREAD_CPUTIME_ID}. User and system time follow the proportion of the kernel's
- * tick counts (cputime_adjust in kernel/sched/cputime.c); they add up to cpu and never go backwards from one reading of
- * a {@code ThreadSnapshot} to the next. {@link ThreadClock#tid()} maps a Java thread to its kernel id.
+ * <p>The CPU time is each thread's {@code CLOCK_THREAD_CPUTIME_ID}. User and system time follow the proportion of the
+ * kernel's tick counts (cputime_adjust in kernel/sched/cputime.c). They add up to the CPU time and never go backwards
+ * from one reading of a {@code ThreadSnapshot} to the next. {@link ThreadClock#tid()} is a Java thread's kernel id.
  *
  * <p>Not thread-safe. Allocates only in the first readings and when the number of threads grows. Virtual threads are
- * not listed; their carriers' time includes theirs. The caller may be a virtual thread.
+ * not listed; their time is part of their carriers' time. The caller may be a virtual thread.
  */
 public final class ThreadSnapshot {
     /** One reading, with a row per thread. */
@@ -60,8 +60,8 @@ public final class ThreadSnapshot {
     public ThreadSnapshot() {}
 
     /**
-     * Reads all threads of this process. An array shorter than the number of threads receives only the first ones. May
-     * miss threads that start or end during the call.
+     * Reads all threads of this process. An array shorter than the number of threads receives only the first ones. The
+     * reading may miss threads that start or end during the call.
      *
      * @param tids receives the kernel's thread ids
      * @param cpuNanos receives CPU time in nanoseconds since the thread started
@@ -76,7 +76,7 @@ public final class ThreadSnapshot {
         int listed = list();
         if (listed < 0) return -1;
         readCpus(listed);
-        match();
+        matchRows();
         readTicks(stamp != tickStamp || Library.isPrecise());
         splitUser();
         tickStamp = stamp;
@@ -105,7 +105,7 @@ public final class ThreadSnapshot {
 
     /**
      * Adds the threads of the last reading that are not listed now. Most have ended, which their clocks will show. But
-     * if many threads end while /proc lists them, the kernel skips some that are alive.
+     * if many threads end while /proc is being read, the kernel skips some that are alive.
      */
     private int addUnlisted(int listed) {
         if (isListed.length < last.count) isListed = new boolean[last.tids.length];
@@ -134,10 +134,10 @@ public final class ThreadSnapshot {
         next.count = count;
     }
 
-    private void match() {
+    private void matchRows() {
         for (int i = 0; i < next.count; i++) {
             int row = lastIndex.find(next.tids[i]);
-            // With less CPU time than before, it is a new thread that reuses the id of an ended one.
+            // If the CPU time is smaller than before, this is a new thread that reuses the id of an ended one.
             previousRow[i] = row >= 0 && last.cpus[row] <= next.cpus[i] ? row : NEW;
         }
     }

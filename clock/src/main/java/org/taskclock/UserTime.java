@@ -7,8 +7,8 @@ final class UserTime {
     private UserTime() {}
 
     /**
-     * Returns the user part of {@code cpu}: as close to {@code target} as possible while neither user nor system time
-     * is less than in the previous reading, {@code lastCpu} and its user part {@code lastUser}.
+     * Returns the user part of {@code cpu}: as close to {@code target} as possible without letting user or system time
+     * fall below the previous reading, whose total is {@code lastCpu} and whose user part is {@code lastUser}.
      */
     static long monotonic(long lastCpu, long lastUser, long cpu, long target) {
         return Math.min(Math.max(target, lastUser), lastUser + (cpu - lastCpu));

@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * is mounted, the offset between its carrier's time and its own. A read allocates nothing but its result.
  */
 final class VirtualThreadClock {
-    /** The values that {@link Native#virtualNanos} can return, by the numbers of shared.h. */
+    /** The values that {@link Native#virtualNanos} can return, numbered as in shared.h. */
     static final int CPU = 0;
 
     static final int USER = 1;
@@ -22,7 +22,7 @@ final class VirtualThreadClock {
 
     static final int NOW_USER = 4;
 
-    // The values that the agent's hook can return, by its own numbers.
+    // The values that the agent's hook can return.
 
     /** CPU time up to the last unmount; -1 if the agent does not track the thread. */
     private static final int UNMOUNTED_CPU = 0;
@@ -56,36 +56,36 @@ final class VirtualThreadClock {
 
     /** Returns -1 if the agent does not track the thread. Any thread may call this. */
     long cpuNanos() {
-        MethodHandle from = hook();
+        MethodHandle handle = hook();
         long now = -1;
-        for (int i = 0; i < MAX_ATTEMPTS && from != null; i++) {
-            long unmounted = query(from, UNMOUNTED_CPU);
-            long sequence = query(from, SEQUENCE);
-            int carrier = (int) query(from, CARRIER_TID);
+        for (int i = 0; i < MAX_ATTEMPTS && handle != null; i++) {
+            long unmounted = query(handle, UNMOUNTED_CPU);
+            long sequence = query(handle, SEQUENCE);
+            int carrier = (int) query(handle, CARRIER_TID);
             now = unmounted;
             if (unmounted < 0) return -1;
             if (carrier != 0) {
-                long offset = query(from, CPU_OFFSET);
+                long offset = query(handle, CPU_OFFSET);
                 long total = Native.clockNanos(ClockId.encode(carrier, true, ClockId.Kind.SCHED));
                 now = Math.max(total - offset, unmounted);
             }
-            if (isUnchanged(from, unmounted, sequence, carrier)) break;
+            if (isUnchanged(handle, unmounted, sequence, carrier)) break;
             Thread.onSpinWait(); // the thread was just mounted or unmounted
         }
-        // The carrier's clock as the kernel reports it to others may be slightly ahead of the carrier's own reading.
+        // A carrier's clock, read from another thread, may be slightly ahead of the carrier's own reading.
         return now < 0 ? -1 : lastCpu.accumulateAndGet(now, Math::max);
     }
 
-    /** Takes a reading. No part of it is less than in an earlier reading. */
+    /** Takes a reading. No part of it is smaller than in an earlier reading. */
     CpuTime now() {
-        MethodHandle from = hook();
+        MethodHandle handle = hook();
         long nowCpu = -1;
         long nowUser = -1;
-        for (int i = 0; i < MAX_ATTEMPTS && from != null; i++) {
-            long unmountedCpu = query(from, UNMOUNTED_CPU);
-            long unmountedUser = query(from, UNMOUNTED_USER);
-            long sequence = query(from, SEQUENCE);
-            int carrier = (int) query(from, CARRIER_TID);
+        for (int i = 0; i < MAX_ATTEMPTS && handle != null; i++) {
+            long unmountedCpu = query(handle, UNMOUNTED_CPU);
+            long unmountedUser = query(handle, UNMOUNTED_USER);
+            long sequence = query(handle, SEQUENCE);
+            int carrier = (int) query(handle, CARRIER_TID);
             if (unmountedCpu < 0) return CpuTime.UNKNOWN;
             nowCpu = unmountedCpu;
             nowUser = unmountedUser;
@@ -93,10 +93,10 @@ final class VirtualThreadClock {
                 long virt = Native.clockNanos(ClockId.encode(carrier, true, ClockId.Kind.VIRT));
                 long prof = Native.clockNanos(ClockId.encode(carrier, true, ClockId.Kind.PROF));
                 long total = Native.clockNanos(ClockId.encode(carrier, true, ClockId.Kind.SCHED));
-                nowCpu = Math.max(total - query(from, CPU_OFFSET), unmountedCpu);
-                nowUser = Math.max(UserTime.scaled(total, virt, prof) - query(from, USER_OFFSET), unmountedUser);
+                nowCpu = Math.max(total - query(handle, CPU_OFFSET), unmountedCpu);
+                nowUser = Math.max(UserTime.scaled(total, virt, prof) - query(handle, USER_OFFSET), unmountedUser);
             }
-            if (isUnchanged(from, unmountedCpu, sequence, carrier)) break;
+            if (isUnchanged(handle, unmountedCpu, sequence, carrier)) break;
             Thread.onSpinWait();
         }
         if (nowCpu < 0) return CpuTime.UNKNOWN;
@@ -106,18 +106,21 @@ final class VirtualThreadClock {
         return new CpuTime(cpu, user, cpu - user);
     }
 
-    /** Returns whether all values queried since these were read belong to one state. */
-    private boolean isUnchanged(MethodHandle from, long unmountedCpu, long sequence, int carrier) {
+    /**
+     * Returns whether the thread has not been mounted or unmounted since these values were read. If so, all values
+     * queried in between are consistent.
+     */
+    private boolean isUnchanged(MethodHandle handle, long unmountedCpu, long sequence, int carrier) {
         boolean isSettled = carrier == 0 ? sequence == 0 : (sequence & 1) == 1;
         return isSettled
-                && query(from, SEQUENCE) == sequence
-                && query(from, CARRIER_TID) == carrier
-                && query(from, UNMOUNTED_CPU) == unmountedCpu;
+                && query(handle, SEQUENCE) == sequence
+                && query(handle, CARRIER_TID) == carrier
+                && query(handle, UNMOUNTED_CPU) == unmountedCpu;
     }
 
-    private long query(MethodHandle from, int part) {
+    private long query(MethodHandle handle, int part) {
         try {
-            return (long) from.invokeExact(thread, part);
+            return (long) handle.invokeExact(thread, part);
         } catch (Throwable e) {
             throw new AssertionError(e);
         }

@@ -48,7 +48,7 @@ final class FfmBinding {
         return Linker.nativeLinker().downcallHandle(address, type, options);
     }
 
-    /** Makes the JDK create its classes now rather than during the program's calls. */
+    /** Makes the JDK generate its classes now rather than during the program's calls. */
     static void warmUp() {
         for (int i = 0; i < WARM_UP_CALLS; i++) {
             cpuNanos();

@@ -147,7 +147,7 @@ class AccountConcurrencyTest {
     }
 
     @Test
-    void shouldCallBackOnceIfManyThreadsReachTheLimit() throws InterruptedException {
+    void shouldRunTheCallbackOnceIfManyThreadsReachTheLimit() throws InterruptedException {
         CpuAccount account = new CpuAccount();
         AtomicInteger calls = new AtomicInteger();
         account.limit(20_000_000, calls::incrementAndGet);
@@ -214,7 +214,7 @@ class AccountConcurrencyTest {
             thread.start();
             thread.join();
         }
-        // Nothing reads the account: new threads must remove the old ones.
+        // Nothing has read the account, so the new threads must have removed the old ones.
         System.gc();
         assertThat(threads.stream().filter(each -> each.get() != null).count()).isLessThan(200);
         assertThat(account.cpuNanos()).isPositive();

@@ -38,7 +38,7 @@ class AffinityTest {
         assertThat(child.out().lines()).isNotEmpty().allMatch(line -> line.endsWith(" " + allowed));
     }
 
-    /** The run without the clock shows that the machine behaves as expected. */
+    /** The run without the clock verifies that the machine behaves as expected. */
     @ParameterizedTest
     @ValueSource(strings = {"clock", "no clock"})
     void shouldUseProcessorsThatTheContainerGetsLater(String mode) throws Exception {
@@ -68,9 +68,7 @@ class AffinityTest {
         }
     }
 
-    /**
-     * Reads the clock and prints the allowed processors of each thread; with an argument, waits for input in between.
-     */
+    /** Reads the clock, waits for input if there is an argument, and prints the allowed processors of each thread. */
     static final class AffinityPrinter {
         private AffinityPrinter() {}
 

@@ -14,12 +14,12 @@ import java.util.function.LongSupplier;
 final class AllocationProbe {
     private static final ThreadMXBean BEAN = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private static final int CALLS = 2_000;
-    /** The time limit for the compiler: a read that still allocates then allocates every time. */
+    /** The time limit for compilation. A read that still allocates after that allocates every time. */
     private static final long COMPILATION_LIMIT_NANOS = 10_000_000_000L;
 
     private static final long ALLOCATING_READ_LIMIT_NANOS = 1_000_000_000L;
 
-    /** Allocates because it iterates over a map twice. */
+    /** A read that allocates, because it iterates over a map twice. */
     static final String ACCOUNT_READ = "CpuAccount.cpuNanos";
 
     private AllocationProbe() {}

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests that reads do not allocate, and that the compiler eliminates a {@link CpuTime} that does not escape.
+ * Tests that reads do not allocate and that the compiler eliminates a {@link CpuTime} that does not escape.
  * {@link KernelReaders#userNanosByText} is excluded: it opens a file, like the JVM code that it reproduces.
  */
 @Tag("contract")

@@ -75,7 +75,10 @@ final class AlteredPage {
         return bytes;
     }
 
-    /** The library searches mappings from the lowest address. The kernel usually maps new pages below existing ones. */
+    /**
+     * Maps a page below this address, because the library searches mappings from the lowest address. The kernel usually
+     * maps new pages below existing ones.
+     */
     private static void mapBelow(long limit, byte[] content) {
         byte[] name = ForgedPage.NAME.getBytes(StandardCharsets.US_ASCII);
         for (int i = 0; i < MAX_MAPPINGS; i++) {

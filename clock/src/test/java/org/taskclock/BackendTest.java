@@ -24,7 +24,9 @@ class BackendTest {
         assertThat(child.err()).isEmpty();
         if (!EXPECTED.equals("mxbean")) {
             assertThat(child.out())
-                    .contains("binding=" + BINDING + "\n", "syscall+one clock_gettime, id 0, by " + BINDING);
+                    .contains(
+                            "binding=" + BINDING + "\n",
+                            "syscall+one clock_gettime call with id 0, through " + BINDING);
             assertThat(child.out()).contains("state=shared, first copy in this process\n");
         } else {
             assertThat(child.out()).contains("binding=none\n").containsPattern("(?m)^syscall-.+");
@@ -39,7 +41,7 @@ class BackendTest {
         long firstNanos = Long.parseLong(output[0]);
         assertThat(firstNanos).isBetween(1_000_000L, 10_000_000_000L);
         assertThat(Long.parseLong(output[1])).isGreaterThan(firstNanos);
-        // A guest that is interrupted in all four tries of a measurement is off by some microseconds in 10 ms.
+        // A guest that is interrupted in all four tries of a measurement is off by a few microseconds in 10 ms.
         assertThat(Long.parseLong(output[2])).as("difference in ppm").isLessThan(1_000);
         assertThat(output[3]).as("calibration resets").isEqualTo("0");
     }

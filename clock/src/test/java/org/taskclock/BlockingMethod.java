@@ -34,7 +34,7 @@ enum BlockingMethod {
      * The first base after a switch lives for an eighth of the usual time, so reading for a sixth of that time takes
      * the next base.
      */
-    private static final int FIRST_LIFE_DIVISOR = 6;
+    private static final int READING_DIVISOR = 6;
 
     /**
      * The totals over all times that the thread blocked, in nanoseconds.
@@ -43,8 +43,8 @@ enum BlockingMethod {
      * @param blocked elapsed time minus CPU time
      * @param clock CPU time between the two readings according to TaskClock
      * @param kernel CPU time according to the kernel, read just before the first reading and just after the second
-     * @param difference the absolute differences between clock and kernel; without the sign, because a clock that is
-     *     ahead stands still the next time
+     * @param difference the absolute differences between clock and kernel; absolute, because a clock that is ahead
+     *     stands still the next time
      */
     record Totals(long blocks, long blocked, long clock, long kernel, long difference) {
         Totals plus(long blockedNow, long clockNow, long kernelNow) {
@@ -123,7 +123,7 @@ enum BlockingMethod {
         long life = lifeNanos();
         try {
             for (int i = 0; i < MAX_ROUNDS && totals.blocks < MAX_BLOCKS; i++) {
-                readFor(life / FIRST_LIFE_DIVISOR);
+                readFor(life / READING_DIVISOR);
                 action.prepare();
                 long switches = SystemCalls.contextSwitches();
                 long wallBefore = System.nanoTime();

@@ -29,6 +29,7 @@ class BlockingTest {
     }
 
     @Test
+    @Tag("bases")
     void shouldNotCountBlockedTimeIfBasesLiveLong() {
         List<String> options = List.of("-Dtaskclock.accuracy=1ms", "-Dtaskclock.backend=" + ExpectedBackend.name());
         List<String> lines = ChildJvm.run(options, BlockingMethod.class)
@@ -74,9 +75,10 @@ class BlockingTest {
         });
     }
 
-    /** The process is stopped for less than the life of a base, so a clock that does not notice counts the time. */
+    /** The process is stopped for less than the life of a base, so a clock that misses the stop counts the time. */
     @Test
-    void shouldNotCountTimeInWhichTheProcessIsStopped() throws Exception {
+    @Tag("bases")
+    void shouldNotCountTimeWhileTheProcessIsStopped() throws Exception {
         List<String> options = List.of("-Dtaskclock.accuracy=1ms", "-Dtaskclock.backend=" + ExpectedBackend.name());
         Process child = new ProcessBuilder(ChildJvm.command(options, SpinningProcess.class))
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
@@ -94,7 +96,7 @@ class BlockingTest {
             String[] counts = out.readLine().split(" ", -1);
             int stopCount = Integer.parseInt(counts[0]);
             int counted = Integer.parseInt(counts[1]);
-            assertThat(stopCount).as("stops that the process noticed").isGreaterThan(50);
+            assertThat(stopCount).as("stops that the process detected").isGreaterThan(50);
             // Time that the host steals during a stop may be counted until the clock asks the kernel again.
             assertThat(counted).as("counted stops of %d", stopCount).isLessThan(stopCount / 5);
         } finally {
@@ -103,7 +105,8 @@ class BlockingTest {
     }
 
     /**
-     * Reads the clock until there is input. Then prints how often it was stopped and how often the clock counted that.
+     * Reads the clock until there is input. Then prints how often the process was stopped and how many of these stops
+     * the clock counted.
      */
     static final class SpinningProcess {
         private static final long MIN_STOP_NANOS = 1_000_000;

@@ -8,7 +8,7 @@ import static org.assertj.core.api.Assertions.within;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Tests what the status reports about the counter, on every backend. */
+/** Tests the calibration and accuracy that the status reports, on every backend. */
 @Tag("contract")
 class CalibrationTest {
     private static final long DEFAULT_BUDGET_NANOS = 100;

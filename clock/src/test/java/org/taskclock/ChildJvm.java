@@ -27,7 +27,7 @@ record ChildJvm(int exit, String out, String err) {
         return run(command(options, main, arguments));
     }
 
-    /** Returns the command line of such a child. The given options come last, so they take precedence. */
+    /** Returns the command that starts such a child. The given options come last, so they take precedence. */
     static List<String> command(List<String> options, Class<?> main, String... arguments) {
         List<String> command = new ArrayList<>(List.of(java(), "-cp", System.getProperty("java.class.path")));
         if (Runtime.version().feature() >= 22) command.add("--enable-native-access=ALL-UNNAMED");

@@ -28,16 +28,16 @@ class ClockIdTest {
     @Property
     void shouldDecodeWhatItEncodes(
             @ForAll @IntRange(max = MAX_ID) int id, @ForAll boolean perThread, @ForAll Kind kind) {
-        boolean isThreads = perThread && kind != Kind.FD;
-        ClockId clockId = new ClockId(id, isThreads, kind);
+        boolean isThreadClock = perThread && kind != Kind.FD;
+        ClockId clockId = new ClockId(id, isThreadClock, kind);
         assertThat(clockId.encode()).isNegative();
-        assertThat(ClockId.isCpuClock(clockId.encode())).isTrue();
+        assertThat(ClockId.canDecode(clockId.encode())).isTrue();
         assertThat(ClockId.decode(clockId.encode())).isEqualTo(clockId);
     }
 
     @Property
     void shouldDecodeOrRejectAnyInt(@ForAll int bits) {
-        if (ClockId.isCpuClock(bits) && ~(bits >> 3) <= MAX_ID) {
+        if (ClockId.canDecode(bits) && ~(bits >> 3) <= MAX_ID) {
             assertThat(ClockId.decode(bits).encode()).isEqualTo(bits);
         } else {
             assertThatIllegalArgumentException()
@@ -47,12 +47,12 @@ class ClockIdTest {
     }
 
     @Test
-    void shouldRejectIdsThatAreNotCpuClocks() {
+    void shouldRejectIdsThatItCannotDecode() {
         int monotonic = 1;
         int threadCpuTime = 3;
         int threadFileDescriptor = ~5 << 3 | 7;
         for (int bits : new int[] {0, monotonic, threadCpuTime, Integer.MAX_VALUE, threadFileDescriptor, -1}) {
-            assertThat(ClockId.isCpuClock(bits)).isFalse();
+            assertThat(ClockId.canDecode(bits)).isFalse();
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> ClockId.decode(bits))
                     .withMessageContaining("" + bits);
@@ -60,7 +60,7 @@ class ClockIdTest {
     }
 
     @Test
-    void shouldRejectIdsThatTheKernelCannotEncode() {
+    void shouldRejectIdsThatItCannotEncode() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> ClockId.thread(-1, Kind.SCHED))
                 .withMessageContaining("-1");
@@ -104,6 +104,6 @@ class ClockIdTest {
         assertThat(ClockId.thread(1, Kind.SCHED).nanos())
                 .as("a thread of another process")
                 .isEqualTo(-1);
-        assertThat(ClockId.fd(0).nanos()).as("a file that is no PTP device").isEqualTo(-1);
+        assertThat(ClockId.fd(0).nanos()).as("a file that is not a PTP device").isEqualTo(-1);
     }
 }

@@ -10,9 +10,9 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
 /**
- * Main class of child JVMs: runs an engine's queries on one pool, each with its own account. The accounts must add up
- * to the CPU time of the process minus that of the JVM's own threads. It is a separate process so that nothing else
- * runs in it.
+ * Main class of child JVMs: runs the queries of an engine on one pool, each with its own account. The accounts must add
+ * up to the CPU time of the process minus that of the JVM's own threads. This is a separate process so that nothing
+ * else runs in it.
  */
 final class ConcurrentQueries {
     private static final int THREADS = 8;
@@ -60,7 +60,7 @@ final class ConcurrentQueries {
         while (TaskClock.cpuNanos() < end) CpuLoad.burnUser(100_000);
     }
 
-    /** Returns the accounts' share of the process's CPU time without that of the JVM's own threads. */
+    /** Returns the accounts' share of the CPU time of the process, not counting the JVM's own threads. */
     private double run(int queries) throws Exception {
         ProcessClock process = ProcessClock.current();
         List<CpuAccount> accounts = new ArrayList<>();

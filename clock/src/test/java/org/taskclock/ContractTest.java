@@ -10,7 +10,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Tests the contract of the calling thread's clock on every backend, whatever the thread does between two reads. */
+/** Tests the contract of the calling thread's clock on every backend, no matter what the thread does between reads. */
 @Tag("contract")
 class ContractTest {
     private static final long RUN_NANOS = 700_000_000;

@@ -32,9 +32,9 @@ final class ContractVerifier {
     private static final long MIN_EVENT_NANOS = 10_000;
 
     /**
-     * The split may be one tick away from getrusage's. The clock notices a tick when the kernel's coarse clock
-     * advances, which may be the task of another processor. If the host takes that processor away, several ticks are
-     * noticed late.
+     * The split may be one tick away from getrusage's. The clock sees a tick when the kernel's coarse clock advances,
+     * and another processor may be responsible for that. If the host takes that processor away, several ticks are
+     * detected late.
      */
     private static final int MAX_SPLIT_ERROR_TICKS = 4;
 
@@ -50,7 +50,7 @@ final class ContractVerifier {
     }
 
     private final ClockStatus status = TaskClock.status();
-    /** If true, every reading must be between the two readings of the kernel's clock. */
+    /** If this is true, every reading must be between the two readings of the kernel's clock. */
     private final boolean alwaysAsksKernel = status.backend() == Backend.SYSCALL || status.backend() == Backend.MXBEAN;
 
     private final boolean checksSplit = status.backend() != Backend.MXBEAN;
@@ -140,7 +140,7 @@ final class ContractVerifier {
         lastCpu = cpu;
     }
 
-    /** An event puts the clock ahead until the base ends and the kernel's clock has caught up. */
+    /** Adds to the current event. An event puts the clock ahead until the kernel's clock has caught up. */
     private void addToEvent(long lead, long now) {
         if (lead <= OUTLIER_NANOS) {
             eventStartNanos = -1;
@@ -184,7 +184,7 @@ final class ContractVerifier {
         lastCpu = later;
     }
 
-    /** If cpu is ahead, either part may be ahead by as much. */
+    /** Checks both parts. If the total is ahead, either part may be ahead by as much. */
     private void checkSplit(CpuTime now, long lead) {
         long user = splitError(rusageBefore[0], now.userNanos(), lead, rusageAfter[0]);
         long system = splitError(rusageBefore[1], now.systemNanos(), lead, rusageAfter[1]);

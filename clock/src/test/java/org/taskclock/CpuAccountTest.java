@@ -58,7 +58,7 @@ class CpuAccountTest {
         assertThat(now.isComplete()).isFalse();
     }
 
-    /** Runs the body on a new thread and waits for its end. */
+    /** Runs the body on a new thread and waits for it to end. */
     private static void onThread(Runnable body) throws InterruptedException {
         CpuLoad.runOnThreads(1, body);
     }
@@ -101,7 +101,7 @@ class CpuAccountTest {
     }
 
     @Test
-    void shouldCountForBothOfTwoAccounts() {
+    void shouldCountNestedSectionsOfTwoAccounts() {
         CpuAccount other = new CpuAccount();
         try (var outer = account.enter()) {
             work();
@@ -153,7 +153,7 @@ class CpuAccountTest {
     }
 
     @Test
-    void shouldIncludeRunningSections() {
+    void shouldIncludeOpenSections() {
         try (var section = account.enter()) {
             work();
             assertUsed(WORK_NANOS);
@@ -161,7 +161,7 @@ class CpuAccountTest {
     }
 
     @Test
-    void shouldIncludeRunningSectionsOfOtherThreads() throws InterruptedException {
+    void shouldIncludeOpenSectionsOfOtherThreads() throws InterruptedException {
         AtomicBoolean end = new AtomicBoolean();
         CountDownLatch entered = new CountDownLatch(1);
         Thread thread = new Thread(() -> {
@@ -332,7 +332,7 @@ class CpuAccountTest {
     }
 
     @Test
-    void shouldCallBackWhenASectionClosesOverTheLimit() {
+    void shouldRunTheCallbackWhenASectionClosesOverTheLimit() {
         AtomicInteger calls = new AtomicInteger();
         account.limit(WORK_NANOS, calls::incrementAndGet);
         long before = TaskClock.cpuNanos();
@@ -343,7 +343,7 @@ class CpuAccountTest {
             }
         }
         assertThat(calls).hasValue(1);
-        // The account checks the limit in steps of a thousandth.
+        // Near the limit, the account checks in steps of a thousandth of the limit.
         assertUsed(WORK_NANOS);
         assertThat(account.isOverLimit()).isTrue();
         try (var section = account.enter()) {
@@ -354,7 +354,7 @@ class CpuAccountTest {
     }
 
     @Test
-    void shouldCallBackWhenShortThreadsExceedTheLimit() throws InterruptedException {
+    void shouldRunTheCallbackWhenShortLivedThreadsExceedTheLimit() throws InterruptedException {
         AtomicInteger calls = new AtomicInteger();
         account.limit(WORK_NANOS, calls::incrementAndGet);
         long piece = WORK_NANOS / 200;
@@ -371,7 +371,7 @@ class CpuAccountTest {
     }
 
     @Test
-    void shouldCallBackTheThreadThatChecksWhileSectionsRun() throws InterruptedException {
+    void shouldRunTheCallbackOnTheThreadThatChecks() throws InterruptedException {
         AtomicReference<Thread> called = new AtomicReference<>();
         account.limit(2 * WORK_NANOS, () -> called.set(Thread.currentThread()));
         assertThat(account.check()).isFalse();

@@ -21,7 +21,7 @@ final class CpuLoad {
         sink = x;
     }
 
-    /** Makes the kernel clear pages, which takes almost only system time. */
+    /** Makes the kernel clear pages, which uses almost only system time. */
     static void burnSystem(int reads) {
         try (FileInputStream zero = new FileInputStream("/dev/zero")) {
             for (int i = 0; i < reads; i++) sink = zero.read(BUFFER);
@@ -30,7 +30,7 @@ final class CpuLoad {
         }
     }
 
-    /** Runs {@code body} on this number of new threads and waits for them. Rethrows a failure. */
+    /** Runs {@code body} on {@code count} new threads and waits for them to end. Rethrows a failure. */
     static void runOnThreads(int count, Runnable body) throws InterruptedException {
         Throwable[] failure = new Throwable[1];
         Thread[] threads = new Thread[count];

@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A cgroup (version 1 or 2) whose processors the test chooses, like those of a container. */
+/** A cgroup (version 1 or 2) that restricts processes to certain processors, as a container does. */
 final class Cpuset implements AutoCloseable {
     private static final int REMOVAL_LIMIT_SECONDS = 10;
 

@@ -8,7 +8,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * The backend that must be in use: the one that the build specifies, or the best that this kernel is known to support.
+ * The backend that must be in use: the one that the build specifies, or the best one that this kernel is known to
+ * support.
  */
 final class ExpectedBackend {
     private static final int NODE_ID_ADDED = version(6, 3);
@@ -23,16 +24,20 @@ final class ExpectedBackend {
         return name("glibc.pthread.rseq=0".equals(System.getenv("GLIBC_TUNABLES")));
     }
 
-    /** Returns the best backend if the C library leaves the registration of rseq areas to us, or if it does not. */
-    static String name(boolean isLeftToUs) {
+    /**
+     * Returns the best backend for this kernel.
+     *
+     * @param mayRegister whether the C library leaves the registration of rseq areas to the clock
+     */
+    static String name(boolean mayRegister) {
         if (!isNative()) return "mxbean";
         int kernel = kernelVersion();
-        if (!isLeftToUs) {
+        if (!mayRegister) {
             return kernel < MARKER_RESET_REMOVED ? "rseq" : "syscall";
         }
-        boolean isUpdated =
+        boolean updatesArea =
                 (kernel >= NODE_ID_ADDED && kernel < MARKER_RESET_REMOVED) || kernel >= AREA_UPDATE_RESTORED;
-        return isUpdated ? "rseq-own" : "syscall";
+        return updatesArea ? "rseq-own" : "syscall";
     }
 
     /** Returns whether the native library must be in use. */

@@ -11,8 +11,8 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Properties;
 
 /**
- * Main class of child JVMs: inspects the temporary directory while the library is being loaded. It detects this moment
- * because the native code reads the system property {@code taskclock.loading} to get a class name.
+ * Main class of child JVMs: inspects the temporary directory while the library is being loaded. At that moment, the
+ * native code reads the system property {@code taskclock.loading} to get a class name. This class intercepts that read.
  */
 final class ExtractionInspector {
     private ExtractionInspector() {}

@@ -10,15 +10,15 @@ import java.util.function.LongSupplier;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests that the clock initializes the same way whichever class a program uses first. */
+/** Tests that the clock initializes the same way no matter which class a program uses first. */
 class FirstUseTest {
     @ParameterizedTest
     @ValueSource(
             strings = {"TaskClock", "ClockId", "KernelReaders", "ThreadClock", "ProcessClock", "ThreadSnapshot", "view"
             })
-    void shouldInitialize(String first) {
+    void shouldInitialize(String firstClass) {
         List<String> options = List.of("-Dtaskclock.backend=syscall");
-        ChildJvm child = ChildJvm.run(options, FirstUse.class, first).succeeded();
+        ChildJvm child = ChildJvm.run(options, FirstUse.class, firstClass).succeeded();
         assertThat(child.out().trim()).isEqualTo("syscall");
     }
 

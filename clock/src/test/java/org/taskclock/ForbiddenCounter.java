@@ -3,8 +3,8 @@
 package org.taskclock;
 
 /**
- * Main class of child JVMs: uses the clock first on a thread that must not read the time-stamp counter. With an
- * argument, it only does what every JVM does at some time, {@link System#nanoTime()}, and does not use the clock.
+ * Main class of child JVMs: first uses the clock on a thread that must not read the time-stamp counter. With an
+ * argument, it does not use the clock and only calls {@link System#nanoTime()}, as every JVM does sooner or later.
  */
 final class ForbiddenCounter {
     private ForbiddenCounter() {}

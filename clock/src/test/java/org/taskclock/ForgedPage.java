@@ -63,7 +63,8 @@ final class ForgedPage {
     }
 
     /**
-     * Arguments: {@code page NAME CONTENT}, {@code denied}, or {@code unsealed}; then {@code twice} to use two copies.
+     * Takes the arguments {@code page NAME CONTENT}, {@code denied}, or {@code unsealed}, followed by {@code twice} to
+     * use two copies.
      */
     public static void main(String[] arguments) {
         boolean isPrepared =
@@ -113,7 +114,7 @@ final class ForgedPage {
         }
     }
 
-    /** Fails if a foreign function was called: it does not return the time. */
+    /** Fails if a foreign function was called, because it does not return the time. */
     private static void check(long cpu, long before) {
         long after = SystemCalls.threadCpuNanos();
         if (cpu < before - ContractVerifier.MAX_LAG_NANOS || cpu > after + ContractVerifier.MAX_BASE_LIFE_NANOS) {

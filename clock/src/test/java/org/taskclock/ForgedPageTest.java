@@ -12,7 +12,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests forged versions of the page that copies of the library share, and kernels that deny the page. */
+/**
+ * Tests that the library ignores forged versions of the page that its copies share, and that it works if the kernel
+ * denies the page.
+ */
 class ForgedPageTest {
     private static final String FIRST_COPY = "shared, first copy in this process";
     private static final String LATER_COPY = "shared with an earlier copy in this process";
@@ -22,7 +25,7 @@ class ForgedPageTest {
         assumeTrue(ExpectedBackend.isNative(), "no native library for this system");
     }
 
-    /** The library creates its own page and reports the ignored one. */
+    /** The library must create its own page and report the ignored one. */
     @ParameterizedTest
     @EnumSource
     void shouldIgnoreAnInvalidPage(ForgedPage.Content content) {
@@ -31,14 +34,14 @@ class ForgedPageTest {
     }
 
     @Test
-    void shouldShareStateInSpiteOfAForgedPage() {
+    void shouldShareStateDespiteAForgedPage() {
         String[] states =
                 state("page", ForgedPage.NAME, "INVALID_POINTERS", "twice").split("\n", -1);
         assertThat(states[0]).startsWith(FIRST_COPY);
         assertThat(states[1]).startsWith(LATER_COPY);
     }
 
-    /** A single wrong field must be enough. */
+    /** A single wrong field must be enough to reject the page. */
     @ParameterizedTest
     @EnumSource
     void shouldIgnoreAnAlteredPage(AlteredPage.Field field) {

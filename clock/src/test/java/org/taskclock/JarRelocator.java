@@ -16,7 +16,7 @@ import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.commons.ClassRemapper;
 import org.objectweb.asm.commons.Remapper;
 
-/** Relocates the library's jar to another package, as shading builds do: versioned classes and resources included. */
+/** Relocates the library's jar to another package, including versioned classes and resources, as shading builds do. */
 final class JarRelocator {
     private static final String FROM = LibraryCopy.PACKAGE.replace('.', '/') + "/";
 

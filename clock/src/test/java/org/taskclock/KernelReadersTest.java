@@ -24,7 +24,7 @@ class KernelReadersTest {
     private static final int NO_SUCH_THREAD = 4_194_305;
 
     private static final int SYSTEM_CALLS = 1_000;
-    /** Enough for one undisturbed try, however busy the machine is. */
+    /** Enough for one undisturbed try even on a busy machine. */
     private static final int TRIES = 200;
 
     @Test

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class LibraryCopiesTest {
     private static final String SHADED_PACKAGE = "com.acme.shaded.clock";
 
-    /** Enough for hundreds of ticks. Each tick makes copies disagree that do not share their state. */
+    /** Enough for hundreds of ticks. After each tick, copies that do not share their state would disagree. */
     private static final long INTERLEAVED_NANOS = 2_000_000_000L;
 
     @TempDir
@@ -68,8 +68,8 @@ class LibraryCopiesTest {
     }
 
     /**
-     * Changes between user and kernel mode at irregular times, so that after each tick the split has to be corrected. A
-     * copy with its own history would correct it differently.
+     * Switches between user and kernel mode at irregular times, so that the split has to be corrected after each tick.
+     * A copy with its own history would correct it differently.
      */
     private static void interleave(LibraryCopy first, LibraryCopy second) {
         Random random = new Random(42);
@@ -98,7 +98,7 @@ class LibraryCopiesTest {
         assertThat(now.userNanos()).isGreaterThanOrEqualTo(last.userNanos());
         assertThat(now.systemNanos()).isGreaterThanOrEqualTo(last.systemNanos());
         if (part == 3) assertThat(now.userNanos() + now.systemNanos()).isEqualTo(now.cpuNanos());
-        // The parts are from different readings: their sum must not exceed the current total.
+        // The parts come from different readings, so their sum must not exceed the current total.
         assertThat(now.userNanos() + now.systemNanos()).isLessThanOrEqualTo(copy.cpuNanos());
         return now;
     }

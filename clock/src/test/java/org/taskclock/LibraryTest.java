@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests where the native library is loaded from, and what is reported if it cannot be loaded. */
+/** Tests where the native library is loaded from and what is reported if it cannot be loaded. */
 class LibraryTest {
     private static final String FILE_NAME = "libtaskclock-linux-x86_64.so";
 
@@ -109,7 +109,7 @@ class LibraryTest {
                 assertFallsBack(mounted("noexec"), directory.toString(), "cannot load", "noexec", "-Djava.io.tmpdir");
         assertThat(child.out()).contains("temporary=[]");
 
-        // The proposed remedy works.
+        // The proposed remedy must work.
         Path copy = extractLibrary(elsewhere.resolve(FILE_NAME));
         ChildJvm remedied = printStatus(mounted("noexec"), List.of(temporary(directory), libraryPath(copy)));
         assertThat(remedied.succeeded().out()).contains("backend=" + ExpectedBackend.name());

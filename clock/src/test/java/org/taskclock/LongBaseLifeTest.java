@@ -10,15 +10,16 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests the contract at so low an accuracy that bases live for 10 ms, the maximum. A clock that misses an event that
- * must end a base is wrong for long enough to be noticed.
+ * Tests the contract at an accuracy so low that bases live for the maximum of 10 ms. If the clock misses an event that
+ * must end a base, it is then wrong for long enough for the test to detect it.
  */
 @Tag("contract")
+@Tag("bases")
 class LongBaseLifeTest {
     private static final long LONG_LIFE_NANOS = 5_000_000;
 
     @Test
-    void shouldHoldTheContractIfBasesLiveLong() {
+    void shouldMeetTheContractIfBasesLiveLong() {
         List<String> options = List.of("-Dtaskclock.accuracy=1ms", "-Dtaskclock.backend=" + ExpectedBackend.name());
         String out = ChildJvm.run(options, LongBaseLife.class).succeeded().out().trim();
         if (ExpectedBackend.name().startsWith("rseq"))
@@ -26,7 +27,7 @@ class LongBaseLifeTest {
         else assertThat(out).isEqualTo("none");
     }
 
-    /** Fails if the contract does not hold. Otherwise prints the life of a base at the end. */
+    /** Fails if the clock violates the contract. Otherwise prints the life of a base at the end. */
     static final class LongBaseLife {
         private static final long RUN_NANOS = 700_000_000;
         private static final int SPINNERS = 4;
@@ -38,7 +39,7 @@ class LongBaseLifeTest {
 
         public static void main(String[] arguments) throws InterruptedException {
             verify(1, (verifier, round) -> ContractTest.doRandomStep(verifier));
-            // On a single thread bases really live that long.
+            // On a single thread, bases actually live that long.
             verify(1, (verifier, round) -> burnUserTime());
             verify(SPINNERS, (verifier, round) -> burnUserTime());
             verify(1, (verifier, round) -> {

@@ -45,7 +45,7 @@ class ModulePathTest {
     Path directory;
 
     @BeforeEach
-    void compileTheApplication() throws IOException {
+    void compileApplication() throws IOException {
         Path module = Files.writeString(
                 directory.resolve("module-info.java"), "module com.acme { requires org.taskclock; }\n");
         Path main = Files.writeString(directory.resolve("Main.java"), MAIN);
@@ -75,7 +75,7 @@ class ModulePathTest {
     }
 
     @Test
-    void shouldWorkWithOnlyTheJvmsWarningIfNativeAccessIsNotEnabled() {
+    void shouldPrintOnlyTheJvmWarningIfNativeAccessIsNotEnabled() {
         assumeTrue(FEATURE >= 24, "loading a library is not a restricted method before JDK 24");
         assumeTrue(!EXPECTED.equals("mxbean"), "no native library for this system");
         ChildJvm child = runApplication(List.of());
@@ -93,7 +93,7 @@ class ModulePathTest {
         assertThat(child.out()).contains("--enable-native-access").doesNotContain("noexec");
     }
 
-    /** If some modules are given native access, JDK 22 and 23 deny it to all others. Later JDKs only warn. */
+    /** If native access is enabled for some modules, JDK 22 and 23 deny it to all others. Later JDKs only warn. */
     @Test
     void shouldWorkIfOnlyOtherModulesHaveNativeAccess() {
         assumeTrue(FEATURE >= 22, "JNI is used before JDK 22");

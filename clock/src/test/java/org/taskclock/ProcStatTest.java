@@ -44,7 +44,7 @@ class ProcStatTest {
             int tid = SystemCalls.gettid();
             long[] before = new long[2];
             long[] after = new long[2];
-            // Enough for a user and a system time other than zero.
+            // Ensures that neither user nor system time is zero in /proc.
             while (before[0] < 2 * UNIT || before[1] < 2 * UNIT) {
                 if (before[0] < 2 * UNIT) CpuLoad.burnUser(100_000);
                 if (before[1] < 2 * UNIT) CpuLoad.burnSystem(10);

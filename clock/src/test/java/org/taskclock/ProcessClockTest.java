@@ -44,7 +44,7 @@ class ProcessClockTest {
         }
         ProcStat text = ProcStat.read("/proc/self/stat");
         if (NATIVE) {
-            // The kernel scales the sum of all threads' ticks, so allow 5 %, and the unit of the text.
+            // The kernel scales the sum of all threads' ticks. The tolerance is 5 % plus five units of the text.
             long tolerance = last.cpuNanos() / 20 + 50_000_000;
             assertThat(last.userNanos()).isBetween(text.userNanos() - tolerance, text.userNanos() + tolerance);
         }

@@ -4,7 +4,7 @@ package org.taskclock;
 
 import java.util.concurrent.CountDownLatch;
 
-/** Main class of child JVMs: calls every public read and checks what must hold on every backend. */
+/** Main class of child JVMs: calls every public read and checks the properties that all backends guarantee. */
 final class ReadExerciser {
     private static final int ROUNDS = 300;
     private static final long NO_SUCH_PROCESS = (1 << 28) - 2;

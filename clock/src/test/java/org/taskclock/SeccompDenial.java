@@ -23,24 +23,24 @@ final class SeccompDenial {
     private SeccompDenial() {}
 
     public static void main(String[] arguments) {
-        boolean isClock = arguments[0].equals("clock_gettime");
+        boolean deniesClock = arguments[0].equals("clock_gettime");
         TaskClock.status();
         SeccompDenial reader = new SeccompDenial();
         for (int i = 0; i < READS_BEFORE; i++) reader.read();
         if (reader.lastCpu <= 0 || reader.lastUser < 0) throw new AssertionError("no reading before the filter");
-        if (!(isClock ? SystemCalls.denyCpuClocks() : SystemCalls.denyRusage()))
+        if (!(deniesClock ? SystemCalls.denyCpuClocks() : SystemCalls.denyRusage()))
             throw new AssertionError("the seccomp filter could not be installed");
         long end = System.nanoTime() + DENIED_NANOS;
         while (System.nanoTime() < end) reader.read();
         boolean isCpuKnown = TaskClock.cpuNanos() != -1;
         // Without getrusage the total is known, but not its parts.
-        check(isCpuKnown == !isClock, "cpu", TaskClock.cpuNanos());
+        check(isCpuKnown == !deniesClock, "cpu", TaskClock.cpuNanos());
         check(TaskClock.userNanos() == -1, "user", TaskClock.userNanos());
         check(TaskClock.systemNanos() == -1, "system", TaskClock.systemNanos());
         check(TaskClock.now().equals(CpuTime.UNKNOWN), "now " + TaskClock.now(), 0);
         TaskClock.read(reader.into);
         for (long part : reader.into) check(part == -1, "read", part);
-        if (isClock) check(ThreadClock.of(Thread.currentThread()).cpuNanos() == -1, "ThreadClock", 0);
+        if (deniesClock) check(ThreadClock.of(Thread.currentThread()).cpuNanos() == -1, "ThreadClock", 0);
         System.out.println("unknown on " + TaskClock.status().backend());
     }
 
@@ -65,7 +65,8 @@ final class SeccompDenial {
     }
 
     /**
-     * Checks that a value is -1, or not less than the last and not more than possible. Returns the last known value.
+     * Checks that a value is either -1 or between the last value and the highest possible one. Returns the last known
+     * value.
      */
     private long checkNext(long last, long value, String what) {
         if (value == -1) return last;
@@ -73,7 +74,7 @@ final class SeccompDenial {
         return value;
     }
 
-    private static void check(boolean holds, String what, long value) {
-        if (!holds) throw new AssertionError(what + " " + value);
+    private static void check(boolean condition, String what, long value) {
+        if (!condition) throw new AssertionError(what + " " + value);
     }
 }

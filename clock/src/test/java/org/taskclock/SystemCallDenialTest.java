@@ -11,12 +11,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests programs to which the kernel denies the time-stamp counter, or system calls that it allowed before. */
+/** Tests the clock if the kernel denies the time-stamp counter, or system calls that it allowed before. */
 @Tag("contract")
 class SystemCallDenialTest {
     private static final List<String> CRASH_QUIETLY = List.of("-XX:ErrorFile=/dev/null", "-XX:-CreateCoredumpOnCrash");
 
-    /** Does not apply to the mxbean backend: the JVM ignores the error. */
+    /** This does not apply to the mxbean backend, because the JVM ignores the error. */
     @ParameterizedTest
     @ValueSource(strings = {"clock_gettime", "getrusage"})
     void shouldReturnMinusOneAfterTheKernelDeniesTheCall(String call) {

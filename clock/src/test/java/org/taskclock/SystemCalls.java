@@ -4,7 +4,7 @@ package org.taskclock;
 
 import java.nio.file.Path;
 
-/** System calls through the C library: the reference with which tests compare the clock. */
+/** System calls through the C library. Tests compare the clock with them. */
 final class SystemCalls {
     static final int SIGUSR2 = 12;
 
@@ -24,7 +24,7 @@ final class SystemCalls {
     /** Reads any clock by its id. Returns -1 if the clock does not exist. */
     static native long clockNanos(int id);
 
-    /** Returns how long {@code count} system calls take that read this clock; -1 if it cannot be read. */
+    /** Returns how long {@code count} system calls that read this clock take; -1 if it cannot be read. */
     static native long timeClockReads(int id, int count);
 
     /** Reads the processor's time-stamp counter; 0 on processors whose counter the library does not use. */
@@ -58,7 +58,10 @@ final class SystemCalls {
     /** Returns the address of a function that does not belong to the library and returns 4711. */
     static native long foreignFunction();
 
-    /** Makes memfd_create fail with this errno on all threads, if it gets one of these flags; always if flags is 0. */
+    /**
+     * Makes memfd_create fail with this errno on all threads if it is called with one of these flags, or always if
+     * {@code flags} is 0.
+     */
     static native boolean denyMemfd(int errno, int flags);
 
     /** Makes clock_gettime fail for the CPU clocks of threads and processes, on all threads. */

@@ -52,8 +52,8 @@ class ThreadClockTest {
         for (ParkedThread parked : parkedThreads) parked.begin();
         for (ParkedThread parked : parkedThreads) {
             assertThat(ThreadClock.of(parked).tid()).isEqualTo(NATIVE ? parked.tid : -1);
-            // Does not just require a positive time: if the host takes a processor away, the kernel may not have
-            // counted anything for so short a thread.
+            // The time may be 0: if the host takes a processor away, the kernel may not have counted anything for a
+            // thread that has run so briefly.
             int sched = ~parked.tid << 3 | 4 | 2;
             long before = SystemCalls.clockNanos(sched);
             assertThat(ThreadClock.of(parked).cpuNanos()).isBetween(before, SystemCalls.clockNanos(sched));
@@ -126,9 +126,9 @@ class ThreadClockTest {
             assertThat(now.userNanos()).isGreaterThanOrEqualTo(last.userNanos());
             assertThat(now.systemNanos()).isGreaterThanOrEqualTo(last.systemNanos());
             if (NATIVE) {
-                // One tick each for the kernel's reading and ours, twice because ticks may be late, and the truncation
-                // in /proc.
-                long tolerance = PROC_UNIT_NANOS + 4 * TICK;
+                // Both split the CPU time by sampled ticks, but never decrease either part, so each depends on when it
+                // was read before. They differ by some ticks, and by more on a busy machine. /proc also truncates.
+                long tolerance = PROC_UNIT_NANOS + 8 * TICK + now.cpuNanos() / 20;
                 assertThat(now.userNanos()).isBetween(before.userNanos() - tolerance, after.userNanos() + tolerance);
                 assertThat(now.systemNanos())
                         .isBetween(before.systemNanos() - tolerance, after.systemNanos() + tolerance);
@@ -142,8 +142,8 @@ class ThreadClockTest {
     }
 
     /**
-     * Looking up a thread while it starts or ends returns its time or -1: it must not crash or return another thread's
-     * time.
+     * Looking up a thread while it starts or ends must return its time or -1. It must not crash or return another
+     * thread's time.
      */
     @Test
     void shouldSurviveThreadsThatEndDuringTheLookup() throws InterruptedException {

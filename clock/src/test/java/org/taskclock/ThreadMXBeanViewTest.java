@@ -56,7 +56,8 @@ class ThreadMXBeanViewTest {
             ClockThreadMXBean.class
                     .getDeclaredMethod(method.getName(), method.getParameterTypes())
                     .invoke(forwarding, arguments);
-            // The view may first ask whether timing is enabled. It is not, so the view does not use the clock.
+            // The view may first ask whether timing is enabled. The recorder returns false, so the view does not use
+            // the clock.
             assertThat(calls).contains(method + Arrays.deepToString(arguments.length == 0 ? null : arguments));
         }
     }
@@ -107,8 +108,8 @@ class ThreadMXBeanViewTest {
 
     /**
      * Counts the distinct values while four units of /proc elapse. Uses a new thread that spends almost only user time:
-     * if a thread's past was mostly user time and its present is mostly system time, the kernel's user time does not
-     * grow.
+     * if a thread has first spent mostly user time and then spends mostly system time, the user time that the kernel
+     * reports does not grow.
      */
     private static long countDistinctValues(ThreadMXBean bean, Function<ThreadMXBean, Long> method)
             throws InterruptedException {

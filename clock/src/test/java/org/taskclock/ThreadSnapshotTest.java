@@ -28,27 +28,28 @@ class ThreadSnapshotTest {
         CountDownLatch release = new CountDownLatch(1);
         CountDownLatch ready = new CountDownLatch(count);
         List<Thread> threads = new ArrayList<>();
-        List<Integer> theirTids = new ArrayList<>();
+        List<Integer> parkedTids = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             int rounds = i * 50;
-            threads.add(new Thread(null, () -> park(rounds, theirTids, ready, release), "parked", 64 * 1024));
+            threads.add(new Thread(null, () -> park(rounds, parkedTids, ready, release), "parked", 64 * 1024));
         }
         for (Thread thread : threads) thread.start();
         ready.await();
 
         ThreadSnapshot snapshot = new ThreadSnapshot();
         snapshot.read(tids, cpus, users, systems);
-        // The threads still use some CPU time until they sleep, so each result must be between two of the kernel's.
+        // The threads still use some CPU time until they sleep, so each result must be between two readings of the
+        // kernel's clock.
         Map<Integer, Long> before = new HashMap<>();
-        for (int tid : theirTids)
+        for (int tid : parkedTids)
             before.put(tid, ClockId.thread(tid, ClockId.Kind.SCHED).nanos());
         int found = snapshot.read(tids, cpus, users, systems);
         assertThat(found).isGreaterThan(count);
         Map<Integer, Integer> rowOf = new HashMap<>();
         for (int i = 0; i < found; i++)
             assertThat(rowOf.put(tids[i], i)).as("listed twice").isNull();
-        assertThat(rowOf).containsKeys(theirTids.toArray(Integer[]::new));
-        for (int tid : theirTids) {
+        assertThat(rowOf).containsKeys(parkedTids.toArray(Integer[]::new));
+        for (int tid : parkedTids) {
             int row = rowOf.get(tid);
             assertThat(cpus[row])
                     .isBetween(
@@ -60,11 +61,11 @@ class ThreadSnapshotTest {
         for (Thread thread : threads) thread.join();
         // The kernel lists a thread slightly longer than Java does.
         long limit = System.nanoTime() + REMOVAL_LIMIT_NANOS;
-        int left = found;
-        while (left >= found - count / 2 && System.nanoTime() < limit) {
-            left = snapshot.read(tids, cpus, users, systems);
+        int remaining = found;
+        while (remaining >= found - count / 2 && System.nanoTime() < limit) {
+            remaining = snapshot.read(tids, cpus, users, systems);
         }
-        assertThat(left).isLessThan(found - count / 2);
+        assertThat(remaining).isLessThan(found - count / 2);
     }
 
     private static void park(int rounds, List<Integer> tids, CountDownLatch ready, CountDownLatch release) {
@@ -150,10 +151,10 @@ class ThreadSnapshotTest {
     }
 
     @Test
-    void shouldNotAllocateAfterItHasGrown() {
+    void shouldNotAllocateOnceItHasGrown() {
         ThreadMXBean bean = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         ThreadSnapshot snapshot = new ThreadSnapshot();
-        // It also grows if the JVM starts a thread, for example to compile, but not in each of the ten tries.
+        // The snapshot also grows if the JVM starts a thread, for example to compile, but not in all ten attempts.
         long min = Long.MAX_VALUE;
         for (int i = 0; i < 10; i++) {
             long before = bean.getCurrentThreadAllocatedBytes();

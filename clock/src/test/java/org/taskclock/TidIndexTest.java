@@ -20,7 +20,7 @@ class TidIndexTest {
     }
 
     @Property
-    void shouldFindTheRowOfEachTidAndOnlyThose(
+    void shouldFindExactlyTheIndexedTids(
             @ForAll @Size(max = 300) Set<@IntRange(min = 1, max = MAX_TID) Integer> first,
             @ForAll @Size(max = 300) Set<@IntRange(min = 1, max = MAX_TID) Integer> second) {
         TidIndex index = new TidIndex();

@@ -24,12 +24,12 @@ import java.util.stream.Stream;
 final class UnloadStress {
     private static final int THREADS = 4;
     private static final int ROUNDS = 200;
-    /** These rounds fill buffers and caches of the JDK and start threads of the JVM, which happens only once. */
+    /** These rounds fill the JDK's buffers and caches and start JVM threads, which happens only once. */
     private static final int WARMUP_ROUNDS = 20;
 
     private static final long COLLECT_LIMIT_NANOS = TimeUnit.SECONDS.toNanos(30);
     /** The JVM itself may temporarily open files or start threads. A leak in each round would add 200. */
-    private static final int TEMPORARY = 5;
+    private static final int MAX_TEMPORARY = 5;
 
     /** A copy's code stays mapped (-z nodelete), because threads may be executing it: at least seven pages. */
     private static final long MAX_KB_PER_COPY = 64;
@@ -50,8 +50,8 @@ final class UnloadStress {
         for (int round = 0; round < ROUNDS; round++) awaitCollected(test.useAndDrop());
         Footprint after = Footprint.take();
 
-        check(after.files <= before.files + TEMPORARY, "file descriptors: " + before + " then " + after);
-        check(after.threads <= before.threads + TEMPORARY, "threads: " + before + " then " + after);
+        check(after.files <= before.files + MAX_TEMPORARY, "file descriptors: " + before + " then " + after);
+        check(after.threads <= before.threads + MAX_TEMPORARY, "threads: " + before + " then " + after);
         double kb = (after.mappedKb - before.mappedKb) / (double) ROUNDS;
         check(kb <= MAX_KB_PER_COPY, kb + " KB of mappings per copy");
         System.out.println("collected " + ROUNDS + " copies; each left " + kb + " KB mapped");

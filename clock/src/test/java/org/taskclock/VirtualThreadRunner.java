@@ -23,7 +23,8 @@ final class VirtualThreadRunner {
     }
 
     /**
-     * Runs a task on a virtual thread and waits for its end. Rethrows its exception as the cause of an AssertionError.
+     * Runs a task on a virtual thread and waits for it to end. Rethrows its exception as the cause of an
+     * AssertionError.
      */
     static void run(Runnable task) throws InterruptedException {
         AtomicReference<Throwable> thrown = new AtomicReference<>();

@@ -13,7 +13,7 @@ import jdk.internal.vm.annotation.ForceInline;
  */
 final class TaskClockAccount implements Runnable {
     private static final Unsafe UNSAFE = Unsafe.getUnsafe();
-    /** Offset of the field of a virtual thread that holds the account. */
+    /** The offset of the field in VirtualThread that refers to the account. */
     static final long FIELD_OFFSET = UNSAFE.objectFieldOffset(VirtualThread.class, "runContinuation");
 
     private static final long CARRIER = UNSAFE.objectFieldOffset(TaskClockAccount.class, "carrier");
@@ -29,17 +29,19 @@ final class TaskClockAccount implements Runnable {
     /** The number of values that {@link #value} can return. */
     static final int VALUES = 6;
 
-    /** Addresses of the carriers' records by index. Records are never freed. */
+    /** The addresses of the carriers' records, by index. Records are never freed. */
     private static volatile long[] addresses = new long[64];
-    /** The group of the thread that each carrier mounted last, by index of the carrier's record. */
+    /** The group of the thread that each carrier mounted last, by the index of the carrier's record. */
     private static volatile TaskClockGroup[] lastGroups = new TaskClockGroup[64];
 
     private final Runnable continuation;
     private final TaskClockGroup group;
-    // Up to the last unmount.
+    // Totals up to the last unmount.
     private long cpu;
     private long user;
-    /** Index of the carrier's record while the thread is mounted, negated while it is not; 0 before the first mount. */
+    /**
+     * The index of the carrier's record while the thread is mounted, negated while it is not; 0 before the first mount.
+     */
     private int carrier;
 
     TaskClockAccount(Runnable continuation, TaskClockGroup group) {
@@ -84,7 +86,7 @@ final class TaskClockAccount implements Runnable {
 
     /** Counts the thread as ended. Called on its last carrier, after the last unmount. */
     void end() {
-        // While accounting is off, a thread may end on a different carrier than the last one that it was counted on.
+        // While accounting is off, a thread may end on a different carrier than the one that last counted it.
         if (carrier < 0) {
             group.add(TaskClockHooks.accounting ? -carrier : TaskClockGroup.SHARED, TaskClockGroup.ENDED, 1);
         }
@@ -103,7 +105,7 @@ final class TaskClockAccount implements Runnable {
         addresses[index] = record;
     }
 
-    /** Returns how many mounts and unmounts the carrier with this index has done: odd while a thread is mounted. */
+    /** Returns the number of mounts and unmounts on the carrier with this index: odd while a thread is mounted. */
     static long sequence(int index) {
         return UNSAFE.getLongAcquire(null, addresses[index] + SEQUENCE);
     }

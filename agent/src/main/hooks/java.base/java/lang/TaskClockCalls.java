@@ -18,9 +18,8 @@ final class TaskClockCalls implements Runnable {
     private static final int DELAY_MILLIS = 200;
 
     /**
-     * More calls than it takes for the JVM to spin a class for a method handle
-     * (java.lang.invoke.MethodHandle.CUSTOMIZE_THRESHOLD, 127 calls) and to compile a method. Neither may happen in a
-     * mount.
+     * Enough calls for the JVM to spin a class for a method handle (java.lang.invoke.MethodHandle.CUSTOMIZE_THRESHOLD,
+     * 127 calls) and to compile a method. Neither may happen during a mount.
      */
     private static final int WARM_UP_CALLS = 6_000;
 
@@ -28,7 +27,7 @@ final class TaskClockCalls implements Runnable {
 
     private TaskClockCalls() {}
 
-    /** A separate class, because older JDKs do not have the classes that it uses. */
+    /** The linked calls. This is a separate class because JDKs before 22 lack the classes that it uses. */
     private static final class Critical {
         private static final ValueLayout NANOS = ValueLayout.JAVA_LONG;
         private static final MethodHandle MOUNT =
@@ -58,7 +57,7 @@ final class TaskClockCalls implements Runnable {
         return isLinked ? Critical.mount(cpu, user) : TaskClockHooks.mount(cpu, user);
     }
 
-    /** Returns the CPU time of the thread so far. */
+    /** Returns the CPU time that the thread has used so far. */
     @ForceInline
     static long unmount() throws Throwable {
         return isLinked ? Critical.unmount() : TaskClockHooks.unmount();
@@ -76,7 +75,7 @@ final class TaskClockCalls implements Runnable {
         try {
             Thread.sleep(DELAY_MILLIS);
         } catch (InterruptedException e) {
-            return; // the program interrupts all threads, so this links a little early
+            return; // the program interrupts all threads; linking early is harmless
         }
     }
 
@@ -91,7 +90,7 @@ final class TaskClockCalls implements Runnable {
             }
             isLinked = true;
         } catch (Throwable e) {
-            TaskClockHooks.failed("link", e); // JNI works too
+            TaskClockHooks.failed("link", e); // the calls keep going through JNI
         } finally {
             TaskClockHooks.stopCarrying();
         }

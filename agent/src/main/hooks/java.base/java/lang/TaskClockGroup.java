@@ -7,8 +7,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import jdk.internal.misc.Unsafe;
 
 /**
- * The totals of all virtual threads of one name. Each carrier has its own cells, so no two carriers write to the same
- * cell, and the cost of a report depends on the number of names and carriers, not of threads.
+ * The totals of all virtual threads with the same name. Each carrier has its own cells, so no two carriers write to the
+ * same cell, and the cost of a report depends on the number of names and carriers, not of threads.
  */
 final class TaskClockGroup {
     static final int CPU = 0;
@@ -20,7 +20,7 @@ final class TaskClockGroup {
     /** Carriers from this index on share one set of cells, to limit the memory for many carriers and many names. */
     static final int SHARED = 256;
 
-    /** Longs per carrier: two cache lines, so that no two carriers share a line. */
+    /** The number of longs per carrier: two cache lines, so that no two carriers share a line. */
     private static final int SPACING = 16;
 
     private static final Unsafe UNSAFE = Unsafe.getUnsafe();

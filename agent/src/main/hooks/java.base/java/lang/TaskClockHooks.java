@@ -46,7 +46,7 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
      * number of its record.
      */
     private static volatile ObjIntConsumer<Thread> firstYieldListener;
-    /** Receives the thread of each sampled yield, and the number of yields that the sample stands for. */
+    /** Receives the thread of each sampled yield, and the number of yields that the sample represents. */
     private static volatile ObjLongConsumer<Thread> yieldSampleListener;
 
     /** The agent's bean; null if none is to be registered with the platform's beans. */
@@ -61,7 +61,7 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
     /** Receives each virtual thread that ends, and its CPU and user time, on its last carrier; null for no listener. */
     private static volatile BiConsumer<Thread, long[]> endListener;
 
-    // Failures in code that may not throw. Failures of several threads at the same instant may count as one.
+    // Failures in code that must not throw. Failures of several threads at the same instant may count as one.
     private static volatile int failures;
     private static volatile String failedIn;
     private static volatile Class<?> lastFailure;
@@ -199,12 +199,12 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
     // These natives are declared here because the JVM warns when a class outside the JDK registers natives: it checks
     // which class calls the native that registers them.
 
-    /** Finds the natives to replace. Returns null, or what is missing. */
+    /** Finds the natives to replace. Returns null on success, or else what is missing. */
     private static native String prepareTimes();
 
     /**
      * Replaces the natives behind ThreadMXBean's CPU times with the clock's; with {@code others}, those for the user
-     * time of other threads too. Returns null, or why this failed.
+     * time of other threads too. Returns null on success, or else why this failed.
      */
     private static native String takeTimes(Class<?> threadImpl, boolean others);
 
@@ -225,7 +225,7 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
 
     private static native String prepareYield();
 
-    /** Replaces the native behind Thread.yield. Returns null, or why this failed. */
+    /** Replaces the native behind Thread.yield. Returns null on success, or else why this failed. */
     private static native String takeYield();
 
     private static native String restoreYield();
@@ -331,7 +331,7 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
         }
     }
 
-    /** Records a failure in code that may not throw. */
+    /** Records a failure in code that must not throw. */
     static void failed(String where, Throwable e) {
         failures++;
         failedIn = where;

@@ -3,9 +3,9 @@
 
 package java.lang;
 
-/** A virtual thread that checks whether the time of virtual threads is counted. */
+/** The task of a virtual thread that checks whether the time of virtual threads is counted. */
 final class TaskClockProbe implements Runnable {
-    /** The agent does not report threads of this name. */
+    /** The name of the thread. The agent omits threads with this name from its reports. */
     static final String NAME = "taskclock-probe";
 
     private static final long TIMEOUT_MILLIS = 500;
@@ -20,8 +20,8 @@ final class TaskClockProbe implements Runnable {
     }
 
     /**
-     * Returns whether the time of a virtual thread was counted, or null if it did not run because all carriers are
-     * busy.
+     * Runs a virtual thread and returns whether its time was counted, or null if it did not run because all carriers
+     * are busy.
      */
     static Boolean runOnce() throws InterruptedException {
         TaskClockProbe probe = new TaskClockProbe();

@@ -38,7 +38,7 @@ final class TaskClockReport extends Properties {
         this.jvmProperties = jvmProperties;
     }
 
-    /** Sets the source of the report. Returns null, or why this failed. */
+    /** Sets the source of the report. Returns null on success, or else the reason for the failure. */
     static String set(Supplier<String> newSource, String requestPath) {
         requestFile = new File(requestPath);
         source = newSource;

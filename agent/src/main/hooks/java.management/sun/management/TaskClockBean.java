@@ -23,13 +23,13 @@ import javax.management.openmbean.OpenType;
 
 /**
  * The object that is registered as the agent's bean. The JDK's own loader defines this class, so a program cannot reach
- * the agent's class loader and its privileges through the bean. The bean itself is created for its first client,
- * because creating the open types takes the JVM a long time.
+ * the agent's class loader and its privileges through the bean. The bean behind it is created when the first client
+ * uses it, because the JVM takes a long time to create the open types.
  */
 public final class TaskClockBean
         implements DynamicMBean, MBeanRegistration, BiFunction<Supplier<DynamicMBean>, Boolean, Object> {
     static {
-        // The agent initializes this class, takes the instance from there at once, and uses it as the factory of beans.
+        // The agent initializes this class, removes the property at once, and uses its value as a factory of beans.
         System.getProperties().put("taskclock.bean", new TaskClockBean(null, true));
     }
 
@@ -74,7 +74,7 @@ public final class TaskClockBean
 
     @Override
     public MBeanInfo getMBeanInfo() {
-        // Before the registration, the server only needs the class name.
+        // Before it registers the bean, the server needs only the class name.
         if (!isRegistered) return new MBeanInfo(getClass().getName(), DESCRIPTION, null, null, null, null);
         MBeanInfo info = bean().getMBeanInfo();
         if (!isReadOnly) return info;

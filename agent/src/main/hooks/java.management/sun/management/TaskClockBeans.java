@@ -10,7 +10,7 @@ import sun.management.spi.PlatformMBeanProvider;
 
 /**
  * Adds the agent's bean to the platform's beans, which ManagementFactory registers when it creates the MBean server.
- * The agent adds this service provider to the module java.management, so no class of the JDK is changed for it.
+ * The agent adds this service provider to the module java.management, so it does not have to change a JDK class.
  */
 public final class TaskClockBeans extends PlatformMBeanProvider
         implements PlatformMBeanProvider.PlatformComponent<Object> {
@@ -30,7 +30,7 @@ public final class TaskClockBeans extends PlatformMBeanProvider
         return bean == null ? Map.of() : Map.of(getObjectNamePattern(), bean);
     }
 
-    /** Returns none: ManagementFactory.getPlatformMXBean does not find the bean. */
+    /** Returns an empty set, so ManagementFactory.getPlatformMXBean does not find the bean. */
     @Override
     public Set<Class<?>> mbeanInterfaces() {
         return Set.of();

@@ -17,8 +17,8 @@ public final class Agent {
     private static final String STATE_PROPERTY = "taskclock.agent";
 
     /**
-     * Precedes the name of a file for the state, at the end of the options from {@code taskclock attach}. The attaching
-     * tool could read the property instead, but the JVM loads 150 classes to print the date above its properties.
+     * Separates the options from the name of a file for the state. {@code taskclock attach} appends both. It could read
+     * the property instead, but the JVM loads 150 classes to print the date above its properties.
      */
     private static final String REPLY = ";reply=";
 

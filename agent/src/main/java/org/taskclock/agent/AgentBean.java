@@ -52,7 +52,7 @@ public final class AgentBean implements TaskClockMXBean, Watchdog.Check, Supplie
             long getOwnNanos)
             implements Carrier {}
 
-    private record PartData(String getName, String getState, String getProblem) implements Part {}
+    private record FeatureData(String getName, String getState, String getProblem) implements Feature {}
 
     private record SiteData(String getSite, long getYields, List<String> getStack) implements YieldSite {}
 
@@ -237,12 +237,12 @@ public final class AgentBean implements TaskClockMXBean, Watchdog.Check, Supplie
     }
 
     @Override
-    public boolean isThreadTimes() {
+    public boolean isThreadMXBeanReplaced() {
         return controller.answersThreadTimes();
     }
 
     @Override
-    public void setThreadTimes(boolean fromClock) {
+    public void setThreadMXBeanReplaced(boolean fromClock) {
         run(() -> controller.setOption(Options.THREADMXBEAN, fromClock ? "on" : "off"));
     }
 
@@ -306,12 +306,12 @@ public final class AgentBean implements TaskClockMXBean, Watchdog.Check, Supplie
     }
 
     @Override
-    public boolean isAccountingVirtualThreads() {
+    public boolean isVirtualThreadAccounting() {
         return controller.accounts().isInstalled();
     }
 
     @Override
-    public void setAccountingVirtualThreads(boolean on) {
+    public void setVirtualThreadAccounting(boolean on) {
         run(() -> controller.setOption(Options.VTHREADS, on ? "on" : "off"));
     }
 
@@ -337,10 +337,10 @@ public final class AgentBean implements TaskClockMXBean, Watchdog.Check, Supplie
     }
 
     @Override
-    public Part[] getParts() {
+    public Feature[] getFeatures() {
         return controller.health().features().stream()
-                .map(f -> new PartData(f.name(), f.state(), f.problem()))
-                .toArray(Part[]::new);
+                .map(f -> new FeatureData(f.name(), f.state(), f.problem()))
+                .toArray(Feature[]::new);
     }
 
     @Override

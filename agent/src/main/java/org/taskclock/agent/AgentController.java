@@ -38,6 +38,15 @@ public final class AgentController
     /** System property with the agent's state, for tools that attach. */
     private static final String STATE_PROPERTY = "taskclock.agent";
 
+    /** The report for tools that attach. It is not an option, but its failures are reported like those of features. */
+    private static final String REPORT = "report";
+
+    /** How long the program may start before the deferred features are installed. */
+    private static final long START_MILLIS = 200;
+
+    /** The features, or parts of them, that are not needed before the program starts. */
+    private static final List<String> DEFERRED = List.of(Options.BEAN, REPORT, Options.JFR, Options.THREADMXBEAN);
+
     private final AgentLoader loader;
     private final Instrumentation instrumentation;
     private final Watchdog watchdog = new Watchdog();
@@ -131,40 +140,42 @@ public final class AgentController
             if (feature.equals(Options.VTHREADS)
                     && !VirtualThreadPatch.isSupported()
                     && !options.given().containsKey(feature)) continue;
-            try {
-                install(feature, all);
-            } catch (FeatureException e) {
-                reportUnavailable(feature, e.getMessage());
-            } catch (RuntimeException | LinkageError e) {
-                reportUnavailable(feature, e.toString());
-            }
+            attempt(feature, all);
         }
         requestedOptions = all;
         isInstalled = true;
         isDetached = false;
-        if (isProgramRunning) installRest();
+        if (isProgramRunning) installDeferred();
         else watchdog.submit(this);
     }
 
     /** Installs the remaining features on the watchdog's thread, so that they do not delay the start of the program. */
     @Override
-    public synchronized void run() {
+    public void run() {
+        try {
+            Thread.sleep(START_MILLIS);
+        } catch (InterruptedException e) {
+            // By the program, which can find this thread. The features are installed earlier than usual.
+        }
+        installAfterStart();
+    }
+
+    private synchronized void installAfterStart() {
         if (!isInstalled) return; // detached in the meantime
-        installRest();
+        installDeferred();
         isProgramRunning = true;
         publish();
     }
 
-    private void installRest() {
-        if (!isProgramRunning) attempt(Options.BEAN, () -> setBean(requestedOptions.get(Options.BEAN, "on")));
-        attempt("report", this::setReport);
-        attempt(Options.JFR, () -> setEvents(requestedOptions.isOn(Options.JFR)));
-        if (!isProgramRunning) attempt(Options.THREADMXBEAN, this::correctThreadTimes);
+    private void installDeferred() {
+        for (String feature : DEFERRED) attempt(feature, null);
     }
 
-    private void attempt(String feature, Step step) {
+    /** Installs a feature, or its deferred part if {@code options} is null. Reports a failure. */
+    private void attempt(String feature, Options options) {
         try {
-            step.run();
+            if (options == null) installDeferred(feature);
+            else install(feature, options);
         } catch (FeatureException e) {
             reportUnavailable(feature, e.getMessage());
         } catch (RuntimeException | LinkageError e) {
@@ -172,10 +183,24 @@ public final class AgentController
         }
     }
 
+    private void installDeferred(String feature) throws FeatureException {
+        switch (feature) {
+            case Options.BEAN -> {
+                if (!isProgramRunning) setBean(requestedOptions.get(feature, "on"));
+            }
+            case REPORT -> setReport();
+            case Options.JFR -> setEvents(requestedOptions.isOn(feature));
+            case Options.THREADMXBEAN -> {
+                if (!isProgramRunning) correctThreadTimes();
+            }
+            default -> throw new IllegalStateException(feature);
+        }
+    }
+
     /** Reports that a requested feature is not available. The caller must not hold the lock of a feature. */
     synchronized void reportUnavailable(String feature, String reason) {
         if (unavailable.put(feature, reason) == null) {
-            System.err.println("taskclock: agent: left out: " + feature + ": " + reason);
+            System.err.println("taskclock: agent: unavailable: " + feature + ": " + reason);
         }
         publish();
     }
@@ -184,7 +209,7 @@ public final class AgentController
     void patchLost(VirtualThreadPatch.Use use, String reason) {
         synchronized (this) {
             if (use == VirtualThreadPatch.Use.MOUNTS) hooks.setAccounting(false);
-            else attempt(Options.VIRTUAL_YIELD, () -> yields.setVirtualMode(YieldControl.Mode.PASS));
+            else yields.passVirtual();
         }
         reportUnavailable(use.option(), reason);
     }
@@ -213,7 +238,7 @@ public final class AgentController
             case Options.BEAN -> {
                 if (isProgramRunning) setBean(options.get(feature, "on"));
             }
-            case Options.JFR -> {} // installed by installRest
+            case Options.JFR -> {} // deferred
             case Options.SUMMARY -> setSummary(options.given().get(feature));
             default -> throw new IllegalStateException(feature);
         }
@@ -432,8 +457,12 @@ public final class AgentController
         if (yields.virtualMode() != YieldControl.Mode.PASS)
             state.append(",virtual-yield=").append(yields.virtualMode());
         if (!isEnabled()) state.append(",enabled=off");
-        unavailable.forEach((feature, reason) ->
-                state.append("; left out: ").append(feature).append(": ").append(reason));
+        for (Map.Entry<String, String> feature : unavailable.entrySet()) {
+            state.append("; unavailable: ")
+                    .append(feature.getKey())
+                    .append(": ")
+                    .append(feature.getValue());
+        }
         if (isDetached) state.append("; detached");
         return state.toString();
     }

@@ -25,7 +25,7 @@ import java.util.zip.ZipEntry;
 public final class AgentLoader extends ClassLoader implements BiConsumer<Class<?>, String>, Runnable {
     static final String HIDDEN = "META-INF/taskclock/";
 
-    /** The classes that the start of a program needs, in this order. */
+    /** The classes that are needed while the program starts, in loading order. */
     private static final String[] PRELOADED = {
         "org.taskclock.Backends",
         "org.taskclock.Library",

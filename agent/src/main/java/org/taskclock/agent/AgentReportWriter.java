@@ -97,7 +97,7 @@ public final class AgentReportWriter implements Supplier<String> {
     private static void health(JsonWriter json, Health health) {
         json.object("health", () -> {
             json.list(
-                    "parts",
+                    "features",
                     health.features(),
                     feature -> json.object(() -> {
                         json.member("name", feature.name());
@@ -115,7 +115,7 @@ public final class AgentReportWriter implements Supplier<String> {
     private static void pool(JsonWriter json, String name, ExitSummary.Pool pool) {
         json.member("name", name);
         json.member("example", pool.example);
-        json.member("java", pool.java);
+        json.member("java", pool.isJava);
         json.member("threads", pool.threads);
         json.member("cpuNanos", pool.cpuNanos);
         json.member("userNanos", pool.userNanos);
@@ -145,7 +145,7 @@ public final class AgentReportWriter implements Supplier<String> {
         for (YieldCounts.Yielder yielder : yielders) {
             platform += yielder.yields();
             virtual += yielder.virtualYields();
-            // Limited, because measuring makes a yield slower if every yield causes a context switch.
+            // Capped, because measuring slows down a yield if every yield causes a context switch.
             nanos += Math.min(yielder.yieldNanos(), yielder.userNanos() + yielder.systemNanos());
         }
         json.member("yieldMode", yields.mode().toString());

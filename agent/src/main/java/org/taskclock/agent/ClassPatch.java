@@ -20,9 +20,9 @@ import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 
 /**
- * Changes to the bytecode of one JDK class. They are used only where there is no native that could be replaced instead,
- * because each redefinition discards the compiled code that uses the class. The first one in a JVM with an attached
- * agent discards all compiled code.
+ * Changes to the bytecode of one JDK class. They are used only if no native method can be replaced instead, because
+ * each redefinition discards the compiled code that uses the class. The first one in a JVM with an attached agent
+ * discards all compiled code.
  *
  * <p>The class is redefined, not retransformed. So no transformer stays registered, which the JVM would call for every
  * class that it loads. The transformers of other agents apply to the result, now and whenever they retransform the

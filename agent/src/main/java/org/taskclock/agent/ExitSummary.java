@@ -18,15 +18,15 @@ import java.util.TreeMap;
 /**
  * A file with the CPU time of the process by thread name, written when the process exits. A thread's clock ends with
  * the thread, so all threads are sampled once a second. The CPU time of a thread after its last sample is included only
- * in the total of the process.
+ * in the process total.
  */
 final class ExitSummary {
-    /** The threads whose names differ only in numbers. */
+    /** The threads whose names differ only in their numbers. */
     static final class Pool {
         /** The full name of one of its threads. */
         String example;
 
-        boolean java;
+        boolean isJava;
         int threads;
         long cpuNanos;
         long userNanos;
@@ -35,7 +35,7 @@ final class ExitSummary {
     private record Sample(String pool, long cpuNanos, long userNanos) {}
 
     private static final long PERIOD_MILLIS = 1_000;
-    /** The threads of any further pools are counted as "(other)". */
+    /** The threads of further pools are counted as "(other)". */
     private static final int MAX_POOLS = 1_000;
 
     private static final String OTHER = "(other)";
@@ -51,7 +51,7 @@ final class ExitSummary {
     private final Thread sampler = new Thread(this::sampleUntilStopped, "taskclock summary");
     private final Thread shutdownHook = new Thread(this::write, "taskclock summary");
 
-    /** The last sample of each live thread, by the kernel's id. */
+    /** The last sample of each live thread, by kernel id. */
     private final Map<Integer, Sample> lastSamples = new HashMap<>();
 
     private volatile boolean isStopped;
@@ -100,8 +100,8 @@ final class ExitSummary {
                     if (shutdownHook.getState() == Thread.State.NEW) sample();
                     else write();
                 } catch (InterruptedException | OutOfMemoryError e) {
-                    // The sampler was stopped, or the program interrupts all threads, or the heap is full. The next
-                    // sample includes what this one missed.
+                    // The sampler was stopped, the program interrupts all threads, or the heap is full. The next sample
+                    // includes what this one missed.
                 }
             }
         } catch (RuntimeException | LinkageError e) {
@@ -119,18 +119,19 @@ final class ExitSummary {
             if (row.getCpuNanos() < 0 || row.getName().equals(ThreadTable.ENDED)) continue;
             Sample last = lastSamples.get(row.getTid());
             // The kernel reuses thread ids.
-            boolean same = last != null && last.cpuNanos <= row.getCpuNanos() && last.userNanos <= row.getUserNanos();
-            // The thread main gets this name when it has returned, and it keeps its kernel id.
-            boolean isMain = same && row.getName().equals("DestroyJavaVM");
+            boolean isSameThread =
+                    last != null && last.cpuNanos <= row.getCpuNanos() && last.userNanos <= row.getUserNanos();
+            // The main thread gets this name when main returns. It keeps its kernel id.
+            boolean isMain = isSameThread && row.getName().equals("DestroyJavaVM");
             String name = isMain ? last.pool : poolName(row);
             Pool pool = pools.computeIfAbsent(name, n -> new Pool());
-            // Nothing fails after this, or time would be counted twice.
+            // Nothing after this can fail, so no time is counted twice.
             lastSamples.put(row.getTid(), new Sample(name, row.getCpuNanos(), row.getUserNanos()));
             if (pool.example == null) pool.example = row.getName();
-            pool.java |= row.getId() >= 0;
-            if (!same || !last.pool.equals(name)) pool.threads++;
-            pool.cpuNanos += row.getCpuNanos() - (same ? last.cpuNanos : 0);
-            pool.userNanos += row.getUserNanos() - (same ? last.userNanos : 0);
+            pool.isJava |= row.getId() >= 0;
+            if (!isSameThread || !last.pool.equals(name)) pool.threads++;
+            pool.cpuNanos += row.getCpuNanos() - (isSameThread ? last.cpuNanos : 0);
+            pool.userNanos += row.getUserNanos() - (isSameThread ? last.userNanos : 0);
         }
         lastSamples.keySet().retainAll(alive);
     }
@@ -143,7 +144,7 @@ final class ExitSummary {
     private synchronized void write() {
         try {
             sample();
-            // A temporary file in the same file system allows an atomic move. Links of that name are not followed.
+            // A temporary file in the same file system allows an atomic move. A link with its name is not followed.
             Path temporary = directory.resolve(baseName + ".part");
             Files.deleteIfExists(temporary);
             Files.write(

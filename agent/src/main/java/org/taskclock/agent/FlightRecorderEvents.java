@@ -63,10 +63,10 @@ final class FlightRecorderEvents implements FlightRecorderListener {
         long totalCpuTime;
     }
 
-    /** The yields from one call site of Thread.yield in one period. */
+    /** The yields at one call site of Thread.yield in one period. */
     @Name("org.taskclock.YieldSite")
     @Label("Yield Site")
-    @Description("A call site of Thread.yield, from sampled yields, while the agent counts yields")
+    @Description("Yields by call site, extrapolated from samples, while the agent counts yields")
     @Category("TaskClock")
     @Enabled(false)
     @Period("1 s")
@@ -81,7 +81,7 @@ final class FlightRecorderEvents implements FlightRecorderListener {
         String callers;
 
         @Label("Yields")
-        @Description("Yields from this site in one period")
+        @Description("Yields at this site in one period")
         long yields;
     }
 
@@ -129,8 +129,8 @@ final class FlightRecorderEvents implements FlightRecorderListener {
     private Runnable threadCpuTask;
     private Runnable yieldSiteTask;
 
-    // Values at the end of the last period. Null without a recording, so that the first period does not begin before
-    // it.
+    // Values at the end of the last period. Null while nothing is recorded, so that the first period does not begin
+    // before the recording.
     private Map<Integer, ThreadTable.Row> lastRows;
     private Map<String, Long> lastYields;
 
@@ -168,7 +168,7 @@ final class FlightRecorderEvents implements FlightRecorderListener {
         FlightRecorder.addPeriodicEvent(YieldSite.class, yieldSiteTask);
     }
 
-    /** Begins the first period with the first recording, and discards the last values when no recording is left. */
+    /** Begins the first period with the first recording, and discards the last values after the last recording. */
     @Override
     public synchronized void recordingStateChanged(Recording changed) {
         if (changed.getState() == RecordingState.RUNNING) {

@@ -5,20 +5,20 @@ package org.taskclock.agent;
 import java.util.List;
 
 /**
- * The state of the agent's features, and what the agent itself costs.
+ * The state of the agent's features, and the cost of the agent itself.
  *
- * @param mounts mounts of virtual threads that were accounted for
- * @param stacks stacks that were walked at sampled yields
- * @param failures failures in code that may not throw, since the agent was first loaded
+ * @param mounts the number of mounts of virtual threads that were accounted for
+ * @param stacks the number of stacks that were walked at sampled yields
+ * @param failures the number of failures in code that must not throw, since the agent was first loaded
  * @param lastFailure where the last failure occurred, and its class; null if there was none
- * @param memoryBytes native memory of the agent's records, and an estimate of its tables in the heap
+ * @param memoryBytes the native memory of the agent's records, plus an estimate for its tables in the heap
  */
 record Health(
         List<FeatureState> features, long mounts, long stacks, int failures, String lastFailure, long memoryBytes) {
     /**
      * The state of one feature.
      *
-     * @param name the option that switches it
+     * @param name the option that controls it
      * @param state the current value of that option
      * @param problem why {@code state} is not the requested value; null if it is
      */

@@ -24,9 +24,9 @@ import org.taskclock.ClockStatus;
 import org.taskclock.TaskClock;
 
 /**
- * The agent's side of {@code java.lang.TaskClockHooks}. That class cannot be named here, because it is defined at run
- * time. Its operations are called by name, because reflection would add milliseconds to the start of a program. Only
- * this class knows the names.
+ * The agent's side of {@code java.lang.TaskClockHooks}. That class cannot be referenced here, because it is defined at
+ * run time. Its operations are called by name, because reflection would add milliseconds to the start of a program.
+ * Only this class knows the names.
  */
 final class Hooks {
     private static final String LIBRARY = "libtaskclock-agent-linux-x86_64.so";
@@ -226,7 +226,7 @@ final class Hooks {
      *
      * @param firstYield called when a platform thread first yields or carries a yielding virtual thread, with the
      *     platform thread and the number of its record
-     * @param sample receives the thread of each sampled yield, and the number of yields that the sample stands for
+     * @param sample receives the thread of each sampled yield, and the number of yields that the sample represents
      */
     void prepareYield(ObjIntConsumer<Thread> firstYield, ObjLongConsumer<Thread> sample) throws FeatureException {
         callOrThrow("prepareYield", firstYield, sample);
@@ -334,7 +334,7 @@ final class Hooks {
 
     // ---- operations: management
 
-    /** Returns the number of failures in hooks that may not throw. */
+    /** Returns the number of failures in hooks that must not throw. */
     int failures() {
         return (int) call("failures");
     }

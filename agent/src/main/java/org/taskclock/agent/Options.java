@@ -8,13 +8,13 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * The agent's options: {@code name=value,...}, or {@code detach}. An option that is not given keeps its value, which
- * initially is the first of its values.
+ * The agent's options: {@code name=value,...}, or {@code detach}. An option that is omitted keeps its current value.
+ * The default is the first of its possible values.
  */
 record Options(boolean detach, Map<String, String> given) {
     static final String THREADMXBEAN = "threadmxbean";
     static final String YIELD = "yield";
-    /** The effect of a yield in a virtual thread. */
+    /** The effect of a yield on a virtual thread. */
     static final String VIRTUAL_YIELD = "virtual-yield";
     /** Accounting for virtual threads. */
     static final String VTHREADS = "vthreads";
@@ -28,7 +28,7 @@ record Options(boolean detach, Map<String, String> given) {
     /** The directory for the summary at exit; none by default. */
     static final String SUMMARY = "summary";
 
-    /** The features that options switch, in the order of their installation. */
+    /** The features that options control, in the order of their installation. */
     static final List<String> FEATURES = List.of(VTHREADS, THREADMXBEAN, YIELD, BEAN, JFR, SUMMARY);
 
     private static final List<String> SWITCH = List.of("on", "off");
@@ -80,7 +80,7 @@ record Options(boolean detach, Map<String, String> given) {
         }
         if (!values.contains(value.toLowerCase(Locale.ROOT))) {
             throw new IllegalArgumentException(
-                    "option \"" + option + "\": " + name + " is one of " + String.join(", ", values));
+                    "option \"" + option + "\": " + name + " must be one of " + String.join(", ", values));
         }
     }
 

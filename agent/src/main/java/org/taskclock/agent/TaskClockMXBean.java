@@ -19,7 +19,7 @@ public interface TaskClockMXBean {
     /** Returns how CPU time is read: rseq, rseq-own, syscall, or mxbean while the kill switch is on. */
     String getBackend();
 
-    /** Returns all backends, best first, and why each can or cannot be used here. */
+    /** Returns all backends, best first, with the reason why each can or cannot be used here. */
     BackendVerdict[] getBackends();
 
     /** Returns the resolution of user and system time, in ns. */
@@ -29,19 +29,19 @@ public interface TaskClockMXBean {
     String getAccounting();
 
     /**
-     * Returns false while the kill switch is on: ThreadMXBean and Thread.yield are the JVM's, and all clocks ask the
-     * kernel.
+     * Returns whether the agent is in effect. It is not while the kill switch is on: ThreadMXBean and Thread.yield then
+     * behave as without the agent, and all clocks use system calls.
      */
     boolean isEnabled();
 
-    /** Turns the kill switch on (false), or off (true), which restores the previous options. */
+    /** Turns the kill switch on (false) or off (true). Turning it off restores the previous options. */
     void setEnabled(boolean enabled);
 
     /** Returns whether ThreadMXBean answers from the clock. */
-    boolean isThreadTimes();
+    boolean isThreadMXBeanReplaced();
 
     /** Sets whether ThreadMXBean answers from the clock. */
-    void setThreadTimes(boolean fromClock);
+    void setThreadMXBeanReplaced(boolean fromClock);
 
     /** Returns the mode of Thread.yield on platform threads: pass, count, or off. */
     String getYieldMode();
@@ -59,7 +59,7 @@ public interface TaskClockMXBean {
     void setVirtualYieldMode(String mode);
 
     /** Returns the agent's features, and the problems of those that do not work as requested. */
-    Part[] getParts();
+    Feature[] getFeatures();
 
     /** Returns the number of mounts of virtual threads that were accounted for. */
     long getMounts();
@@ -67,53 +67,56 @@ public interface TaskClockMXBean {
     /** Returns the number of stacks walked at sampled yields: at most two per kernel tick for the whole process. */
     long getStacks();
 
-    /** Returns the number of failures in code that may not throw, since the agent was loaded. */
+    /** Returns the number of failures in code that must not throw, since the agent was loaded. */
     int getFailures();
 
-    /** Returns where the last of these failures occurred, and its class; null if there was none. */
+    /** Returns where the last of these failures occurred, and its class, or null if there was none. */
     String getLastFailure();
 
     /** Returns an estimate of the memory of the agent's records, native and in the heap, in bytes. */
     long getMemoryBytes();
 
-    /** Returns all platform threads of the process, including the JVM's own. */
+    /** Returns all platform threads of the process, including the JVM's own; none if the kernel cannot list them. */
     ThreadTime[] getThreads();
 
     /** Returns the platform threads that yielded or carried yielding virtual threads, most yields first. */
     Yielder[] getYielders();
 
     /**
-     * Returns the call sites of Thread.yield, most yields first. They are sampled: each sample stands for the yields of
+     * Returns the call sites of Thread.yield, most yields first. They are sampled: each sample represents the yields of
      * its thread since the previous sample.
      */
     YieldSite[] getYieldSites();
 
-    /** Returns yields by virtual thread name, with # for numbers, from the same samples; "(unnamed)" for no name. */
+    /**
+     * Returns the number of yields by the name of the virtual thread, from the same samples. Names have # for numbers;
+     * threads without a name are "(unnamed)".
+     */
     Map<String, Long> getVirtualYielders();
 
     /** Returns whether virtual threads are accounted for. */
-    boolean isAccountingVirtualThreads();
+    boolean isVirtualThreadAccounting();
 
     /** Sets whether virtual threads are accounted for, each from its next mount on. */
-    void setAccountingVirtualThreads(boolean on);
+    void setVirtualThreadAccounting(boolean on);
 
     /**
-     * Returns the CPU time of virtual threads by name, most CPU time first. A thread counts under its name at its first
-     * mount.
+     * Returns the CPU time of virtual threads by name, most CPU time first. A thread is counted under the name that it
+     * has at its first mount.
      */
     VirtualThreadGroup[] getVirtualThreads();
 
     /** Returns the CPU time of the carriers of virtual threads. */
     Carrier[] getCarriers();
 
-    /** Returns whether there were more threads, names, or call sites than are kept; the rest are counted together. */
+    /** Returns whether there were more threads, names, or call sites than are kept. The rest are counted together. */
     boolean isTruncated();
 
     /** Removes everything that the agent installed, including this bean. */
     void detach();
 
     /** One feature of the agent. */
-    interface Part {
+    interface Feature {
         /** Returns the option that controls it. */
         String getName();
 
@@ -157,11 +160,11 @@ public interface TaskClockMXBean {
         long getSystemNanos();
     }
 
-    /** The virtual threads of one name. */
+    /** The virtual threads with the same name. */
     interface VirtualThreadGroup {
         /**
-         * Returns the name with # for numbers; "(unnamed)" for no name, "(other)" for all names after the first
-         * thousand.
+         * Returns the name, with # for numbers. It is "(unnamed)" for threads without a name, and "(other)" for all
+         * names after the first thousand.
          */
         String getName();
 
@@ -181,7 +184,7 @@ public interface TaskClockMXBean {
         long getSystemNanos();
     }
 
-    /** A carrier of virtual threads. A carrier that takes the place of an ended one adds to its figures. */
+    /** A carrier of virtual threads. A carrier that replaces an ended one adds to the figures of that one. */
     interface Carrier {
         /** Returns the kernel's id, or 0 if it has ended. */
         long getTid();
@@ -198,13 +201,13 @@ public interface TaskClockMXBean {
         /** Returns the part of its CPU time that virtual threads used, ns. */
         long getCarriedNanos();
 
-        /** Returns the rest of its CPU time, which it used for scheduling and for other work, ns. */
+        /** Returns the rest of its CPU time, for scheduling and other work, ns. */
         long getOwnNanos();
     }
 
-    /** The yields of one platform thread, or of all ended threads of one name, since counting began. */
+    /** The yields of one platform thread, or of all ended threads with the same name, since counting began. */
     interface Yielder {
-        /** Returns the thread's name; for ended threads with # for numbers. */
+        /** Returns the thread's name, for ended threads with # for numbers. */
         String getName();
 
         /** Returns the kernel's id, or 0 for ended threads. */
@@ -228,16 +231,16 @@ public interface TaskClockMXBean {
         /** Returns its system time since its first yield, ns. */
         long getSystemNanos();
 
-        /** Returns how often it blocked since its first yield. */
+        /** Returns how often it has blocked since its first yield. */
         long getVoluntarySwitches();
 
-        /** Returns how often it was preempted since its first yield. */
+        /** Returns how often it has been preempted since its first yield. */
         long getInvoluntarySwitches();
     }
 
     /** A call site of Thread.yield. */
     interface YieldSite {
-        /** Returns the caller, as in a stack trace; "(other)" for all sites after the first thousand. */
+        /** Returns the caller as in a stack trace, or "(other)" for all sites after the first thousand. */
         String getSite();
 
         /** Returns the number of yields. */

@@ -14,14 +14,14 @@ import org.taskclock.ThreadSnapshot;
 
 /** The names and CPU times of all threads of the process. */
 final class ThreadTable {
-    /** One thread. The components have names of getters, because open types require getters. */
+    /** One thread. The components are named like getters, because open types require getters. */
     record Row(String getName, long getId, int getTid, long getCpuNanos, long getUserNanos, long getSystemNanos)
             implements TaskClockMXBean.ThreadTime {}
 
     /** The name of a thread that ended while the table was read. */
     static final String ENDED = "?";
 
-    /** Kept, because each reading reuses the previous one. */
+    /** Kept, because each reading builds on the previous one. */
     private static final ThreadSnapshot SNAPSHOT = new ThreadSnapshot();
 
     private ThreadTable() {}

@@ -9,7 +9,7 @@ import java.util.List;
 /** Makes ThreadMXBean read from the clock, by replacing natives of sun.management.ThreadImpl. */
 final class ThreadTimes {
     private static final String THREAD_IMPL = "sun.management.ThreadImpl";
-    private static final int MILLIS = 1_000_000;
+    private static final int NANOS_PER_MILLI = 1_000_000;
 
     private final Hooks hooks;
     private final Instrumentation instrumentation;
@@ -25,7 +25,7 @@ final class ThreadTimes {
     private boolean installed;
     private boolean answersVirtual;
     /** Null before the first check. */
-    private Boolean isText;
+    private Boolean readsText;
 
     ThreadTimes(Hooks hooks, Instrumentation instrumentation) throws FeatureException {
         this.hooks = hooks;
@@ -99,11 +99,11 @@ final class ThreadTimes {
      * if possible; otherwise decides by its version: JDK-8372584 changed this in JDK 26 and 25.0.5.
      */
     private boolean readsUserTimeAsText() {
-        if (isText == null) {
+        if (readsText == null) {
             int observed = hooks.userTimeIsText();
-            isText = observed >= 0 ? observed == 1 : isTextInThisJdk();
+            readsText = observed >= 0 ? observed == 1 : isTextInThisJdk();
         }
-        return isText;
+        return readsText;
     }
 
     static boolean isTextInThisJdk() {
@@ -150,9 +150,9 @@ final class ThreadTimes {
     /**
      * If the kernel deducts time that a hypervisor stole, its clock may stop while ours runs on until the next base.
      */
-    private static final long CPU_TOLERANCE = MILLIS;
+    private static final long CPU_TOLERANCE = NANOS_PER_MILLI;
 
-    private static final long USER_TOLERANCE = 30L * MILLIS;
+    private static final long USER_TOLERANCE = 30L * NANOS_PER_MILLI;
 
     /** Compares the clock's natives with the JVM's own. Returns null, or how they disagree. */
     private String disagreement() {

@@ -11,8 +11,8 @@ import java.util.function.LongUnaryOperator;
 import org.taskclock.ThreadClock;
 
 /**
- * Reads the user time of one or many threads by their Java ids. It keeps no ended threads, and keeps no Thread object
- * alive.
+ * Reads the user time of one or many threads by their Java ids. It discards ended threads, and does not keep Thread
+ * objects alive.
  */
 final class ThreadUserTimes implements LongUnaryOperator, BiConsumer<long[], long[]> {
     /** A thread and its clock. The clock has only the kernel's id, so it does not keep the Thread alive. */
@@ -34,7 +34,7 @@ final class ThreadUserTimes implements LongUnaryOperator, BiConsumer<long[], lon
         }
     }
 
-    /** By Java id. */
+    /** Known threads, by Java id. */
     private final Map<Long, Entry> entries = new ConcurrentHashMap<>();
 
     private final Hooks hooks;

@@ -20,23 +20,23 @@ import org.taskclock.ClockId;
  * for the thread's name ({@code TaskClockGroup}).
  */
 final class VirtualAccounts implements Function<Thread, Object>, AgentController.Step {
-    /** Receives virtual threads that end. */
+    /** A listener that is called when a virtual thread ends. */
     interface EndListener {
         void ended(Thread thread, long cpuNanos, long userNanos);
     }
 
     /**
-     * The totals of the virtual threads of one name.
+     * The totals of the virtual threads with the same name.
      *
-     * @param name with # for numbers
+     * @param name the name, with # for numbers
      * @param live the number of live threads
      * @param ended the number of ended threads
      */
     record Group(String name, long live, long ended, long cpuNanos, long userNanos) {}
 
     /**
-     * The CPU time of a carrier since its first mount. A carrier that takes the place of an ended one adds to its
-     * figures.
+     * The CPU time of a carrier since its first mount. A carrier that replaces an ended one adds to the figures of that
+     * one.
      *
      * @param tid the kernel's id; 0 if the carrier has ended
      * @param cpuNanos the carrier's CPU time
@@ -44,7 +44,7 @@ final class VirtualAccounts implements Function<Thread, Object>, AgentController
      */
     record Carrier(long tid, long cpuNanos, long userNanos, long carriedNanos, long carriedUserNanos) {}
 
-    /** The threads of any further names are counted together. */
+    /** The threads with further names are counted together. */
     private static final int MAX_NAMES = 1_000;
 
     private static final String OTHER = "(other)";
@@ -174,7 +174,7 @@ final class VirtualAccounts implements Function<Thread, Object>, AgentController
             hooks.addTotals(group, groupTotals);
             totals.put(group, groupTotals);
         }
-        // Read after the totals, so that a thread that is unmounted in between is not counted twice.
+        // Read after the totals, so that the time of a thread that is unmounted in between is not counted twice.
         long[] fields = fields();
         for (int at = 0; at < fields.length; at += FIELDS) addMounted(fields, at, totals);
         List<Group> all = new ArrayList<>();
@@ -182,7 +182,7 @@ final class VirtualAccounts implements Function<Thread, Object>, AgentController
             long[] now = totals.get(group);
             if (now == null || now[STARTED] == 0 || name.equals(PROBE)) return;
             long live = Math.max(0, now[STARTED] - now[ENDED]);
-            // This may miss the time of a thread that is unmounted in between, but totals never decrease.
+            // The totals may lack the time of a thread that was unmounted in between, but they must not decrease.
             Group last = lastGroups.getOrDefault(name, new Group(name, 0, 0, 0, 0));
             long cpu = Math.max(now[GROUP_CPU], last.cpuNanos);
             long user = Math.min(cpu, Math.max(now[GROUP_USER], last.userNanos));
@@ -194,10 +194,10 @@ final class VirtualAccounts implements Function<Thread, Object>, AgentController
         return all;
     }
 
-    /** Adds the time that a mounted thread has used since its mount. */
+    /** Adds the time that a mounted thread has used since it was mounted. */
     private void addMounted(long[] fields, int at, IdentityHashMap<Object, long[]> totals) {
-        boolean mounted = (fields[at + SEQUENCE] & 1) == 1;
-        long now = mounted
+        boolean isMounted = (fields[at + SEQUENCE] & 1) == 1;
+        long now = isMounted
                 ? ClockId.thread((int) fields[at + TID], ClockId.Kind.SCHED).nanos()
                 : -1;
         Object group = now > fields[at + LAST_CPU] ? hooks.lastGroup((int) fields[at + INDEX]) : null;
@@ -253,7 +253,7 @@ final class VirtualAccounts implements Function<Thread, Object>, AgentController
 
     private static Carrier carrier(long[] fields, int at) {
         long tid = fields[at + TID];
-        boolean mounted = (fields[at + SEQUENCE] & 1) == 1;
+        boolean isMounted = (fields[at + SEQUENCE] & 1) == 1;
         long firstCpu = fields[at + FIRST_CPU];
         long firstUser = fields[at + FIRST_USER];
         long cpu = fields[at + LAST_CPU];
@@ -265,7 +265,7 @@ final class VirtualAccounts implements Function<Thread, Object>, AgentController
             // The time since the last mount or unmount belongs to the mounted thread, or else to the carrier itself.
             long more = now - cpu;
             long moreUser = userPart(more, fields, at);
-            if (mounted) {
+            if (isMounted) {
                 carried += more;
                 carriedUser += moreUser;
             }

@@ -100,7 +100,7 @@ final class VirtualThreadPatch implements Runnable, Watchdog.Check {
         return uses.containsKey(use);
     }
 
-    /** Ends a use. The caller has cleared its flag in the hooks. */
+    /** Ends a use. */
     synchronized void disable(Use use) {
         generation++;
         if (uses.remove(use) == null || !uses.isEmpty()) return;
@@ -253,13 +253,13 @@ final class VirtualThreadPatch implements Runnable, Watchdog.Check {
         if (startRedefinitions == redefinitions) {
             giveUp(Use.MOUNTS, TYPE + " was changed, but virtual threads are not accounted for: unknown JDK build?");
         } else if (reapplications == MAX_REAPPLICATIONS) {
-            for (Use use : List.copyOf(uses.keySet())) giveUp(use, "another agent keeps undoing the change of " + TYPE);
+            for (Use use : List.copyOf(uses.keySet())) giveUp(use, "another agent keeps undoing the change to " + TYPE);
         } else {
             reapplications++;
             patch.apply();
             redefinitions = redefinitions();
             isProven = false;
-            System.err.println("taskclock: agent: another agent had undone the change of " + TYPE + ": made it again");
+            System.err.println("taskclock: agent: another agent undid the change to " + TYPE + ": reapplied it");
         }
     }
 }

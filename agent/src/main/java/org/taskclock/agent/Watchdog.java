@@ -20,9 +20,6 @@ final class Watchdog implements Runnable {
 
     private static final int MAX_ATTEMPTS = 3;
 
-    /** Created early, because the heap may be full later. */
-    private final Runnable checkTask = this::runChecks;
-
     private final List<Runnable> tasks = new ArrayList<>();
     private final List<Check> checks = new ArrayList<>();
     /** Null while there is nothing to do. */
@@ -80,9 +77,14 @@ final class Watchdog implements Runnable {
         Runnable task = null;
         try {
             task = next();
-            if (task == null) return false;
-            task.run();
-            if (task != checkTask) attempts = 0;
+            if (task != null) {
+                task.run();
+                attempts = 0;
+            } else if (endIfIdle()) {
+                return false;
+            } else {
+                runChecks();
+            }
         } catch (InterruptedException e) {
             // The program may interrupt any thread. There is still work to do.
         } catch (RuntimeException | Error e) {
@@ -94,7 +96,7 @@ final class Watchdog implements Runnable {
 
     private synchronized void failed(Runnable task, Throwable e) {
         recordFailure(e);
-        if (task == null || task == checkTask) return;
+        if (task == null) return;
         if (++attempts < MAX_ATTEMPTS) retries.add(task);
         else attempts = 0;
     }
@@ -114,18 +116,24 @@ final class Watchdog implements Runnable {
         return lastFailure;
     }
 
-    /** Waits for the next task. Returns null if there is nothing left to do and the thread must end. */
+    /** Waits for the next task. Returns null if it is time for the checks, or if there is nothing left to do. */
     private synchronized Runnable next() throws InterruptedException {
         long end = System.nanoTime() + PERIOD_MILLIS * 1_000_000;
-        for (long left = PERIOD_MILLIS; left > 0; left = (end - System.nanoTime()) / 1_000_000) {
+        for (long left = PERIOD_MILLIS; left > 0 && !isIdle(); left = (end - System.nanoTime()) / 1_000_000) {
             if (!tasks.isEmpty()) return tasks.remove(0);
-            if (checks.isEmpty() && retries.isEmpty()) {
-                thread = null;
-                return null;
-            }
             wait(left);
         }
-        return checkTask;
+        return null;
+    }
+
+    private boolean isIdle() {
+        return tasks.isEmpty() && checks.isEmpty() && retries.isEmpty();
+    }
+
+    private synchronized boolean endIfIdle() {
+        if (!isIdle()) return false;
+        thread = null;
+        return true;
     }
 
     private void runChecks() {

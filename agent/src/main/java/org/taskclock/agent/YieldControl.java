@@ -6,9 +6,9 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 
-/** Controls the effect of Thread.yield: it yields, it yields and is counted, or it does nothing. */
+/** Controls whether Thread.yield yields, yields and is counted, or does nothing. */
 final class YieldControl {
-    /** The effect of a yield. The numbers are those of yield.c. */
+    /** The effect of a yield. The numbers are those in yield.c. */
     enum Mode {
         PASS(0),
         COUNT(1),
@@ -45,7 +45,7 @@ final class YieldControl {
         this.patch = patch;
     }
 
-    /** Returns the mode of platform threads. */
+    /** Returns the mode for platform threads. */
     synchronized Mode mode() {
         return mode;
     }
@@ -59,7 +59,7 @@ final class YieldControl {
         return counts;
     }
 
-    /** Sets the mode of platform threads. */
+    /** Sets the mode for platform threads. */
     synchronized void setMode(Mode newMode) throws FeatureException {
         if (newMode == mode) return;
         if (newMode != Mode.PASS) prepare();
@@ -69,18 +69,25 @@ final class YieldControl {
         if (newMode == Mode.PASS) hooks.restoreYield();
     }
 
-    /** Sets the mode of virtual threads. */
+    /** Sets the mode for virtual threads. */
     synchronized void setVirtualMode(Mode newMode) throws FeatureException {
         if (newMode == virtualMode) return;
-        if (newMode != Mode.PASS) {
-            prepare();
-            if (!patch.isEnabled(VirtualThreadPatch.Use.YIELDS)) {
-                patch.enable(VirtualThreadPatch.Use.YIELDS, () -> {});
-            }
+        if (newMode == Mode.PASS) {
+            passVirtual();
+            return;
         }
+        prepare();
+        if (!patch.isEnabled(VirtualThreadPatch.Use.YIELDS)) patch.enable(VirtualThreadPatch.Use.YIELDS, () -> {});
         hooks.setVirtualYieldMode(newMode.number);
         virtualMode = newMode;
-        if (newMode == Mode.PASS) patch.disable(VirtualThreadPatch.Use.YIELDS);
+    }
+
+    /** Lets virtual threads yield without counting. */
+    synchronized void passVirtual() {
+        if (virtualMode == Mode.PASS) return;
+        hooks.setVirtualYieldMode(Mode.PASS.number);
+        virtualMode = Mode.PASS;
+        patch.disable(VirtualThreadPatch.Use.YIELDS);
     }
 
     private void prepare() throws FeatureException {

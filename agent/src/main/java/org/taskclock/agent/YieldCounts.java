@@ -13,23 +13,24 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Collectors;
 
 /**
- * Counts of yields by thread and by call site. The native records have the exact counts by thread. The call sites and
- * the virtual threads come from samples. Each sample stands for the yields of its thread since the previous one.
+ * Counts of yields by thread and by call site. The counts by platform thread come from the native records and are
+ * exact. The counts by call site and by virtual thread come from samples. Each sample represents the yields of its
+ * thread since the previous one.
  */
 final class YieldCounts {
     /**
-     * The yields of one platform thread, or of all ended threads of one name.
+     * The yields of one platform thread, or of all ended threads with the same name.
      *
-     * @param name the name of the thread; for ended threads with # for numbers
-     * @param tid the kernel's id; 0 for ended threads
-     * @param yields its own yields
-     * @param virtualYields the yields of virtual threads that it carried
-     * @param yieldNanos CPU time of its own yields, extrapolated from the measured ones
-     * @param switches context switches at its own yields, extrapolated from the measured ones
-     * @param userNanos user time since its first yield
-     * @param systemNanos system time since its first yield
-     * @param voluntary how often it blocked since its first yield
-     * @param involuntary how often it was preempted since its first yield
+     * @param name the name of the thread, for ended threads with # for numbers
+     * @param tid the kernel's id, or 0 for ended threads
+     * @param yields the number of its own yields
+     * @param virtualYields the number of yields of virtual threads that it carried
+     * @param yieldNanos the CPU time of its own yields, extrapolated from the measured ones
+     * @param switches the number of its own yields with a context switch, extrapolated from the measured ones
+     * @param userNanos the user time since its first yield
+     * @param systemNanos the system time since its first yield
+     * @param voluntary how often it has blocked since its first yield
+     * @param involuntary how often it has been preempted since its first yield
      */
     record Yielder(
             String name,
@@ -92,8 +93,8 @@ final class YieldCounts {
      * A call site of Thread.yield.
      *
      * @param frames the stack from the caller of yield outward, up to the depth that is kept
-     * @param yields all yields at this site
-     * @param virtualYields the yields of virtual threads among them
+     * @param yields the number of yields at this site
+     * @param virtualYields how many of them are yields of virtual threads
      */
     record Site(List<StackTraceElement> frames, long yields, long virtualYields) {
         /** Returns the caller of yield. */
@@ -110,8 +111,8 @@ final class YieldCounts {
     private static final int FIELDS = 12;
     private static final int MAX_DEPTH = 8;
     /**
-     * The maximum number of sites, of names of virtual threads, and of names of ended threads. The rest are counted as
-     * "(other)".
+     * The maximum number of sites. The same maximum applies to the names of virtual threads, and to the names of ended
+     * threads. The rest are counted as "(other)".
      */
     private static final int MAX_ENTRIES = 1_000;
 
@@ -125,7 +126,7 @@ final class YieldCounts {
     private final Hooks hooks;
     /** Held while sweeping and reading. A yielding thread never waits for it. */
     private final ReentrantLock lock = new ReentrantLock();
-    /** Names of threads by the numbers of their records. */
+    /** The names of threads, by the number of the thread's record. */
     private final Map<Integer, String> names = new ConcurrentHashMap<>();
 
     private final LongAdder stacks = new LongAdder();
@@ -145,8 +146,8 @@ final class YieldCounts {
     // ---- called on the thread that yields
 
     /**
-     * Adds a platform thread that first yields or carries a yielding virtual thread. A negative record means that none
-     * is free.
+     * Adds a platform thread when it first yields or carries a yielding virtual thread. A negative record means that no
+     * record is free.
      */
     void addThread(Thread thread, int record) {
         if (record < 0) {
@@ -162,7 +163,7 @@ final class YieldCounts {
         }
     }
 
-    /** Adds a sample, which stands for {@code weight} yields. */
+    /** Adds a sample, which represents {@code weight} yields. */
     void addSample(Thread thread, long weight) {
         stacks.increment();
         List<StackTraceElement> frames = StackWalker.getInstance().walk(all -> all.dropWhile(YieldCounts::isOurs)
@@ -208,7 +209,8 @@ final class YieldCounts {
     }
 
     /**
-     * Returns live platform threads that yielded or carried yielding ones, and totals of ended ones, most yields first.
+     * Returns the live platform threads that yielded or carried yielding virtual threads, and the totals of ended ones
+     * by name, most yields first.
      */
     List<Yielder> yielders() {
         lock.lock();
@@ -249,7 +251,7 @@ final class YieldCounts {
         return all;
     }
 
-    /** Returns sampled yields by name of the virtual thread, with # for numbers. */
+    /** Returns the sampled yields by the name of the virtual thread, with # for numbers. */
     Map<String, Long> virtualThreads() {
         return virtualThreads.entrySet().stream()
                 .collect(Collectors.toMap(Map.Entry::getKey, e -> e.getValue().sum()));
@@ -265,7 +267,7 @@ final class YieldCounts {
         return fields;
     }
 
-    /** Adds the records of ended threads to totals by name. Only the holder of the lock may call this. */
+    /** Moves the records of ended threads into the totals by name. The caller must hold the lock. */
     private void sweep() {
         long[] last = new long[FIELDS];
         for (int record : names.keySet().toArray(new Integer[0])) {

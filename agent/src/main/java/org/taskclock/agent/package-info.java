@@ -2,8 +2,8 @@
 // Copyright the TaskClock authors
 
 /**
- * The agent. It makes ThreadMXBean read from the clock, accounts for virtual threads, and counts or suppresses
- * {@code Thread.yield}, all without changes to the program.
+ * The agent. Without changes to the program, it makes ThreadMXBean read from the clock, accounts for virtual threads,
+ * and counts or suppresses {@code Thread.yield}.
  *
  * <p>The JVM calls {@link org.taskclock.agent.Agent}. Everything else is loaded by
  * {@link org.taskclock.agent.AgentLoader}, so it is invisible to the program, and

@@ -40,11 +40,11 @@ class AgentAttachTest {
     }
 
     /**
-     * Returns whether user times come from the clock. Only the clock's are fine-grained: the JVM's are text in steps of
-     * 10 ms, or ticks, and the same for many calls in a row.
+     * Returns whether user times come from the clock. Only the clock's user times are fine-grained. The JVM's have a
+     * resolution of 10 ms or of a tick, so many calls in a row return the same value.
      */
     private static boolean answersFromClock() {
-        // The clock may stop for a short time after a hypervisor stole time that the kernel deducts.
+        // The clock may stop briefly after a hypervisor stole time that the kernel deducts.
         for (int i = 0; i < 10; i++) if (isFineGrained()) return true;
         return false;
     }
@@ -74,7 +74,7 @@ class AgentAttachTest {
             for (int i = 0; i < 3; i++) {
                 assertThat(attach(self, null))
                         .contains("threadmxbean=on,yield=pass")
-                        .doesNotContain("left out");
+                        .doesNotContain("unavailable");
                 assertThat(answersFromClock()).isTrue();
                 assertThat(attach(self, "yield=count")).contains("threadmxbean=on,yield=count");
                 TaskClockMXBean bean = AgentCheck.bean();
@@ -82,7 +82,7 @@ class AgentAttachTest {
                 for (int k = 0; k < 100; k++) Thread.yield();
                 assertThat(ownYields(bean)).isEqualTo(yields + 100);
                 assertThat(attach(self, "threadmxbean=off,bean=off"))
-                        .as("other options stay")
+                        .as("options that were not given")
                         .contains("threadmxbean=off,yield=count");
                 assertThat(answersFromClock()).isFalse();
                 assertThat(attach(self, "jfr=off")).contains("threadmxbean=off,yield=count");
@@ -136,7 +136,7 @@ class AgentAttachTest {
             assertThat(after.get("late")).isEqualTo("1");
             assertThat(before.get("later")).isEqualTo("2");
             assertThat(self.getAgentProperties()).containsEntry("late", "1").containsEntry("later", "2");
-            // Like the management agent and the tools that use it.
+            // Tools start and find the management agent in this way.
             String address = self.startLocalManagementAgent();
             assertThat(self.startLocalManagementAgent()).isEqualTo(address).startsWith("service:jmx:rmi:");
             self.detach();
@@ -172,7 +172,7 @@ class AgentAttachTest {
     @Test
     void shouldLeaveNothingBehind() throws IOException, InterruptedException {
         String rounds = System.getProperty("attach.rounds", "1000");
-        // Otherwise the JVM's own threads start and end and would be mistaken for the agent's.
+        // Otherwise, the JVM's own threads would start and end, and would be mistaken for the agent's.
         JvmLauncher jvm = attachable().option("-XX:+UseSerialGC", "-XX:-UseDynamicNumberOfCompilerThreads");
         jvm.run(Rounds.class, rounds).assertSilent();
     }
@@ -180,8 +180,8 @@ class AgentAttachTest {
     static final class Rounds {
         private static final int WARM_UP = 300;
         /**
-         * The JVM's method profiles are in Metaspace, too, and grow for a while. A leak of one class per round would be
-         * twice this.
+         * The JVM's method profiles are in Metaspace, too, and grow for a while. A leak of one class per round would
+         * exceed this by a factor of two.
          */
         private static final long METASPACE_TOLERANCE = 1_000_000;
         /** Carriers of virtual threads start and end. */
@@ -207,8 +207,8 @@ class AgentAttachTest {
             }
 
             /**
-             * Omits sockets: the agent opens none, and on JDK 21 and later each attach leaves one, even with an empty
-             * agent.
+             * Returns the number of open files except sockets. The agent opens no sockets, but on JDK 21 and later each
+             * attach leaves one open, even with an empty agent.
              */
             private static long openFiles() throws IOException {
                 try (Stream<Path> entries = Files.list(Path.of("/proc/self/fd"))) {
@@ -239,8 +239,7 @@ class AgentAttachTest {
             Thread yielder = new Thread(Rounds::yieldOften, "yielder");
             yielder.start();
             for (int i = 0; i < 4 && JvmLauncher.feature() >= 21; i++) {
-                Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, (Runnable)
-                        Rounds::yieldOften);
+                VirtualThreadStarter.start("", Rounds::yieldOften);
             }
             VirtualMachine self = self();
             for (int i = 0; i < WARM_UP; i++) round(self);
@@ -260,10 +259,10 @@ class AgentAttachTest {
         private static void round(VirtualMachine self) throws Exception {
             assertThat(attach(self, "yield=count"))
                     .contains("threadmxbean=on,yield=count")
-                    .doesNotContain("left out");
+                    .doesNotContain("unavailable");
             assertThat(attach(self, "detach"))
                     .contains("threadmxbean=off,yield=pass")
-                    .doesNotContain("left out");
+                    .doesNotContain("unavailable");
         }
 
         private static void read() {
@@ -272,7 +271,7 @@ class AgentAttachTest {
                 assertThat(BEAN.getCurrentThreadCpuTime()).isPositive();
                 assertThat(BEAN.getCurrentThreadUserTime()).isNotNegative();
                 assertThat(BEAN.getThreadUserTime(ids)).hasSameSizeAs(ids);
-                // Leaves the CPU to the thread that attaches.
+                // Leaves the processor to the thread that attaches.
                 LockSupport.parkNanos(100_000);
             }
         }

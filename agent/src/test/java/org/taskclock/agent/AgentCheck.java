@@ -12,9 +12,9 @@ import javax.management.MBeanServer;
 import javax.management.ObjectName;
 
 /**
- * A program that checks each feature of the agent once. It needs nothing but the JDK, so it runs in any environment.
- * The agent must run with {@code yield=count}. The system property {@code test.expectedBackend} names the expected
- * backend. On success the program prints nothing; a failure ends the JVM with exit code 1.
+ * A program that checks each feature of the agent once. It needs only the JDK, so it runs in any environment. The agent
+ * must run with {@code yield=count}. The system property {@code test.expectedBackend} names the expected backend. On
+ * success the program prints nothing; a failure ends the JVM with exit code 1.
  */
 @SuppressWarnings("ThreadPriorityCheck") // yields are under test
 final class AgentCheck {
@@ -30,7 +30,7 @@ final class AgentCheck {
 
     public static void main(String[] args) throws Exception {
         String state = System.getProperty("taskclock.agent", "no agent");
-        check(state.contains("threadmxbean=on,yield=count") && !state.contains("left out"), state);
+        check(state.contains("threadmxbean=on,yield=count") && !state.contains("unavailable"), state);
         String backend = System.getProperty("test.expectedBackend");
         check(
                 backend == null || backend.equals(bean().getBackend()),
@@ -41,7 +41,7 @@ final class AgentCheck {
         if (Runtime.version().feature() >= 21) checkAccounts();
     }
 
-    /** Returns the bean. Waits for it, because it is registered while the program starts. */
+    /** Returns the bean. Waits for it, because it may be registered only after the program has started. */
     static TaskClockMXBean bean() throws Exception {
         MBeanServer server = ManagementFactory.getPlatformMBeanServer();
         ObjectName name = new ObjectName(TaskClockMXBean.NAME);
@@ -84,7 +84,7 @@ final class AgentCheck {
         long[] cpus = BEAN.getThreadCpuTime(ids);
         busy.interrupt();
         busy.join();
-        // On JDK 25.0.5 and later it is the JVM's user time in ticks, which can exceed the CPU time.
+        // On JDK 25.0.5 and later, this is the JVM's user time in ticks, which can exceed the CPU time.
         long tolerance = Runtime.version().feature() < 25 ? 0 : 100_000_000;
         check(users[0] >= 0 && users[0] <= cpus[0] + tolerance, "other thread: user " + users[0] + ", cpu " + cpus[0]);
         check(users[1] > 0 && users[1] <= cpus[1], "own id: user " + users[1] + ", cpu " + cpus[1]);
@@ -109,7 +109,7 @@ final class AgentCheck {
             }
         }
         for (Thread thread : threads) thread.join();
-        // A joined thread may not have left the kernel yet. It is then listed by its full name.
+        // The kernel thread of a joined thread may still exist. The thread is then listed by its full name.
         long platform = 0;
         long virtual = 0;
         for (TaskClockMXBean.Yielder yielder : bean.getYielders()) {

@@ -31,7 +31,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Runs the agent in all kinds of JVMs, next to other agents, and in restricted environments. */
+/** Runs the agent in JVMs of many kinds, together with other agents, and in restricted environments. */
 @SuppressWarnings("ThreadPriorityCheck") // yields are under test
 class EnvironmentTest {
     @TempDir
@@ -48,16 +48,16 @@ class EnvironmentTest {
     void shouldWorkWithEachCollector(String name) throws IOException, InterruptedException {
         String option = "-XX:+Use" + name + "GC";
         assumeTrue(
-                JvmLauncher.withoutAgent().option(option).run(Nothing.class).exit() == 0,
-                "this JVM does not have the collector " + name);
+                JvmLauncher.withoutAgent().option(option).run(Empty.class).exit() == 0,
+                "this JVM does not have the garbage collector " + name);
         counting().option(option, "-Xmx96m").run(AgentCheck.class).assertSilent();
     }
 
-    static final class Nothing {
+    static final class Empty {
         public static void main(String[] args) {}
     }
 
-    /** Creates a jar with the test program. Class archives do not include classes from directories. */
+    /** Creates a jar with the test programs, because class archives do not include classes from directories. */
     private Path programJar() throws IOException {
         Path jar = directory.resolve("program.jar");
         Path classes = programClasses();
@@ -90,18 +90,10 @@ class EnvironmentTest {
 
     @Test
     void shouldWorkWithAClassArchive() throws IOException, InterruptedException {
-        Path archive = directory.resolve("archive.jsa");
         Path jar = programJar();
-        createArchive(
-                archive,
-                JvmLauncher.withoutAgent().classPath(jar.toString()).option("-XX:ArchiveClassesAtExit=" + archive));
-        Path loaded = directory.resolve("loaded");
-        counting()
-                .classPath(jar.toString())
-                .option("-XX:SharedArchiveFile=" + archive, "-Xlog:class+load:file=" + loaded)
-                .run(AgentCheck.class)
-                .assertSilent();
-        assertThat(loaded).content().contains(AgentCheck.class.getName() + " source: shared objects file (top)");
+        Path archive = directory.resolve("archive.jsa");
+        createArchive(JvmLauncher.withoutAgent(), jar, "-XX:ArchiveClassesAtExit=", archive);
+        assertLoadsFromArchive(jar, "-XX:SharedArchiveFile=", archive, "shared objects file (top)");
     }
 
     /**
@@ -113,8 +105,7 @@ class EnvironmentTest {
     void shouldWorkWithAnAheadOfTimeCache() throws IOException, InterruptedException {
         Path jar = programJar();
         Path without = directory.resolve("without.aot");
-        createArchive(
-                without, JvmLauncher.withoutAgent().classPath(jar.toString()).option("-XX:AOTCacheOutput=" + without));
+        createArchive(JvmLauncher.withoutAgent(), jar, "-XX:AOTCacheOutput=", without);
         JvmLauncher.Result result = counting()
                 .classPath(jar.toString())
                 .option("-XX:AOTCache=" + without)
@@ -124,29 +115,35 @@ class EnvironmentTest {
                 .contains("[error][aot]", "java.instrument specified during runtime but not during dump time");
 
         Path with = directory.resolve("with.aot");
-        // Without accounting for virtual threads, because a changed class of the JDK cannot be archived.
-        createArchive(
-                with,
-                JvmLauncher.withAgent("vthreads=off").classPath(jar.toString()).option("-XX:AOTCacheOutput=" + with));
-        Path loaded = directory.resolve("loaded");
-        counting()
-                .classPath(jar.toString())
-                .option("-XX:AOTCache=" + with, "-Xlog:class+load:file=" + loaded)
-                .run(AgentCheck.class)
-                .assertSilent();
-        assertThat(loaded).content().contains(AgentCheck.class.getName() + " source: shared objects file");
+        // Without accounting for virtual threads, because a changed JDK class cannot be archived.
+        createArchive(JvmLauncher.withAgent("vthreads=off"), jar, "-XX:AOTCacheOutput=", with);
+        assertLoadsFromArchive(jar, "-XX:AOTCache=", with, "shared objects file");
     }
 
     /** Loads the classes to archive. */
-    static final class Trained {
+    static final class TrainingRun {
         public static void main(String[] args) throws ClassNotFoundException {
             Class.forName(AgentCheck.class.getName());
         }
     }
 
-    private static void createArchive(Path archive, JvmLauncher jvm) throws IOException, InterruptedException {
-        JvmLauncher.Result result = jvm.run(Trained.class);
+    private static void createArchive(JvmLauncher jvm, Path jar, String option, Path archive)
+            throws IOException, InterruptedException {
+        JvmLauncher.Result result =
+                jvm.classPath(jar.toString()).option(option + archive).run(TrainingRun.class);
         assertThat(archive).as(result.toString()).isNotEmptyFile();
+    }
+
+    /** Runs the agent check with an archive, and asserts that its class is loaded from the archive. */
+    private void assertLoadsFromArchive(Path jar, String option, Path archive, String source)
+            throws IOException, InterruptedException {
+        Path loaded = directory.resolve("loaded");
+        counting()
+                .classPath(jar.toString())
+                .option(option + archive, "-Xlog:class+load:file=" + loaded)
+                .run(AgentCheck.class)
+                .assertSilent();
+        assertThat(loaded).content().contains(AgentCheck.class.getName() + " source: " + source);
     }
 
     // ---- class loaders of the program
@@ -154,7 +151,7 @@ class EnvironmentTest {
     /** Returns a directory with the test programs and nothing else. */
     private Path programClasses() throws IOException {
         Path classes = Files.createDirectories(directory.resolve("program/org/taskclock/agent"));
-        for (Class<?> type : List.of(AgentCheck.class, Trained.class, Visible.class, Yielding.class)) {
+        for (Class<?> type : List.of(AgentCheck.class, TrainingRun.class, ClassVisibility.class, Yielding.class)) {
             String file = type.getName().substring(type.getPackageName().length() + 1) + ".class";
             try (InputStream in = type.getResourceAsStream(file)) {
                 Files.copy(in, classes.resolve(file));
@@ -165,10 +162,13 @@ class EnvironmentTest {
 
     @Test
     void shouldHideThirdPartyClassesFromTheProgram() throws IOException, InterruptedException {
-        counting().classPath(programClasses().toString()).run(Visible.class).assertSilent();
+        counting()
+                .classPath(programClasses().toString())
+                .run(ClassVisibility.class)
+                .assertSilent();
     }
 
-    static final class Visible {
+    static final class ClassVisibility {
         public static void main(String[] args) throws Exception {
             AgentCheck.main(args);
             for (String name : new String[] {"org.objectweb.asm.ClassReader", "org.taskclock.TaskClock"}) {
@@ -184,7 +184,8 @@ class EnvironmentTest {
     }
 
     /**
-     * Creates a copy of the clock in another package, whose name has the same length: class files have names as text.
+     * Creates a copy of the clock in another package. The package name has the same length, because class files store
+     * the length of each name.
      */
     private Path shadedClock() throws IOException {
         Path shaded = directory.resolve("shaded.jar");
@@ -209,7 +210,7 @@ class EnvironmentTest {
     }
 
     @Test
-    void shouldShareItsStateWithCopiesInTheProgram() throws IOException, InterruptedException {
+    void shouldShareStateWithCopiesOfTheClockInTheProgram() throws IOException, InterruptedException {
         counting()
                 .option("-Dclock.jar=" + System.getProperty("clock.jar"), "-Dshaded.jar=" + shadedClock())
                 .option(JvmLauncher.feature() >= 22 ? "--enable-native-access=ALL-UNNAMED" : "-Dnothing=")
@@ -217,7 +218,7 @@ class EnvironmentTest {
                 .assertSilent();
     }
 
-    /** A program with a copy on its class path, and two more copies that are loaded and unloaded. */
+    /** A program with a copy of the clock on its class path, which also loads and unloads two more copies. */
     static final class Copies {
         public static void main(String[] args) throws Exception {
             assertAgrees(org.taskclock.TaskClock.class);
@@ -260,8 +261,7 @@ class EnvironmentTest {
         }
 
         private static WeakReference<Class<?>> useCopy(String jar, String name) throws Exception {
-            URL[] urls = {Path.of(jar).toUri().toURL()};
-            try (URLClassLoader loader = new URLClassLoader(urls, ClassLoader.getPlatformClassLoader())) {
+            try (URLClassLoader loader = isolatedLoader(jar)) {
                 Class<?> clock = loader.loadClass(name);
                 assertThat(clock.getClassLoader()).isSameAs(loader);
                 assertAgrees(clock);
@@ -270,16 +270,22 @@ class EnvironmentTest {
         }
     }
 
+    /** Returns a class loader that finds only the classes at this path and those of the JDK. */
+    private static URLClassLoader isolatedLoader(String path) throws IOException {
+        URL[] urls = {Path.of(path).toUri().toURL()};
+        return new URLClassLoader(urls, ClassLoader.getPlatformClassLoader());
+    }
+
     private static void assertIsUnloaded(WeakReference<Class<?>> type) throws InterruptedException {
         for (int i = 0; i < 100 && type.get() != null; i++) {
             System.gc();
             Thread.sleep(10);
         }
-        assertThat(type.get()).as("class that should be unloaded").isNull();
+        assertThat(type.get()).as("the class must have been unloaded").isNull();
     }
 
     @Test
-    void shouldNotPreventClassesThatYieldedFromUnloading() throws IOException, InterruptedException {
+    void shouldNotPreventUnloadingOfClassesThatYielded() throws IOException, InterruptedException {
         counting().option("-Dprogram=" + programClasses()).run(Unloading.class).assertSilent();
     }
 
@@ -292,8 +298,7 @@ class EnvironmentTest {
         }
 
         private static WeakReference<Class<?>> runYieldingClass() throws Exception {
-            URL[] urls = {Path.of(System.getProperty("program")).toUri().toURL()};
-            try (URLClassLoader loader = new URLClassLoader(urls, ClassLoader.getPlatformClassLoader())) {
+            try (URLClassLoader loader = isolatedLoader(System.getProperty("program"))) {
                 Class<?> type = loader.loadClass(Yielding.class.getName());
                 assertThat(type.getClassLoader()).isSameAs(loader);
                 Thread thread = new Thread((Runnable) type.getConstructor().newInstance());
@@ -323,7 +328,7 @@ class EnvironmentTest {
         String ours = "-javaagent:" + System.getProperty("agent.jar") + "=yield=count";
         JvmLauncher.withoutAgent()
                 .option(isFirst ? option : ours, isFirst ? ours : option)
-                // Otherwise the JVM warns that it shares fewer classes when an agent appends to the boot class path.
+                // Otherwise, the JVM warns that it shares fewer classes when an agent appends to the boot class path.
                 .option("-Xshare:off", "-Dotel.javaagent.logging=none")
                 .option("-Dotel.traces.exporter=none", "-Dotel.metrics.exporter=none", "-Dotel.logs.exporter=none")
                 .run(WithOtherAgent.class, other)
@@ -345,7 +350,7 @@ class EnvironmentTest {
 
     // ---- restricted environments
 
-    /** Creates a directory with the two libraries, as the documentation describes. */
+    /** Creates a directory with the two native libraries, as the documentation describes. */
     private Path libraries() throws IOException {
         Path libraries = Files.createDirectory(directory.resolve("libraries"));
         try (JarFile jar = new JarFile(System.getProperty("agent.jar"))) {
@@ -363,18 +368,7 @@ class EnvironmentTest {
     @Test
     void shouldWorkIfNothingCanBeWritten() throws IOException, InterruptedException {
         // No file can be created in /proc.
-        JvmLauncher jvm = counting().option("-Djava.io.tmpdir=/proc", "-XX:-UsePerfData");
-        JvmLauncher.Result result = jvm.run(Nothing.class);
-        assertThat(result.exit()).isZero();
-        assertThat(result.err().lines())
-                .as(result.toString())
-                .singleElement()
-                .asString()
-                .startsWith("taskclock: agent: ")
-                .contains("taskclock.library.path");
-        jvm.option("-Dtaskclock.library.path=" + libraries())
-                .run(AgentCheck.class)
-                .assertSilent();
+        assertRequiresLibraryPath(counting().option("-Djava.io.tmpdir=/proc", "-XX:-UsePerfData"));
     }
 
     @Test
@@ -386,10 +380,15 @@ class EnvironmentTest {
         List<String> wrapper =
                 Stream.concat(Stream.of(mount), Stream.of(noexec.toString())).collect(Collectors.toList());
         assumeTrue(
-                JvmLauncher.withoutAgent().wrappedBy(wrapper).run(Nothing.class).exit() == 0,
+                JvmLauncher.withoutAgent().wrappedBy(wrapper).run(Empty.class).exit() == 0,
                 "this machine does not allow mounting a file system");
-        JvmLauncher jvm = counting().option("-Djava.io.tmpdir=" + noexec).wrappedBy(wrapper);
-        JvmLauncher.Result result = jvm.run(Nothing.class);
+        assertRequiresLibraryPath(
+                counting().option("-Djava.io.tmpdir=" + noexec).wrappedBy(wrapper));
+    }
+
+    /** Asserts that the agent's message names the property for the path of the libraries, and that setting it helps. */
+    private void assertRequiresLibraryPath(JvmLauncher jvm) throws IOException, InterruptedException {
+        JvmLauncher.Result result = jvm.run(Empty.class);
         assertThat(result.exit()).isZero();
         assertThat(result.err().lines())
                 .as(result.toString())
@@ -406,7 +405,7 @@ class EnvironmentTest {
     void shouldWorkForAnUnprivilegedUser() throws IOException, InterruptedException {
         JvmLauncher jvm = counting().classPath(programClasses().toString());
         if (isRoot()) {
-            // Other users may not be able to read our directories, so the program gets copies.
+            // Other users may not be able to read our directories, so they get copies of the files.
             Path agent = Files.copy(Path.of(System.getProperty("agent.jar")), directory.resolve("agent.jar"));
             try (Stream<Path> paths = Files.walk(directory)) {
                 for (Path path : (Iterable<Path>) paths::iterator)

@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 
 /** Runs a program in a separate JVM, on the JDK and class path of this one. */
 final class JvmLauncher {
-    /** Far more than any program needs, so that only a program that hangs is killed. */
+    /** Far longer than any program takes, so that only a hung program is killed. */
     private static final int TIMEOUT_SECONDS = 240;
 
     /** The exit code and the output of a program. */
@@ -66,7 +66,7 @@ final class JvmLauncher {
         command.addAll(List.of(arguments));
         ProcessBuilder builder =
                 new ProcessBuilder(command).redirectOutput(out.toFile()).redirectError(err.toFile());
-        // With these variables, a JVM prints a line of its own.
+        // If these variables are set, the JVM prints a line about them.
         builder.environment().keySet().removeAll(List.of("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"));
         return builder.start();
     }

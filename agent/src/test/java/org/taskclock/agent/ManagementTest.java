@@ -11,7 +11,6 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadInfo;
 import java.lang.management.ThreadMXBean;
 import java.lang.reflect.Field;
-import java.lang.reflect.Method;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -37,14 +36,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Reads the bean, the report, and the events. */
+/** Tests the bean, the report, and the Flight Recorder events. */
 class ManagementTest {
     @Test
-    void shouldOfferABeanOfOpenTypes() throws IOException, InterruptedException {
-        JvmLauncher.withAgent("yield=count").run(Bean.class).assertSilent();
+    void shouldOfferABeanWithOpenTypes() throws IOException, InterruptedException {
+        JvmLauncher.withAgent("yield=count").run(BeanClient.class).assertSilent();
     }
 
-    static final class Bean {
+    static final class BeanClient {
         public static void main(String[] args) throws Exception {
             TaskClockMXBean bean = AgentCheck.bean();
             MBeanServer server = ManagementFactory.getPlatformMBeanServer();
@@ -76,23 +75,23 @@ class ManagementTest {
     @Timeout(60)
     @SuppressWarnings("BanJNDI")
     void shouldAnswerRemoteClients(@TempDir Path directory) throws Exception {
-        Process served =
-                JvmLauncher.withAgent("").start(directory.resolve("out"), directory.resolve("err"), Served.class);
+        Process process =
+                JvmLauncher.withAgent("").start(directory.resolve("out"), directory.resolve("err"), BusyProgram.class);
         try {
             awaitReady(directory.resolve("out"));
-            VirtualMachine machine = VirtualMachine.attach(Long.toString(served.pid()));
-            String address = machine.startLocalManagementAgent();
-            machine.detach();
+            VirtualMachine jvm = VirtualMachine.attach(Long.toString(process.pid()));
+            String address = jvm.startLocalManagementAgent();
+            jvm.detach();
             try (JMXConnector connector = JMXConnectorFactory.connect(new JMXServiceURL(address))) {
                 checkRemotely(connector.getMBeanServerConnection());
             }
         } finally {
-            served.destroyForcibly().waitFor();
+            process.destroyForcibly().waitFor();
         }
         assertThat(directory.resolve("err")).isEmptyFile();
     }
 
-    /** Waits until the program runs, because attaching to a JVM that is starting can fail. */
+    /** Waits until the program is running, because attaching to a JVM that is still starting can fail. */
     private static void awaitReady(Path out) throws IOException, InterruptedException {
         while (Files.size(out) == 0) Thread.sleep(10);
     }
@@ -100,32 +99,30 @@ class ManagementTest {
     @Test
     @Timeout(60)
     void shouldReportToAttachedTools(@TempDir Path directory) throws Exception {
-        Process served = JvmLauncher.withAgent("yield=count")
-                .start(directory.resolve("out"), directory.resolve("err"), Served.class);
-        Path request = Path.of("/tmp/.taskclock_report_" + served.pid());
+        Process process = JvmLauncher.withAgent("yield=count")
+                .start(directory.resolve("out"), directory.resolve("err"), BusyProgram.class);
+        Path request = Path.of("/tmp/.taskclock_report_" + process.pid());
         try {
             awaitReady(directory.resolve("out"));
-            VirtualMachine machine = VirtualMachine.attach(Long.toString(served.pid()));
-            assertThat(machine.getAgentProperties())
-                    .as("without a request file")
-                    .doesNotContainKey("taskclock.report");
+            VirtualMachine jvm = VirtualMachine.attach(Long.toString(process.pid()));
+            assertThat(jvm.getAgentProperties()).as("without a request file").doesNotContainKey("taskclock.report");
             Files.createFile(request);
-            assertThat(machine.getAgentProperties().getProperty("taskclock.report"))
+            assertThat(jvm.getAgentProperties().getProperty("taskclock.report"))
                     .startsWith("{\"version\":\"")
                     .contains("\"yieldMode\":\"count\",\"platformYields\":", "\"virtualThreads\":[", "\"reportNanos\":")
                     .endsWith("}");
-            // Properties that other code adds are included.
-            machine.startLocalManagementAgent();
-            assertThat(machine.getAgentProperties())
+            // The properties that other code adds are still there.
+            jvm.startLocalManagementAgent();
+            assertThat(jvm.getAgentProperties())
                     .containsKeys("com.sun.management.jmxremote.localConnectorAddress", "sun.java.command");
-            machine.loadAgent(System.getProperty("agent.jar"), "detach");
-            assertThat(machine.getAgentProperties())
+            jvm.loadAgent(System.getProperty("agent.jar"), "detach");
+            assertThat(jvm.getAgentProperties())
                     .doesNotContainKey("taskclock.report")
                     .containsKey("com.sun.management.jmxremote.localConnectorAddress");
-            machine.detach();
+            jvm.detach();
         } finally {
             Files.deleteIfExists(request);
-            served.destroyForcibly().waitFor();
+            process.destroyForcibly().waitFor();
         }
     }
 
@@ -133,7 +130,7 @@ class ManagementTest {
     private static void checkRemotely(MBeanServerConnection connection) throws Exception {
         ThreadMXBean threads = ManagementFactory.newPlatformMXBeanProxy(
                 connection, ManagementFactory.THREAD_MXBEAN_NAME, ThreadMXBean.class);
-        // The time of the thread that answers in the other JVM.
+        // The CPU time of the thread in the other JVM that answers this call.
         long cpu = threads.getCurrentThreadCpuTime();
         assertThat(threads.getCurrentThreadUserTime()).isBetween(0L, cpu + 1_000_000_000L);
         assertThatThrownBy(() -> threads.getThreadCpuTime(0))
@@ -141,30 +138,30 @@ class ManagementTest {
         long busy = 0;
         for (ThreadInfo info : threads.getThreadInfo(threads.getAllThreadIds(), 0))
             if (info.getThreadName().equals("busy")) busy = info.getThreadId();
-        Set<Long> times = new HashSet<>();
+        Set<Long> remainders = new HashSet<>();
         for (int i = 0; i < 20; i++) {
-            times.add(threads.getThreadUserTime(busy) % 10_000_000);
+            remainders.add(threads.getThreadUserTime(busy) % 10_000_000);
             Thread.sleep(15);
         }
-        // The JVM's times are multiples of 10 ms, or of a tick.
-        assertThat(times).hasSizeGreaterThan(ThreadTimes.isTextInThisJdk() ? 10 : 1);
+        // The JVM's own times are multiples of 10 ms or of a tick.
+        assertThat(remainders).hasSizeGreaterThan(ThreadTimes.isTextInThisJdk() ? 10 : 1);
 
         TaskClockMXBean bean =
                 JMX.newMXBeanProxy(connection, new ObjectName(TaskClockMXBean.NAME), TaskClockMXBean.class);
-        assertThat(bean.isThreadTimes()).isTrue();
+        assertThat(bean.isThreadMXBeanReplaced()).isTrue();
         assertThat(bean.getThreads())
                 .extracting(TaskClockMXBean.ThreadTime::getName)
                 .contains("busy");
         bean.setYieldMode("count");
         assertThat(bean.getYieldMode()).isEqualTo("count");
-        // Like a console, without the classes of the agent.
+        // Clients such as JConsole do not have the agent's classes.
         CompositeData[] verdicts =
                 (CompositeData[]) connection.getAttribute(new ObjectName(TaskClockMXBean.NAME), "Backends");
         assertThat(verdicts).hasSize(4).allSatisfy(v -> assertThat(v.containsKey("reason"))
                 .isTrue());
     }
 
-    static final class Served {
+    static final class BusyProgram {
         private static volatile double unusedSink;
 
         public static void main(String[] args) {
@@ -183,19 +180,19 @@ class ManagementTest {
         Path loaded = directory.resolve("loaded");
         JvmLauncher.withAgent("")
                 .option("-Xlog:class+load:file=" + loaded, "-Dloaded=" + loaded)
-                .run(NoServer.class)
+                .run(LoadedClasses.class)
                 .assertSilent();
     }
 
-    /** Creating the server would initialize logging, which programs may want to configure first. */
-    static final class NoServer {
+    /** Creating the server initializes logging, which the program may want to configure first. */
+    static final class LoadedClasses {
         public static void main(String[] args) throws Exception {
             String loaded = Files.readString(Path.of(System.getProperty("loaded")));
             assertThat(loaded)
                     .contains("java.lang.TaskClockHooks")
                     .doesNotContain("com.sun.jmx.mbeanserver.JmxMBeanServer ")
                     .doesNotContain("java.util.logging.LogManager ");
-            assertThat(AgentCheck.bean().isThreadTimes()).isTrue();
+            assertThat(AgentCheck.bean().isThreadMXBeanReplaced()).isTrue();
         }
     }
 
@@ -217,20 +214,20 @@ class ManagementTest {
                     () -> bean.setEnabled(false),
                     () -> bean.setYieldMode("off"),
                     () -> bean.setVirtualYieldMode("off"),
-                    () -> bean.setThreadTimes(false),
+                    () -> bean.setThreadMXBeanReplaced(false),
                     bean::detach);
             for (ThrowingCallable change : changes) {
                 assertThatThrownBy(change).hasStackTraceContaining("the agent was started with bean=read");
             }
             assertThat(bean.isEnabled()).isTrue();
             assertThat(bean.getYieldMode()).isEqualTo("pass");
-            assertThat(bean.isThreadTimes()).isTrue();
+            assertThat(bean.isThreadMXBeanReplaced()).isTrue();
         }
     }
 
-    /** No public method gives the program the agent's privileges in the JVM. */
+    /** The program cannot get the agent's privileges in the JVM through a public method. */
     @Test
-    void shouldNotGiveItsPrivilegesToTheProgram() throws IOException, InterruptedException {
+    void shouldNotGiveTheProgramItsPrivileges() throws IOException, InterruptedException {
         JvmLauncher.withAgent("yield=count").run(Privileges.class).assertSilent();
     }
 
@@ -241,18 +238,15 @@ class ManagementTest {
             ObjectName name = new ObjectName(TaskClockMXBean.NAME);
             assertThat(server.getClassLoaderFor(name)).isNull();
             assertThat(System.getProperties()).doesNotContainKeys("taskclock.hooks", "taskclock.bean");
-            Object hooks = Class.forName("java.lang.TaskClockHooks");
-            for (Method method : ((Class<?>) hooks).getMethods()) {
-                if (!method.getName().equals("bean")) continue;
-                // Null if the platform created its server before the agent offered the bean.
-                Object bean = method.invoke(null);
-                if (bean != null) assertThat(bean.getClass().getClassLoader()).isNull();
-            }
+            // Null if the platform created its server before the agent offered the bean.
+            Object bean =
+                    Class.forName("java.lang.TaskClockHooks").getMethod("bean").invoke(null);
+            if (bean != null) assertThat(bean.getClass().getClassLoader()).isNull();
             Class<?> agent = Class.forName("org.taskclock.agent.Agent");
             Class<?> loaderType = Class.forName("org.taskclock.agent.AgentLoader");
             assertThat(agent.getFields()).isEmpty();
             assertThat(loaderType.getFields()).isEmpty();
-            // Even with the loader, obtained through private fields, a program gets nothing more.
+            // Even a program that gets the loader through a private field cannot use it.
             Field loaded = agent.getDeclaredField("loaded");
             loaded.setAccessible(true);
             Object loader = loaded.get(null);
@@ -276,7 +270,7 @@ class ManagementTest {
     static final class Events {
         public static void main(String[] args) throws Exception {
             yieldFor(1_000_000_000L);
-            // A recording that does not enable the events contains none.
+            // A recording contains the events only if it enables them.
             assertThat(record(List.of(), 1_500_000_000L)).isEmpty();
             List<RecordedEvent> events =
                     record(List.of("org.taskclock.ThreadCpu", "org.taskclock.YieldSite"), 2_500_000_000L);
@@ -288,7 +282,7 @@ class ManagementTest {
                     assertThat(event.getDuration("userTime").plus(event.getDuration("systemTime")))
                             .isEqualTo(event.getDuration("cpuTime"));
                     assertThat(event.getDuration("cpuTime"))
-                            .as("the first event covers its period, not all time before")
+                            .as("the first event covers only its period")
                             .isLessThan(Duration.ofMillis(1_500));
                     cpu = cpu.plus(event.getDuration("cpuTime"));
                     assertThat(event.getDuration("totalCpuTime")).isGreaterThan(cpu);
@@ -298,7 +292,7 @@ class ManagementTest {
                     yields += event.getLong("yields");
                 }
             }
-            assertThat(cpu).isGreaterThan(Duration.ofMillis(100)); // the threads compete for the CPU
+            assertThat(cpu).isGreaterThan(Duration.ofMillis(100)); // little, because other processes may be running
             assertThat(yields).isGreaterThan(100);
         }
 

@@ -41,7 +41,7 @@ class RobustnessTest {
 
     // ---- another agent
 
-    /** Another agent. When the program calls it, it redefines VirtualThread with the class file that the JDK ships. */
+    /** Another agent. When called by the program, it redefines VirtualThread with the JDK's own class file. */
     public static final class RedefiningAgent {
         private static Instrumentation instrumentation;
 
@@ -87,9 +87,10 @@ class RobustnessTest {
         assertThat(result.err().lines())
                 .as(result.err())
                 .hasSize(4)
-                .filteredOn(line -> line.contains("another agent had undone the change of java.lang.VirtualThread"))
+                .filteredOn(line ->
+                        line.contains("another agent undid the change to java.lang.VirtualThread: reapplied it"))
                 .hasSize(3);
-        assertThat(result.err()).contains("left out: vthreads: another agent keeps undoing the change");
+        assertThat(result.err()).contains("unavailable: vthreads: another agent keeps undoing the change");
     }
 
     static final class PatchUndone {
@@ -97,15 +98,15 @@ class RobustnessTest {
             TaskClockMXBean bean = AgentCheck.bean();
             assertThat(isAccounted()).isTrue();
             for (int i = 0; i < 4; i++) {
-                // Gives the agent time to see that its change works.
+                // Gives the agent time to check that its patch works.
                 Thread.sleep(2_500);
                 RedefiningAgent.redefine();
                 assertThat(isAccounted()).isFalse();
                 assertThat(awaitAccounted()).isEqualTo(i < 3);
             }
-            assertThat(bean.isAccountingVirtualThreads()).isFalse();
-            assertThat(System.getProperty("taskclock.agent")).contains("vthreads=off", "left out: vthreads");
-            assertThat(bean.getParts())
+            assertThat(bean.isVirtualThreadAccounting()).isFalse();
+            assertThat(System.getProperty("taskclock.agent")).contains("vthreads=off", "unavailable: vthreads");
+            assertThat(bean.getFeatures())
                     .filteredOn(part -> part.getName().equals("vthreads"))
                     .hasSize(1)
                     .allMatch(part ->
@@ -131,7 +132,7 @@ class RobustnessTest {
 
     // ---- exhausted resources
 
-    /** The agent's threads survive, even if the program interrupts them, and the JVM prints nothing. */
+    /** The agent's threads must survive, even if the program interrupts them, and the JVM must not print anything. */
     @Test
     void shouldSurviveAFullHeapAndAFullStack(@TempDir Path summaries) throws IOException, InterruptedException {
         JvmLauncher.withAgent("yield=count,summary=" + summaries)
@@ -148,7 +149,7 @@ class RobustnessTest {
         private static byte[] code;
         private static int loaded;
 
-        /** Defined many times, each time by a new class loader. */
+        /** A class that is defined many times, each time by a new class loader. */
         static final class Loaded {}
 
         private static final class Loader extends ClassLoader {
@@ -211,7 +212,7 @@ class RobustnessTest {
             }
         }
 
-        /** Leaves no heap, and then little heap, for longer than the agent's threads sleep. */
+        /** Fills the heap again and again, for longer than the agent's threads sleep. */
         private static void fillHeap() {
             List<byte[]> blocks = new ArrayList<>();
             long end = System.nanoTime() + FULL_MILLIS * 1_000_000;
@@ -246,7 +247,7 @@ class RobustnessTest {
         }
     }
 
-    /** Each redefinition of a class leaks memory, and counts as a loaded class. */
+    /** Each redefinition of a class leaks memory, and is counted as a loaded class. */
     @Test
     void shouldNotRedefineClassesRepeatedly() throws IOException, InterruptedException {
         JvmLauncher.withAgent(JvmLauncher.feature() < 21 ? "" : "virtual=mxbean")
@@ -273,14 +274,14 @@ class RobustnessTest {
         private static void change(TaskClockMXBean bean) {
             bean.setEnabled(false);
             bean.setEnabled(true);
-            bean.setThreadTimes(false);
-            bean.setThreadTimes(true);
+            bean.setThreadMXBeanReplaced(false);
+            bean.setThreadMXBeanReplaced(true);
         }
     }
 
     /** The summary skips samples while the kernel cannot list the threads because all file descriptors are in use. */
     @Test
-    void shouldNotCountTwiceAfterAFailedListing(@TempDir Path summaries) throws IOException, InterruptedException {
+    void shouldCountNoTimeTwiceAfterAFailedListing(@TempDir Path summaries) throws IOException, InterruptedException {
         JvmLauncher.withAgent("summary=" + summaries)
                 .wrappedBy(List.of("sh", "-c", "ulimit -n 200 && exec \"$0\" \"$@\""))
                 .run(DescriptorsExhausted.class)
@@ -290,22 +291,22 @@ class RobustnessTest {
             List<Long> cpus = new ArrayList<>();
             Matcher matcher = Pattern.compile("\"cpuNanos\":(\\d+)").matcher(json);
             while (matcher.find()) cpus.add(Long.parseLong(matcher.group(1)));
-            // The first value is the process's, the others are those of its pools, which share no time.
+            // The first value is the total of the process. The others are those of the pools, which do not overlap.
             long pools = cpus.stream().skip(1).mapToLong(cpu -> cpu).sum();
             assertThat(pools)
-                    .isBetween(DescriptorsExhausted.BURNT_NANOS, cpus.get(0) + DescriptorsExhausted.BURNT_NANOS / 2);
+                    .isBetween(DescriptorsExhausted.BURNED_NANOS, cpus.get(0) + DescriptorsExhausted.BURNED_NANOS / 2);
         }
     }
 
     static final class DescriptorsExhausted {
-        private static final long BURNT_NANOS = 1_500_000_000L;
-        private static final com.sun.management.ThreadMXBean CPU =
+        private static final long BURNED_NANOS = 1_500_000_000L;
+        private static final com.sun.management.ThreadMXBean BEAN =
                 (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
 
         public static void main(String[] args) throws Exception {
             AgentCheck.bean();
-            while (CPU.getCurrentThreadCpuTime() < BURNT_NANOS) Thread.onSpinWait();
-            Thread.sleep(1_500); // so that a sample includes it
+            while (BEAN.getCurrentThreadCpuTime() < BURNED_NANOS) Thread.onSpinWait();
+            Thread.sleep(1_500); // so that a sample includes this time
             List<InputStream> files = new ArrayList<>();
             try {
                 while (true) files.add(new FileInputStream("/dev/null"));
@@ -396,7 +397,7 @@ class RobustnessTest {
 
     // ---- accounting that starts while threads are mounted
 
-    /** The class is already changed for yields, so mounts may occur before the classes that they need are defined. */
+    /** The patch for yields is already applied, so mounts may occur before the classes that they need are defined. */
     @Test
     void shouldStartAccountingWhileThreadsAreMounted() throws IOException, InterruptedException {
         JvmLauncher.withAgent("yield=count,vthreads=off")
@@ -411,7 +412,7 @@ class RobustnessTest {
         public static void main(String[] args) throws Exception {
             TaskClockMXBean bean = AgentCheck.bean();
             if (JvmLauncher.feature() < 21) {
-                assertThat(bean.isAccountingVirtualThreads()).isFalse();
+                assertThat(bean.isVirtualThreadAccounting()).isFalse();
                 return;
             }
             List<Thread> threads = new ArrayList<>();
@@ -421,7 +422,7 @@ class RobustnessTest {
                 }));
             }
             Thread.sleep(200);
-            bean.setAccountingVirtualThreads(true);
+            bean.setVirtualThreadAccounting(true);
             Thread.sleep(200);
             isDone = true;
             for (Thread thread : threads) thread.join();
@@ -435,9 +436,9 @@ class RobustnessTest {
 
     // ---- class loading
 
-    /** The JVM spins a class for a method handle at its 128th call. That call must not be in a mount. */
+    /** The JVM spins a class for a method handle at its 128th call. That call must not happen during a mount. */
     @Test
-    void shouldLoadNothingInAMount() throws IOException, InterruptedException {
+    void shouldLoadNoClassesDuringAMount() throws IOException, InterruptedException {
         Path loaded = directory.resolve("loaded");
         JvmLauncher.withAgent("")
                 .option("-Xlog:class+load:file=" + loaded, "-Dloaded=" + loaded)
@@ -479,7 +480,7 @@ class RobustnessTest {
     // ---- the summary
 
     @Test
-    void shouldGiveSummariesUniqueNamesAndFollowNoLink() throws IOException, InterruptedException {
+    void shouldGiveSummariesUniqueNamesAndNotFollowLinks() throws IOException, InterruptedException {
         Path victim = Files.writeString(directory.resolve("victim"), "untouched");
         Path summaries = Files.createDirectory(directory.resolve("summaries"));
         JvmLauncher.withAgent("summary=" + summaries)
@@ -528,9 +529,9 @@ class RobustnessTest {
 
     // ---- records of threads that yielded
 
-    /** Threads start and end while another one reads the counts: none is lost, and no record leaks. */
+    /** Threads start and end while another one reads the counts. No count may be lost, and no record may leak. */
     @Test
-    void shouldLoseNoThreadThatYields() throws IOException, InterruptedException {
+    void shouldLoseNoYieldsOfShortThreads() throws IOException, InterruptedException {
         JvmLauncher.withAgent("yield=count,vthreads=off")
                 .run(ShortYieldingThreads.class)
                 .assertSilent();
@@ -610,7 +611,7 @@ class RobustnessTest {
             for (TaskClockMXBean.Yielder yielder : bean.getYielders()) yields += yielder.getYields();
             long sampled = 0;
             for (TaskClockMXBean.YieldSite site : bean.getYieldSites()) sampled += site.getYields();
-            assertThat(sampled).as("yields that the samples stand for").isBetween(yields / 4, yields);
+            assertThat(sampled).as("yields that the samples represent").isBetween(yields / 4, yields);
         }
     }
 }

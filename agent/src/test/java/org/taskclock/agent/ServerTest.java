@@ -45,7 +45,7 @@ class ServerTest {
         assertThat(with).isEqualTo(without).isEqualTo(EXPECTED);
     }
 
-    /** The same with virtual threads, whose times must add up. Only the agent reports them to ThreadMXBean. */
+    /** The times of virtual threads must also add up. ThreadMXBean reports them only with the agent. */
     @Test
     @EnabledForJreRange(minVersion = 21, disabledReason = "this JDK has no virtual threads")
     void shouldAccountForVirtualThreads() throws IOException, InterruptedException {
@@ -105,13 +105,13 @@ class ServerTest {
                 HttpRequest request =
                         HttpRequest.newBuilder(uri.resolve("?n=" + i)).build();
                 HttpResponse<String> response = client.send(request, HttpResponse.BodyHandlers.ofString());
-                String[] words = response.body().split(" ", -1);
-                if (response.statusCode() != 200 || !words[0].equals(MeasuringHandler.work(i) + "")) errors[0]++;
-                long cpu = Long.parseLong(words[1]);
-                long wall = Long.parseLong(words[2]);
+                String[] fields = response.body().split(" ", -1);
+                if (response.statusCode() != 200 || !fields[0].equals(MeasuringHandler.work(i) + "")) errors[0]++;
+                long cpu = Long.parseLong(fields[1]);
+                long wall = Long.parseLong(fields[2]);
                 // CPU time cannot exceed wall-clock time by more than the resolution of the two.
                 if (cpu < 0 || cpu > wall + 1_000_000) errors[1]++;
-                // After the host stole time, the clock stops until the kernel's clock has caught up.
+                // After the host has stolen time, the clock stops until the kernel's clock has caught up.
                 if (cpu == 0) errors[2]++;
             }
             return errors;

@@ -16,8 +16,9 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 /**
- * Checks that ThreadMXBean behaves like the JDK's. A program prints what kind of answers it gets, with and without the
- * agent. The cases are those of the JDK's own tests of ThreadMXBean's CPU times, plus those in which we once differed.
+ * Checks that ThreadMXBean behaves as it does without the agent. A program prints the kinds of answers that it gets.
+ * The cases are those in the JDK's own tests of ThreadMXBean's CPU times, plus cases in which the agent once behaved
+ * differently.
  */
 class ThreadMXBeanCompatibilityTest {
     @Test
@@ -46,11 +47,11 @@ class ThreadMXBeanCompatibilityTest {
     }
 
     @Test
-    void shouldAnswerVirtualThreadsIfRequested() throws IOException, InterruptedException {
+    void shouldAnswerForVirtualThreadsIfRequested() throws IOException, InterruptedException {
         JvmLauncher.Result result = JvmLauncher.withAgent("virtual=mxbean").run(Answers.class, "mxbean");
         assertThat(result.exit()).as(result.toString()).isZero();
         if (JvmLauncher.feature() < 21) {
-            assertThat(result.err()).contains("left out: virtual: virtual threads require JDK 21");
+            assertThat(result.err()).contains("unavailable: virtual: virtual threads require JDK 21");
             return;
         }
         assertThat(result.err()).isEmpty();
@@ -71,7 +72,7 @@ class ThreadMXBeanCompatibilityTest {
             long[] read(long[] ids);
         }
 
-        /** A thread that pretends to be another one. */
+        /** A thread whose getId returns a false id. */
         private static final class Impostor extends Thread {
             private final long id;
 
@@ -201,9 +202,9 @@ class ThreadMXBeanCompatibilityTest {
         }
     }
 
-    /** The clock answers every occurrence of the caller's id with the same reading. */
+    /** The clock stores the same reading for each occurrence of the caller's id. */
     @Test
-    void shouldAnswerEachPlaceOfTheOwnId() throws IOException, InterruptedException {
+    void shouldAnswerEachOccurrenceOfTheOwnId() throws IOException, InterruptedException {
         JvmLauncher.withAgent("").run(OwnIdRepeated.class).assertSilent();
     }
 
@@ -212,7 +213,7 @@ class ThreadMXBeanCompatibilityTest {
             ThreadMXBean bean = (ThreadMXBean) ManagementFactory.getThreadMXBean();
             @SuppressWarnings("deprecation") // threadId() came with JDK 19
             long own = Thread.currentThread().getId();
-            long[] ids = new long[130]; // more than one chunk
+            long[] ids = new long[130]; // more than two chunks of the native method
             Arrays.fill(ids, own);
             List<long[]> answers = new ArrayList<>();
             for (int i = 0; i < 1_000; i++) {

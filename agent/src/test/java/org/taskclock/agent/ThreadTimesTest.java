@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Runs programs that use ThreadMXBean, with the agent. */
+/** Runs programs that use ThreadMXBean with the agent. */
 class ThreadTimesTest {
     private static final ThreadMXBean BEAN = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
@@ -24,18 +24,18 @@ class ThreadTimesTest {
         JvmLauncher.withAgent("").run(FromTheClock.class).assertSilent();
     }
 
-    /** Checks by the values: stock user times are text in steps of 10 ms, or whole ticks. */
+    /** Recognizes the clock by its values: the JVM's own user times have a resolution of 10 ms or of a tick. */
     static final class FromTheClock {
         public static void main(String[] args) throws Exception {
             assertThat(System.getProperty("taskclock.agent"))
                     .contains("threadmxbean=on")
-                    .doesNotContain("left out");
+                    .doesNotContain("unavailable");
             long id = Thread.currentThread().getId();
             long cpu = BEAN.getCurrentThreadCpuTime();
             long user = BEAN.getCurrentThreadUserTime();
             int fine = 0;
             for (int i = 0; i < 1_000_000; i++) {
-                // In either order, and with either method: a later answer is not less.
+                // A later answer is never lower, in any order of the two times and with any method.
                 long u = i % 2 == 0 ? BEAN.getCurrentThreadUserTime() : BEAN.getThreadUserTime(id);
                 long c = i % 3 == 0 ? BEAN.getCurrentThreadCpuTime() : BEAN.getThreadCpuTime(id);
                 long v = i % 2 == 1 ? BEAN.getCurrentThreadUserTime() : BEAN.getThreadUserTime(id);
@@ -63,7 +63,7 @@ class ThreadTimesTest {
     @Test
     void shouldNotChangeOtherBehavior() throws IOException, InterruptedException {
         JvmLauncher.withAgent("").run(OtherBehavior.class).assertSilent();
-        // The assertions also hold for this JDK without the agent.
+        // The JDK without the agent must pass the same assertions.
         JvmLauncher.withoutAgent().run(OtherBehavior.class).assertSilent();
     }
 
@@ -94,17 +94,16 @@ class ThreadTimesTest {
             if (JvmLauncher.feature() >= 21) onVirtualThread();
         }
 
-        private static void onVirtualThread() throws Exception {
+        private static void onVirtualThread() throws InterruptedException {
             long[] read = new long[4];
-            Thread thread = (Thread)
-                    Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, (Runnable) () -> {
+            VirtualThreadStarter.start("", () -> {
                         long id = Thread.currentThread().getId();
                         read[0] = BEAN.getCurrentThreadCpuTime();
                         read[1] = BEAN.getCurrentThreadUserTime();
                         read[2] = BEAN.getThreadCpuTime(id);
                         read[3] = BEAN.getThreadUserTime(id);
-                    });
-            thread.join();
+                    })
+                    .join();
             assertThat(read).containsOnly(-1);
         }
     }
@@ -164,12 +163,12 @@ class ThreadTimesTest {
         public static void main(String[] args) {
             assertThat(System.getProperty("taskclock.agent")).contains("threadmxbean=off");
             long user = BEAN.getCurrentThreadUserTime();
-            // Text, or ticks: mostly the same for many calls in a row.
-            int same = 0;
+            // With a resolution of 10 ms or of a tick, many calls in a row return the same value.
+            int unchanged = 0;
             for (int i = 0; i < 1_000; i++)
-                if (BEAN.getCurrentThreadUserTime() == user) same++;
+                if (BEAN.getCurrentThreadUserTime() == user) unchanged++;
                 else user = BEAN.getCurrentThreadUserTime();
-            assertThat(same).isGreaterThan(500);
+            assertThat(unchanged).isGreaterThan(500);
         }
     }
 }

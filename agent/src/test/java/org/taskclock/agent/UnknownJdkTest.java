@@ -28,10 +28,13 @@ import org.objectweb.asm.FieldVisitor;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 
-/** Runs the agent on JDKs with unexpected classes. It logs one line per unavailable feature, and the program runs. */
+/**
+ * Runs the agent on JDKs with unexpected classes. The agent must log one line for each unavailable feature, and the
+ * program must run.
+ */
 @SuppressWarnings("ThreadPriorityCheck") // yields are under test
 class UnknownJdkTest {
-    private static final String UNAVAILABLE = "taskclock: agent: left out: ";
+    private static final String UNAVAILABLE = "taskclock: agent: unavailable: ";
 
     @TempDir
     Path directory;
@@ -54,7 +57,7 @@ class UnknownJdkTest {
         });
     }
 
-    /** Replaces a native that has a long parameter with a Java method that returns 4242. */
+    /** Replaces a native method that has a long parameter with a Java method that returns 4242. */
     private static UnaryOperator<byte[]> replaceNative(String method) {
         return changed(visitor -> new ClassVisitor(Opcodes.ASM9, visitor) {
             @Override
@@ -79,7 +82,7 @@ class UnknownJdkTest {
         };
     }
 
-    /** Makes the JVM use changed classes of a module. */
+    /** Makes the JVM use changed classes in a module. */
     private JvmLauncher patched(JvmLauncher jvm, String module, UnaryOperator<byte[]> change, String... classes)
             throws IOException {
         for (String name : classes) {
@@ -126,7 +129,8 @@ class UnknownJdkTest {
     static final class StockUserTime {
         public static void main(String[] args) throws Exception {
             ThreadMXBean bean = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-            assertThat(System.getProperty("taskclock.agent")).contains("threadmxbean=off,yield=count", "; left out: ");
+            assertThat(System.getProperty("taskclock.agent"))
+                    .contains("threadmxbean=off,yield=count", "; unavailable: ");
             long before = bean.getCurrentThreadCpuTime();
             assertThat(before).isPositive();
             long id = Thread.currentThread().getId();
@@ -135,7 +139,7 @@ class UnknownJdkTest {
                     assertThat(bean.getCurrentThreadUserTime()).isEqualTo(4242);
                 else bean.getCurrentThreadUserTime();
             } catch (UnsatisfiedLinkError e) {
-                // The changed JDK itself throws this: it has no such native.
+                // The changed JDK itself throws this, because it has no such native method.
                 assertThat(e).hasMessageContaining("getThreadUserCpuTime9");
             }
             try {
@@ -152,57 +156,43 @@ class UnknownJdkTest {
 
     @Test
     void shouldSkipVirtualYieldsIfAMethodIsRenamed() throws IOException, InterruptedException {
-        if (JvmLauncher.feature() < 21) {
-            // There are no virtual threads, so nothing is missing.
-            JvmLauncher.withAgent("yield=count").run(YieldTest.Counted.class).assertSilent();
-            return;
-        }
-        JvmLauncher jvm = patched(
-                JvmLauncher.withAgent("yield=count"),
-                "java.base",
+        assertSkipped(
+                "virtual-yield: java.lang.VirtualThread.tryYield is not as expected: skipYield occurs 0 times",
+                NoYields.class,
                 renameMethod("tryYield", "tryYield9"),
                 "java/lang/VirtualThread",
                 "java/lang/Thread");
-        assertOneMessage(
-                jvm.run(NoYields.class),
-                UNAVAILABLE
-                        + "virtual-yield: java.lang.VirtualThread.tryYield is not as expected: "
-                        + "skipYield occurs 0 times");
     }
 
     @Test
     void shouldSkipAccountsIfAMethodIsRenamed() throws IOException, InterruptedException {
-        if (JvmLauncher.feature() < 21) {
-            JvmLauncher.withAgent("yield=count").run(YieldTest.Counted.class).assertSilent();
-            return;
-        }
-        JvmLauncher jvm = patched(
-                JvmLauncher.withAgent("yield=count"),
-                "java.base",
+        assertSkipped(
+                "vthreads: java.lang.VirtualThread.runContinuation is not as expected: unmount occurs 0 times",
+                NoAccounts.class,
                 renameMethod("unmount", "unmount9"),
                 "java/lang/VirtualThread");
-        assertOneMessage(
-                jvm.run(NoAccounts.class),
-                UNAVAILABLE
-                        + "vthreads: java.lang.VirtualThread.runContinuation is not as expected: "
-                        + "unmount occurs 0 times");
     }
 
     /** The field has another type, as in a build of Project Loom. */
     @Test
     void shouldSkipAccountsIfAFieldHasAnotherType() throws IOException, InterruptedException {
-        if (JvmLauncher.feature() < 21) {
-            JvmLauncher.withAgent("yield=count").run(YieldTest.Counted.class).assertSilent();
-            return;
-        }
-        JvmLauncher jvm = patched(
-                JvmLauncher.withAgent("yield=count"),
-                "java.base",
+        assertSkipped(
+                "vthreads: VirtualThread.runContinuation has type java.lang.Object",
+                NoAccounts.class,
                 changeType("runContinuation", "Ljava/lang/Object;"),
                 "java/lang/VirtualThread");
-        assertOneMessage(
-                jvm.run(NoAccounts.class),
-                UNAVAILABLE + "vthreads: VirtualThread.runContinuation has type java.lang.Object");
+    }
+
+    /** Asserts that the agent skips a feature on a JDK with changed classes, and that the program runs. */
+    private void assertSkipped(String reason, Class<?> program, UnaryOperator<byte[]> change, String... classes)
+            throws IOException, InterruptedException {
+        JvmLauncher jvm = JvmLauncher.withAgent("yield=count");
+        if (JvmLauncher.feature() < 21) {
+            // This JDK has no virtual threads, so there is nothing to skip.
+            jvm.run(YieldTest.Counted.class).assertSilent();
+        } else {
+            assertOneMessage(patched(jvm, "java.base", change, classes).run(program), UNAVAILABLE + reason);
+        }
     }
 
     /** Changes the type of a field, and adds casts where it is read. */
@@ -230,12 +220,10 @@ class UnknownJdkTest {
 
     static final class NoAccounts {
         public static void main(String[] args) throws Exception {
-            Thread virtual = (Thread)
-                    Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, (Runnable) Thread::yield);
-            virtual.join();
-            assertThat(AgentCheck.bean().isAccountingVirtualThreads()).isFalse();
+            VirtualThreadStarter.start("", Thread::yield).join();
+            assertThat(AgentCheck.bean().isVirtualThreadAccounting()).isFalse();
             assertThat(AgentCheck.bean().getVirtualThreads()).isEmpty();
-            // The other features work, including that of the same class.
+            // The other features work, including the one that uses the same class.
             assertThat(AgentCheck.bean().getYielders()).anyMatch(y -> y.getVirtualYields() == 1);
         }
     }
@@ -243,13 +231,11 @@ class UnknownJdkTest {
     static final class NoYields {
         public static void main(String[] args) throws Exception {
             Thread.yield();
-            Thread virtual = (Thread)
-                    Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, (Runnable) Thread::yield);
-            virtual.join();
+            VirtualThreadStarter.start("", Thread::yield).join();
             assertThat(AgentCheck.bean().getYielders())
                     .allMatch(y -> y.getVirtualYields() == 0)
                     .anyMatch(y -> y.getYields() == 1);
-            assertThat(AgentCheck.bean().isAccountingVirtualThreads()).isTrue();
+            assertThat(AgentCheck.bean().isVirtualThreadAccounting()).isTrue();
         }
     }
 
@@ -269,7 +255,7 @@ class UnknownJdkTest {
                 UNAVAILABLE + "threadmxbean: sun.management.ThreadImpl.getCurrentThreadCpuTime is not as expected");
     }
 
-    /** Replaces calls to a method without arguments with the constant false. */
+    /** Replaces calls to a method without parameters with the constant false. */
     private static UnaryOperator<byte[]> replaceCallsByFalse(String called) {
         return changed(visitor -> new ClassVisitor(Opcodes.ASM9, visitor) {
             @Override
@@ -291,7 +277,8 @@ class UnknownJdkTest {
 
     static final class NoVirtualThreadTimes {
         public static void main(String[] args) {
-            assertThat(System.getProperty("taskclock.agent")).contains("threadmxbean=on", "; left out: threadmxbean");
+            assertThat(System.getProperty("taskclock.agent"))
+                    .contains("threadmxbean=on", "; unavailable: threadmxbean");
         }
     }
 
@@ -330,7 +317,7 @@ class UnknownJdkTest {
 
     // ---- a wrong clock
 
-    /** Creates an agent whose check after installation sees a CPU time that is five seconds too large. */
+    /** Creates an agent whose check after installation reads a CPU time that is five seconds too high. */
     private Path agentWithWrongTime() throws IOException {
         Path changed = directory.resolve("wrong.jar");
         try (JarFile jar = new JarFile(System.getProperty("agent.jar"));
@@ -376,7 +363,7 @@ class UnknownJdkTest {
 
     @Test
     void shouldSkipThreadMXBeanIfTheClockDisagrees() throws IOException, InterruptedException {
-        // The JVM looks up the agent's class on the class path, which must not have it before the changed jar.
+        // The JVM loads the agent's class from the class path, which must not contain it ahead of the changed jar.
         String classPath = Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
                 .filter(entry -> !entry.endsWith("taskclock-agent.jar"))
                 .filter(entry -> !Files.exists(Path.of(entry, "org", "taskclock", "agent", "Agent.class")))
@@ -394,7 +381,7 @@ class UnknownJdkTest {
     @Test
     void shouldRunTheProgramDespiteWrongOptions() throws IOException, InterruptedException {
         for (String option : new String[] {"yield=sometimes", "nonsense", "yield=count,detach", "=", "threadmxbean"}) {
-            assertOneMessage(JvmLauncher.withAgent(option).run(Failed.class), "taskclock: agent: option \"");
+            assertOneMessage(JvmLauncher.withAgent(option).run(FailedAgent.class), "taskclock: agent: option \"");
         }
     }
 
@@ -403,12 +390,12 @@ class UnknownJdkTest {
         assertOneMessage(
                 JvmLauncher.withAgent("")
                         .option("-Djava.io.tmpdir=/nonexistent")
-                        .run(Failed.class),
+                        .run(FailedAgent.class),
                 "taskclock: agent: ");
     }
 
-    /** Uses nothing but java.base. */
-    static final class Failed {
+    /** Uses only java.base. */
+    static final class FailedAgent {
         public static void main(String[] args) {
             String state = System.getProperty("taskclock.agent");
             if (!state.startsWith("failed: ")) throw new AssertionError(state);

@@ -59,7 +59,7 @@ class VirtualThreadsTest {
     }
 
     /**
-     * Runs a program. On a JDK without virtual threads, checks that the agent reports this, and that the rest works.
+     * Runs a program. On a JDK without virtual threads, checks that the agent says so and that its other features work.
      */
     private static void runOrCheckMessage(Class<?> program, String options, String... arguments)
             throws IOException, InterruptedException {
@@ -68,16 +68,16 @@ class VirtualThreadsTest {
             return;
         }
         JvmLauncher.Result result = agent(options.isEmpty() ? "vthreads=on" : "vthreads=on," + options)
-                .run(Nothing.class);
+                .run(NoVirtualThreads.class);
         assertThat(result.exit()).isZero();
         String reason = ": virtual threads require JDK 21 or later\n";
-        String virtual = options.contains("virtual=") ? "taskclock: agent: left out: virtual" + reason : "";
-        assertThat(result.err()).isEqualTo(virtual + "taskclock: agent: left out: vthreads" + reason);
+        String virtual = options.contains("virtual=") ? "taskclock: agent: unavailable: virtual" + reason : "";
+        assertThat(result.err()).isEqualTo(virtual + "taskclock: agent: unavailable: vthreads" + reason);
     }
 
-    static final class Nothing {
+    static final class NoVirtualThreads {
         public static void main(String[] args) {
-            assertThat(System.getProperty("taskclock.agent")).contains("threadmxbean=on", "vthreads=off; left out");
+            assertThat(System.getProperty("taskclock.agent")).contains("threadmxbean=on", "vthreads=off; unavailable");
         }
     }
 
@@ -90,7 +90,7 @@ class VirtualThreadsTest {
         return ClockId.thread(0, ClockId.Kind.SCHED).nanos();
     }
 
-    /** Uses CPU time without leaving the carrier. Returns the time used. */
+    /** Uses CPU time without leaving the carrier. Returns the CPU time that was used. */
     private static long burn(long nanos) {
         long start = kernelNanos();
         long spent;
@@ -116,7 +116,7 @@ class VirtualThreadsTest {
                 .assertSilent();
     }
 
-    /** Flight Recorder takes samples while thread dumps are taken continuously. */
+    /** Flight Recorder takes samples while the JVM continuously takes thread dumps. */
     @Test
     void shouldBeExactDuringRecordingsAndThreadDumps() throws IOException, InterruptedException {
         runOrCheckMessage(RecordedAndDumped.class, "");
@@ -128,7 +128,7 @@ class VirtualThreadsTest {
         public static void main(String[] args) throws Exception {
             Path directory = Files.createTempDirectory("recorded");
             try (Recording recording = new Recording(Configuration.getConfiguration("profile"))) {
-                // JDK 25 and later.
+                // An event of JDK 25 and later. Other JDKs ignore it.
                 recording.enable("jdk.CPUTimeSample").with("throttle", "1 ms");
                 recording.start();
                 AtomicLong dumps = new AtomicLong();
@@ -165,7 +165,7 @@ class VirtualThreadsTest {
             } catch (JMException e) {
                 throw new IllegalStateException(e);
             } catch (InterruptedException e) {
-                // main stops this thread
+                // the main thread stops this one
             }
         }
     }
@@ -188,19 +188,19 @@ class VirtualThreadsTest {
         }
     }
 
-    /** Threads with random actions between bursts of known CPU time. */
+    /** Runs threads that alternate between bursts of known CPU time and random actions. */
     static final class RandomPrograms {
         private static final int THREADS = 24;
         private static final int STEPS = 25;
-        /** The maximum by which a clock can be ahead of the kernel, after the host took the processor away. */
-        private static final long AHEAD_NANOS = 50_000;
+        /** The maximum by which a clock can be ahead of the kernel after the host has taken the processor away. */
+        private static final long MAX_AHEAD_NANOS = 50_000;
         /** The maximum CPU time between two bursts, unless the host disturbs the thread. */
-        private static final long BETWEEN_NANOS = 300_000;
+        private static final long MAX_BETWEEN_NANOS = 300_000;
         /**
-         * The maximum number of disturbed steps of a thread: to the kernel, a millisecond taken by the host is CPU
+         * The maximum number of disturbed steps of a thread. The kernel counts a millisecond taken by the host as CPU
          * time.
          */
-        private static final int DISTURBED = 4;
+        private static final int MAX_DISTURBED = 4;
 
         private static final ReentrantLock LOCK = new ReentrantLock();
         private static final Object MONITOR = new Object();
@@ -208,11 +208,12 @@ class VirtualThreadsTest {
         /** The CPU times between bursts and after the last one, as each thread measures them. */
         private final long[][] between;
 
-        private final CpuTime[] own;
+        /** The CPU time at the end of each thread, as the thread itself reads it. */
+        private final CpuTime[] finalTimes;
 
         private RandomPrograms(int threads) {
             between = new long[threads][STEPS + 1];
-            own = new CpuTime[threads];
+            finalTimes = new CpuTime[threads];
         }
 
         public static void main(String[] args) throws Exception {
@@ -220,7 +221,7 @@ class VirtualThreadsTest {
                 Thread server = new Thread(() -> serve(echo), "echo");
                 server.setDaemon(true);
                 server.start();
-                // Loading classes takes CPU time too, which nothing measures.
+                // Loading classes uses CPU time, too, and would count as time between bursts.
                 new RandomPrograms(10).warmUp(echo.getLocalPort());
                 new RandomPrograms(THREADS).run(echo.getLocalPort());
             }
@@ -229,7 +230,7 @@ class VirtualThreadsTest {
 
         private void warmUp(int port) throws InterruptedException {
             Thread.UncaughtExceptionHandler none = (thread, e) -> {};
-            for (int t = 0; t < own.length; t++) {
+            for (int t = 0; t < finalTimes.length; t++) {
                 int number = t;
                 Thread thread = VirtualThreadStarter.start("warm-up", () -> {
                     Thread.currentThread().setUncaughtExceptionHandler(none);
@@ -254,23 +255,23 @@ class VirtualThreadsTest {
             for (int t = 0; t < THREADS; t++) {
                 threads.get(t).join();
                 CpuTime read = clocks.get(t).now();
-                assertThat(own[t]).as("result of thread " + t).isNotNull();
-                assertThat(read.cpuNanos()).isGreaterThanOrEqualTo(own[t].cpuNanos());
+                assertThat(finalTimes[t]).as("result of thread " + t).isNotNull();
+                assertThat(read.cpuNanos()).isGreaterThanOrEqualTo(finalTimes[t].cpuNanos());
                 assertThat(read.userNanos() + read.systemNanos()).isEqualTo(read.cpuNanos());
-                // The thread itself compared its bursts with the kernel's clock, or it failed. Nothing else measures
-                // the time between bursts. It must be short, so it does not include a burst of another thread.
+                // The thread itself has compared its bursts with the kernel's clock. Nothing else measures the time
+                // between bursts, but that must be short. So it does not include a burst of another thread.
                 Arrays.sort(between[t]);
                 assertThat(Arrays.stream(between[t])
-                                .limit(STEPS + 1 - DISTURBED)
+                                .limit(STEPS + 1 - MAX_DISTURBED)
                                 .sum())
                         .as("thread " + t + ": times between bursts: " + Arrays.toString(between[t]))
-                        .isLessThan((STEPS + 1 - DISTURBED) * BETWEEN_NANOS);
-                if (read.cpuNanos() - own[t].cpuNanos() > BETWEEN_NANOS) slowEnds++;
+                        .isLessThan((STEPS + 1 - MAX_DISTURBED) * MAX_BETWEEN_NANOS);
+                if (read.cpuNanos() - finalTimes[t].cpuNanos() > MAX_BETWEEN_NANOS) slowEnds++;
             }
-            assertThat(slowEnds).isLessThanOrEqualTo(DISTURBED);
+            assertThat(slowEnds).isLessThanOrEqualTo(MAX_DISTURBED);
         }
 
-        /** Reads the times of all threads from another thread, in any state. */
+        /** Reads the times of all threads from the main thread until they end, whatever their state. */
         private static void watch(List<Thread> threads, List<ThreadClock> clocks) throws InterruptedException {
             CpuTime[] last = new CpuTime[THREADS];
             while (threads.stream().anyMatch(Thread::isAlive)) {
@@ -291,7 +292,7 @@ class VirtualThreadsTest {
                     && now.systemNanos() >= last.systemNanos();
         }
 
-        /** Uses less CPU time than AssertJ, which matters here. */
+        /** An assertion that uses less CPU time than AssertJ, because that time is measured. */
         private static void check(boolean condition, Supplier<String> message) {
             if (!condition) throw new AssertionError(message.get());
         }
@@ -304,14 +305,14 @@ class VirtualThreadsTest {
                 long first = kernelNanos();
                 long start = TaskClock.cpuNanos();
                 between[number][step] = start - end;
-                long least = burn(1_000_000 + random.nextInt(2_000_000));
+                long minimum = burn(1_000_000 + random.nextInt(2_000_000));
                 end = TaskClock.cpuNanos();
-                long most = kernelNanos() - first;
+                long maximum = kernelNanos() - first;
                 // ... to here.
                 long spent = end - start;
                 check(
-                        least - AHEAD_NANOS <= spent && spent <= most + AHEAD_NANOS,
-                        () -> spent + ", expected " + least + " to " + most);
+                        minimum - MAX_AHEAD_NANOS <= spent && spent <= maximum + MAX_AHEAD_NANOS,
+                        () -> spent + ", expected " + minimum + " to " + maximum);
                 doSomething(random, port);
                 CpuTime now = TaskClock.now();
                 CpuTime before = last;
@@ -319,8 +320,8 @@ class VirtualThreadsTest {
                 check(TaskClock.userNanos() <= TaskClock.cpuNanos(), () -> "user time > CPU time");
                 last = now;
             }
-            own[number] = TaskClock.now();
-            between[number][STEPS] = own[number].cpuNanos() - end;
+            finalTimes[number] = TaskClock.now();
+            between[number][STEPS] = finalTimes[number].cpuNanos() - end;
         }
 
         private static void doSomething(Random random, int port) {
@@ -338,7 +339,7 @@ class VirtualThreadsTest {
                         }
                     }
                     case 4 -> {
-                        // Pins its carrier, on JDKs before 24.
+                        // Pins the carrier on JDKs before 24.
                         synchronized (MONITOR) {
                             Thread.sleep(0, 100_000);
                         }
@@ -391,7 +392,7 @@ class VirtualThreadsTest {
             assertThat(carrier.getCarriedNanos() + carrier.getOwnNanos()).isEqualTo(carrier.getCpuNanos());
             carriers += carrier.getCpuNanos();
             own += carrier.getOwnNanos();
-            // The total time of the kernel thread.
+            // The kernel thread may have used time before its first mount.
             if (carrier.getTid() > 0) {
                 long total = ThreadClock.ofTid((int) carrier.getTid()).cpuNanos();
                 assertThat(carrier.getCpuNanos()).isLessThanOrEqualTo(total);
@@ -402,7 +403,7 @@ class VirtualThreadsTest {
         return virtual;
     }
 
-    /** The thread that warms up the calls for mounts does not mount a thread, so it is not a carrier. */
+    /** The thread that warms up the calls for mounts never mounts a thread, so it is not a carrier. */
     @Test
     void shouldListOnlyCarriers() throws IOException, InterruptedException {
         runOrCheckMessage(OnlyCarriers.class, "");
@@ -490,7 +491,7 @@ class VirtualThreadsTest {
         runOrCheckMessage(ManyShort.class, "");
     }
 
-    /** Ended threads leave only totals by name, up to the maximum number of names. */
+    /** Ended threads leave behind only totals by name, up to the maximum number of names. */
     static final class ManyShort {
         private static final int THREADS = 50_000;
         private static final int NAMES = 3_000;
@@ -531,7 +532,7 @@ class VirtualThreadsTest {
         runOrCheckMessage(ManyWaiting.class, "", "100000");
     }
 
-    /** The agent adds one object to the heap for each thread: 40 bytes with compressed references. */
+    /** The agent adds one object of 40 bytes to the heap for each thread (with compressed references). */
     static final class ManyWaiting {
         public static void main(String[] args) throws Exception {
             int count = Integer.parseInt(args[0]);
@@ -573,8 +574,8 @@ class VirtualThreadsTest {
                     .filter(text -> text.contains("java.lang.TaskClockAccount"))
                     .findFirst()
                     .orElseThrow();
-            String[] words = line.trim().split("\\s+", -1);
-            return new long[] {Long.parseLong(words[1]), Long.parseLong(words[2])};
+            String[] columns = line.trim().split("\\s+", -1);
+            return new long[] {Long.parseLong(columns[1]), Long.parseLong(columns[2])};
         }
     }
 
@@ -615,7 +616,7 @@ class VirtualThreadsTest {
             return last;
         }
 
-        @SuppressWarnings("try") // a section is not used in its body
+        @SuppressWarnings("try") // the section is not used in its body
         private static void work(CpuAccount account) {
             try (CpuSection section = account.enter()) {
                 for (int i = 0; i < BURSTS; i++) {
@@ -653,7 +654,7 @@ class VirtualThreadsTest {
         }
 
         private static void assertAsSpecified() {
-            // The behavior of this JDK.
+            // Depending on its version, the JDK returns -1 or throws.
             try {
                 assertThat(BEAN.getCurrentThreadCpuTime()).isEqualTo(-1);
             } catch (UnsupportedOperationException e) {
@@ -691,17 +692,17 @@ class VirtualThreadsTest {
                 threads.add(VirtualThreadStarter.start("switched-" + t, () -> {
                     while (!done) {
                         burn(50_000);
-                        // Not by yielding: busy carriers never look for threads that others submit.
+                        // Parks instead of yielding, because busy carriers never look for threads that others submit.
                         LockSupport.parkNanos(20_000);
                     }
                 }));
             }
             for (int i = 0; i < 50; i++) {
-                bean.setAccountingVirtualThreads(i % 2 == 0);
-                assertThat(bean.isAccountingVirtualThreads()).isEqualTo(i % 2 == 0);
+                bean.setVirtualThreadAccounting(i % 2 == 0);
+                assertThat(bean.isVirtualThreadAccounting()).isEqualTo(i % 2 == 0);
                 Thread.sleep(2);
             }
-            // While accounting is off, a thread does not know its time after its next mount.
+            // While accounting is off, the time of a thread is unknown from its next mount on.
             Thread.sleep(50);
             Throwable[] thrown = new Throwable[1];
             VirtualThreadStarter.start("unknown", () -> {
@@ -714,7 +715,7 @@ class VirtualThreadsTest {
                     })
                     .join();
             if (thrown[0] != null) throw new AssertionError(thrown[0]);
-            bean.setAccountingVirtualThreads(true);
+            bean.setVirtualThreadAccounting(true);
             Thread.sleep(50);
             done = true;
             for (Thread thread : threads) {

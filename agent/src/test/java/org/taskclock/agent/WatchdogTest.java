@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
-/** Tests the agent's background thread in this JVM, without an agent. */
+/** Tests the agent's background thread in this JVM, without the agent. */
 class WatchdogTest {
     private static final long TIMEOUT_SECONDS = 30;
 
@@ -78,12 +78,12 @@ class WatchdogTest {
             return false;
         });
         assertThat(third.await(TIMEOUT_SECONDS, TimeUnit.SECONDS)).isTrue();
+        thread.get().join(TimeUnit.SECONDS.toMillis(TIMEOUT_SECONDS));
+        assertThat(thread.get().isAlive()).isFalse();
         CountDownLatch done = new CountDownLatch(1);
         watchdog.submit(done::countDown);
         assertThat(done.await(TIMEOUT_SECONDS, TimeUnit.SECONDS)).isTrue();
         assertThat(checks).hasValue(3);
-        thread.get().join(TimeUnit.SECONDS.toMillis(TIMEOUT_SECONDS));
-        assertThat(thread.get().isAlive()).isFalse();
     }
 
     private static Iterable<Thread> watchdogThreads() {

@@ -3,7 +3,6 @@
 package org.taskclock.agent;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.within;
 
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
@@ -15,7 +14,7 @@ import javax.management.MBeanServer;
 import javax.management.ObjectName;
 import org.junit.jupiter.api.Test;
 
-/** Checks Thread.yield with the agent: passed on, counted, and switched off. */
+/** Tests Thread.yield with the agent: unchanged, counted, and suppressed. */
 @SuppressWarnings("ThreadPriorityCheck") // yields are under test
 class YieldTest {
     @Test
@@ -73,29 +72,29 @@ class YieldTest {
     @Test
     void shouldCountVirtualThreads() throws IOException, InterruptedException {
         if (JvmLauncher.feature() < 21) {
-            // This JDK has none, but platform threads are counted.
+            // This JDK has no virtual threads, but the agent counts platform threads.
             JvmLauncher.withAgent("yield=count").run(Counted.class).assertSilent();
         } else {
-            JvmLauncher.withAgent("yield=count").run(Virtual.class, "count").assertSilent();
+            JvmLauncher.withAgent("yield=count")
+                    .run(VirtualYields.class, "count")
+                    .assertSilent();
             JvmLauncher.withAgent("vthreads=off,yield=count")
-                    .run(Virtual.class, "count")
+                    .run(VirtualYields.class, "count")
                     .assertSilent();
             JvmLauncher.withAgent("yield=off,virtual-yield=off")
                     .option(ONE_CARRIER)
-                    .run(Virtual.class, "off")
+                    .run(VirtualYields.class, "off")
                     .assertSilent();
         }
     }
 
-    /**
-     * If its yields did nothing, a virtual thread that waits for another one by yielding would never leave its carrier.
-     */
+    /** If yields did nothing, a virtual thread that waits for another one by yielding would never leave its carrier. */
     @Test
-    void shouldNotSilenceVirtualThreadsUnlessRequested() throws IOException, InterruptedException {
+    void shouldNotSuppressYieldsOfVirtualThreadsUnlessRequested() throws IOException, InterruptedException {
         if (JvmLauncher.feature() >= 21) {
             JvmLauncher.withAgent("yield=off")
                     .option(ONE_CARRIER)
-                    .run(Virtual.class, "pass")
+                    .run(VirtualYields.class, "pass")
                     .assertSilent();
         } else {
             assertThat(systemShare(JvmLauncher.withAgent("yield=off"))).isLessThan(0.2);
@@ -105,7 +104,7 @@ class YieldTest {
     /** With more carriers, two threads take turns at a lock even if they do not yield. */
     private static final String ONE_CARRIER = "-Djdk.virtualThreadScheduler.parallelism=1";
 
-    static final class Virtual {
+    static final class VirtualYields {
         private static final int THREADS = 50;
         private static final int YIELDS = 2_000;
 
@@ -115,7 +114,7 @@ class YieldTest {
             int[] last = {-1};
             for (int t = 0; t < THREADS; t++) {
                 int number = t;
-                threads.add(start(() -> {
+                threads.add(VirtualThreadStarter.start("", () -> {
                     for (int i = 0; i < YIELDS; i++) {
                         synchronized (last) {
                             if (last[0] != number) switches[0]++;
@@ -143,22 +142,17 @@ class YieldTest {
                 long sampled = 0;
                 for (long yields : bean.getVirtualYielders().values()) sampled += yields;
                 assertThat(sampled).isBetween(counted / 2, counted);
-                assertThat(bean.getYieldSites()[0].getSite()).contains("Virtual");
+                assertThat(bean.getYieldSites()[0].getSite()).contains("YieldTest$VirtualYields.");
             }
-        }
-
-        private static Thread start(Runnable work) throws ReflectiveOperationException {
-            return (Thread)
-                    Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, work);
         }
     }
 
     @Test
-    void shouldChangeWhileRunning() throws IOException, InterruptedException {
-        JvmLauncher.withAgent("").run(Changing.class).assertSilent();
+    void shouldChangeTheModeWhileTheProgramRuns() throws IOException, InterruptedException {
+        JvmLauncher.withAgent("").run(ModeChanges.class).assertSilent();
     }
 
-    static final class Changing {
+    static final class ModeChanges {
         public static void main(String[] args) throws Exception {
             MBeanServer server = ManagementFactory.getPlatformMBeanServer();
             ObjectName name = new ObjectName("org.taskclock:type=TaskClock");
@@ -182,7 +176,7 @@ class YieldTest {
             bean.setEnabled(true);
             assertThat(bean.getYieldMode()).isEqualTo("count");
             yieldOften(50);
-            assertThat(yielder(bean, "main").getYields()).isCloseTo(250, within(0L));
+            assertThat(yielder(bean, "main").getYields()).isEqualTo(250);
         }
 
         private static long yieldOften(int times) {
@@ -193,10 +187,11 @@ class YieldTest {
     }
 
     /**
-     * A single yielding thread spends nearly all its time in the kernel, except with the JDK's flag or with the agent.
+     * A single thread that yields spends most of its CPU time in the kernel, unless the JDK's flag or the agent
+     * suppresses its yields.
      */
     @Test
-    void shouldReplaceTheFlagOfTheJdk() throws IOException, InterruptedException {
+    void shouldReplaceTheJdkFlag() throws IOException, InterruptedException {
         assertThat(systemShare(JvmLauncher.withoutAgent())).isGreaterThan(0.5);
         assertThat(systemShare(JvmLauncher.withAgent("yield=off"))).isLessThan(0.2);
         // JDK 24 removed the flag.

@@ -31,7 +31,7 @@ public class AccountBenchmark extends BenchmarkSettings {
         for (int i = 0; i < ACCOUNTS; i++) accounts[i] = new CpuAccount();
     }
 
-    /** The lower bound: the two readings alone. */
+    /** Makes only the two readings: the lower bound. */
     @Benchmark
     public void twoReadings(Blackhole blackhole) {
         blackhole.consume(TaskClock.cpuNanos());
@@ -54,7 +54,7 @@ public class AccountBenchmark extends BenchmarkSettings {
         }
     }
 
-    /** Two threads enter the same account. The mean equals that of one thread if they do not disturb each other. */
+    /** Enters one account on two threads. The mean equals that of one thread if they do not disturb each other. */
     @Benchmark
     @Threads(2)
     @SuppressWarnings("try")
@@ -80,7 +80,7 @@ public class AccountBenchmark extends BenchmarkSettings {
         }
     }
 
-    /** One thread alternates between accounts. */
+    /** Alternates between accounts on one thread. */
     @Benchmark
     @OperationsPerInvocation(ACCOUNTS)
     @SuppressWarnings("try")
@@ -92,7 +92,7 @@ public class AccountBenchmark extends BenchmarkSettings {
         }
     }
 
-    /** A section inside a section of another account. */
+    /** Enters a section inside a section of another account. */
     @Benchmark
     @SuppressWarnings("try")
     public void nested() {
@@ -111,13 +111,13 @@ public class AccountBenchmark extends BenchmarkSettings {
         }
     }
 
-    /** The first section of a new account. */
+    /** Creates an account and enters its first section. */
     @Benchmark
     @SuppressWarnings("try")
     public CpuAccount newAccount() {
-        CpuAccount made = new CpuAccount();
-        try (CpuSection section = made.enter()) {
-            return made;
+        CpuAccount created = new CpuAccount();
+        try (CpuSection section = created.enter()) {
+            return created;
         }
     }
 }

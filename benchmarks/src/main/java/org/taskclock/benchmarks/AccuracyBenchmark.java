@@ -10,49 +10,53 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.function.Consumer;
-import org.taskclock.Backend;
 import org.taskclock.ClockStatus;
 import org.taskclock.CpuTime;
-import org.taskclock.TaskClock;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 
-/**
- * Measures the errors of user and system time, on workloads whose bursts are timed precisely. Arguments:
- * {@code --seconds N} per workload, {@code --markdown}, or {@code --json} for one {@link AccuracyResult} per line.
- */
-public final class AccuracyBenchmark {
+/** Measures the errors of user and system time, on workloads whose bursts are timed precisely. */
+@Command(
+        name = "accuracy",
+        mixinStandardHelpOptions = true,
+        description = "Measure the errors of user and system time, on workloads whose bursts are timed precisely.")
+public final class AccuracyBenchmark implements Callable<Integer> {
     private static final long WARM_UP_NANOS = 200_000_000;
     /** Readers that compute system time as cpu - user. */
     public static final List<SplitReader> SAMPLED = List.of(SplitReader.STOCK, SplitReader.VIRT, SplitReader.TASKCLOCK);
 
-    private final KernelTicks ticks = new KernelTicks();
+    @Option(
+            names = "--seconds",
+            paramLabel = "N",
+            defaultValue = "1",
+            description = "Run each workload for N seconds (default: 1).")
+    private double seconds;
+
+    @Mixin
+    private MeasuringProgram.Format format;
+
+    private KernelTicks ticks;
 
     private AccuracyBenchmark() {}
 
-    public static void main(String[] args) throws IOException {
-        List<String> options = new ArrayList<>(List.of(args));
-        boolean markdown = options.remove("--markdown");
-        boolean json = options.remove("--json");
-        double seconds = 1;
-        if (options.size() == 2 && options.get(0).equals("--seconds")) {
-            seconds = Double.parseDouble(options.get(1));
-            options.clear();
-        }
-        if (!options.isEmpty()) fail(String.join(" ", options) + ": options are --seconds N, --markdown, --json");
-        ClockStatus status = TaskClock.status();
-        if (status.backend() == Backend.MXBEAN) fail("needs the native library: " + status.backends());
-
-        Gson gson = new Gson();
-        Consumer<AccuracyResult> each = json ? result -> System.out.println(gson.toJson(result)) : result -> {};
-        List<AccuracyResult> results = new AccuracyBenchmark().runAll((long) (seconds * 1e9), each);
-        if (!json) System.out.print(AccuracyReport.text(results, status, markdown));
+    public static void main(String[] args) {
+        MeasuringProgram.run(new AccuracyBenchmark(), args);
     }
 
-    private static void fail(String message) {
-        System.err.println("taskclock: accuracy: " + message);
-        System.exit(2);
+    @Override
+    public Integer call() throws IOException {
+        ClockStatus status = MeasuringProgram.requireNativeLibrary("accuracy");
+        ticks = new KernelTicks();
+        Gson gson = new Gson();
+        Consumer<AccuracyResult> each = format.json ? result -> System.out.println(gson.toJson(result)) : result -> {};
+        List<AccuracyResult> results = runAll((long) (seconds * 1e9), each);
+        if (!format.json) System.out.print(AccuracyReport.text(results, status, format.markdown));
+        return 0;
     }
 
     private List<AccuracyResult> runAll(long nanos, Consumer<AccuracyResult> each) throws IOException {

@@ -22,7 +22,8 @@ final class AccuracyReport {
                         + "which counts as system.",
                 "",
                 render(errors(results), markdown),
-                "Lowest cpu - user during the workload, in ms. A negative value is a contradiction between two readings.",
+                "Lowest cpu - user during the workload, in ms. A negative value is a contradiction between two "
+                        + "readings.",
                 "",
                 render(lowestSystemTimes(results), markdown));
     }

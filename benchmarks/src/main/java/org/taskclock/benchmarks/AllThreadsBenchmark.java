@@ -15,7 +15,7 @@ import org.taskclock.ThreadSnapshot;
 /** Measures the cost of reading the CPU time of all threads. */
 @State(Scope.Benchmark)
 public class AllThreadsBenchmark extends BenchmarkSettings {
-    /** Room for the JVM's own threads, which are also read. */
+    /** Space for the JVM's own threads, which are also read. */
     private static final int ROOM_FOR_JVM = 200;
 
     private final ThreadMXBean stock = (ThreadMXBean) ManagementFactory.getThreadMXBean();
@@ -45,7 +45,7 @@ public class AllThreadsBenchmark extends BenchmarkSettings {
         clockIds = SnapshotFloor.clockIds(tids, count);
     }
 
-    /** The system calls of a snapshot alone. */
+    /** Makes only the system calls of a snapshot: the lower bound. */
     @Benchmark
     public int floor() {
         return SnapshotFloor.snapshot(clockIds, count);
@@ -61,7 +61,7 @@ public class AllThreadsBenchmark extends BenchmarkSettings {
         return stock.getThreadCpuTime(javaIds);
     }
 
-    /** Like stockCpu, but lists the threads first, as a snapshot does. */
+    /** Lists the threads before reading, like a snapshot. */
     @Benchmark
     public long[] stockCpuListed() {
         return stock.getThreadCpuTime(stock.getAllThreadIds());

@@ -14,18 +14,24 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import org.apache.commons.math3.stat.StatUtils;
 import org.taskclock.ProcessClock;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
 
 /**
  * Measures the cost of attaching and detaching the agent, compared with {@code jcmd PID VM.version}. Each round starts
  * a program ({@link AttachedProgram}) whose threads keep all processors busy, and lets it warm up. Costs are the CPU
  * time of the tool, the CPU time of all threads of the program's JVM except its workers, and the operations of the
- * workers in windows of 50 ms, per wall-clock time and per CPU time of the workers. Arguments: {@code --rounds N},
- * {@code --warm-up SECONDS}, {@code --markdown}. Run it in the directory benchmarks.
+ * workers in windows of 50 ms, per wall-clock time and per CPU time of the workers.
  */
-public final class AttachBenchmark {
+@Command(
+        name = "attach benchmark",
+        mixinStandardHelpOptions = true,
+        description = "Measure the cost of attaching and detaching the agent. Run it in the directory benchmarks.")
+public final class AttachBenchmark implements Callable<Integer> {
     private static final int SETTLE_MILLIS = 1_500;
     private static final double LOW = 0.8;
     private static final String IDLE = "nothing";
@@ -38,42 +44,42 @@ public final class AttachBenchmark {
      *
      * @param worstWall operations in the worst window, relative to the median window
      * @param worstCpu the same for operations per CPU time of the workers
+     * @param lowWindows the number of windows with less than 80 % of the operations of the median window
      */
     private record Cost(double toolMillis, double targetMillis, double worstWall, double worstCpu, double lowWindows) {}
 
-    private final int warmUpSeconds;
+    @Option(
+            names = "--rounds",
+            paramLabel = "N",
+            defaultValue = "5",
+            converter = MeasuringProgram.Count.class,
+            description = "Measure everything N times (default: 5).")
+    private int rounds;
+
+    @Option(
+            names = "--warm-up",
+            paramLabel = "SECONDS",
+            defaultValue = "10",
+            converter = MeasuringProgram.Count.class,
+            description = "Warm up the program for SECONDS (default: 10).")
+    private int warmUpSeconds;
+
+    @Option(names = "--markdown", description = "Print tables as Markdown.")
+    private boolean markdown;
+
     private final Map<String, List<Cost>> costs = new LinkedHashMap<>();
 
-    private AttachBenchmark(int warmUpSeconds) {
-        this.warmUpSeconds = warmUpSeconds;
+    private AttachBenchmark() {}
+
+    public static void main(String[] args) {
+        MeasuringProgram.run(new AttachBenchmark(), args);
     }
 
-    public static void main(String[] args) throws IOException, InterruptedException {
-        int rounds = 5;
-        int warmUp = 10;
-        boolean markdown = false;
-        for (int i = 0; i < args.length; i++) {
-            switch (args[i]) {
-                case "--rounds" -> rounds = number(args, ++i);
-                case "--warm-up" -> warmUp = number(args, ++i);
-                case "--markdown" -> markdown = true;
-                default -> failUsage(args[i]);
-            }
-        }
-        AttachBenchmark benchmark = new AttachBenchmark(warmUp);
-        for (int round = 0; round < rounds; round++) benchmark.measureOnce();
-        System.out.print(benchmark.text(markdown));
-    }
-
-    private static int number(String[] args, int at) {
-        if (at >= args.length || !args[at].matches("[1-9][0-9]{0,3}")) failUsage(String.join(" ", args));
-        return Integer.parseInt(args[at]);
-    }
-
-    private static void failUsage(String message) {
-        System.err.println(
-                "taskclock: attach benchmark: " + message + ": options are --rounds N, --warm-up SECONDS, --markdown");
-        System.exit(2);
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        for (int round = 0; round < rounds; round++) measureOnce();
+        System.out.print(text());
+        return 0;
     }
 
     private void measureOnce() throws IOException, InterruptedException {
@@ -207,7 +213,7 @@ public final class AttachBenchmark {
         }
     }
 
-    private String text(boolean markdown) {
+    private String text() {
         TextTable table = new TextTable(
                 "action",
                 "tool, CPU ms",
@@ -222,7 +228,6 @@ public final class AttachBenchmark {
                 cell(all, "%.2f", Cost::worstWall),
                 cell(all, "%.2f", Cost::worstCpu),
                 cell(all, "%.0f", Cost::lowWindows))));
-        int rounds = costs.get(IDLE).size();
         return "JDK " + Runtime.version() + ", "
                 + Runtime.getRuntime().availableProcessors()
                 + " processors, all kept busy by the program; medians of "

@@ -14,9 +14,9 @@ import java.util.stream.IntStream;
 import org.taskclock.KernelReaders;
 
 /**
- * A program whose threads keep all processors busy with operations on JDK collections, as the compiled code of servers
- * does. Prints a line with the kernel's ids of its workers, and then a line every 50 ms: the time, and the workers'
- * operations and CPU time since the previous line.
+ * A program whose threads keep all processors busy with operations on JDK collections, like compiled server code.
+ * Prints a line with the kernel's ids of its workers, and then a line every 50 ms: the time, and the operations and CPU
+ * time of the workers since the previous line.
  */
 final class AttachedProgram {
     private static final int WINDOW_MILLIS = 50;

@@ -9,8 +9,8 @@ import java.util.List;
 
 /**
  * Measures the cost of a reading at the cadences of real programs: in a tight loop, with work between two readings,
- * after a switch to another thread, on many threads, in a program with the shape of a query engine, and as the first
- * reading of a process. Run it as
+ * after a switch to another thread, on many threads, in a program shaped like a query engine, and as the first reading
+ * of a process. Run it as
  *
  * <pre>java --enable-native-access=ALL-UNNAMED -cp benchmarks/target/benchmarks.jar \
  *     org.taskclock.benchmarks.CadenceBenchmark</pre>

@@ -9,12 +9,12 @@ import java.util.stream.Collectors;
 
 /** Formats the results of {@link CadenceBenchmark}. */
 final class CadenceReport {
-    private static final List<ReadingLoop> SHOWN = List.of(
+    private static final List<ReadingLoop> CONTENDERS = List.of(
             ReadingLoop.COUNTER,
             ReadingLoop.EMPTY_CALL,
             ReadingLoop.NANO_TIME,
             ReadingLoop.SYSTEM_CALL,
-            ReadingLoop.STOCK,
+            ReadingLoop.STOCK_CPU,
             ReadingLoop.CPU_NANOS);
 
     private final List<CadenceResult> results;
@@ -74,7 +74,7 @@ final class CadenceReport {
     private void readings(List<RowSummary> rows, String first, String introduction) {
         if (rows.isEmpty()) return;
         List<String> headings = new ArrayList<>(List.of(first));
-        for (ReadingLoop contender : SHOWN) {
+        for (ReadingLoop contender : CONTENDERS) {
             headings.add(contender.text);
             if (hasMiddle(contender)) headings.add("middle");
         }
@@ -101,12 +101,12 @@ final class CadenceReport {
     }
 
     private static boolean hasMiddle(ReadingLoop contender) {
-        return contender == ReadingLoop.STOCK || contender == ReadingLoop.CPU_NANOS;
+        return contender == ReadingLoop.STOCK_CPU || contender == ReadingLoop.CPU_NANOS;
     }
 
     private static List<String> cells(RowSummary row) {
         List<String> cells = new ArrayList<>(List.of(row.text()));
-        for (ReadingLoop contender : SHOWN) {
+        for (ReadingLoop contender : CONTENDERS) {
             cells.add(Goal.format("%,.1f", row.mean(contender.text)));
             if (hasMiddle(contender)) cells.add(Goal.format("%,.1f", row.middle(contender.text)));
         }
@@ -174,13 +174,13 @@ final class CadenceReport {
             errors.add(engine.errors());
         }
         append("""
-                A program with the shape of a query engine: 4 drivers, quanta of 1 ms, operator calls of 2 to 200 us, one
+                A program shaped like a query engine: 4 drivers, quanta of 1 ms, operator calls of 2 to 200 us, one
                 reading before and one after each call, a handoff after each quantum. Blocks of the same work alternate
                 between clocks; each is compared with the block of the same cycle that reads nothing. CPU time: median
                 (95 % confidence interval) of the blocks.""", costs);
         append("""
                 Error of cpuNanos in ns: its distance from the interval between two readings of CLOCK_THREAD_CPUTIME_ID,
-                one before and one after it; 0 inside the interval. width: median length of the interval. 99.99 %: of the
-                worst fork.""", errors);
+                one before and one after it; 0 inside the interval. width: median length of the interval. 99.99 %: of
+                the worst fork.""", errors);
     }
 }

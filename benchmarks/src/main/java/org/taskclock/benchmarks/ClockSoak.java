@@ -15,29 +15,46 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
 import one.profiler.AsyncProfiler;
-import org.taskclock.Backend;
 import org.taskclock.ClockStatus;
 import org.taskclock.TaskClock;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 
 /**
  * Compares TaskClock with the kernel's {@code CLOCK_THREAD_CPUTIME_ID} on threads that are preempted, asleep, blocked,
  * moved between processors, interrupted by signals, short-lived, or stopped by garbage collections, and reports the
- * errors. Half of the time, all kinds of threads run at once; otherwise one kind after the other. A profiler is
- * switched on and off during the run. Run it as
- *
- * <pre>java --enable-native-access=ALL-UNNAMED -cp benchmarks/target/benchmarks.jar \
- *     org.taskclock.benchmarks.ClockSoak</pre>
- *
- * <p>Arguments: {@code --seconds N} (600), {@code --markdown} or {@code --json}. Exit codes: 1 if a reading violated
- * the contract, or if a disturbance did not take place; 2 for a usage error.
+ * errors. Half of the time, all kinds of threads run at once; the rest of the time, they take turns. A profiler is
+ * switched on and off during the run.
  */
-public final class ClockSoak {
+@Command(
+        name = "soak",
+        mixinStandardHelpOptions = true,
+        description = "Compare TaskClock with the kernel's clock on threads that are disturbed in many ways.",
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {
+            "0:success",
+            "1:a reading violated the contract, or a disturbance did not occur",
+            "2:usage error"
+        })
+public final class ClockSoak implements Callable<Integer> {
     private static final long WARM_UP_NANOS = 1_000_000_000;
     private static final int MAX_SHOWN = 5;
     private static final List<String> PROFILES =
             List.of("start,event=itimer,interval=1ms", "start,event=ctimer,interval=1ms");
+
+    @Option(
+            names = "--seconds",
+            paramLabel = "N",
+            defaultValue = "600",
+            description = "Run for N seconds (default: 600).")
+    private double seconds;
+
+    @Mixin
+    private MeasuringProgram.Format format;
 
     private final List<String> wrong = new ArrayList<>();
     private long wrongs;
@@ -45,7 +62,7 @@ public final class ClockSoak {
     private ClockSoak() {}
 
     /**
-     * The result of a soak.
+     * The result of a soak test.
      *
      * @param where describes JDK, backend, and machine
      * @param errors by kind of disturbance, and the total as the last element
@@ -73,38 +90,29 @@ public final class ClockSoak {
         }
     }
 
-    public static void main(String[] args) throws Exception {
-        List<String> options = new ArrayList<>(List.of(args));
-        boolean markdown = options.remove("--markdown");
-        boolean json = options.remove("--json");
-        double seconds = 600;
-        if (options.size() == 2 && options.get(0).equals("--seconds")) {
-            seconds = Double.parseDouble(options.get(1));
-            options.clear();
-        }
-        if (!options.isEmpty()) fail(String.join(" ", options) + ": options are --seconds N, --markdown, --json");
-        ClockStatus status = TaskClock.status();
-        if (status.backend() == Backend.MXBEAN) fail("needs the native library: " + status.backends());
-
-        Result result = run(seconds);
-        if (json) {
-            System.out.println(new GsonBuilder().setPrettyPrinting().create().toJson(result));
-        } else {
-            System.out.print(ClockSoakReport.text(result, markdown));
-        }
-        System.exit(result.isGood() ? 0 : 1);
+    public static void main(String[] args) {
+        MeasuringProgram.run(new ClockSoak(), args);
     }
 
-    private static void fail(String message) {
-        System.err.println("taskclock: soak: " + message);
-        System.exit(2);
+    @Override
+    public Integer call() throws Exception {
+        MeasuringProgram.requireNativeLibrary("soak");
+        Result result = compareAll();
+        if (format.json) {
+            System.out.println(new GsonBuilder().setPrettyPrinting().create().toJson(result));
+        } else {
+            System.out.print(ClockSoakReport.text(result, format.markdown));
+        }
+        return result.isGood() ? 0 : 1;
     }
 
     static Result run(double seconds) throws Exception {
-        return new ClockSoak().compareAll(seconds);
+        ClockSoak soak = new ClockSoak();
+        soak.seconds = seconds;
+        return soak.compareAll();
     }
 
-    private Result compareAll(double seconds) throws Exception {
+    private Result compareAll() throws Exception {
         Disturbance.Counts counts = new Disturbance.Counts();
         Map<String, Long> before = count(counts);
         long stolen = stolenMillis();
@@ -185,8 +193,8 @@ public final class ClockSoak {
     }
 
     /**
-     * Returns the stolen time of all processors since the system started: the eighth figure, in units of 10 ms
-     * (proc_stat(5)).
+     * Returns the stolen time of all processors since the system started: the eighth figure of the first line, in units
+     * of 10 ms (proc_stat(5)).
      */
     private static long stolenMillis() throws IOException {
         try (BufferedReader stat = Files.newBufferedReader(Path.of("/proc/stat"))) {

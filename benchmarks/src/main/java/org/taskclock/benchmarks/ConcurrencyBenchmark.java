@@ -63,7 +63,7 @@ public class ConcurrencyBenchmark extends BenchmarkSettings {
         return TaskClock.cpuNanos();
     }
 
-    /** The mean equals that of one thread if the two do not disturb each other. */
+    /** Reads on two threads. The mean equals that of one thread if they do not disturb each other. */
     @Benchmark
     @Threads(2)
     public long onTwoProcessors(OnProcessor unused) {
@@ -71,8 +71,8 @@ public class ConcurrencyBenchmark extends BenchmarkSettings {
     }
 
     /**
-     * The control: threads that share nothing reach less than twice the throughput if other programs also use the
-     * processors.
+     * Measures a control. If other programs also use the processors, even threads that share nothing reach less than
+     * twice the throughput.
      */
     @Benchmark
     public long nanoTimeOnOneProcessor(OnProcessor unused) {

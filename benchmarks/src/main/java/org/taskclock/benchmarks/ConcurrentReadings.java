@@ -26,7 +26,7 @@ final class ConcurrentReadings {
     private static final int MIN_READINGS = 1_000;
     private static final int MAX_READINGS = 2_000_000;
     private static final List<ReadingLoop> CONTENDERS =
-            List.of(ReadingLoop.COUNTER, ReadingLoop.NANO_TIME, ReadingLoop.STOCK, ReadingLoop.CPU_NANOS);
+            List.of(ReadingLoop.COUNTER, ReadingLoop.NANO_TIME, ReadingLoop.STOCK_CPU, ReadingLoop.CPU_NANOS);
 
     /** Keeps the JIT compiler from removing the readings. */
     private static volatile long unusedSink;

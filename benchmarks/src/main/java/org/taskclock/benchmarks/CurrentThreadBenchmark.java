@@ -38,7 +38,7 @@ public class CurrentThreadBenchmark extends BenchmarkSettings {
         return System.nanoTime();
     }
 
-    /** A bare system call in a C function: the lower bound for readers that make a system call. */
+    /** Makes bare system calls in a C function: the lower bound for readers that make a system call. */
     @Benchmark
     @OperationsPerInvocation(BATCH)
     public long floor() {

@@ -11,8 +11,8 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Ways to disturb threads while their clock is compared with the kernel's. {@link ReadingComparator#isActive} decides
- * when each one runs.
+ * Kinds of threads that are disturbed while TaskClock is compared with the kernel's clock on them.
+ * {@link ReadingComparator#isActive} decides when each kind runs.
  */
 enum Disturbance {
     PREEMPTED("spinners, preempted") {
@@ -31,7 +31,7 @@ enum Disturbance {
         }
     },
     YIELDING("yielding to each other") {
-        /** Runs on one processor, where threads are switched out for the shortest time. */
+        /** Runs on one processor, because threads are switched out for the shortest time there. */
         @Override
         @SuppressWarnings("ThreadPriorityCheck") // a yield is one way to be switched out
         void run(ReadingComparator comparator, Counts counts) {
@@ -56,8 +56,8 @@ enum Disturbance {
     },
     BLOCKED("blocked in a pipe") {
         /**
-         * Sends bytes to a thread that returns them. Half of the time, both run on one processor, where switches are
-         * shortest.
+         * Sends bytes to a thread that returns them. Half of the time, both run on one processor, because switches are
+         * shortest there.
          */
         @Override
         void run(ReadingComparator comparator, Counts counts) throws IOException, InterruptedException {
@@ -90,7 +90,7 @@ enum Disturbance {
         }
     },
     MIGRATED("migrated") {
-        /** Moves itself from time to time, and is moved by another thread at any moment. */
+        /** Moves itself occasionally. Another thread moves it at any moment. */
         @Override
         void run(ReadingComparator comparator, Counts counts) throws InterruptedException {
             int processors = counts.processors;
@@ -120,7 +120,7 @@ enum Disturbance {
             mover.join();
         }
     },
-    SIGNALLED("hit by a timer's signals") {
+    SIGNALED("hit by a timer's signals") {
         @Override
         void run(ReadingComparator comparator, Counts counts) {
             while (comparator.isRunning()) {
@@ -128,7 +128,7 @@ enum Disturbance {
                         ReadingComparator.tid(), 20_000 + comparator.random.nextLong(60_000));
                 if (timer < 0)
                     throw new IllegalStateException(
-                            "cannot create a timer: check the limit for pending signals, " + "ulimit -i");
+                            "cannot create a timer: check the limit for pending signals, ulimit -i");
                 while (comparator.isRunning() && comparator.isActive()) {
                     comparator.compare();
                     comparator.spin();

@@ -10,7 +10,7 @@ import java.util.function.ToLongFunction;
 /** The cost of readings for an engine, and their errors, over all forks. */
 final class EngineSummary {
     private static final List<ReadingLoop> CLOCKS =
-            List.of(ReadingLoop.NOTHING, ReadingLoop.STOCK, ReadingLoop.CPU_NANOS);
+            List.of(ReadingLoop.NOTHING, ReadingLoop.STOCK_CPU, ReadingLoop.CPU_NANOS);
     private static final int READINGS_PER_CALL = 2;
 
     private final RowSummary row;

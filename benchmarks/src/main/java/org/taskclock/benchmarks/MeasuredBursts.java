@@ -9,15 +9,15 @@ import java.util.concurrent.locks.LockSupport;
 import org.taskclock.ClockId;
 
 /**
- * Bursts of user and system time that make up workloads. The precise clock is read before and after each burst; the
- * sums are the true values with which readers are compared. For one thread at a time.
+ * Bursts of user and system time that make up workloads. The precise clock is read before and after each burst. The
+ * sums are the true values for the comparison with readers. Used by one thread at a time.
  *
  * <p>After {@link #start}, every nanosecond of the thread lies between two readings. Each interval includes the cost of
  * one reading, which is subtracted and not attributed.
  */
 final class MeasuredBursts {
     private static final ClockId PRECISE = ClockId.thread(0, ClockId.Kind.SCHED);
-    /** A read of this size keeps the kernel busy for about 30 us; entering and leaving the kernel is 2 % of that. */
+    /** A read of this size keeps the kernel busy for about 30 us; entering and leaving the kernel takes 2 % of that. */
     private static final int BYTES = 1 << 20;
 
     private static final int CALIBRATIONS = 50_000;

@@ -8,16 +8,22 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.taskclock.ProcessClock;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
 
 /**
  * Measures the cost of monitoring a JVM with many threads, for the monitoring tool and for the JVM. {@code taskclock
- * top} and other tools run in alternation, with an interval of one second. Arguments: {@code --threads N},
- * {@code --seconds N}, {@code --rounds N}, {@code --markdown}. Run it in the directory benchmarks.
+ * top} and other tools run in alternation, with an interval of one second.
  */
-public final class MonitoringBenchmark {
+@Command(
+        name = "monitoring benchmark",
+        mixinStandardHelpOptions = true,
+        description = "Measure the cost of monitoring a JVM with many threads. Run it in the directory benchmarks.")
+public final class MonitoringBenchmark implements Callable<Integer> {
     private static final int MAX_SETTLE_SECONDS = 5;
     private static final int BUSY_THREADS = 50;
 
@@ -31,64 +37,67 @@ public final class MonitoringBenchmark {
     /**
      * The CPU time in percent of one core.
      *
-     * @param servingPercent of the JVM's own threads: those that serve attaching tools, compilers, and collectors
+     * @param servingPercent of the JVM's own threads: compilers, collectors, and those that serve attached tools
      */
-    private record Cost(double ownPercent, double targetPercent, double servingPercent) {}
+    private record Cost(double toolPercent, double targetPercent, double servingPercent) {}
 
-    private final int threads;
-    private final int seconds;
-    private final RoundStatistics rounds;
+    @Option(
+            names = "--threads",
+            paramLabel = "N",
+            defaultValue = "2000",
+            converter = MeasuringProgram.Count.class,
+            description = "Monitor a JVM with N threads (default: 2000).")
+    private int threads;
+
+    @Option(
+            names = "--seconds",
+            paramLabel = "N",
+            defaultValue = "15",
+            converter = MeasuringProgram.Count.class,
+            description = "Measure each tool for N seconds (default: 15).")
+    private int seconds;
+
+    @Option(
+            names = "--rounds",
+            paramLabel = "N",
+            defaultValue = "5",
+            converter = MeasuringProgram.Count.class,
+            description = "Measure everything N times (default: 5).")
+    private int count;
+
+    @Option(names = "--markdown", description = "Print tables as Markdown.")
+    private boolean markdown;
+
+    private RoundStatistics rounds;
     private final List<Tool> tools = List.of(
             new Tool("no tool", List.of()),
             new Tool("taskclock top", List.of("../taskclock", "top", "--json", "-p")),
             new Tool("taskclock top --no-attach", List.of("../taskclock", "top", "--json", "--no-attach", "-p")),
             new Tool("pidstat -t", List.of("pidstat", "-t", "1", "-p")),
             new Tool("top -H", List.of("top", "-H", "-b", "-d", "1", "-p")));
-    private final Cost[][] costs;
-    private final double[] firstMillis;
+    private Cost[][] costs;
+    private double[] firstMillis;
 
-    private MonitoringBenchmark(int threads, int seconds, int rounds) {
-        this.threads = threads;
-        this.seconds = seconds;
-        this.rounds = new RoundStatistics(rounds);
-        costs = new Cost[tools.size()][rounds];
-        firstMillis = new double[rounds];
+    private MonitoringBenchmark() {}
+
+    public static void main(String[] args) {
+        MeasuringProgram.run(new MonitoringBenchmark(), args);
     }
 
-    public static void main(String[] args) throws IOException, InterruptedException {
-        int threads = 2_000;
-        int seconds = 15;
-        int rounds = 5;
-        boolean markdown = false;
-        for (int i = 0; i < args.length; i++) {
-            switch (args[i]) {
-                case "--threads" -> threads = number(args, ++i);
-                case "--seconds" -> seconds = number(args, ++i);
-                case "--rounds" -> rounds = number(args, ++i);
-                case "--markdown" -> markdown = true;
-                default -> failUsage(args[i]);
-            }
-        }
-        MonitoringBenchmark benchmark = new MonitoringBenchmark(threads, seconds, rounds);
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        rounds = new RoundStatistics(count);
+        costs = new Cost[tools.size()][count];
+        firstMillis = new double[count];
         Process target = target(threads);
         try {
             target.getInputStream().read(); // until it is ready
-            benchmark.measure(Long.toString(target.pid()));
+            measure(Long.toString(target.pid()));
         } finally {
             target.destroyForcibly();
         }
-        System.out.print(benchmark.text(markdown));
-    }
-
-    private static int number(String[] args, int at) {
-        if (at >= args.length || !args[at].matches("[1-9][0-9]{0,5}")) failUsage(String.join(" ", args));
-        return Integer.parseInt(args[at]);
-    }
-
-    private static void failUsage(String message) {
-        System.err.println("taskclock: monitoring benchmark: " + message
-                + ": options are --threads N, --seconds N, --rounds N, " + "--markdown");
-        System.exit(2);
+        System.out.print(text());
+        return 0;
     }
 
     private static Process target(int threads) throws IOException {
@@ -124,11 +133,11 @@ public final class MonitoringBenchmark {
             long servingBefore = servingNanos(pid);
             long start = System.nanoTime();
             long targetBefore = target.cpuNanos();
-            long ownBefore = own(process);
+            long toolBefore = toolNanos(process);
             TimeUnit.SECONDS.sleep(seconds);
             double percent = 100.0 / (System.nanoTime() - start);
             return new Cost(
-                    percent * (own(process) - ownBefore),
+                    percent * (toolNanos(process) - toolBefore),
                     percent * (target.cpuNanos() - targetBefore),
                     percent * (servingNanos(pid) - servingBefore));
         } finally {
@@ -136,7 +145,7 @@ public final class MonitoringBenchmark {
         }
     }
 
-    /** Returns the CPU time of all threads that the program did not start. */
+    /** Returns the CPU time of the JVM's own threads, which are those that the program did not start. */
     private static long servingNanos(String pid) throws IOException {
         long sum = 0;
         try (Stream<Path> tasks = Files.list(Path.of("/proc", pid, "task"))) {
@@ -150,9 +159,7 @@ public final class MonitoringBenchmark {
         return sum;
     }
 
-    /**
-     * Starts a tool. For the taskclock script, the process is that of the JVM, with which the script replaces itself.
-     */
+    /** Starts a tool. The taskclock script replaces itself with the JVM, so the process is the JVM. */
     private static Process start(List<String> command, String pid) throws IOException {
         List<String> all = new ArrayList<>(command);
         all.add(pid);
@@ -162,7 +169,7 @@ public final class MonitoringBenchmark {
         return builder.start();
     }
 
-    private static long own(Process process) throws IOException {
+    private static long toolNanos(Process process) throws IOException {
         if (process == null) return 0;
         long nanos = ProcessClock.of(process.pid()).cpuNanos();
         if (nanos < 0 || !process.isAlive()) throw new IOException("the tool has exited");
@@ -183,7 +190,7 @@ public final class MonitoringBenchmark {
         return took;
     }
 
-    private String text(boolean markdown) {
+    private String text() {
         TextTable table = new TextTable(
                 "tool",
                 "CPU of the tool, % of a core",
@@ -191,19 +198,20 @@ public final class MonitoringBenchmark {
                 "over no tool, %",
                 "CPU of the JVM's own threads, %");
         for (int w = 0; w < tools.size(); w++) {
-            Cost[] own = costs[w];
-            if (own[0] == null) {
+            Cost[] byRound = costs[w];
+            if (byRound[0] == null) {
                 table.add(List.of(tools.get(w).text, "not installed", "", "", ""));
                 continue;
             }
             table.add(List.of(
                     tools.get(w).text,
-                    w == 0 ? "" : rounds.spread("%.2f", round -> own[round].ownPercent),
-                    rounds.spread("%.2f", round -> own[round].targetPercent),
+                    w == 0 ? "" : rounds.spread("%.2f", round -> byRound[round].toolPercent),
+                    rounds.spread("%.2f", round -> byRound[round].targetPercent),
                     w == 0
                             ? ""
-                            : rounds.spread("%+.2f", round -> own[round].targetPercent - costs[0][round].targetPercent),
-                    rounds.spread("%.3f", round -> own[round].servingPercent)));
+                            : rounds.spread(
+                                    "%+.2f", round -> byRound[round].targetPercent - costs[0][round].targetPercent),
+                    rounds.spread("%.3f", round -> byRound[round].servingPercent)));
         }
         return "JDK " + Runtime.version() + ": a JVM with " + threads + " threads, " + BUSY_THREADS
                 + " of which work for 0.2 ms every 50 ms, monitored once per second for " + seconds + " s. "

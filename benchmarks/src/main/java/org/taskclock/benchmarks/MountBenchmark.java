@@ -36,7 +36,7 @@ public class MountBenchmark extends BenchmarkSettings {
 
     private static volatile long unusedSink;
 
-    /** An empty agent: any agent makes the JVM do more work at a mount. The manifest of this jar names this class. */
+    /** Does nothing. With any agent, the JVM does more work at a mount. The manifest of this jar names this class. */
     public static void premain(String options, Instrumentation jvm) {}
 
     private static Method start() {
@@ -111,7 +111,7 @@ public class MountBenchmark extends BenchmarkSettings {
         yields();
     }
 
-    /** The cost of reading a virtual thread's own time. */
+    /** Reads a virtual thread's own time. */
     @Benchmark
     @Fork(
             value = 1,

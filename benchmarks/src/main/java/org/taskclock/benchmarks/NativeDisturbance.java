@@ -2,7 +2,7 @@
 // Copyright the TaskClock authors
 package org.taskclock.benchmarks;
 
-/** Native functions that disturb threads: processor affinity and timer signals; and counters of such disturbances. */
+/** Native functions that disturb threads by moving them and sending them signals, and counters of disturbances. */
 final class NativeDisturbance {
     static {
         BundledLibrary.load("libdisturb.so");
@@ -22,15 +22,14 @@ final class NativeDisturbance {
     /** Sends a signal to a thread periodically. Returns the timer, or -1 if it cannot be created. */
     static native long startTimer(int tid, long periodNanos);
 
-    /** Deletes a timer. */
     static native void deleteTimer(long timer);
 
-    /** Returns the number of signals of all timers so far. */
+    /** Returns the number of signals that all timers have sent so far. */
     static native long signals();
 
-    /** Returns how often threads of this process blocked so far. */
+    /** Returns how often threads of this process have blocked so far, or -1 if unknown. */
     static native long blocks();
 
-    /** Returns how often threads of this process were preempted so far. */
+    /** Returns how often threads of this process have been preempted so far, or -1 if unknown. */
     static native long preemptions();
 }

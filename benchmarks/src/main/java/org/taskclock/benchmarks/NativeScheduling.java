@@ -11,7 +11,7 @@ final class NativeScheduling {
     private NativeScheduling() {}
 
     /**
-     * Keeps the calling thread on one processor, counted from the last, because the first one handles most of the
+     * Keeps the calling thread on one processor. Counts from the last one, because the first one handles most
      * interrupts.
      *
      * @throws IllegalStateException if there are not enough processors
@@ -32,6 +32,6 @@ final class NativeScheduling {
     /** Takes a token. Blocks until it is given. */
     static native boolean take(int token);
 
-    /** Returns how often the calling thread was switched out so far, or -1 if unknown. */
+    /** Returns how often the calling thread has been switched out so far, or -1 if unknown. */
     static native long switches();
 }

@@ -25,7 +25,7 @@ final class QueryDriver extends Thread {
     /**
      * A block of work.
      *
-     * @param clock what to read before and after each operator call; null to compare TaskClock with the kernel
+     * @param clock the clock to read before and after each operator call; null to compare TaskClock with the kernel
      * @param recorded whether to keep the errors
      */
     record Work(QueryPlan plan, ReadingLoop clock, boolean recorded, CountDownLatch splitsLeft) {}

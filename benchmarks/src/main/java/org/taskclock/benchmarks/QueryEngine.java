@@ -20,7 +20,7 @@ final class QueryEngine implements AutoCloseable {
     private static final int QUANTA = 10;
     private static final int CYCLES_PER_ROUND = 40;
     private static final List<ReadingLoop> CLOCKS =
-            List.of(ReadingLoop.NOTHING, ReadingLoop.STOCK, ReadingLoop.CPU_NANOS);
+            List.of(ReadingLoop.NOTHING, ReadingLoop.STOCK_CPU, ReadingLoop.CPU_NANOS);
     private static final int ROWS_TIMED = 20_000;
     private static final int TIMES = 500;
 

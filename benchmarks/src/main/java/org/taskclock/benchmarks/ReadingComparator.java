@@ -44,8 +44,8 @@ final class ReadingComparator {
     }
 
     /**
-     * Returns whether the thread should run now. Half of the time, all kinds of threads run; otherwise one kind after
-     * the other, so that other threads rarely delay its switches.
+     * Returns whether the thread should run now. Half of the time, all kinds of threads run. The rest of the time, they
+     * take turns, so that other threads rarely delay a switch.
      */
     boolean isActive() {
         long phase = Math.floorMod(end - System.nanoTime(), 2 * PHASE_NANOS);
@@ -67,33 +67,33 @@ final class ReadingComparator {
      * would refresh TaskClock's base.
      */
     void compare() {
-        int way = random.nextInt(16);
+        int variant = random.nextInt(16);
         long wallBefore = System.nanoTime();
         long before = KERNEL.nanos();
         long cpu;
-        if (way == 15) {
+        if (variant == 15) {
             // Compare with the time of a system call, to see whether this reading made one.
             long start = System.nanoTime();
             cpu = TaskClock.cpuNanos();
             long between = System.nanoTime();
             KERNEL.nanos();
             validator.errors().recordTime(between - start, System.nanoTime() - between);
-        } else if (way < 2) {
+        } else if (variant < 2) {
             TaskClock.read(parts);
             cpu = parts[0];
         } else {
             cpu = TaskClock.cpuNanos();
             // Read several times in a row, because a small step back would no longer show after a system call.
-            for (int i = way < 6 ? random.nextInt(20) : 0; i > 0; i--) {
+            for (int i = variant < 6 ? random.nextInt(20) : 0; i > 0; i--) {
                 validator.checkNext(cpu);
                 cpu = TaskClock.cpuNanos();
             }
         }
         long after = KERNEL.nanos();
         validator.checkCpu(wallBefore, before, cpu, after, System.nanoTime(), wallBefore - recordFrom >= 0);
-        if (way < 2) {
+        if (variant < 2) {
             validator.checkParts(cpu, parts[1], parts[2]);
-        } else if (way == 2) {
+        } else if (variant == 2) {
             validator.checkUser(TaskClock.userNanos());
             validator.checkSystem(TaskClock.systemNanos());
         }

@@ -5,13 +5,13 @@ package org.taskclock.benchmarks;
 import java.util.function.Consumer;
 
 /**
- * Validates the readings of one thread at a time. Records inaccuracies and reports violations of the clock's contract.
- * Soaks use it, and so does {@code taskclock doctor}.
+ * Validates the readings of one thread at a time. Records inaccuracies, and reports violations of the clock's contract
+ * to soak tests and {@code taskclock doctor}.
  */
 public final class ReadingValidator {
     /** The kinds of violations. */
     public enum Violation {
-        /** cpu differs from the kernel's by more than any base may be wrong. */
+        /** cpu differs from the kernel's clock by more than the life of a base. */
         ERROR,
         /** cpu grew faster than wall-clock time. */
         WALL_TIME,
@@ -30,8 +30,8 @@ public final class ReadingValidator {
     /** The life of a base, and therefore the largest possible error. */
     static final long MAX_ERROR_NANOS = 1_000_000;
     /**
-     * How much more cpu may grow between two readings than wall-clock time, because the first may be behind and the
-     * second ahead.
+     * The maximum by which the growth of cpu between two readings may exceed wall-clock time. The first reading may be
+     * behind, and the second ahead.
      */
     static final long WALL_TOLERANCE_NANOS = 100_000;
 
@@ -65,8 +65,8 @@ public final class ReadingValidator {
     }
 
     /**
-     * Returns how far a reading is ahead of the kernel's next reading or, if negative, behind the kernel's previous
-     * one.
+     * Returns how far a reading is ahead of the kernel's next reading. If negative, the reading is behind the kernel's
+     * previous one.
      */
     public static long error(long before, long cpu, long after) {
         return cpu > after ? cpu - after : Math.min(cpu - before, 0);

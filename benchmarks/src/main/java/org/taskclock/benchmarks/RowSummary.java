@@ -80,7 +80,7 @@ public final class RowSummary {
 
     /** Returns the mean of TaskClock divided by the mean of stock in one fork. */
     static double ratio(CadenceResult fork) {
-        return mean(fork, ReadingLoop.CPU_NANOS.text) / mean(fork, ReadingLoop.STOCK.text);
+        return mean(fork, ReadingLoop.CPU_NANOS.text) / mean(fork, ReadingLoop.STOCK_CPU.text);
     }
 
     /** Returns the mean of TaskClock minus the mean of the counter alone in one fork. */

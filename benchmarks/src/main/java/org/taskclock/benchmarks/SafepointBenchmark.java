@@ -8,15 +8,21 @@ import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.regex.Pattern;
 import org.taskclock.ThreadSnapshot;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
 
 /**
  * Measures how long the JVM takes to reach a safepoint while one thread repeatedly reads the CPU time of 10,000 others.
- * Each reader runs in its own JVM, which logs its safepoints. Arguments: {@code --seconds N} per reader,
- * {@code --markdown}.
+ * Each reader runs in its own JVM, which logs its safepoints.
  */
-public final class SafepointBenchmark {
+@Command(
+        name = "safepoints",
+        mixinStandardHelpOptions = true,
+        description = "Measure how long the JVM takes to reach a safepoint while a thread reads 10,000 others.")
+public final class SafepointBenchmark implements Callable<Integer> {
     private static final int THREADS = 10_000;
     private static final int ROOM_FOR_JVM = 200;
     private static final long WARM_UP_NANOS = 1_000_000_000;
@@ -38,21 +44,38 @@ public final class SafepointBenchmark {
         }
     }
 
+    @Option(
+            names = "--seconds",
+            paramLabel = "N",
+            defaultValue = "3",
+            description = "Run each reader for N seconds (default: 3).")
+    private double seconds;
+
+    @Option(names = "--markdown", description = "Print tables as Markdown.")
+    private boolean markdown;
+
+    @Option(names = "--load", hidden = true, description = "Run only this reader, in this JVM.")
+    private Load only;
+
     private SafepointBenchmark() {}
 
-    public static void main(String[] args) throws Exception {
-        List<String> options = List.of(args);
-        if (options.contains("--load")) {
-            measure(Load.valueOf(args[1]), Long.parseLong(args[2]));
-            return;
+    public static void main(String[] args) {
+        MeasuringProgram.run(new SafepointBenchmark(), args);
+    }
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        long nanos = (long) (seconds * 1e9);
+        if (only != null) {
+            measure(only, nanos);
+            return 0;
         }
-        int at = options.indexOf("--seconds");
-        long nanos = at < 0 ? 3_000_000_000L : (long) (Double.parseDouble(args[at + 1]) * 1e9);
         TextTable table = new TextTable("work of one thread", "safepoints", "median us", "99 % us", "max us");
-        for (Load load : Load.values()) table.add(row(load, runChild(load, nanos)));
+        for (Load load : Load.values()) table.add(row(load, runChild(load)));
         System.out.print("JDK " + Runtime.version() + ", " + THREADS
                 + " parked threads: time from requesting a safepoint to reaching it.\n\n"
-                + (options.contains("--markdown") ? table.markdown() : table.aligned()));
+                + (markdown ? table.markdown() : table.aligned()));
+        return 0;
     }
 
     private static List<String> row(Load load, double[] nanos) {
@@ -69,7 +92,7 @@ public final class SafepointBenchmark {
         return Goal.format("%,.0f", nanos / 1e3);
     }
 
-    private static double[] runChild(Load load, long nanos) throws IOException, InterruptedException {
+    private double[] runChild(Load load) throws IOException, InterruptedException {
         Process child = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "--enable-native-access=ALL-UNNAMED",
@@ -79,7 +102,8 @@ public final class SafepointBenchmark {
                         SafepointBenchmark.class.getName(),
                         "--load",
                         load.name(),
-                        Long.toString(nanos))
+                        "--seconds",
+                        Double.toString(seconds))
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();
         String log = new String(child.getInputStream().readAllBytes(), StandardCharsets.UTF_8);

@@ -23,6 +23,6 @@ final class SnapshotFloor {
         return ids;
     }
 
-    /** Lists this process's threads and reads the clocks. Returns how many could be read, or -1 if listing failed. */
+    /** Lists the threads and reads the clocks. Returns how many clocks could be read, or -1 if listing failed. */
     static native int snapshot(ByteBuffer ids, int count);
 }

@@ -2,8 +2,6 @@
 // Copyright the TaskClock authors
 package org.taskclock.benchmarks;
 
-import java.lang.management.ManagementFactory;
-import java.lang.management.ThreadMXBean;
 import org.taskclock.ClockId;
 import org.taskclock.CpuTime;
 import org.taskclock.KernelReaders;
@@ -12,7 +10,9 @@ import org.taskclock.ProcessClock;
 import org.taskclock.TaskClock;
 
 /**
- * Ways to read cpu, user, and system time. The parts of a reading need not add up: each reader returns its own figures.
+ * The ways to read cpu, user, and system time whose errors {@link AccuracyBenchmark} measures. The parts of a reading
+ * need not add up: each reader returns its own figures. A reader that has to read the parts one by one uses
+ * {@link ReadingLoop}.
  */
 public enum SplitReader {
     TASKCLOCK("TaskClock") {
@@ -61,8 +61,8 @@ public enum SplitReader {
     STOCK("ThreadMXBean") {
         @Override
         CpuTime ofThread() {
-            long user = THREADS.getCurrentThreadUserTime();
-            return withUser(user, THREADS.getCurrentThreadCpuTime());
+            long user = ReadingLoop.STOCK_USER.read(1);
+            return withUser(user, ReadingLoop.STOCK_CPU.read(1));
         }
 
         /** Returns unknown, because the JVM does not report the user time of a process. */
@@ -75,8 +75,8 @@ public enum SplitReader {
     VIRT("raw VIRT") {
         @Override
         CpuTime ofThread() {
-            long user = KernelReaders.userNanosByConstantId();
-            return withUser(user, OWN_CPU.nanos());
+            long user = ReadingLoop.USER_BY_CONSTANT_ID.read(1);
+            return withUser(user, ReadingLoop.SYSTEM_CALL.read(1));
         }
 
         @Override
@@ -86,9 +86,7 @@ public enum SplitReader {
         }
     };
 
-    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
     private static final ProcessClock PROCESS = ProcessClock.current();
-    private static final ClockId OWN_CPU = ClockId.thread(0, ClockId.Kind.SCHED);
     private static final ClockId PROCESS_CPU = ClockId.process(0, ClockId.Kind.SCHED);
 
     private final String text;

@@ -6,12 +6,19 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
 
 /**
  * Measures how much the agent adds to JVM startup: starts a program that does nothing without an agent, with an agent
- * that does nothing, and with ours, in alternation. Arguments: {@code --rounds N}, {@code --markdown}.
+ * that does nothing, and with ours, in alternation.
  */
-public final class StartUpBenchmark {
+@Command(
+        name = "start-up",
+        mixinStandardHelpOptions = true,
+        description = "Measure how much the agent adds to JVM startup. Run it in the directory benchmarks.")
+public final class StartUpBenchmark implements Callable<Integer> {
     private static final int WARM_UPS = 3;
     private static final String OURS = "-javaagent:target/taskclock-agent.jar";
     private static final int MAX_MILLIS = 60;
@@ -23,40 +30,43 @@ public final class StartUpBenchmark {
      */
     private record Start(String text, int bare, Class<?> program, List<String> options) {}
 
-    private final List<Start> starts;
-    private final double[][] millis;
-    private final RoundStatistics rounds;
+    @Option(
+            names = "--rounds",
+            paramLabel = "N",
+            defaultValue = "30",
+            converter = MeasuringProgram.Count.class,
+            description = "Start each program N times (default: 30).")
+    private int count;
 
-    private StartUpBenchmark(int rounds) {
-        this.rounds = new RoundStatistics(rounds);
-        this.starts = new ArrayList<>(List.of(
-                new Start("no agent", 0, Nothing.class, List.of()),
-                new Start("an agent that does nothing", 0, Nothing.class, List.of("-javaagent:target/benchmarks.jar")),
-                new Start("ours", 0, Nothing.class, List.of(OURS)),
-                new Start("ours, vthreads=off", 0, Nothing.class, List.of(OURS + "=vthreads=off"))));
+    @Option(names = "--markdown", description = "Print tables as Markdown.")
+    private boolean markdown;
+
+    private final List<Start> starts = new ArrayList<>(List.of(
+            new Start("no agent", 0, Nothing.class, List.of()),
+            new Start("an agent that does nothing", 0, Nothing.class, List.of("-javaagent:target/benchmarks.jar")),
+            new Start("ours", 0, Nothing.class, List.of(OURS)),
+            new Start("ours, vthreads=off", 0, Nothing.class, List.of(OURS + "=vthreads=off"))));
+    private double[][] millis;
+    private RoundStatistics rounds;
+
+    private StartUpBenchmark() {
         if (Runtime.version().feature() >= 21) {
             starts.add(new Start("no agent, a virtual thread", 4, Virtual.class, List.of()));
             starts.add(new Start("ours, a virtual thread", 4, Virtual.class, List.of(OURS)));
         }
-        this.millis = new double[starts.size()][rounds];
     }
 
-    public static void main(String[] args) throws IOException, InterruptedException {
-        List<String> options = new ArrayList<>(List.of(args));
-        boolean markdown = options.remove("--markdown");
-        int rounds = 30;
-        if (options.size() == 2 && options.get(0).equals("--rounds")) {
-            rounds = Integer.parseInt(options.get(1));
-            options.clear();
-        }
-        if (!options.isEmpty()) {
-            System.err.println(
-                    "taskclock: start-up: " + String.join(" ", options) + ": options are --rounds N, --markdown");
-            System.exit(2);
-        }
-        StartUpBenchmark startUp = new StartUpBenchmark(rounds);
-        startUp.measure();
-        System.out.print(startUp.text(markdown));
+    public static void main(String[] args) {
+        MeasuringProgram.run(new StartUpBenchmark(), args);
+    }
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        rounds = new RoundStatistics(count);
+        millis = new double[starts.size()][count];
+        measure();
+        System.out.print(text());
+        return 0;
     }
 
     private void measure() throws IOException, InterruptedException {
@@ -81,7 +91,7 @@ public final class StartUpBenchmark {
         return (System.nanoTime() - start) / 1e6;
     }
 
-    private String text(boolean markdown) {
+    private String text() {
         TextTable table = new TextTable("started with", "ms", "over no agent, ms");
         for (int s = 0; s < starts.size(); s++) {
             int own = s;

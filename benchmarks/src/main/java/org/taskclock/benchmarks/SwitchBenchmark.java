@@ -4,21 +4,30 @@ package org.taskclock.benchmarks;
 
 import com.google.gson.Gson;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
 import java.util.function.IntToDoubleFunction;
 import org.taskclock.Backend;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 
 /**
  * Measures the cost of reading for a program that does little but switch threads: two threads alternate on one
  * processor and read once per turn. Each backend has its own JVM. The JVMs measure in alternation, and are replaced
- * after some rounds because the speed of JVMs differs. Arguments: {@code --rounds N}, {@code --markdown}, or
- * {@code --json} for one {@link SwitchCost} per line, of turns with arithmetic only.
+ * after some rounds because the speed of JVMs differs.
  */
-public final class SwitchBenchmark {
+@Command(
+        name = "switches",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Measure the cost of reading for a program that does little but switch threads.",
+            "With --json, prints one result per line, and measures only turns with arithmetic."
+        })
+public final class SwitchBenchmark implements Callable<Integer> {
     private static final int ROUNDS_PER_JVM = 5;
     private static final int SOME_ARITHMETIC = 10_000;
     private static final double BUSY_TURN_NANOS = 10_000;
@@ -52,34 +61,34 @@ public final class SwitchBenchmark {
 
     private final Map<Key, double[]> nanos = new LinkedHashMap<>();
     private final Map<Backend, String> refusals = new EnumMap<>(Backend.class);
-    private final RoundStatistics rounds;
-    private final boolean json;
+    private RoundStatistics rounds;
     private int arithmetic;
 
-    private SwitchBenchmark(int rounds, boolean json) {
-        this.rounds = new RoundStatistics(rounds);
-        this.json = json;
+    @Option(
+            names = "--rounds",
+            paramLabel = "N",
+            defaultValue = "30",
+            converter = MeasuringProgram.Count.class,
+            description = "Measure everything N times (default: 30).")
+    private int count;
+
+    @Mixin
+    private MeasuringProgram.Format format;
+
+    private SwitchBenchmark() {}
+
+    public static void main(String[] args) {
+        MeasuringProgram.run(new SwitchBenchmark(), args);
     }
 
-    public static void main(String[] args) throws IOException {
-        List<String> options = new ArrayList<>(List.of(args));
-        boolean markdown = options.remove("--markdown");
-        boolean json = options.remove("--json");
-        int rounds = 30;
-        if (options.size() == 2 && options.get(0).equals("--rounds")) {
-            rounds = Integer.parseInt(options.get(1));
-            options.clear();
+    @Override
+    public Integer call() throws IOException {
+        rounds = new RoundStatistics(count);
+        for (int round = 0; round < count; round += ROUNDS_PER_JVM) {
+            measure(round, Math.min(round + ROUNDS_PER_JVM, count));
         }
-        if (!options.isEmpty()) {
-            System.err.println("taskclock: switches: " + String.join(" ", options)
-                    + ": options are --rounds N, --markdown, --json");
-            System.exit(2);
-        }
-        SwitchBenchmark switches = new SwitchBenchmark(rounds, json);
-        for (int round = 0; round < rounds; round += ROUNDS_PER_JVM) {
-            switches.measure(round, Math.min(round + ROUNDS_PER_JVM, rounds));
-        }
-        if (!json) System.out.print(switches.text(markdown));
+        if (!format.json) System.out.print(text());
+        return 0;
     }
 
     // ---- measuring
@@ -103,7 +112,7 @@ public final class SwitchBenchmark {
 
     private void refuse(Backend backend, String why) {
         refusals.put(backend, why);
-        if (json) print(new SwitchCost(backend.toString(), null, 0, 0, why));
+        if (format.json) print(new SwitchCost(backend.toString(), null, 0, 0, why));
     }
 
     private static void print(SwitchCost cost) {
@@ -112,12 +121,13 @@ public final class SwitchBenchmark {
 
     private void measure(int round, Map<Backend, SwitchingJvm> jvms) throws IOException {
         for (Load load : Load.values()) {
-            if (json && load == Load.BARE) continue;
+            if (format.json && load == Load.BARE) continue;
             for (ReadingLoop contender : CONTENDERS) {
                 for (Map.Entry<Backend, SwitchingJvm> jvm : jvms.entrySet()) {
-                    double took = jvm.getValue().turnNanos(contender, load == Load.BARE ? 0 : arithmetic);
-                    of(load, jvm.getKey(), contender)[round] = took;
-                    if (json) print(new SwitchCost(jvm.getKey().toString(), contender.text, round, took, null));
+                    double nanosPerTurn = jvm.getValue().turnNanos(contender, load == Load.BARE ? 0 : arithmetic);
+                    of(load, jvm.getKey(), contender)[round] = nanosPerTurn;
+                    if (format.json)
+                        print(new SwitchCost(jvm.getKey().toString(), contender.text, round, nanosPerTurn, null));
                 }
             }
         }
@@ -135,7 +145,7 @@ public final class SwitchBenchmark {
 
     // ---- report
 
-    private String text(boolean markdown) {
+    private String text() {
         StringBuilder text = new StringBuilder("JDK " + Runtime.version()
                 + ": two threads alternate on one processor. " + rounds.count() + " rounds of "
                 + 2 * SwitchingJvm.TURNS + " turns: CPU time, medians (quartiles).\n");
@@ -150,8 +160,8 @@ public final class SwitchBenchmark {
                 markers.add(marker(load, backend));
             }
             text.append("\nBesides reading, a turn does ").append(load.text).append(":\n\n");
-            text.append(markdown ? costs.markdown() : costs.aligned()).append('\n');
-            text.append(markdown ? markers.markdown() : markers.aligned());
+            text.append(format.markdown ? costs.markdown() : costs.aligned()).append('\n');
+            text.append(format.markdown ? markers.markdown() : markers.aligned());
         }
         text.append("\nEvery reading follows a switch, so it makes one system call on every backend. The difference to "
                 + "clock_gettime in the same\nJVM is the cost of the marker: taking a base, and the kernel's work to "

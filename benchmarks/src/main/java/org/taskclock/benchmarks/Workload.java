@@ -12,7 +12,7 @@ public enum Workload {
             bursts.user(System.nanoTime() + MILLI);
         }
     },
-    SYSTEM("system, nearly") {
+    SYSTEM("mostly system") {
         @Override
         void round(MeasuredBursts bursts, KernelTicks ticks) {
             bursts.user(System.nanoTime() + 100 * MICRO);

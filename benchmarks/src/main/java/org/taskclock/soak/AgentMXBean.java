@@ -2,7 +2,7 @@
 // Copyright the TaskClock authors
 package org.taskclock.soak;
 
-/** The part of the agent's bean that soaks use. docs/agent.md describes the bean. */
+/** The part of the agent's bean that soak tests use. docs/agent.md describes the bean. */
 public interface AgentMXBean {
     String NAME = "org.taskclock:type=TaskClock";
 
@@ -10,15 +10,15 @@ public interface AgentMXBean {
 
     void setEnabled(boolean enabled);
 
-    void setThreadTimes(boolean fromClock);
+    void setThreadMXBeanReplaced(boolean fromClock);
 
-    void setAccountingVirtualThreads(boolean enabled);
+    void setVirtualThreadAccounting(boolean enabled);
 
     void setYieldMode(String mode);
 
     void setVirtualYieldMode(String mode);
 
-    Feature[] getParts();
+    Feature[] getFeatures();
 
     long getMounts();
 

@@ -136,7 +136,7 @@ final class Engine implements AutoCloseable {
     /** Throws if a feature of the agent is missing or the agent has failed. */
     void checkAgent() throws IOException {
         AgentMXBean agent = bean(AgentMXBean.NAME, AgentMXBean.class);
-        for (AgentMXBean.Feature feature : agent.getParts()) {
+        for (AgentMXBean.Feature feature : agent.getFeatures()) {
             if (feature.getProblem() != null)
                 throw new IOException("the agent's " + feature.getName() + ": " + feature.getProblem());
         }

@@ -33,7 +33,7 @@ record EngineResources(
         long classes,
         long agentBytes) {
     /**
-     * The change of a figure during a soak.
+     * The change of a figure during a soak test.
      *
      * @param early median of the third tenth of the samples
      * @param late median of the last tenth
@@ -90,7 +90,7 @@ record EngineResources(
         }
     }
 
-    /** Compares the end of a soak with its third tenth, when the engine has warmed up. */
+    /** Compares the end of a soak test with its third tenth, in which the engine has warmed up. */
     static Map<String, Growth> growth(List<EngineResources> samples) {
         Map<String, Growth> growth = new LinkedHashMap<>();
         if (samples.isEmpty()) return growth;

@@ -29,7 +29,7 @@ import picocli.CommandLine.Parameters;
         description = {
             "Soak-test the agent in an engine under load.",
             "First, the engine runs without the agent to record its answers. Then it runs with all features of the "
-                    + "agent, while the soak attaches and detaches copies, changes modes, takes thread and heap "
+                    + "agent, while the soak test attaches and detaches copies, changes modes, takes thread and heap "
                     + "dumps, records with JFR and async-profiler, and reads the bean. Finally, the agent is "
                     + "switched on and off in an undisturbed run to compare throughput."
         },
@@ -53,7 +53,13 @@ public final class EngineSoak implements Callable<Integer> {
     @Option(names = "--agent", required = true, description = "The agent's jar.")
     private Path agent;
 
-    @Option(names = "--out", required = true, description = "Directory for NAME.json, NAME.md and the engine's logs.")
+    @Option(
+            names = "--commit",
+            defaultValue = "unknown",
+            description = "The commit from which the agent was built, for the result (default: ${DEFAULT-VALUE}).")
+    private String commit;
+
+    @Option(names = "--out", required = true, description = "Directory for NAME.json, NAME.md, and the engine's logs.")
     private Path out;
 
     @Option(
@@ -97,7 +103,7 @@ public final class EngineSoak implements Callable<Integer> {
     @Parameters(
             arity = "1..*",
             paramLabel = "ARGUMENT",
-            description = "JVM options, main class and arguments of the engine.")
+            description = "JVM options, main class, and arguments of the engine.")
     private List<String> command;
 
     private final List<String> failures = Collections.synchronizedList(new ArrayList<>());
@@ -114,16 +120,17 @@ public final class EngineSoak implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, InterruptedException {
         Files.createDirectories(out);
-        // An earlier result must not be mistaken for this one.
+        // If the soak test fails, an earlier result must not be mistaken for this one.
         Files.deleteIfExists(out.resolve(name + ".json"));
         Files.deleteIfExists(out.resolve(name + ".md"));
         machine = EngineSoakResult.Machine.of(java);
         options = OperatorActions.allFeatures(machine.feature());
         Map<String, String> recorded = orFailure(this::reference);
         Map<String, String> expected = recorded == null ? Map.of() : recorded;
-        EngineSoakResult.Disturbed disturbed = minutes > 0 ? orFailure(() -> disturb(expected)) : null;
+        EngineSoakResult.Disturbed disturbed = minutes > 0 ? orFailure(() -> runDisturbed(expected)) : null;
         AgentComparison.Result comparison = groups > 0 ? orFailure(() -> compare(expected)) : null;
-        EngineSoakResult result = new EngineSoakResult(name, machine, expected, disturbed, comparison, failures);
+        EngineSoakResult result =
+                new EngineSoakResult(name, commit, machine, expected, disturbed, comparison, failures);
         Files.writeString(
                 out.resolve(name + ".json"),
                 new GsonBuilder()
@@ -138,7 +145,7 @@ public final class EngineSoak implements Callable<Integer> {
         return failures.isEmpty() ? 0 : 1;
     }
 
-    /** Runs a part of the soak. Returns null and records the failure if it throws. */
+    /** Runs a part of the soak test. Returns null and records the failure if it throws. */
     private <T> T orFailure(Callable<T> part) throws InterruptedException {
         try {
             return part.call();
@@ -173,9 +180,18 @@ public final class EngineSoak implements Callable<Integer> {
         return List.of("-javaagent:" + agent + "=" + agentOptions, "-XX:+EnableDynamicAgentLoading");
     }
 
-    private EngineSoakResult.Disturbed disturb(Map<String, String> expected)
+    private EngineSoakResult.Disturbed runDisturbed(Map<String, String> expected)
             throws IOException, InterruptedException, JMException {
         Path work = Files.createTempDirectory("taskclock-soak");
+        try {
+            return disturb(expected, work);
+        } finally {
+            delete(work);
+        }
+    }
+
+    private EngineSoakResult.Disturbed disturb(Map<String, String> expected, Path work)
+            throws IOException, InterruptedException, JMException {
         Path log = out.resolve(name + "-disturbed.log");
         List<EngineResources> samples = new ArrayList<>();
         Map<String, Integer> actions;
@@ -202,7 +218,7 @@ public final class EngineSoak implements Callable<Integer> {
             }
             sampler.join();
             actions = operator.counts();
-            if (!engine.isAlive()) throw new IOException("the engine exited during the soak: see " + log);
+            if (!engine.isAlive()) throw new IOException("the engine exited during the soak test: see " + log);
             checkErrors(engine);
             compareAnswers(expected, engine.answers());
             operations = engine.operations();
@@ -210,7 +226,6 @@ public final class EngineSoak implements Callable<Integer> {
         }
         checkEnd(engine, log);
         checkSummary(work);
-        delete(work);
         double pause = EngineResources.longestPause(samples);
         if (samples.isEmpty() || pause > MAX_PAUSE_SECONDS) fail("no operation for " + Math.round(pause) + " s");
         Map<String, EngineResources.Growth> growth = EngineResources.growth(samples);

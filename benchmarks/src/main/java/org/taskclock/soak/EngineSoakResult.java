@@ -12,21 +12,23 @@ import java.util.Properties;
 import org.taskclock.benchmarks.MachineInfo;
 
 /**
- * The result of a soak of an engine.
+ * The result of a soak test of an engine.
  *
+ * @param commit from which the agent was built
  * @param answers a digest of the answer to each question
  * @param disturbed null if there was no disturbed run
  * @param comparison null if nothing was compared
  */
 record EngineSoakResult(
         String engine,
+        String commit,
         Machine machine,
         Map<String, String> answers,
         Disturbed disturbed,
         AgentComparison.Result comparison,
         List<String> failures) {
     /**
-     * The JDK and machine of a soak.
+     * The JDK and machine of a soak test.
      *
      * @param jdk the version of the engine's JDK, from its file {@code release}
      * @param feature the first number of the version
@@ -64,7 +66,8 @@ record EngineSoakResult(
         StringBuilder text = new StringBuilder("# Soak: ").append(engine).append("\n\n");
         add(
                 text,
-                "JDK %s, %s, %s, %d processors.%n%n",
+                "TaskClock %s, JDK %s, %s, %s, %d processors.%n%n",
+                commit,
                 machine.jdk,
                 machine.kernel,
                 machine.processor,

@@ -71,11 +71,11 @@ final class OperatorActions {
         actions.put("attached a copy", this::attachCopy);
         actions.put("detached and attached", this::reattach);
         actions.put("kill switch thrown", () -> toggle(agent::setEnabled));
-        actions.put("thread times off and on", () -> toggle(agent::setThreadTimes));
+        actions.put("thread times off and on", () -> toggle(agent::setThreadMXBeanReplaced));
         actions.put("yield modes changed", this::changeYields);
         actions.put("thread dump", () -> execute("threadPrint"));
         if (jdk >= FIRST_WITH_VIRTUAL_THREADS) {
-            actions.put("accounts off and on", () -> toggle(agent::setAccountingVirtualThreads));
+            actions.put("accounts off and on", () -> toggle(agent::setVirtualThreadAccounting));
             actions.put("thread dump as JSON", this::dumpThreads);
         }
         actions.put("heap dump", this::dumpHeap);
@@ -118,7 +118,7 @@ final class OperatorActions {
     private void attachCopy() throws IOException, AttachNotSupportedException {
         Path copy = Files.copy(agentJar, directory.resolve("agent-" + copies++ + ".jar"));
         engine.loadAgent(copy, options);
-        // Only the first jar stays open: the JVM adds it to its class path.
+        // Safe: the JVM keeps only the first jar open, which it has added to its class path.
         Files.delete(copy);
     }
 

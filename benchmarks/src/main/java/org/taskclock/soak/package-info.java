@@ -2,7 +2,7 @@
 // Copyright the TaskClock authors
 
 /**
- * Soak tests of the agent in real engines: while a program runs under load with the agent, the soak performs every
+ * Soak tests of the agent in real engines: while a program runs under load with the agent, the soak test performs every
  * action that an operator might. The programs are in the directory {@code integration}.
  */
 package org.taskclock.soak;

@@ -10,7 +10,7 @@ import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 
 /** A native call that does nothing, with the library's binding: FFM here, JNI before JDK 22. */
-@SuppressWarnings("restricted") // calling C is what this class is for
+@SuppressWarnings("restricted") // this class calls C
 final class EmptyCall {
     private static final MethodHandle MH$empty_call;
 

@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -70,21 +71,21 @@ class CadenceBenchmarkTest {
 
     @Test
     void shouldExitWithTwoForWrongUsage() throws Exception {
-        End end = run("--only", "5us");
-        assertThat(end.exitCode).isEqualTo(2);
-        assertThat(end.err)
+        Outcome outcome = run("--only", "5us");
+        assertThat(outcome.exitCode).isEqualTo(2);
+        assertThat(outcome.err)
                 .startsWith("taskclock: cadence: --only 5us: unknown row")
                 .hasLineCount(1);
-        assertThat(end.out).isEmpty();
+        assertThat(outcome.out).isEmpty();
     }
 
     @Test
     void shouldReportALineThatIsNotAResult() throws Exception {
         Path file = folder.resolve("cadence.json");
         Files.writeString(file, reading("tight", 1, "rseq", 10, 500, 8).json() + "\n{\"row\":\"tight\"}\n");
-        End end = run("--from", file.toString());
-        assertThat(end.exitCode).isEqualTo(2);
-        assertThat(end.err).contains(file + ": line 2: not a result of CadenceBenchmark: {\"row\":\"tight\"}");
+        Outcome outcome = run("--from", file.toString());
+        assertThat(outcome.exitCode).isEqualTo(2);
+        assertThat(outcome.err).contains(file + ": line 2: not a result of CadenceBenchmark: {\"row\":\"tight\"}");
         assertThat(run("--from", folder.resolve("none").toString()).exitCode).isEqualTo(1);
     }
 
@@ -235,9 +236,9 @@ class CadenceBenchmarkTest {
 
     // ---- short runs
 
-    private record End(int exitCode, String out, String err) {}
+    private record Outcome(int exitCode, String out, String err) {}
 
-    private End run(String... arguments) throws Exception {
+    private Outcome run(String... arguments) throws Exception {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "--enable-native-access=ALL-UNNAMED",
@@ -249,16 +250,18 @@ class CadenceBenchmarkTest {
         Process process =
                 new ProcessBuilder(command).redirectError(err.toFile()).start();
         String out = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        return new End(process.waitFor(), out, Files.readString(err));
+        return new Outcome(process.waitFor(), out, Files.readString(err));
     }
 
     @Test
     @EnabledOnOs(value = OS.LINUX, architectures = "amd64", disabledReason = "the native library needs it")
+    @Tag("slow")
     void shouldMeasureEachKindOfRow() throws Exception {
         String rows = "tight,1ms,switch-1,switch-2,threads-16,first,engine";
-        End end = run("--json", "--forks", "1", "--rounds", "1", "--only", rows);
-        assertThat(end.exitCode).as(end.err).isZero();
-        List<CadenceResult> results = end.out.lines().map(CadenceResult::parse).toList();
+        Outcome outcome = run("--json", "--forks", "1", "--rounds", "1", "--only", rows);
+        assertThat(outcome.exitCode).as(outcome.err).isZero();
+        List<CadenceResult> results =
+                outcome.out.lines().map(CadenceResult::parse).toList();
         assertThat(results)
                 .extracting(CadenceResult::row)
                 .containsExactly(
@@ -276,10 +279,10 @@ class CadenceBenchmarkTest {
             }
         }
         Path file = folder.resolve("cadence.json");
-        Files.writeString(file, end.out);
-        End shown = run("--from", file.toString(), "--markdown");
-        assertThat(shown.exitCode).as(shown.err).isZero();
-        assertThat(shown.out)
+        Files.writeString(file, outcome.out);
+        Outcome report = run("--from", file.toString(), "--markdown");
+        assertThat(report.exitCode).as(report.err).isZero();
+        assertThat(report.out)
                 .contains("| tight loop | ", "| 1 ms | ", "| ms | ")
                 .contains("| alone | cpuNanos | ", "| a busy neighbor on each processor | cpuNanos | ");
     }

@@ -21,7 +21,7 @@ class ClockSoakTest {
     private final List<String> wrong = new ArrayList<>();
     private final ReadingValidator validator = ReadingValidator.ofKind("spinners", wrong::add);
 
-    /** Checks a reading whose two readings of the kernel's clock are 500 ns apart. */
+    /** Validates a reading between two readings of the kernel's clock that are 500 ns apart. */
     private void read(long cpu, long error) {
         long now = System.nanoTime();
         long before = cpu - error - (error < 0 ? 0 : 500);

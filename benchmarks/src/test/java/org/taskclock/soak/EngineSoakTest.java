@@ -18,9 +18,11 @@ import java.util.Map;
 import java.util.function.IntToLongFunction;
 import java.util.stream.IntStream;
 import javax.management.ObjectName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+@Tag("slow")
 class EngineSoakTest {
     private static final String JAVA =
             Path.of(System.getProperty("java.home"), "bin", "java").toString();
@@ -40,7 +42,7 @@ class EngineSoakTest {
         Map<String, String> getAnswers();
     }
 
-    /** An engine that counts. With an argument, its answer depends on the agent. */
+    /** An engine that counts. With the argument "dishonest", its answer depends on the agent. */
     static final class Engine implements LoadMXBean {
         private final boolean isHonest;
         private volatile long operations;
@@ -91,6 +93,7 @@ class EngineSoakTest {
         List<String> command = new ArrayList<>(List.of(JAVA, "-cp", System.getProperty("java.class.path")));
         command.addAll(List.of(EngineSoak.class.getName(), "--name", "sample", "--java", JAVA, "--agent", AGENT));
         command.addAll(List.of("--out", directory.toString(), "--reference-seconds", "0", "--warm-up", "0"));
+        command.addAll(List.of("--commit", "0123abc"));
         command.addAll(List.of(options));
         command.addAll(List.of("--", "-Xmx64m", "-cp", System.getProperty("java.class.path")));
         command.addAll(List.of(Engine.class.getName(), engineArgument));
@@ -112,11 +115,13 @@ class EngineSoakTest {
         assertThat(actions.values()).allMatch(count -> count.getAsInt() > 0);
         assertThat(disturbed.get("operations").getAsLong()).isPositive();
         assertThat(disturbed.getAsJsonObject("growth").keySet()).contains("threads", "loaded classes");
-        assertThat(directory.resolve("sample.md")).content().contains("No failures.", "| heap dump |");
+        assertThat(directory.resolve("sample.md"))
+                .content()
+                .contains("TaskClock 0123abc, JDK ", "No failures.", "| heap dump |");
     }
 
     @Test
-    void shouldReportOtherAnswersAndCompareThroughput() throws IOException, InterruptedException {
+    void shouldReportDifferentAnswersAndCompareThroughput() throws IOException, InterruptedException {
         JsonObject result = soak(1, "dishonest", "--minutes", "0", "--groups", "2", "--window", "1");
         assertThat(result.getAsJsonArray("failures")).hasSize(1);
         assertThat(result.getAsJsonArray("failures").get(0).getAsString())
@@ -136,7 +141,7 @@ class EngineSoakTest {
     }
 
     @Test
-    void shouldDetectThatAnEngineHangs() {
+    void shouldDetectAHangingEngine() {
         List<EngineResources> samples = IntStream.range(0, 100)
                 .mapToObj(n -> new EngineResources(5 * n, n < 30 ? n : Math.max(29, n - 40), 1, 1, 1, 1, 1, 1))
                 .toList();

@@ -3,6 +3,7 @@
 package org.taskclock.cli;
 
 import java.io.IOException;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -57,11 +58,13 @@ final class AttachCommand implements Callable<Integer> {
             if (options.trim().equals("detach")) {
                 throw new CommandException(Main.USAGE, "attach: detach is not an option: run taskclock detach " + pid);
             }
-            TargetJvm target = TargetJvm.of(pid);
             if (dryRun) {
-                Main.print(AttachPlan.of(pid, target.feature(), options).text());
+                Map<String, String> parsed = AttachPlan.parse(options);
+                int feature = TargetJvm.of(pid).feature();
+                Main.print(AttachPlan.of(pid, feature, parsed).text());
                 return Main.OK;
             }
+            TargetJvm target = TargetJvm.of(pid);
             Main.print("attaching to " + pid
                     + "; JDK 21 and later print a warning to the JVM's standard error when an agent is attached"
                     + " dynamically\n");

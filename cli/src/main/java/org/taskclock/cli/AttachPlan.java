@@ -4,63 +4,109 @@ package org.taskclock.cli;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** The changes that attaching the agent makes to a JVM. */
+/** The changes that attaching the agent would make to a JVM. */
 record AttachPlan(long pid, List<String> changes) {
     private static final int FIRST_WITH_VIRTUAL_THREADS = 21;
+
+    private static final List<String> SWITCH = List.of("on", "off");
+    private static final List<String> YIELD_MODES = List.of("pass", "count", "off");
+
+    /**
+     * The values of each agent option; empty for a path. A dry run loads no agent that could validate them, so they
+     * must match org.taskclock.agent.Options.
+     */
+    private static final Map<String, List<String>> VALUES = new TreeMap<>(Map.of(
+            "threadmxbean",
+            SWITCH,
+            "yield",
+            YIELD_MODES,
+            "virtual-yield",
+            YIELD_MODES,
+            "vthreads",
+            SWITCH,
+            "virtual",
+            List.of("spec", "mxbean"),
+            "bean",
+            List.of("on", "read", "off"),
+            "jfr",
+            SWITCH,
+            "summary",
+            List.of()));
+
+    /**
+     * Parses agent options.
+     *
+     * @throws IllegalArgumentException if the agent would reject an option
+     */
+    static Map<String, String> parse(String text) {
+        Map<String, String> options = new TreeMap<>();
+        if (text.isBlank()) return options;
+        for (String option : text.split(",", -1)) {
+            int equals = option.indexOf('=');
+            String name = (equals < 0 ? option : option.substring(0, equals)).trim();
+            String value = equals < 0 ? "" : option.substring(equals + 1).trim();
+            List<String> values = VALUES.get(name);
+            if (values == null) {
+                throw new IllegalArgumentException(
+                        "option \"" + option + "\" is unknown: use " + String.join(", ", VALUES.keySet()));
+            }
+            if (values.isEmpty()) {
+                if (value.isEmpty())
+                    throw new IllegalArgumentException("option \"" + option + "\": " + name + " requires a directory");
+                options.put(name, value);
+                continue;
+            }
+            String mode = value.toLowerCase(Locale.ROOT);
+            if (!values.contains(mode)) {
+                throw new IllegalArgumentException(
+                        "option \"" + option + "\": " + name + " must be one of " + String.join(", ", values));
+            }
+            options.put(name, mode);
+        }
+        return options;
+    }
 
     /**
      * Returns the changes for a set of agent options.
      *
      * @param feature the JVM's feature version
-     * @throws IllegalArgumentException if the options are not NAME=VALUE
+     * @param options the result of {@link #parse}
      */
-    static AttachPlan of(long pid, int feature, String options) {
-        Map<String, String> given = parse(options);
+    static AttachPlan of(long pid, int feature, Map<String, String> options) {
         boolean hasVirtualThreads = feature >= FIRST_WITH_VIRTUAL_THREADS;
-        String yield = given.getOrDefault("yield", "pass");
-        String virtualYield = given.getOrDefault("virtual-yield", yield.equals("count") ? "count" : "pass");
-        boolean accounts = hasVirtualThreads && isOn(given, "vthreads");
+        String yield = options.getOrDefault("yield", "pass");
+        String virtualYield = options.getOrDefault("virtual-yield", yield.equals("count") ? "count" : "pass");
+        boolean accountsVirtualThreads = hasVirtualThreads && isOn(options, "vthreads");
         List<String> changes = new ArrayList<>();
         changes.add(
                 "loads the agent, two native libraries, and java.lang.TaskClockHooks; opens java.lang to the agent");
-        if (isOn(given, "threadmxbean")) changes.add("replaces four native methods of sun.management.ThreadImpl");
-        if (hasVirtualThreads && given.getOrDefault("virtual", "spec").equals("mxbean"))
+        if (isOn(options, "threadmxbean")) changes.add("replaces four native methods of sun.management.ThreadImpl");
+        if (hasVirtualThreads && options.getOrDefault("virtual", "spec").equals("mxbean"))
             changes.add("redefines sun.management.ThreadImpl; all compiled code is discarded");
         if (!yield.equals("pass")) changes.add("replaces the native method behind Thread.yield");
-        if (accounts || (hasVirtualThreads && !virtualYield.equals("pass"))) {
+        if (accountsVirtualThreads || (hasVirtualThreads && !virtualYield.equals("pass"))) {
             changes.add("redefines java.lang.VirtualThread, now or when the first virtual thread is created;"
                     + " all compiled code is discarded");
         }
-        if (accounts) changes.add("adds five classes to java.lang, and 40 bytes to each virtual thread");
-        String bean = given.getOrDefault("bean", "on");
+        if (accountsVirtualThreads) changes.add("adds five classes to java.lang, and 40 bytes to each virtual thread");
+        String bean = options.getOrDefault("bean", "on");
         if (!bean.equals("off")) {
             changes.add("registers the MXBean org.taskclock:type=TaskClock" + (bean.equals("read") ? ", read-only" : "")
                     + ", once there is a platform MBean server");
         }
-        if (isOn(given, "jfr"))
+        if (isOn(options, "jfr"))
             changes.add("registers three event types, off by default, once Flight Recorder is used");
         changes.add("adds the agent's report to the agent properties, which attaching tools can read");
-        if (given.containsKey("summary")) changes.add("writes a summary to " + given.get("summary") + " on exit");
+        if (options.containsKey("summary")) changes.add("writes a summary to " + options.get("summary") + " on exit");
         return new AttachPlan(pid, changes);
     }
 
-    private static Map<String, String> parse(String options) {
-        Map<String, String> given = new TreeMap<>();
-        for (String option : options.isBlank() ? new String[0] : options.split(",", -1)) {
-            int equals = option.indexOf('=');
-            if (equals <= 0) throw new IllegalArgumentException("option \"" + option + "\" is not NAME=VALUE");
-            given.put(
-                    option.substring(0, equals).trim(),
-                    option.substring(equals + 1).trim());
-        }
-        return given;
-    }
-
-    private static boolean isOn(Map<String, String> given, String name) {
-        return given.getOrDefault(name, "on").equals("on");
+    private static boolean isOn(Map<String, String> options, String name) {
+        return options.getOrDefault(name, "on").equals("on");
     }
 
     String text() {

@@ -73,9 +73,7 @@ final class CellFormat {
         return " ".repeat(Math.max(0, columns - width(cell))) + cell;
     }
 
-    /**
-     * Replaces characters in thread names that would move the cursor or change the text direction with question marks.
-     */
+    /** Puts a question mark for each character that would move the cursor or change the direction of the text. */
     static String sanitize(String text) {
         StringBuilder clean = null;
         for (int i = 0, c; i < text.length(); i += Character.charCount(c)) {

@@ -15,10 +15,10 @@ import org.taskclock.monitor.ProcessUsage;
 import org.taskclock.monitor.Sampler;
 import org.taskclock.monitor.ThreadUsage;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 @Command(
@@ -41,13 +41,13 @@ import picocli.CommandLine.Spec;
         })
 final class CheckCommand implements Callable<Integer> {
     private static final long SECOND = 1_000_000_000;
-    private static final int THREADS_LISTED = 3;
+    private static final int MAX_THREADS = 3;
 
     @Spec
     private CommandSpec spec;
 
-    @Parameters(paramLabel = "PID|NAME", description = "Process id, or part of a program's name.")
-    private String process;
+    @Mixin
+    private SamplerOptions target;
 
     @Option(
             names = "--cpu",
@@ -82,22 +82,18 @@ final class CheckCommand implements Callable<Integer> {
     @Option(
             names = "--pool",
             paramLabel = "NAME",
-            description =
-                    "Check only this pool: the name of its threads, with # for each number. Yields of virtual threads"
-                            + " count for their carriers.")
+            description = "Check only this pool: the thread name with each number replaced by #. Yields of virtual"
+                    + " threads count for their carriers.")
     private String pool;
-
-    @Option(names = "--no-attach", description = "Do not attach to the JVM: names are truncated to 15 characters.")
-    private boolean noAttach;
 
     private long cpuNanos;
     private long userNanos;
-    private long nanos;
+    private long watchedNanos;
     private double yieldCount;
     /** Total length of the intervals in which yields were counted. */
     private long countedNanos;
 
-    private boolean poolSeen;
+    private boolean poolFound;
     private boolean poolHasThreads;
     private final Map<String, Long> cpuByThread = new HashMap<>();
     private final Map<String, Long> systemByThread = new HashMap<>();
@@ -108,9 +104,9 @@ final class CheckCommand implements Callable<Integer> {
             throw new ParameterException(spec.commandLine(), "nothing to check: specify --cpu, --system or --yields");
         }
         try {
-            long pid = JvmSelector.select(process, true);
+            long pid = target.selectPid();
             if (yields == null) return check(pid);
-            if (noAttach)
+            if (target.isAttachDisabled())
                 throw new ParameterException(spec.commandLine(), "--yields requires attaching: remove --no-attach");
             String previousMode = TargetJvm.of(pid).yieldMode();
             if ("off".equals(previousMode)) {
@@ -120,7 +116,7 @@ final class CheckCommand implements Callable<Integer> {
             }
             if (!"count".equals(previousMode)) TargetJvm.of(pid).configureAgent("yield=count");
             Thread restore = new Thread(() -> restoreYieldMode(pid, previousMode));
-            // Restores the yield mode on SIGINT and SIGTERM too.
+            // Also restores the yield mode on SIGINT and SIGTERM.
             Runtime.getRuntime().addShutdownHook(restore);
             try {
                 return check(pid);
@@ -145,7 +141,7 @@ final class CheckCommand implements Callable<Integer> {
     }
 
     private int check(long pid) throws IOException, InterruptedException, CommandException {
-        try (Sampler sampler = noAttach ? Sampler.withoutAttach(pid) : Sampler.of(pid)) {
+        try (Sampler sampler = target.open(pid)) {
             sampler.next();
             Interval last = null;
             for (long remaining = duration.toNanos(); remaining > 0; remaining -= SECOND) {
@@ -158,7 +154,7 @@ final class CheckCommand implements Callable<Integer> {
                     countedNanos += last.intervalNanos();
                 }
             }
-            if (pool != null && !poolSeen) {
+            if (pool != null && !poolFound) {
                 throw new CommandException(Main.FAILED, "process " + pid + " has no threads in pool \"" + pool + "\"");
             }
             if (yields != null && pool != null && !poolHasThreads) {
@@ -178,14 +174,14 @@ final class CheckCommand implements Callable<Integer> {
     }
 
     private void add(Interval interval) {
-        nanos += interval.intervalNanos();
+        watchedNanos += interval.intervalNanos();
         if (pool == null) {
             cpuNanos += interval.totals().processNanos();
             userNanos += interval.totals().processUserNanos();
         }
         for (ThreadUsage thread : interval.threads()) {
             boolean member = isMember(thread);
-            poolSeen |= member;
+            poolFound |= member;
             if (pool != null && !member) continue;
             if (member) {
                 cpuNanos += thread.cpuNanos();
@@ -228,7 +224,7 @@ final class CheckCommand implements Callable<Integer> {
             String name, CpuThreshold limit, long usedNanos, Map<String, Long> byThread, ProcessUsage totals)
             throws IOException {
         if (limit == null) return false;
-        double percent = 100.0 * usedNanos / nanos;
+        double percent = 100.0 * usedNanos / watchedNanos;
         boolean exceeded = percent > limit.percentOfCore(totals);
         StringBuilder text = new StringBuilder(String.format(
                 Locale.ROOT,
@@ -240,10 +236,10 @@ final class CheckCommand implements Callable<Integer> {
         if (exceeded) {
             byThread.entrySet().stream()
                     .sorted(Map.Entry.<String, Long>comparingByValue().reversed())
-                    .limit(THREADS_LISTED)
+                    .limit(MAX_THREADS)
                     .filter(e -> e.getValue() > 0)
                     .forEach(e -> text.append(String.format(
-                            Locale.ROOT, "  %.1f %% by \"%s\"%n", 100.0 * e.getValue() / nanos, e.getKey())));
+                            Locale.ROOT, "  %.1f %% by \"%s\"%n", 100.0 * e.getValue() / watchedNanos, e.getKey())));
         }
         Main.print(text.toString());
         return exceeded;

@@ -2,7 +2,7 @@
 // Copyright the TaskClock authors
 package org.taskclock.cli;
 
-/** Ends a command with a message and an exit code. */
+/** A failure that ends a command with a message and an exit code. */
 final class CommandException extends Exception {
     private static final long serialVersionUID = 1;
 

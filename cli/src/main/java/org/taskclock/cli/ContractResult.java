@@ -12,8 +12,8 @@ package org.taskclock.cli;
  * @param unknownReadings readings of -1 for a live platform thread
  * @param cpuErrorMeanNanos mean cpu error
  * @param cpuBudgetNanos accuracy budget, the bound of the mean cpu error; 0 if each reading asks the kernel
- * @param sumErrors readings where user and system do not add up to cpu, or one of them is negative
- * @param backwardSteps readings where cpu, user or system decreased, or that contradict each other
+ * @param sumErrors readings in which user and system do not add up to cpu, or one of them is negative
+ * @param backwardSteps readings in which cpu, user or system decreased, or that contradict each other
  * @param splitErrorMaxNanos maximum distance of user or system from getrusage; null if that is not available
  * @param splitBoundNanos bound of that distance; null if there is none
  * @param waits number of times that a thread blocked between two readings

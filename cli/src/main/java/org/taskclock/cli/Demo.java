@@ -66,7 +66,7 @@ final class Demo {
             Method named = type.getMethod("name", String.class);
             type.getMethod("start", Runnable.class).invoke(named.invoke(builder, name), task);
         } catch (ReflectiveOperationException e) {
-            // Before JDK 21.
+            // The JDK has no virtual threads.
         }
     }
 

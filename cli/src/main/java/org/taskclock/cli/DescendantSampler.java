@@ -81,7 +81,12 @@ final class DescendantSampler {
 
     private void scan() {
         scan(root);
-        root.descendants().forEach(this::scan);
+        try {
+            root.descendants().forEach(this::scan);
+        } catch (RuntimeException e) {
+            // ProcessHandle cannot open /proc if this process has too many open files. The next scan may succeed.
+            return;
+        }
     }
 
     private void scan(ProcessHandle process) {
@@ -105,7 +110,8 @@ final class DescendantSampler {
         for (Jvm jvm : jvms.values()) {
             try {
                 if (!jvm.ended) jvm.add(jvm.sampler.next());
-            } catch (IOException e) {
+            } catch (IOException | RuntimeException e) {
+                // The JVM has ended or cannot be read. Its earlier samples and the other JVMs are still reported.
                 jvm.ended = true;
             }
         }

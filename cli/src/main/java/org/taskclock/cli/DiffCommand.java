@@ -13,6 +13,7 @@ import java.util.concurrent.Callable;
 import org.taskclock.monitor.Comparison;
 import org.taskclock.monitor.Comparison.Change;
 import org.taskclock.monitor.Recording;
+import org.taskclock.monitor.ThreadUsage;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -23,8 +24,8 @@ import picocli.CommandLine.Parameters;
         versionProvider = Main.Version.class,
         description = {
             "Compare two recordings and list the pools and threads whose CPU usage changed.",
-            "A change counts if it is at least --least and larger than the variation within the recordings explains"
-                    + " (at a confidence of 99.9 %%). Recordings of a minute or more give better results."
+            "A change counts if it is at least --threshold and statistically significant at the 0.1 %% level."
+                    + " Recordings of a minute or more give better results."
         },
         footer = {
             "",
@@ -35,6 +36,8 @@ import picocli.CommandLine.Parameters;
             "Exit codes: 0 success, 1 failure, 2 usage error, 3 something changed (with --exit-code)."
         })
 final class DiffCommand implements Callable<Integer> {
+    private static final String UNCHANGED = "~";
+
     @Parameters(index = "0", paramLabel = "A", description = "Baseline recording.")
     private Path a;
 
@@ -42,11 +45,11 @@ final class DiffCommand implements Callable<Integer> {
     private Path b;
 
     @Option(
-            names = "--least",
+            names = "--threshold",
             paramLabel = "PERCENT",
             defaultValue = "0.5",
             description = "Ignore changes smaller than this (percent of one core; default: ${DEFAULT-VALUE}).")
-    private double minPercent;
+    private double thresholdPercent;
 
     @Option(names = "--all", description = "List unchanged pools and threads too.")
     private boolean showAll;
@@ -63,7 +66,7 @@ final class DiffCommand implements Callable<Integer> {
                 Recording after = Recording.open(b)) {
             for (Recording recording : List.of(before, after))
                 for (String fault : recording.faults()) System.err.println("taskclock: " + fault);
-            Comparison comparison = new Comparison(before, after, minPercent / 100);
+            Comparison comparison = new Comparison(before, after, thresholdPercent / 100);
             if (comparison.secondsBefore() == 0 || comparison.secondsAfter() == 0) {
                 return Main.fail("diff: " + (comparison.secondsBefore() == 0 ? a : b) + ": no intervals", Main.FAILED);
             }
@@ -83,22 +86,39 @@ final class DiffCommand implements Callable<Integer> {
                 b.getFileName(),
                 comparison.secondsAfter()));
         text.append(String.format("%9s %9s %9s %10s%n", "A", "B", "change", "sys change"));
-        int shown = 0;
-        int unjudged = 0;
-        for (Change change : changes) {
-            boolean process = change.key().kind() == Comparison.Kind.PROCESS;
-            if (!change.isJudged() && Math.abs(change.difference()) * 100 >= minPercent) unjudged++;
-            if (!change.changed() && !showAll && !process && change.isJudged()) continue;
-            if (!change.isJudged() && !showAll && !process && Math.abs(change.difference()) * 100 < minPercent)
-                continue;
-            text.append(line(change));
-            if (!process && change.changed()) shown++;
-        }
-        text.append('\n');
-        if (unjudged > 0) text.append("Too short to compare: one of the recordings has fewer than two intervals.\n");
-        else if (shown == 0) text.append("No significant change in any pool or thread.\n");
-        else text.append("~ marks a change that is not significant.\n");
-        return text.toString();
+        List<Change> lines = changes.stream().filter(this::isIncluded).toList();
+        for (Change change : lines) text.append(line(change));
+        String legend = legend(lines);
+        return text + (legend.isEmpty() ? "" : "\n" + legend);
+    }
+
+    private static String legend(List<Change> lines) {
+        StringBuilder legend = new StringBuilder();
+        if (!lines.stream().allMatch(Change::isErrorKnown))
+            legend.append("Too short to compare: one of the recordings has fewer than two intervals.\n");
+        else if (lines.stream().noneMatch(change -> change.changed() && !isProcess(change)))
+            legend.append("No significant change in any pool or thread.\n");
+        if (lines.stream().anyMatch(change -> mark(change).equals(UNCHANGED)))
+            legend.append(UNCHANGED).append(" marks a change that is below --threshold or not significant.\n");
+        return legend.toString();
+    }
+
+    private boolean isIncluded(Change change) {
+        if (showAll || isProcess(change)) return true;
+        return change.isErrorKnown() ? change.changed() : isLarge(change);
+    }
+
+    private static boolean isProcess(Change change) {
+        return change.key().kind() == Comparison.Kind.PROCESS;
+    }
+
+    private boolean isLarge(Change change) {
+        return Math.abs(change.difference()) * 100 >= thresholdPercent;
+    }
+
+    private static String mark(Change change) {
+        if (!change.isErrorKnown()) return "?";
+        return change.changed() ? " " : UNCHANGED;
     }
 
     private String line(Change change) {
@@ -116,14 +136,14 @@ final class DiffCommand implements Callable<Integer> {
                 change.after() * 100,
                 change.difference() * 100,
                 system * 100,
-                change.changed() ? " " : change.isJudged() ? "~" : "?",
+                mark(change),
                 name,
                 note(change));
     }
 
     private String note(Change change) {
-        if (change.key().threadKind() == org.taskclock.monitor.ThreadUsage.Kind.VIRTUAL) return " (virtual)";
-        if (Math.abs(change.difference()) * 100 < minPercent) return "";
+        if (change.key().threadKind() == ThreadUsage.Kind.VIRTUAL) return " (virtual)";
+        if (!isLarge(change)) return "";
         return change.before() == 0 ? " (new)" : change.after() == 0 ? " (gone)" : "";
     }
 
@@ -135,7 +155,7 @@ final class DiffCommand implements Callable<Integer> {
         object.addProperty("secondsB", comparison.secondsAfter());
         JsonArray list = new JsonArray();
         for (Change change : changes) {
-            if (!change.changed() && !showAll && change.isJudged()) continue;
+            if (!change.changed() && !showAll && change.isErrorKnown()) continue;
             JsonObject line = new JsonObject();
             line.addProperty("what", change.key().kind().name().toLowerCase(Locale.ROOT));
             line.addProperty("name", change.key().name());
@@ -145,7 +165,7 @@ final class DiffCommand implements Callable<Integer> {
             line.addProperty("cpuPercentB", change.after() * 100);
             line.addProperty("userPercentA", change.userBefore() * 100);
             line.addProperty("userPercentB", change.userAfter() * 100);
-            if (change.isJudged()) line.addProperty("errorPercent", change.error() * 100);
+            if (change.isErrorKnown()) line.addProperty("errorPercent", change.error() * 100);
             line.addProperty("changed", change.changed());
             list.add(line);
         }

@@ -7,7 +7,7 @@ import java.util.stream.Collectors;
 import org.taskclock.monitor.JvmProcesses;
 import org.taskclock.monitor.MonitorException;
 
-/** Selects the JVM that a command line argument refers to. */
+/** Selects the JVM that a command-line argument refers to. */
 final class JvmSelector {
     private static final int SAMPLE_MILLIS = 200;
 

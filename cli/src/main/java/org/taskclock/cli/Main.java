@@ -105,8 +105,8 @@ final class Main implements Callable<Integer> {
     }
 
     /**
-     * Returns whether this is {@code attach PID [OPTIONS]} or {@code detach PID}. These bypass picocli, which would
-     * account for half of their CPU time, because they compete with the observed program for the processors.
+     * Returns whether this is {@code attach PID [OPTIONS]} or {@code detach PID}. These compete with the observed
+     * program for the processors, so they bypass picocli, which would account for half of their CPU time.
      */
     private static boolean isSimpleAttach(String... args) {
         boolean isSimple = args.length >= 2 && (args[0].equals("attach") ? args.length <= 3 : isDetach(args));

@@ -13,7 +13,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 
-/** The output options that {@code top} and {@code replay} share. */
+/** The output options shared by {@code top} and {@code replay}. */
 final class OutputOptions {
     private static final int DEFAULT_LIMIT = 30;
 
@@ -22,7 +22,7 @@ final class OutputOptions {
             description = "Print plain text, even on a terminal.")
     private boolean batch;
 
-    @Option(names = "--json", description = "Print one JSON object per line for each thread and interval.")
+    @Option(names = "--json", description = "Print one line with a JSON object for each thread and interval.")
     private boolean json;
 
     @Option(names = "--csv", description = "Print comma-separated values, one line for each thread and interval.")
@@ -34,7 +34,7 @@ final class OutputOptions {
     @Option(
             names = "--top",
             paramLabel = "N",
-            description = "Show at most N threads (default: 30 as text, else all; 0 for all).")
+            description = "Show at most N threads (default: 30 in text output, otherwise all; 0 for all).")
     private Integer limit;
 
     @Option(
@@ -81,13 +81,13 @@ final class OutputOptions {
     }
 
     String format(Interval interval, Comparator<ThreadUsage> order, TopText text) throws IOException {
-        int shown = limit != null ? limit : json || csv ? 0 : DEFAULT_LIMIT;
+        int maxRows = limit != null ? limit : json || csv ? 0 : DEFAULT_LIMIT;
         List<ThreadUsage> threads = interval.threads().stream()
                 .filter(thread -> includeIdle || thread.cpuNanos() > 0)
                 .filter(thread -> namePattern == null
                         || namePattern.matcher(thread.name()).find())
                 .sorted(order)
-                .limit(shown == 0 ? Long.MAX_VALUE : shown)
+                .limit(maxRows == 0 ? Long.MAX_VALUE : maxRows)
                 .toList();
         return json
                 ? RowFormat.json(interval, threads)

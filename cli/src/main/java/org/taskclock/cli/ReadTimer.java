@@ -36,7 +36,8 @@ final class ReadTimer {
     record Reader(String name, Stock stock, Batch batch) {}
 
     /**
-     * Nanoseconds per read, from the means of many batches. They are null if reading failed; {@code reason} says why.
+     * The nanoseconds per read, from the means of many batches; null if reading failed. {@code reason} is then the
+     * cause, and otherwise null.
      */
     record Latency(
             String name,

@@ -22,8 +22,8 @@ import org.taskclock.monitor.MonitorException;
 import org.taskclock.monitor.RecordingWriter;
 import org.taskclock.monitor.Sampler;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 
 @Command(
         name = "record",
@@ -37,7 +37,7 @@ import picocli.CommandLine.Parameters;
             "",
             "Examples:",
             "  taskclock record 4711 -o night.gz --for 8h       one night",
-            "  taskclock record 4711 -o last.gz --max-size 50M  until stopped, keep the latest data",
+            "  taskclock record 4711 -o last.gz --max-size 50M  keep the latest data",
             "  taskclock replay night.gz                        view the recording",
             "  zcat night.gz | jq -c 'select(.totals) | [.time, .totals.processNanos]'",
             "",
@@ -45,16 +45,16 @@ import picocli.CommandLine.Parameters;
                     + " 5 permission denied."
         })
 final class RecordCommand implements Callable<Integer> {
-    /** Half of this holds a block with the names of a few thousand threads. */
+    /** Half of this is enough for a block with the names of a few thousand threads. */
     private static final long MIN_SIZE_BYTES = 200 << 10;
 
-    @Parameters(index = "0", paramLabel = "PID|NAME", description = "Process id, or part of a program's name.")
-    private String jvm;
+    @Mixin
+    private SamplerOptions target;
 
     @Option(
             names = {"-o", "--output"},
             paramLabel = "FILE",
-            description = "Output file (default: a name with the process id and the time).")
+            description = "Output file (default: taskclock-PID-TIME.gz).")
     private Path file;
 
     @Option(
@@ -87,9 +87,6 @@ final class RecordCommand implements Callable<Integer> {
             description = "Keep data for this long, such as 1h or 2d, and drop older data.")
     private Duration maxAge;
 
-    @Option(names = "--no-attach", description = "Do not attach to the JVM: names are truncated to 15 characters.")
-    private boolean noAttach;
-
     @Option(names = "--force", description = "Overwrite FILE if it exists.")
     private boolean force;
 
@@ -101,8 +98,7 @@ final class RecordCommand implements Callable<Integer> {
         if (every.toMillis() < 100) return Main.fail("record: --every: must be at least 100ms", Main.USAGE);
         TerminationSignal termination = new TerminationSignal();
         try {
-            long pid = JvmSelector.select(jvm, true);
-            try (Sampler sampler = noAttach ? Sampler.withoutAttach(pid) : Sampler.of(pid)) {
+            try (Sampler sampler = target.open(target.selectPid())) {
                 sampler.next();
                 return record(sampler, termination);
             }
@@ -131,7 +127,7 @@ final class RecordCommand implements Callable<Integer> {
             long start = System.nanoTime();
             while (end == null) {
                 long now = System.nanoTime() - start;
-                // Sample at multiples of the interval, however long a reading takes, and skip those that were missed.
+                // Samples at multiples of the interval, however long a sample takes. Skips those that were missed.
                 long next = (now / every.toNanos() + 1) * every.toNanos();
                 boolean isLast = duration != null && next >= duration.toNanos();
                 if (isLast) next = Math.max(now, duration.toNanos());

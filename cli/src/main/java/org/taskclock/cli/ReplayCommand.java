@@ -3,6 +3,8 @@
 package org.taskclock.cli;
 
 import java.io.IOException;
+import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -23,6 +25,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
 
 @Command(
         name = "replay",
@@ -85,12 +88,12 @@ final class ReplayCommand implements Callable<Integer> {
             if (start != null) recording.seek(start);
             if (output.isForTerminal() && Tty.isUsable()) return show(recording);
             print(recording, start != null);
-            if (start == null && to == null && recording.end() == null)
+            if (start == null && to == null && recording.endReason() == null)
                 System.err.println("taskclock: " + file + ": truncated: the recorder was killed or is still running");
             return Main.OK;
-        } catch (java.nio.file.NoSuchFileException e) {
+        } catch (NoSuchFileException e) {
             return Main.fail("replay: " + file + ": no such file", Main.FAILED);
-        } catch (java.nio.file.FileSystemException e) {
+        } catch (FileSystemException e) {
             return Main.fail("replay: " + file + ": " + RecordCommand.describe(e), Main.FAILED);
         } catch (IOException e) {
             if ("Broken pipe".equals(e.getMessage())) throw e;
@@ -128,12 +131,12 @@ final class ReplayCommand implements Callable<Integer> {
             if (text.startsWith("+"))
                 return recording.started().plus(new UnitConverters.DurationConverter().convert(text.substring(1)));
             if (text.contains("T")) return Instant.parse(text);
-            // A time of day is on the first day of the recording or the next one.
+            // A time of day is on the first day of the recording, or on the second if it is before the start.
             ZonedDateTime start = recording.started().atZone(ZoneId.systemDefault());
             ZonedDateTime time = start.with(LocalTime.parse(text));
-            // 14:30 may refer to the minute in which the recording started.
+            // A time such as 14:30 may refer to the minute in which the recording started.
             return (time.isBefore(start.minusMinutes(1)) ? time.plusDays(1) : time).toInstant();
-        } catch (DateTimeParseException | picocli.CommandLine.TypeConversionException e) {
+        } catch (DateTimeParseException | TypeConversionException e) {
             throw usageError(
                     option + " \"" + text + "\" is not a time such as 14:30, 14:30:05, 2026-11-21T14:30:05Z or +5m");
         }

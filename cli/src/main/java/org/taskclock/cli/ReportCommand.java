@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import org.taskclock.monitor.Recording;
-import org.taskclock.report.RecordingPage;
+import org.taskclock.report.RecordingResults;
 import org.taskclock.report.ReportPage;
 import org.taskclock.report.Result;
 import picocli.CommandLine.Command;
@@ -28,8 +28,8 @@ import picocli.CommandLine.Parameters;
         versionProvider = Main.Version.class,
         description = {
             "Render results as a self-contained HTML report.",
-            "The report has charts, timelines, tables, flame graphs, findings, the machine, and how to reproduce the"
-                    + " results. Given several results, it also shows how they differ."
+            "The report has charts, timelines, tables, flame graphs, findings, machine details, and the commands that"
+                    + " reproduce the results. With several results, it also compares them."
         },
         footer = {
             "",
@@ -94,7 +94,7 @@ final class ReportCommand implements Callable<Integer> {
     private static List<Result> read(Path file) throws IOException {
         if (!isCompressed(file)) return List.of(Result.read(file));
         try (Recording recording = Recording.open(file)) {
-            return RecordingPage.results(recording, recording.machine(), recording.faults());
+            return RecordingResults.of(recording, recording.machine(), recording.faults());
         } catch (UncheckedIOException e) {
             throw e.getCause(); // from iterating over the intervals
         }

@@ -17,8 +17,8 @@ import picocli.CommandLine.Parameters;
         versionProvider = Main.Version.class,
         description = {
             "Show the health of the agent in a running JVM.",
-            "Lists its features and their problems, the number of virtual thread mounts seen, stacks walked and"
-                    + " failures caught, and the memory used."
+            "Lists its features and their problems, its memory, and how many virtual thread mounts, stack walks and"
+                    + " failures it has counted."
         },
         footer = {
             "",
@@ -44,7 +44,7 @@ final class StatusCommand implements Callable<Integer> {
             AgentReport.Health health = report.health();
             Main.print(json ? new Gson().toJson(health) + "\n" : text(report));
             boolean isHealthy =
-                    health.failures() == 0 && health.parts().stream().allMatch(p -> p.problem() == null);
+                    health.failures() == 0 && health.features().stream().allMatch(f -> f.problem() == null);
             return isHealthy ? Main.OK : Main.FAILED;
         } catch (CommandException e) {
             return Main.fail(e.getMessage(), e.exitCode);
@@ -54,9 +54,9 @@ final class StatusCommand implements Callable<Integer> {
     private static String text(AgentReport report) {
         AgentReport.Health health = report.health();
         StringBuilder text = new StringBuilder("agent " + report.version() + " in process " + report.pid() + "\n");
-        for (AgentReport.Health.Part part : health.parts()) {
-            text.append(String.format(Locale.ROOT, "  %-14s %s", part.name(), part.state()));
-            if (part.problem() != null) text.append(": ").append(part.problem());
+        for (AgentReport.Health.Feature feature : health.features()) {
+            text.append(String.format(Locale.ROOT, "  %-14s %s", feature.name(), feature.state()));
+            if (feature.problem() != null) text.append(": ").append(feature.problem());
             text.append('\n');
         }
         text.append(String.format(Locale.ROOT, "  %-14s %,d%n", "mounts", health.mounts()));

@@ -114,13 +114,14 @@ final class TableRenderer {
             case STATE -> String.valueOf(thread.state() > ' ' && thread.state() < 0x7f ? thread.state() : '?');
             case TIME -> CellFormat.padLeft(CellFormat.time(value), column.width);
             case BAR ->
-                bar(new StyledLine(styles), row).toAttributed(barWidth).toString(); // without styles: it is selected
+                // Without styles, because the row is selected.
+                bar(new StyledLine(styles), row).toAttributed(barWidth).toString();
             case KIND, POOL -> CellFormat.padRight(CellFormat.sanitize(column.text(thread)), column.width);
             default -> CellFormat.padLeft(CellFormat.number(value), column.width);
         };
     }
 
-    /** Appends a bar, which is full at one processor. If user and system are unknown, all of it is user. */
+    /** Appends a bar, which is full at one processor. If the split is unknown, the whole bar is drawn as user time. */
     private StyledLine bar(StyledLine line, TableModel.Row row) {
         double cpu = Math.max(0, Column.CPU.value(row.thread(), row.interval(), 0));
         double system = Math.max(0, Column.SYSTEM.value(row.thread(), row.interval(), 0));

@@ -164,7 +164,7 @@ final class TargetJvm {
         return Path.of("/proc/" + pid + "/root");
     }
 
-    /** Copies the jar to the target's /tmp if the target cannot see it, as in a container. Returns null if it can. */
+    /** Copies the jar to the target's /tmp if the target, as in a container, cannot see it. Returns null if it can. */
     private Path copyIfHidden(Path jar) throws IOException {
         Path same = root().resolve(jar.toString().substring(1));
         if (Files.isReadable(same) && Files.isSameFile(same, jar)) return null;

@@ -15,15 +15,15 @@ import org.taskclock.monitor.IntervalSource.Jvm;
 import org.taskclock.monitor.ThreadUsage;
 
 /**
- * The terminal interface. The main thread handles events and draws; a second thread samples the JVM, so that a JVM that
- * hangs does not block the screen; a third reads keys. These two send events to the main thread through a queue.
+ * The terminal interface. The main thread handles events and draws. A second thread samples the JVM, so that a JVM that
+ * hangs does not block the screen, and a third reads keys. These two send events to the main thread through a queue.
  */
 final class TerminalUi {
     /** The first interval is short, so that the first figures appear at once. */
     private static final long FIRST_INTERVAL_NANOS = TimeUnit.MILLISECONDS.toNanos(300);
 
     private static final long RESPONSE_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(3);
-    private static final int JUMP = 60;
+    private static final int JUMP_INTERVALS = 60;
     private static final String NO_RESPONSE = "No response for ";
 
     /** An event, handled on the main thread. */
@@ -42,10 +42,10 @@ final class TerminalUi {
     /**
      * The result of {@link #run}.
      *
-     * @param shown false if the terminal could not be used
-     * @param reason why the source ended; empty if the user quit
+     * @param terminalUsed false if the terminal could not be used
+     * @param reason the error that ended the view; empty if the user quit
      */
-    record Outcome(boolean shown, String reason) {}
+    record Outcome(boolean terminalUsed, String reason) {}
 
     private final BlockingQueue<Event> events = new LinkedBlockingQueue<>();
     private final QueryExecutor queries = new QueryExecutor(events);
@@ -53,17 +53,17 @@ final class TerminalUi {
     private List<IntervalSource> sources;
     private final List<IntervalSource> openedSources = new ArrayList<>();
     private final int count;
-    private int intervalsShown;
+    private int intervalCount;
     private Tty tty;
     private boolean quit;
 
-    /** When the next sample is due. */
+    /** The System.nanoTime at which the next sample is due. */
     private long due = System.nanoTime() + FIRST_INTERVAL_NANOS;
 
-    /** When the sample in progress was requested; 0 if there is none. */
+    /** The System.nanoTime at which the pending sample was requested; 0 if none is pending. */
     private long requestedAt;
 
-    /** Why the source ended; empty if it has not. */
+    /** The error that ended the view; empty if there was none. */
     private String endReason = "";
 
     private TerminalUi(List<? extends IntervalSource> sources, Options options) {
@@ -94,9 +94,9 @@ final class TerminalUi {
         return new Outcome(true, ui.endReason);
     }
 
-    /** Leaves the last interval on the normal screen, unless the user quit. */
+    /** Prints the last interval to the normal screen, unless the user quit. */
     private void printLastScreen() throws IOException {
-        if (view.intervals.isEmpty() || (!view.ended && (count == 0 || intervalsShown < count))) return;
+        if (view.intervals.isEmpty() || (!view.ended && (count == 0 || intervalCount < count))) return;
         view.page = ViewState.Page.TABLE;
         view.selected = -1;
         StringBuilder text = new StringBuilder();
@@ -201,8 +201,8 @@ final class TerminalUi {
         view.accept(intervals);
         if (stacks != null) view.stacks = stacks;
         if (view.message.startsWith(NO_RESPONSE)) view.message = "";
-        intervalsShown++;
-        if (count > 0 && intervalsShown >= count) quit = true;
+        intervalCount++;
+        if (count > 0 && intervalCount >= count) quit = true;
     }
 
     private void quit() {
@@ -238,8 +238,8 @@ final class TerminalUi {
             case OPEN_JVM -> openJvm();
             case STEP_BACK -> step(-1);
             case STEP_FORWARD -> step(1);
-            case JUMP_BACK -> step(-JUMP);
-            case JUMP_FORWARD -> step(JUMP);
+            case JUMP_BACK -> step(-JUMP_INTERVALS);
+            case JUMP_FORWARD -> step(JUMP_INTERVALS);
         }
     }
 

@@ -7,7 +7,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.jline.utils.Signals;
 
-/** Lets a command shut down in order on SIGINT, SIGTERM or SIGHUP. */
+/** Lets a command shut down cleanly on SIGINT, SIGTERM or SIGHUP. */
 final class TerminationSignal {
     private final CountDownLatch received = new CountDownLatch(1);
 

@@ -57,9 +57,9 @@ final class ThreadContractCheck {
         validate(cpu, user, system, now);
         if (usageKnown) {
             long error = Math.max(
-                    outside(usageBefore[0], now.userNanos(), usageAfter[0]),
-                    outside(usageBefore[1], now.systemNanos(), usageAfter[1]));
-            // The split of cpu time that passed in between, such as during preemption by the host, is unknown.
+                    distance(usageBefore[0], now.userNanos(), usageAfter[0]),
+                    distance(usageBefore[1], now.systemNanos(), usageAfter[1]));
+            // The split of CPU time used between these readings, such as during preemption by the host, is unknown.
             long spent = reference.cpuNanos() - after;
             splitErrorMax = Math.max(splitErrorMax, Math.max(0, error - spent));
         }
@@ -69,7 +69,7 @@ final class ThreadContractCheck {
     private void validate(long cpu, long user, long system, CpuTime now) {
         isSumWrong = false;
         // user and system were read between cpu and now, so their sum must lie between these.
-        isBackward = outside(cpu, user + system, now.cpuNanos()) > 0;
+        isBackward = distance(cpu, user + system, now.cpuNanos()) > 0;
         validator.checkNext(cpu);
         validator.checkUser(user);
         validator.checkSystem(system);
@@ -96,7 +96,7 @@ final class ThreadContractCheck {
         waits++;
     }
 
-    private static long outside(long low, long value, long high) {
+    private static long distance(long low, long value, long high) {
         return Math.max(0, Math.max(low - value, value - high));
     }
 }

@@ -151,7 +151,7 @@ final class TimeCommand implements Callable<Integer> {
             try {
                 return process.waitFor();
             } catch (InterruptedException e) {
-                // Keep waiting: only the exit of the command ends this.
+                // Keep waiting until the command exits.
                 Thread.interrupted();
             }
         }
@@ -166,7 +166,7 @@ final class TimeCommand implements Callable<Integer> {
             withAgent.add(1, agent);
             builder.command(withAgent);
         } else {
-            builder.environment().merge("JAVA_TOOL_OPTIONS", agent, (theirs, ours) -> theirs + " " + ours);
+            builder.environment().merge("JAVA_TOOL_OPTIONS", agent, (existing, added) -> existing + " " + added);
         }
     }
 
@@ -181,7 +181,7 @@ final class TimeCommand implements Callable<Integer> {
         // The probe of rseq-own fails on 6.19, and earlier kernels support rseq.
         boolean hasKernelSupport = !System.getProperty("os.version").matches("[3-6]\\..*");
         if (usable && hasKernelSupport)
-            environment.merge("GLIBC_TUNABLES", RSEQ_TUNABLE, (theirs, ours) -> theirs + ":" + ours);
+            environment.merge("GLIBC_TUNABLES", RSEQ_TUNABLE, (existing, added) -> existing + ":" + added);
     }
 
     /** Reads the CPU times of this process's descendants that were waited for, as in RUSAGE_CHILDREN, from /proc. */

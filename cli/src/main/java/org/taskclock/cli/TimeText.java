@@ -11,7 +11,7 @@ import org.taskclock.monitor.ThreadUsage;
 
 /** Formats the report of {@code time}. */
 final class TimeText {
-    /** The maximum number of pools and of virtual thread groups; the remaining pools are added up in one row. */
+    /** The maximum number of pools and of virtual thread groups. The remaining pools are added up in one row. */
     private static final int MAX_ROWS = 20;
 
     private static final int MAX_CALL_SITES = 5;
@@ -45,11 +45,11 @@ final class TimeText {
         line("%10s %10s %10s %8s", "cpu s", "user s", "sys s", "threads");
         times(jvm.cpuNanos(), jvm.userNanos(), "", "total");
         List<JvmUsage.Pool> rows = rows(jvm);
-        List<JvmUsage.Pool> shown =
+        List<JvmUsage.Pool> listed =
                 first(rows.stream().filter(pool -> pool.cpuNanos() >= MIN_NANOS).toList());
-        for (JvmUsage.Pool pool : shown) times(pool.cpuNanos(), pool.userNanos(), pool.threads(), pool.name());
-        if (shown.size() < rows.size()) {
-            JvmUsage.Pool rest = sum("(" + (rows.size() - shown.size()) + " more)", without(rows, shown));
+        for (JvmUsage.Pool pool : listed) times(pool.cpuNanos(), pool.userNanos(), pool.threads(), pool.name());
+        if (listed.size() < rows.size()) {
+            JvmUsage.Pool rest = sum("(" + (rows.size() - listed.size()) + " more)", without(rows, listed));
             times(rest.cpuNanos(), rest.userNanos(), rest.threads(), rest.name());
         }
         if (jvm.unaccountedNanos() > 0) times(jvm.unaccountedNanos(), jvm.unaccountedUserNanos(), "", "ended threads");
@@ -80,9 +80,9 @@ final class TimeText {
         return rows;
     }
 
-    private static List<JvmUsage.Pool> without(List<JvmUsage.Pool> rows, List<JvmUsage.Pool> shown) {
+    private static List<JvmUsage.Pool> without(List<JvmUsage.Pool> rows, List<JvmUsage.Pool> listed) {
         List<JvmUsage.Pool> rest = new ArrayList<>(rows);
-        rest.removeAll(shown);
+        rest.removeAll(listed);
         return rest;
     }
 
@@ -113,7 +113,7 @@ final class TimeText {
         }
         if (yields.virtual() > 0) {
             line(
-                    "%,d yields in virtual threads; their scheduling, for any reason, used %.3f s of CPU",
+                    "%,d yields in virtual threads; scheduling virtual threads, for any reason, used %.3f s of CPU",
                     yields.virtual(), yields.schedulingNanos() / 1e9);
         }
         for (AgentReport.Site site : yields.sites()

@@ -141,7 +141,7 @@ final class TopCommand implements Callable<Integer> {
             for (long pid : pids) sources.add(LiveJvm.of(pid, !noAttach));
             if (output.isForTerminal() && Tty.isUsable()) {
                 TerminalUi.Outcome outcome = TerminalUi.run(sources, terminalUiOptions());
-                if (outcome.shown()) {
+                if (outcome.terminalUsed()) {
                     return outcome.reason().isEmpty() ? Main.OK : Main.fail(outcome.reason(), Main.NO_PROCESS);
                 }
             }
@@ -167,7 +167,7 @@ final class TopCommand implements Callable<Integer> {
         boolean isProcess = !remaining.isEmpty() && !remaining.get(0).matches("[0-9]*\\.[0-9]+");
         if (pids.isEmpty() && !demo && isProcess) process = remaining.remove(0);
         if (!remaining.isEmpty()) delay = number(remaining.remove(0), "interval");
-        if (!remaining.isEmpty()) count = (int) number(remaining.remove(0), "count");
+        if (!remaining.isEmpty()) count = wholeNumber(remaining.remove(0), "count");
         if (!remaining.isEmpty()) throw usageError("unexpected argument: " + remaining.get(0));
         if (delay == null) delay = 1.0;
         if (!(delay >= MIN_INTERVAL_SECONDS && delay <= MAX_INTERVAL_SECONDS))
@@ -183,6 +183,14 @@ final class TopCommand implements Callable<Integer> {
             return Double.parseDouble(text);
         } catch (NumberFormatException e) {
             throw usageError(name + " \"" + text + "\" is not a number");
+        }
+    }
+
+    private int wholeNumber(String text, String name) {
+        try {
+            return Integer.parseInt(text);
+        } catch (NumberFormatException e) {
+            throw usageError(name + " \"" + text + "\" is not a whole number");
         }
     }
 

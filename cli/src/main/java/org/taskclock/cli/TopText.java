@@ -25,7 +25,7 @@ final class TopText {
         this.color = color;
     }
 
-    String format(Interval interval, List<ThreadUsage> shown) {
+    String format(Interval interval, List<ThreadUsage> threads) {
         StringBuilder text = new StringBuilder();
         header(text, interval);
         line(
@@ -44,8 +44,8 @@ final class TopText {
                         'S',
                         "KIND",
                         "NAME"));
-        for (ThreadUsage thread : shown) thread(text, interval, thread);
-        int hidden = interval.threads().size() - shown.size();
+        for (ThreadUsage thread : threads) thread(text, interval, thread);
+        int hidden = interval.threads().size() - threads.size();
         for (Diagnosis diagnosis : interval.diagnoses()) {
             line(text, RED, "! " + diagnosis.kind() + ": " + diagnosis.text());
             for (String evidence : diagnosis.evidence()) line(text, "", "    " + evidence);
@@ -103,17 +103,18 @@ final class TopText {
                 summary.append(String.format(Locale.ROOT, ", throttled %.0f ms", totals.throttledNanos() / 1e6));
             }
         }
-        summary.append(String.format(
-                Locale.ROOT,
-                ", machine %.1f of %d %%",
-                interval.percent(totals.machineNanos()),
-                100 * totals.processors()));
+        if (totals.machineNanos() >= 0) {
+            summary.append(String.format(
+                    Locale.ROOT,
+                    ", machine %.1f of %d %%",
+                    interval.percent(totals.machineNanos()),
+                    100 * totals.processors()));
+        }
         line(text, "", summary.toString());
     }
 
     private void thread(StringBuilder text, Interval interval, ThreadUsage thread) {
         double seconds = interval.intervalNanos() / 1e9;
-        // The kernel has truncated the name.
         String mark = thread.truncated() && thread.name().length() >= 15 ? "~" : "";
         String count = thread.threads() == 1 ? "" : String.format(Locale.ROOT, " (%,d)", thread.threads());
         line(
@@ -142,7 +143,7 @@ final class TopText {
         return count < 0 ? "-" : String.format(Locale.ROOT, "%.0f", count / seconds);
     }
 
-    /** Replaces control characters: thread names may contain line breaks and escape sequences. */
+    /** Replaces control characters, because thread names may contain line breaks and escape sequences. */
     private static String printable(String name) {
         return name.codePoints()
                 .map(c -> Character.isISOControl(c) ? '?' : c)

@@ -67,11 +67,12 @@ final class ViewState {
     /** Maximum number of rows; 0 for all. */
     int limit;
 
-    /** Indexes of the selected row and of the first visible row. */
+    /** Index of the selected row. */
     int selected;
 
-    int topRow;
     String selectedKey = "";
+    /** Index of the first visible row. */
+    int topRow;
 
     /** The first visible line of a text page, or the selected item of a menu. */
     int scroll;
@@ -142,7 +143,7 @@ final class ViewState {
         rebuild();
     }
 
-    /** Replaces the intervals with the next ones. There is one for each JVM. */
+    /** Replaces the intervals with the next ones, one for each JVM. */
     void accept(List<Interval> next) {
         intervals = next;
         Map<String, Double> sums = new HashMap<>();
@@ -152,7 +153,7 @@ final class ViewState {
                 sums.put(key, seconds(key) + Math.max(0, thread.cpuNanos()) / 1e9);
             }
         }
-        seconds = sums; // without the threads that have ended
+        seconds = sums; // drops threads that have ended
         rebuild();
     }
 

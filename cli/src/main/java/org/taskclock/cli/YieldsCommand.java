@@ -94,7 +94,7 @@ final class YieldsCommand implements Callable<Integer> {
             double platformPercent,
             double schedulingPercent,
             boolean truncated,
-            List<CallSite> places) {}
+            List<CallSite> callSites) {}
 
     @Override
     public Integer call() throws IOException, InterruptedException {
@@ -136,13 +136,13 @@ final class YieldsCommand implements Callable<Integer> {
             target.configureAgent(previousMode == null ? "detach" : "yield=" + previousMode);
         }
         Result result = difference(pid, start, end);
-        Main.print(json ? new GsonBuilder().disableHtmlEscaping().create().toJson(result) + "\n" : text(result));
+        Main.print(json ? new GsonBuilder().disableHtmlEscaping().create().toJson(result) + "\n" : text(result, top));
         return Main.OK;
     }
 
     private static void setYieldMode(TargetJvm target, String options) throws CommandException {
         String state = target.configureAgent(options);
-        if (state.startsWith("failed: ") || state.contains("left out: yield"))
+        if (state.startsWith("failed: ") || state.contains("unavailable: yield"))
             throw new CommandException(Main.FAILED, "agent: " + state);
     }
 
@@ -155,16 +155,16 @@ final class YieldsCommand implements Callable<Integer> {
         double nanosPerYield = platform > 0 ? platformNanos / platform : 0;
         Map<List<String>, AgentReport.Site> earlier = new HashMap<>();
         for (AgentReport.Site site : start.yieldSites()) earlier.put(site.stack(), site);
-        List<CallSite> places = new ArrayList<>();
+        List<CallSite> callSites = new ArrayList<>();
         for (AgentReport.Site site : end.yieldSites()) {
             AgentReport.Site base = earlier.getOrDefault(site.stack(), new AgentReport.Site(0, 0, List.of()));
             double yields = site.yields() - base.yields();
             double virtualYields = site.virtualYields() - base.virtualYields();
             if (yields <= 0) continue;
             double nanos = virtualYields == 0 ? (yields - virtualYields) * nanosPerYield / seconds : -1;
-            places.add(new CallSite(site.name(), yields / seconds, virtualYields / seconds, nanos, site.stack()));
+            callSites.add(new CallSite(site.name(), yields / seconds, virtualYields / seconds, nanos, site.stack()));
         }
-        places.sort(Comparator.comparingDouble(CallSite::perSecond).reversed());
+        callSites.sort(Comparator.comparingDouble(CallSite::perSecond).reversed());
         return new Result(
                 pid,
                 seconds,
@@ -173,10 +173,15 @@ final class YieldsCommand implements Callable<Integer> {
                 platformNanos / seconds / 1e7,
                 Math.max(0, scheduling) / seconds / 1e7,
                 end.truncated(),
-                places);
+                callSites);
     }
 
-    private String text(Result result) {
+    /**
+     * Formats the result as text.
+     *
+     * @param top maximum number of call sites; 0 for all
+     */
+    static String text(Result result, int top) {
         StringBuilder text = new StringBuilder();
         line(text, "process %d, %.1f s", result.pid(), result.seconds());
         line(
@@ -186,32 +191,33 @@ final class YieldsCommand implements Callable<Integer> {
                 result.platformPercent());
         line(
                 text,
-                "%,14.0f yields/s in virtual threads; their scheduling, for any reason, uses %.1f %% of one core",
+                "%,14.0f yields/s in virtual threads;"
+                        + " scheduling virtual threads, for any reason, uses %.1f %% of one core",
                 result.virtualPerSecond(),
                 result.schedulingPercent());
         if (result.truncated()) line(text, "Too many call sites: the rest are in (other).");
-        if (result.places().isEmpty()) {
+        if (result.callSites().isEmpty()) {
             line(text, "No calls of Thread.yield.");
             return text.toString();
         }
         line(text, "");
         line(text, "%14s %6s  %s", "yields/s", "cpu %", "call site");
-        int shown = top == 0
-                ? result.places().size()
-                : Math.min(top, result.places().size());
-        for (CallSite place : result.places().subList(0, shown)) {
-            String cost = place.cpuNanosPerSecond() < 0
+        int count = top == 0
+                ? result.callSites().size()
+                : Math.min(top, result.callSites().size());
+        for (CallSite callSite : result.callSites().subList(0, count)) {
+            String cost = callSite.cpuNanosPerSecond() < 0
                     ? "-"
-                    : String.format(Locale.ROOT, "%.1f", place.cpuNanosPerSecond() / 1e7);
+                    : String.format(Locale.ROOT, "%.1f", callSite.cpuNanosPerSecond() / 1e7);
             line(
                     text,
                     "%,14.0f %6s  %s%s",
-                    place.perSecond(),
+                    callSite.perSecond(),
                     cost,
-                    place.site(),
-                    place.virtualPerSecond() > 0 ? " (virtual)" : "");
-            for (int i = 1; i < place.stack().size(); i++)
-                line(text, "%14s %6s    %s", "", "", place.stack().get(i));
+                    callSite.site(),
+                    callSite.virtualPerSecond() > 0 ? " (virtual)" : "");
+            for (int i = 1; i < callSite.stack().size(); i++)
+                line(text, "%14s %6s    %s", "", "", callSite.stack().get(i));
         }
         return text.toString();
     }

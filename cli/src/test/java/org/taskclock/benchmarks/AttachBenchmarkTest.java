@@ -3,11 +3,14 @@
 package org.taskclock.benchmarks;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.taskclock.benchmarks.BenchmarkRunner.median;
 
 import java.io.IOException;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("slow")
 class AttachBenchmarkTest {
     private static String run(int exitCode, String... arguments) throws IOException, InterruptedException {
         return BenchmarkRunner.run(AttachBenchmark.class, exitCode, arguments);
@@ -17,11 +20,7 @@ class AttachBenchmarkTest {
     void shouldMeasureEachAction() throws IOException, InterruptedException {
         String output = run(0, "--rounds", "1", "--warm-up", "1", "--markdown");
         assertThat(output).contains("medians of 1 rounds");
-        List<String[]> rows = output.lines()
-                .filter(line -> line.startsWith("| "))
-                .skip(1)
-                .map(line -> line.split(" *\\| *", -1))
-                .toList();
+        List<String[]> rows = BenchmarkRunner.rows(output);
         assertThat(rows)
                 .extracting(row -> row[1])
                 .containsExactly(
@@ -40,15 +39,11 @@ class AttachBenchmarkTest {
         }
     }
 
-    /** Parses the number before the parentheses. */
-    private static double median(String cell) {
-        return Double.parseDouble(cell.split(" ", 2)[0]);
-    }
-
     @Test
-    void shouldReportAnUnknownOption() throws IOException, InterruptedException {
-        assertThat(run(2, "--round", "9"))
-                .isEqualTo("taskclock: attach benchmark: --round: options are --rounds N, --warm-up SECONDS, "
-                        + "--markdown\n");
+    void shouldReportAWrongOption() throws IOException, InterruptedException {
+        assertThat(run(2, "--round")).isEqualTo("taskclock: attach benchmark: Unknown option: '--round': see --help\n");
+        assertThat(run(2, "--rounds", "0"))
+                .isEqualTo("taskclock: attach benchmark: Invalid value for option '--rounds': not a number from 1 to "
+                        + "999999: see --help\n");
     }
 }

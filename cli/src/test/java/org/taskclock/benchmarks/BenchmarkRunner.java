@@ -31,4 +31,18 @@ final class BenchmarkRunner {
         assertThat(process.waitFor()).as(output).isEqualTo(exitCode);
         return output;
     }
+
+    /** Returns the cells of all tables, without headings. The first cell of each row has index 1. */
+    static List<String[]> rows(String markdown) {
+        return markdown.lines()
+                .filter(line -> line.startsWith("| "))
+                .skip(1)
+                .map(line -> line.split(" *\\| *", -1))
+                .toList();
+    }
+
+    /** Parses the number before the parentheses. */
+    static double median(String cell) {
+        return Double.parseDouble(cell.split(" ", 2)[0]);
+    }
 }

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Isolated;
 
 /** {@code taskclock attach}, {@code detach} and {@code status} on a running JVM. */
-@Isolated("other tests would use the CPU that it measures, or be found as JVMs")
+@Isolated("other tests would affect its measurements and the list of running JVMs")
 class AttachTest {
     /** Sleeps until it is killed. */
     static final class Idle {
@@ -57,7 +57,7 @@ class AttachTest {
         assertThat(runSuccessfully("attach", pid))
                 .startsWith("attaching to " + pid)
                 .contains("agent: version=", "threadmxbean=on", "yield=pass")
-                .doesNotContain("left out");
+                .doesNotContain("unavailable");
         assertThat(runSuccessfully("attach", pid, "yield=count")).contains("yield=count");
         assertThat(runSuccessfully("detach", pid)).contains("threadmxbean=off", "yield=pass");
         assertThat(runSuccessfully("attach", pid, "yield=off")).contains("threadmxbean=on", "yield=off");
@@ -82,8 +82,20 @@ class AttachTest {
                         Main.FAILED,
                         "",
                         "taskclock: process " + pid + " has no agent: run taskclock attach " + pid + "\n"));
-        assertThat(CliResult.run("attach", "--dry-run", pid, "yield").exitCode())
-                .isEqualTo(Main.USAGE);
+    }
+
+    @Test
+    void shouldValidateTheOptionsOfADryRun() throws IOException, InterruptedException {
+        // The options are validated first, so no JVM is needed.
+        assertThat(CliResult.run("attach", "--dry-run", "999999999", "yield=sometimes"))
+                .isEqualTo(new CliResult(
+                        Main.USAGE,
+                        "",
+                        "taskclock: attach: option \"yield=sometimes\": yield must be one of pass, count, off:"
+                                + " see taskclock attach --help\n"));
+        assertThat(CliResult.run("attach", "--dry-run", "999999999", "yield=off")
+                        .exitCode())
+                .isEqualTo(Main.NO_PROCESS);
     }
 
     @Test
@@ -118,7 +130,7 @@ class AttachTest {
         CliResult wrong = CliResult.run("attach", pid, "yield=sometimes");
         assertThat(wrong.exitCode()).isEqualTo(Main.FAILED);
         assertThat(wrong.err())
-                .isEqualTo("taskclock: agent: option \"yield=sometimes\": yield is one of pass, count, off\n");
+                .isEqualTo("taskclock: agent: option \"yield=sometimes\": yield must be one of pass, count, off\n");
         assertThat(CliResult.run("attach", pid, "detach").exitCode()).isEqualTo(Main.USAGE);
         assertThat(target.isAlive()).isTrue();
     }

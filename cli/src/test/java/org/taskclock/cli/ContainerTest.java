@@ -17,16 +17,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Isolated;
 import org.taskclock.testing.LoadJvm;
 
-/**
- * JVMs in other namespaces, with CPU limits, or hidden, as in containers. Runs as root and without a container engine.
- */
-@Isolated("other tests would use the CPU that it measures, or be found as JVMs")
+/** JVMs in other namespaces, with CPU limits, or hidden, as in containers. Requires root, but no container engine. */
+@Isolated("other tests would affect its measurements and the list of running JVMs")
 class ContainerTest {
     private static final List<String> NAMESPACES =
             List.of("unshare", "--pid", "--mount", "--fork", "--mount-proc", "--kill-child");
     private static final String BUSY = "a busy thread with a long name, number 1";
 
-    /** Skips the test if the machine does not permit this. */
+    /** Skips the test if the machine does not permit running commands with this prefix. */
     private static void assumePermitted(List<String> prefix) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(prefix);
         command.add("true");
@@ -45,13 +43,13 @@ class ContainerTest {
         return child;
     }
 
-    /** The JVM has process id 1 and its own /tmp there. */
+    /** In its namespaces, the JVM has process id 1 and its own /tmp. */
     @Test
     void shouldWatchAJvmInOtherNamespaces() throws Exception {
         assumePermitted(NAMESPACES);
         assumeTrue(
                 !Path.of("").toAbsolutePath().startsWith("/tmp"),
-                "NOT RUN: the build is in /tmp, which the test replaces");
+                "NOT RUN: the build is in /tmp, which the test hides");
         List<String> prefix = new ArrayList<>(NAMESPACES);
         prefix.addAll(List.of("sh", "-c", "mount -t tmpfs none /tmp && exec \"$@\"", "sh"));
         try (LoadJvm load = LoadJvm.startWithPrefix(prefix, "busy", "kernel", "yield", "idle=3")) {

@@ -16,7 +16,7 @@ import org.taskclock.cli.ContractCheck.Clock;
 import org.taskclock.cli.ContractCheck.Reference;
 
 /** Verifies that each criterion can fail. */
-@Isolated("other tests would use the CPU that it measures, or be found as JVMs")
+@Isolated("other tests would affect its measurements and the list of running JVMs")
 class ContractCheckTest {
     private static final long CHECK_NANOS = 400_000_000;
     private static final long BUDGET_NANOS = 100;

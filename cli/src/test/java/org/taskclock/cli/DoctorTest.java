@@ -15,7 +15,7 @@ import org.junit.jupiter.api.parallel.Isolated;
 import org.taskclock.ClockStatus;
 
 /** {@code taskclock doctor}. */
-@Isolated("other tests would use the CPU that it measures, or be found as JVMs")
+@Isolated("other tests would affect its measurements and the list of running JVMs")
 class DoctorTest {
     /** Medians and ratios of at least 1 are rounded to three decimals. */
     private static final double ROUNDING = 0.002;
@@ -26,8 +26,8 @@ class DoctorTest {
         assertThat(json.get("backend").getAsString()).isEqualTo(bestUsable(json));
         assertThat(json.get("accounting").getAsString()).isIn("tick", "precise", "unknown");
         assertThat(json.get("tickNanos").getAsLong()).isNotZero();
-        for (String fact : List.of("kernel", "libc", "jdk", "cpu", "clockSource")) {
-            assertThat(json.get(fact).getAsString()).as(fact).isNotBlank();
+        for (String field : List.of("kernel", "libc", "jdk", "cpu", "clockSource")) {
+            assertThat(json.get(field).getAsString()).as(field).isNotBlank();
         }
         assertThat(json.get("backends").getAsJsonArray()).isNotEmpty().allSatisfy(backend -> {
             assertThat(backend.getAsJsonObject().get("name").getAsString()).isNotBlank();
@@ -47,9 +47,9 @@ class DoctorTest {
         }
         JsonObject calibration = json.getAsJsonObject("calibration");
         assertThat(calibration.get("counterHertz").getAsLong()).isGreaterThan(1_000_000);
-        // It is measured every second while doctor runs, unless it was reset.
-        long least = calibration.get("resets").getAsLong() == 0 ? 500_000_000 : 1;
-        assertThat(calibration.get("overNanos").getAsLong()).isGreaterThanOrEqualTo(least);
+        // The counter is measured every second while doctor runs. A reset restarts the measurement.
+        long minNanos = calibration.get("resets").getAsLong() == 0 ? 500_000_000 : 1;
+        assertThat(calibration.get("overNanos").getAsLong()).isGreaterThanOrEqualTo(minNanos);
         JsonObject accuracy = json.getAsJsonObject("accuracy");
         assertThat(accuracy.get("budgetNanos").getAsLong()).isEqualTo(100);
         assertThat(accuracy.get("lifeNanos").getAsLong()).isBetween(0L, 10_000_000L);

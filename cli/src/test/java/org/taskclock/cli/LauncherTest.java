@@ -17,7 +17,7 @@ import org.junit.jupiter.api.parallel.Isolated;
 import org.taskclock.testing.LoadJvm;
 
 /** The script {@code taskclock} in a distribution without sources. */
-@Isolated("other tests would use the CPU that it measures, or be found as JVMs")
+@Isolated("other tests would affect its measurements and the list of running JVMs")
 class LauncherTest {
     @TempDir
     private Path directory;
@@ -78,7 +78,7 @@ class LauncherTest {
         assertThat(run(old, script, "--version").out()).contains("is version 11: set JAVA_HOME to a JDK 17 or later");
     }
 
-    /** A JVM crashes on a damaged class archive unless it verifies it. */
+    /** Without verification, a JVM crashes on a damaged class archive. */
     @Test
     void shouldReuseTheClassArchiveUnlessItIsDamaged() throws Exception {
         try (LoadJvm load = LoadJvm.start("busy")) {

@@ -19,8 +19,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
 import org.taskclock.monitor.Recording;
 
-/** {@code taskclock record}, {@code replay} and {@code diff} on a running JVM. */
-@Isolated("other tests would use the CPU that it measures, or be found as JVMs")
+/** {@code taskclock record} on a running JVM, and {@code replay} and {@code diff} of the recording. */
+@Isolated("other tests would affect its measurements and the list of running JVMs")
 class RecordTest {
     private static final String WORKER = "a worker whose name is long";
 
@@ -103,7 +103,7 @@ class RecordTest {
                 .lines()
                 .map(line -> JsonParser.parseString(line).getAsJsonObject())
                 .toList();
-        // Ten, except for intervals that were skipped on a busy machine.
+        // Ten, unless a busy machine causes some to be skipped.
         assertThat(rows).hasSizeBetween(3, 11);
         assertThat(rows)
                 .allSatisfy(row -> assertThat(row.get("name").getAsString()).isEqualTo(WORKER));
@@ -130,7 +130,7 @@ class RecordTest {
     }
 
     @Test
-    void shouldLoseNothingWhenTheRecorderIsKilled() throws IOException, InterruptedException {
+    void shouldKeepTheRecordingWhenTheRecorderIsKilled() throws IOException, InterruptedException {
         Process recorder = recorder(file).start();
         awaitIntervals(3);
         recorder.destroyForcibly().waitFor();
@@ -158,7 +158,7 @@ class RecordTest {
         assertThat(CliResult.exitCode(recorder)).isEqualTo(Main.OK);
         try (Recording recording = Recording.open(file)) {
             assertThat(recording.faults()).isEmpty();
-            assertThat(recording.end()).startsWith("process " + target.pid() + " has ");
+            assertThat(recording.endReason()).startsWith("process " + target.pid() + " has ");
         }
     }
 
@@ -185,7 +185,8 @@ class RecordTest {
 
     @Test
     void shouldReportErrors() throws IOException, InterruptedException {
-        assertThat(CliResult.run("record", "999999999", "-o", file.toString()).exitCode())
+        assertThat(CliResult.run("record", "999999999", "--no-attach", "-o", file.toString())
+                        .exitCode())
                 .isEqualTo(Main.NO_PROCESS);
         assertThat(CliResult.run("replay", directory.resolve("none").toString(), "--top=-5"))
                 .isEqualTo(new CliResult(

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.taskclock.monitor.Interval;
 import org.taskclock.monitor.ThreadUsage;
 
-/** The rendered screen, without a terminal. */
+/** Screens rendered without a terminal. */
 class ScreenRendererTest {
     private static final int WIDTH = 120;
     private static final int HEIGHT = 60;
@@ -146,7 +146,7 @@ class ScreenRendererTest {
 
     @Test
     void shouldAlignColumnsWithWideCharacters() {
-        press("Down", "Down", "Down", "Down"); // one of them is selected
+        press("Down", "Down", "Down", "Down"); // selects one of the two rows
         for (String name : List.of(SyntheticJvm.WIDE, "worker-1")) {
             String line = draw(WIDTH, HEIGHT).stream()
                     .filter(l -> l.stripTrailing().endsWith(" " + name))
@@ -200,7 +200,7 @@ class ScreenRendererTest {
         assertThat(order("worker-1")).isEmpty();
         press("Enter"); // expands the pool in the first row
         assertThat(order("worker-1", "worker-2", "worker-3")).containsExactly("worker-1", "worker-2", "worker-3");
-        press("Down", "-"); // from a member
+        press("Down", "-"); // collapses the pool of the selected thread
         assertThat(order("worker-1")).isEmpty();
         // The carriers' time includes that of virtual threads and is counted once.
         TableModel.Row carriers = view.rows.stream()

@@ -14,7 +14,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The single jar that is distributed, shell completion, and the manual page. */
+/** The jar that is distributed, shell completion, and the manual page. */
 class SingleJarTest {
     @TempDir
     private Path directory;
@@ -95,7 +95,7 @@ class SingleJarTest {
         String text = Files.readString(page);
         assertThat(text)
                 .startsWith(".TH TASKCLOCK 1")
-                .contains(".SH taskclock record", "\\-\\-max\\-size", "Examples:");
+                .contains(".SH taskclock record", "\\-\\-max\\-size", "\\-\\-threshold", "Examples:");
         // A dot at the start of a line begins a roff request.
         assertThat(text.lines().filter(line -> line.startsWith(".")))
                 .allMatch(line -> line.matches("\\.(TH|SH|nf|fi|BR).*"));

@@ -15,7 +15,7 @@ import org.taskclock.monitor.ProcessUsage;
 import org.taskclock.monitor.ThreadUsage;
 import org.taskclock.monitor.ThreadUsage.Kind;
 
-/** A synthetic JVM with known figures. As a program, shows it in the terminal interface. */
+/** A synthetic JVM with known figures. The main method shows it in the terminal interface. */
 class SyntheticJvm implements IntervalSource {
     static final long SECOND = 1_000_000_000;
     static final String WIDE = "データ処理-1";
@@ -28,7 +28,10 @@ class SyntheticJvm implements IntervalSource {
         this.pid = pid;
     }
 
-    /** The argument is a file: the JVM has ended once it exists. Writes our process id to that name plus ".pid". */
+    /**
+     * Shows the JVM until the file named by the argument exists. Writes the id of this process to a file with that name
+     * and the suffix .pid.
+     */
     public static void main(String[] args) throws Exception {
         Path ended = Path.of(args[0]);
         Files.writeString(
@@ -109,7 +112,7 @@ class SyntheticJvm implements IntervalSource {
                 threads,
                 totals,
                 List.of(storm, throttled),
-                List.of("Names are Java's"));
+                List.of("thread names are from Java"));
     }
 
     private static ThreadUsage thread(
@@ -124,13 +127,13 @@ class SyntheticJvm implements IntervalSource {
             long voluntary,
             long involuntary,
             char state) {
-        boolean cut = kind == Kind.JIT;
+        boolean truncated = kind == Kind.JIT;
         return new ThreadUsage(
                 pid,
                 tid,
                 javaId,
                 name,
-                cut,
+                truncated,
                 kind,
                 pool,
                 1,

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.parallel.Isolated;
 import org.taskclock.monitor.RecordingWriter;
 
 /** The terminal interface in a real terminal. */
-@Isolated("other tests would use the CPU that it measures, or be found as JVMs")
+@Isolated("other tests would affect its measurements and the list of running JVMs")
 class TerminalUiTest {
     @TempDir
     Path directory;
@@ -49,7 +49,7 @@ class TerminalUiTest {
     void shouldRespondToKeys() throws Exception {
         try (Tmux tmux = new Tmux(80, 24)) {
             start(tmux, "");
-            String screen = tmux.await("taskclock 0.5 %"); // its last line
+            String screen = tmux.await("taskclock 0.5 %"); // in the last line
             assertThat(screen)
                     .contains(
                             "4711 org.example.Main",
@@ -85,7 +85,7 @@ class TerminalUiTest {
             tmux.await("java.lang.Thread.yield0 in 5 of 5 stacks");
             tmux.press("q", "p");
             screen = tmux.await("paused");
-            Thread.sleep(500); // two intervals and more
+            Thread.sleep(500); // more than two intervals
             assertThat(tmux.screen()).isEqualTo(screen);
             tmux.press("p");
             tmux.await("running again", s -> !s.contains("paused"));
@@ -107,13 +107,13 @@ class TerminalUiTest {
             assertRestored(tmux);
             assertThat(tmux.screen())
                     .contains("status 0")
-                    .contains("Outcome[shown=true, reason=]")
+                    .contains("Outcome[terminalUsed=true, reason=]")
                     .doesNotContain("worker");
         }
     }
 
     @Test
-    void shouldRestoreTheTerminalHoweverItExits() throws Exception {
+    void shouldRestoreTheTerminalOnAnyExit() throws Exception {
         try (Tmux tmux = new Tmux(80, 24)) {
             for (String signal : new String[] {"C-c", "TERM", "HUP"}) {
                 Files.deleteIfExists(directory.resolve("after"));
@@ -154,7 +154,8 @@ class TerminalUiTest {
             tmux.await("filter: http");
             tmux.press("q");
             assertRestored(tmux);
-            assertThat(tmux.screen()).contains("http-12\n", "Outcome[shown=true, reason=process 4711 has exited]");
+            assertThat(tmux.screen())
+                    .contains("http-12\n", "Outcome[terminalUsed=true, reason=process 4711 has exited]");
         }
     }
 

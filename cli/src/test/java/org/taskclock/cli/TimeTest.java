@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
 
 /** {@code taskclock time}. */
-@Isolated("other tests would use the CPU that it measures, or be found as JVMs")
+@Isolated("other tests would affect its measurements and the list of running JVMs")
 class TimeTest {
     private static final String JAVA =
             Path.of(System.getProperty("java.home"), "bin", "java").toString();
@@ -96,20 +96,20 @@ class TimeTest {
         JsonObject jvm = json().getAsJsonArray("jvms").get(0).getAsJsonObject();
         assertThat(jvm.get("source").getAsString()).isEqualTo("agent");
         JsonObject worker = pool(jvm, "worker-#");
-        // The difference is what the thread used until the JVM exited. cpu is exact.
+        // The difference is the CPU time that the thread used before the JVM exited.
         assertThat(worker.get("cpuNanos").getAsLong() - Long.parseLong(out.strip()))
                 .isBetween(0L, 20_000_000L);
         assertThat(jvm.getAsJsonObject("yields").get("platform").getAsLong()).isGreaterThanOrEqualTo(YIELDS);
         long user = json().getAsJsonObject("times").get("userNanos").getAsLong();
         long system = json().getAsJsonObject("times").get("systemNanos").getAsLong();
-        // Both are in steps of 10 ms.
+        // Both have a resolution of 10 ms.
         assertThat(user + system).isGreaterThan(jvm.get("cpuNanos").getAsLong() - 25_000_000);
     }
 
     @Test
     void shouldReportEachJvmOfAScript() throws IOException, InterruptedException {
         String java = "\"$1\" -cp \"$2\" \"$3\"";
-        String script = "read word; echo \"got $word\"; " + java + " 0; " + java + " 0; exit 5";
+        String script = "read line; echo \"got $line\"; " + java + " 0; " + java + " 0; exit 5";
         Process process = start("sh", "-c", script, "sh", JAVA, CLASS_PATH, Program.class.getName());
         process.getOutputStream().write("hello\n".getBytes(StandardCharsets.UTF_8));
         process.getOutputStream().close();
@@ -123,7 +123,7 @@ class TimeTest {
     @Test
     void shouldForwardSignals() throws IOException, InterruptedException {
         Process process = start(JAVA, "-cp", CLASS_PATH, Program.class.getName(), "never");
-        assertThat(process.getInputStream().read()).isPositive(); // it is running
+        assertThat(process.getInputStream().read()).isPositive(); // the program is running
         process.toHandle().destroy();
         assertThat(CliResult.exitCode(process)).isEqualTo(128 + 15);
         JsonObject jvm = json().getAsJsonArray("jvms").get(0).getAsJsonObject();
@@ -155,7 +155,7 @@ class TimeTest {
     }
 
     @Test
-    void shouldExitAsTimeDoes() throws IOException, InterruptedException {
+    void shouldUseTheExitCodesOfTime() throws IOException, InterruptedException {
         CliResult none = CliResult.run("time", "--", "no-such-command");
         assertThat(none).isEqualTo(new CliResult(127, "", "taskclock: time: no-such-command: not found\n"));
         CliResult quiet = CliResult.run("time", "-q", "sh", "-c", "echo -q; kill -9 $$");

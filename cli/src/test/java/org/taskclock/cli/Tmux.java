@@ -20,13 +20,13 @@ final class Tmux implements AutoCloseable {
     private final String server = "taskclock-test-" + ProcessHandle.current().pid() + "-" + System.nanoTime();
 
     Tmux(int columns, int rows) throws Exception {
-        boolean present = false;
+        boolean installed = false;
         try {
-            present = new ProcessBuilder("tmux", "-V").start().waitFor() == 0;
+            installed = new ProcessBuilder("tmux", "-V").start().waitFor() == 0;
         } catch (IOException e) {
             // reported below
         }
-        assumeTrue(present, "NOT RUN: tmux is not installed");
+        assumeTrue(installed, "NOT RUN: tmux is not installed");
         List<String> shell = List.of("env", "-u", "NO_COLOR", "LC_ALL=C.UTF-8", "PS1=ready> ", "bash", "--norc", "-i");
         List<String> start = new ArrayList<>(
                 List.of("-u", "-f", "/dev/null", "new-session", "-d", "-x", columns + "", "-y", rows + ""));
@@ -90,7 +90,7 @@ final class Tmux implements AutoCloseable {
             screen = screen();
             if (screen.equals(before) && matches.test(screen)) return screen;
         }
-        throw new AssertionError("not shown: " + description + ", but:\n" + screen);
+        throw new AssertionError("expected " + description + ", but the screen is:\n" + screen);
     }
 
     @Override

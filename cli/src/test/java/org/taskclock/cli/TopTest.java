@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.taskclock.testing.LoadJvm;
 
 /** {@code taskclock top} and {@code check} on running JVMs. */
-@Isolated("other tests would use the CPU that it measures, or be found as JVMs")
+@Isolated("other tests would affect its measurements and the list of running JVMs")
 class TopTest {
     private static final List<String> FIELDS = List.of(
             "time",
@@ -150,6 +150,8 @@ class TopTest {
         "top 1 x, 2, interval \"x\" is not a number",
         "top 1 0, 2, interval 0.0",
         "top 1 1 0, 2, count 0",
+        "top 1 1 1.9, 2, count \"1.9\" is not a whole number",
+        "top 1 -n 1.9, 2, 1.9",
         "top 1 1 1 1, 2, --help",
         "top --json --csv 1, 2, cannot be combined",
         "top --filter ( 1, 2, --filter (",
@@ -160,12 +162,13 @@ class TopTest {
         "check, 2, PID|NAME",
         "check 1 --cpu many, 2, is not a threshold such as 50%",
         "check 1 --cpu 5% --for 0, 2, is not a duration",
+        "check 1 --yields 5/s --no-attach, 2, --yields requires attaching",
         "check 1 --yields 5/m, 2, is not a rate such as 1000/s",
         "check 999999999 --cpu 50%, 4, there is no process 999999999"
     })
-    void shouldReportErrorsInOneLine(String arguments, int exitCode, String why) throws Exception {
+    void shouldReportErrorsInOneLine(String arguments, int exitCode, String message) throws Exception {
         String output = runAndReturnErrors(exitCode, arguments.split(" ", -1));
-        assertThat(output).startsWith("taskclock: ").contains(why);
+        assertThat(output).startsWith("taskclock: ").contains(message);
         assertThat(output.lines()).hasSize(1);
     }
 
@@ -227,7 +230,7 @@ class TopTest {
     @Test
     void shouldRejectAPoolOfVirtualThreadsForYields() throws Exception {
         assumeThat(Runtime.version().feature())
-                .describedAs("virtual threads came with JDK 21")
+                .describedAs("virtual threads require JDK 21")
                 .isGreaterThanOrEqualTo(21);
         try (LoadJvm yielding = LoadJvm.start("virtual-yield")) {
             String target = Long.toString(yielding.pid());

@@ -10,6 +10,8 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -17,25 +19,25 @@ import org.junit.jupiter.api.parallel.Isolated;
 import org.taskclock.testing.LoadJvm;
 
 /** {@code taskclock yields} on a JVM that yields a known number of times. */
-@Isolated("other tests would use the CPU that it measures, or be found as JVMs")
+@Isolated("other tests would affect its measurements and the list of running JVMs")
 class YieldsTest {
     private static final int YIELDS = 100_000;
 
-    /** Yields some time after counting has started, then waits until counting ends and until yields are turned off. */
+    /** Waits until counting starts, yields, and then waits until counting ends and until yields are turned off. */
     static final class Yielder {
         private Yielder() {}
 
         public static void main(String[] args) throws InterruptedException, IOException {
             System.out.println("ready");
             await("taskclock.agent", "yield=count");
-            Thread.sleep(2_000); // during this time, the first report is requested
+            Thread.sleep(2_000); // the command requests its first report in this time
             yieldInBothKindsOfThreads();
             System.out.println("yielded");
             await("taskclock.agent", "detached");
             System.out.println("detached");
             await("taskclock.agent", "yield=off");
             System.out.println("off");
-            System.in.read(); // stay alive for the rest of the command, until killed
+            System.in.read(); // stay alive until killed, because the command is still running
         }
 
         private static void yieldInBothKindsOfThreads() throws InterruptedException {
@@ -103,16 +105,39 @@ class YieldsTest {
                     .startsWith("taskclock: process " + pid + ": ")
                     .contains(message)
                     .hasLineCount(1);
-            // The last command was to detach.
+            // The command has detached the agent.
             assertThat(TargetJvm.of(load.pid()).state()).isEqualTo("version=0 detach");
 
             assertThat(CliResult.run("top", pid, "0.1", "1").out()).contains(message);
             CliResult check = CliResult.run("check", pid, "--yields", "1/s", "--for", "100ms");
             assertThat(check.exitCode()).isEqualTo(Main.FAILED);
             assertThat(check.err()).contains("did not report yields: ", message);
-            // The agent was there before, so it is not detached.
+            // The agent was already loaded, so it is not detached.
             assertThat(TargetJvm.of(load.pid()).state()).isEqualTo("version=0 yield=pass");
         }
+    }
+
+    @Test
+    void shouldLimitTheCallSites() throws Exception {
+        List<YieldsCommand.CallSite> callSites = new ArrayList<>();
+        for (int i = 1; i <= 12; i++) {
+            String site = "Site" + i + ".run";
+            callSites.add(new YieldsCommand.CallSite(site, 100 - i, 0, 1e6, List.of(site)));
+        }
+        YieldsCommand.Result result = new YieldsCommand.Result(1, 5, 1_122, 0, 1.2, 0, false, callSites);
+        assertThat(sites(YieldsCommand.text(result, 0))).isEqualTo(12);
+        assertThat(sites(YieldsCommand.text(result, 3))).isEqualTo(3);
+        assertThat(sites(YieldsCommand.text(result, 20))).isEqualTo(12);
+
+        try (LoadJvm load = LoadJvm.start("yield")) {
+            CliResult all = CliResult.run("yields", Long.toString(load.pid()), "--for", "1s", "--top", "0");
+            assertThat(all.exitCode()).as(all.err()).isEqualTo(Main.OK);
+            assertThat(all.out()).contains("call site\n", "LoadProgram.yieldForever(");
+        }
+    }
+
+    private static long sites(String text) {
+        return text.lines().filter(line -> line.endsWith(".run")).count();
     }
 
     @Test
@@ -140,11 +165,11 @@ class YieldsTest {
             assertThat(Math.round(json.get("virtualPerSecond").getAsDouble() * seconds))
                     .isEqualTo(virtual ? YIELDS : 0);
             assertThat(json.get("platformPercent").getAsDouble()).isPositive();
-            JsonObject place = json.getAsJsonArray("places").get(0).getAsJsonObject();
-            assertThat(place.get("site").getAsString()).contains("YieldsTest$Yielder.yieldOften(YieldsTest.java:");
+            JsonObject callSite = json.getAsJsonArray("callSites").get(0).getAsJsonObject();
+            assertThat(callSite.get("site").getAsString()).contains("YieldsTest$Yielder.yieldOften(YieldsTest.java:");
             // Call sites are sampled, and the last yields are not included.
-            double atCallSites = json.getAsJsonArray("places").asList().stream()
-                    .mapToDouble(p -> p.getAsJsonObject().get("perSecond").getAsDouble())
+            double atCallSites = json.getAsJsonArray("callSites").asList().stream()
+                    .mapToDouble(site -> site.getAsJsonObject().get("perSecond").getAsDouble())
                     .sum();
             assertThat(atCallSites * seconds).isBetween(0.5 * YIELDS, 1.05 * YIELDS * (virtual ? 2 : 1));
 

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.taskclock.report.Result;
 import picocli.CommandLine;
 
-/** Runs that are as short as possible. Their measurements are meaningless. */
+/** Runs {@code bench} as briefly as possible. The figures are meaningless. */
 class BenchTest {
     /** Long enough that only a hang exceeds it. */
     private static final long TIMEOUT_SECONDS = 120;
@@ -34,12 +34,12 @@ class BenchTest {
     @TempDir
     Path folder;
 
-    private record Ended(int exitCode, String out, String err) {}
+    private record ProcessResult(int exitCode, String out, String err) {}
 
     private ProcessBuilder builder(String... arguments) {
         List<String> command = new ArrayList<>(List.of(
                 JDK.resolve("bin/java").toString(),
-                // Another build may run on this machine.
+                // Another build may be using JMH on this machine.
                 "-Djmh.ignoreLock=true",
                 "--enable-native-access=ALL-UNNAMED",
                 "-jar",
@@ -49,40 +49,45 @@ class BenchTest {
         return new ProcessBuilder(command).directory(folder.toFile());
     }
 
+    private static String[] arguments(String profile, Path jdk, String contenders, String scale, Path file) {
+        return new String[] {
+            profile,
+            "--jdk",
+            jdk.toString(),
+            "--contender",
+            contenders,
+            "--backend",
+            "syscall",
+            "--scale",
+            scale,
+            "-o",
+            file.toString()
+        };
+    }
+
     private static int exitCode(Process process) throws InterruptedException {
         if (process.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS)) return process.exitValue();
         process.destroyForcibly();
         throw new AssertionError("still running after " + TIMEOUT_SECONDS + " s");
     }
 
-    private Ended run(String... arguments) throws IOException, InterruptedException {
+    private ProcessResult run(String... arguments) throws IOException, InterruptedException {
         Path out = folder.resolve("out");
         Path err = folder.resolve("err");
         Process process = builder(arguments)
                 .redirectOutput(out.toFile())
                 .redirectError(err.toFile())
                 .start();
-        return new Ended(exitCode(process), Files.readString(out), Files.readString(err));
+        return new ProcessResult(exitCode(process), Files.readString(out), Files.readString(err));
     }
 
     @Test
     @EnabledOnOs(value = OS.LINUX, architectures = "amd64", disabledReason = "the native library needs it")
-    void shouldMeasureAndKeepAResult() throws Exception {
+    void shouldWriteAResult() throws Exception {
         Path file = folder.resolve("result.json");
-        Ended ended = run(
-                "quick",
-                "--jdk",
-                JDK.toString(),
-                "--contender",
-                "id-0,agent-cpu",
-                "--backend",
-                "syscall",
-                "--scale",
-                "0.01",
-                "-o",
-                file.toString());
-        assertThat(ended.exitCode()).as(ended.err()).isZero();
-        assertThat(ended.out())
+        ProcessResult bench = run(arguments("quick", JDK, "id-0,agent-cpu", "0.01", file));
+        assertThat(bench.exitCode()).as(bench.err()).isZero();
+        assertThat(bench.out())
                 .contains(
                         "CurrentThreadBenchmark.userByConstantId:p0.9999",
                         "post-ns: 1 thread, id 0",
@@ -102,10 +107,10 @@ class BenchTest {
         assertThat(measured.all())
                 .extracting(Measurement::contender)
                 .containsExactly(Contender.ID_0, Contender.AGENT_CPU, Contender.AGENT_CPU);
-        assertThat(measured.all()).allSatisfy(one -> {
-            assertThat(one.backend()).isEqualTo("syscall");
-            assertThat(one.mean()).isPositive();
-            assertThat(one.samples()).isPositive();
+        assertThat(measured.all()).allSatisfy(measurement -> {
+            assertThat(measurement.backend()).isEqualTo("syscall");
+            assertThat(measurement.mean()).isPositive();
+            assertThat(measurement.samples()).isPositive();
         });
         assertThat(measured.all().get(0).row("p1.00"))
                 .isGreaterThanOrEqualTo(measured.all().get(0).row("p0.50"));
@@ -118,23 +123,12 @@ class BenchTest {
     @EnabledOnOs(value = OS.LINUX, architectures = "amd64", disabledReason = "the native library needs it")
     void shouldReportAFailedForkInOneLine() throws Exception {
         Path file = folder.resolve("result.json");
-        Ended ended = run(
-                "pr-ms",
-                "--jdk",
-                jdkWhoseSecondForkFails().toString(),
-                "--contender",
-                "id-0,own-id",
-                "--backend",
-                "syscall",
-                "--scale",
-                "0.002",
-                "-o",
-                file.toString());
-        assertThat(ended.exitCode()).isEqualTo(1);
-        assertThat(ended.err().lines().filter(line -> line.startsWith("taskclock: ")))
+        ProcessResult bench = run(arguments("pr-ms", jdkWhoseSecondForkFails(), "id-0,own-id", "0.002", file));
+        assertThat(bench.exitCode()).isEqualTo(1);
+        assertThat(bench.err().lines().filter(line -> line.startsWith("taskclock: ")))
                 .singleElement()
                 .asString()
-                .contains("own-id on syscall", "exit code 3", "no luck today");
+                .contains("own-id on syscall", "exit code 3", "simulated failure");
         Result result = Result.read(file);
         assertThat(result.complete()).isFalse();
         assertThat(Measurements.of(result.jmh()).all())
@@ -144,7 +138,7 @@ class BenchTest {
                 .last()
                 .asString()
                 .startsWith("Not measured: ")
-                .contains("no luck today");
+                .contains("simulated failure");
     }
 
     private Path jdkWhoseSecondForkFails() throws IOException {
@@ -154,7 +148,7 @@ class BenchTest {
         Files.writeString(java, """
                 #!/bin/sh
                 case "$*" in *ForkedMain*)
-                  if [ -e '%1$s/forked' ]; then echo 'no luck today' >&2; exit 3; fi
+                  if [ -e '%1$s/forked' ]; then echo 'simulated failure' >&2; exit 3; fi
                   touch '%1$s/forked'
                 esac
                 exec '%2$s/bin/java' "$@"
@@ -165,20 +159,9 @@ class BenchTest {
 
     @Test
     @EnabledOnOs(value = OS.LINUX, architectures = "amd64", disabledReason = "the native library needs it")
-    void shouldKeepWhatWasMeasuredWhenInterrupted() throws Exception {
+    void shouldKeepPartialResultsWhenInterrupted() throws Exception {
         Path file = folder.resolve("result.json");
-        Process process = builder(
-                        "quick",
-                        "--jdk",
-                        JDK.toString(),
-                        "--contender",
-                        "stock-cpu,stock-user,own-id",
-                        "--backend",
-                        "syscall",
-                        "--scale",
-                        "0.2",
-                        "-o",
-                        file.toString())
+        Process process = builder(arguments("quick", JDK, "stock-cpu,stock-user,own-id", "0.2", file))
                 .redirectOutput(folder.resolve("out").toFile())
                 .start();
         List<String> printed = new ArrayList<>();

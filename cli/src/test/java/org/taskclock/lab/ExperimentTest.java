@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.taskclock.report.Result;
@@ -26,11 +27,11 @@ import org.taskclock.report.Result;
 class ExperimentTest {
     private static final String JAR = System.getProperty("cli.jar");
     private static final int FEATURE = Runtime.version().feature();
-    private static final int LIMIT_SECONDS = 240;
+    private static final int TIMEOUT_SECONDS = 240;
     /** Cells are not rounded, but sums are computed in a different order. */
     private static final double ROUNDING = 1e-6;
 
-    private record End(int exitCode, String out, String err) {}
+    private record ProcessResult(int exitCode, String out, String err) {}
 
     @TempDir
     private Path folder;
@@ -49,10 +50,10 @@ class ExperimentTest {
         return builder.start();
     }
 
-    private End end(Process process) throws IOException, InterruptedException {
+    private ProcessResult await(Process process) throws IOException, InterruptedException {
         String out = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(process.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS)).isTrue();
-        return new End(process.exitValue(), out, Files.readString(folder.resolve("err")));
+        assertThat(process.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS)).isTrue();
+        return new ProcessResult(process.exitValue(), out, Files.readString(folder.resolve("err")));
     }
 
     /** Runs an experiment on this JDK and returns its result, which must be complete and well-formed. */
@@ -60,12 +61,12 @@ class ExperimentTest {
         Path file = folder.resolve("result.json");
         List<String> all = new ArrayList<>(List.of(arguments));
         all.addAll(List.of("-o", file.toString(), "--jdk", System.getProperty("java.home")));
-        End end = end(start(all.toArray(String[]::new)));
-        assertThat(end.exitCode).as(end.err).isZero();
-        return wellFormed(Result.read(file), arguments[0]);
+        ProcessResult child = await(start(all.toArray(String[]::new)));
+        assertThat(child.exitCode).as(child.err).isZero();
+        return assertWellFormed(Result.read(file), arguments[0]);
     }
 
-    private static Result wellFormed(Result result, String name) {
+    private static Result assertWellFormed(Result result, String name) {
         assertThat(result.complete()).isTrue();
         assertThat(result.kind()).isEqualTo("experiment");
         assertThat(result.name()).isEqualTo(name);
@@ -109,13 +110,14 @@ class ExperimentTest {
     }
 
     @Test
+    @Tag("slow")
     void shouldMeasureYield() throws Exception {
         Result result = run("yield", "--seconds", "0.1");
         boolean virtual = FEATURE >= 21;
-        int oneOrAll = Runtime.getRuntime().availableProcessors() > 1 ? 2 : 1;
+        int processorCounts = Runtime.getRuntime().availableProcessors() > 1 ? 2 : 1;
 
         Result.Table summary = table(result, "Threads that count");
-        assertThat(summary.rows()).hasSize(oneOrAll * (virtual ? 4 : 2));
+        assertThat(summary.rows()).hasSize(processorCounts * (virtual ? 4 : 2));
         for (List<Object> row : summary.rows()) {
             assertThat(number(summary, row, "even numbers")).isPositive();
             assertThat(number(summary, row, "real")).isGreaterThan(0.1);
@@ -140,26 +142,27 @@ class ExperimentTest {
         }
 
         Result.Table shares = table(result, "CPU time of virtual threads");
-        assertThat(shares.rows()).hasSize(virtual ? 2 + oneOrAll : 0);
+        assertThat(shares.rows()).hasSize(virtual ? 2 + processorCounts : 0);
         for (List<Object> row : shares.rows()) {
             double all = number(shares, row, "threads' own cpu") + number(shares, row, "scheduling");
-            // The bean is read once for each.
+            // A loose bound, because the share of scheduling varies.
             assertThat(number(shares, row, "threads' own cpu")).isBetween(0.1 * all, all);
         }
 
         Result.Table silenced = table(result, "Silenced yields");
-        assertThat(silenced.rows()).hasSize(oneOrAll * ((virtual ? 2 : 1) + (FEATURE < 24 ? 1 : 0)));
+        assertThat(silenced.rows()).hasSize(processorCounts * ((virtual ? 2 : 1) + (FEATURE < 24 ? 1 : 0)));
         assertThat(result.timelines()).isNotEmpty().allSatisfy(timeline -> assertThat(timeline.series())
                 .isNotEmpty());
     }
 
     @Test
     void shouldMeasureYieldALotAndPrintNothingButJson() throws Exception {
-        End end = end(start("yield-a-lot", "--seconds", "0.1", "--json", "--jdk", System.getProperty("java.home")));
-        assertThat(end.err.lines()).isNotEmpty().allMatch(line -> line.startsWith("taskclock: ["));
+        ProcessResult child =
+                await(start("yield-a-lot", "--seconds", "0.1", "--json", "--jdk", System.getProperty("java.home")));
+        assertThat(child.err.lines()).isNotEmpty().allMatch(line -> line.startsWith("taskclock: ["));
         Path printed = folder.resolve("printed.json");
-        Files.writeString(printed, end.out);
-        Result result = wellFormed(Result.read(printed), "yield-a-lot");
+        Files.writeString(printed, child.out);
+        Result result = assertWellFormed(Result.read(printed), "yield-a-lot");
         Result.Table table = table(result, "A thread that only yields");
         assertThat(table.rows()).hasSize((FEATURE < 24 ? 3 : 2) + 2);
         for (List<Object> row : table.rows()) {
@@ -189,10 +192,10 @@ class ExperimentTest {
     @Test
     void shouldReportThatTheJdkIsTooOld() throws Exception {
         assumeTrue(FEATURE < 21, "JDK " + FEATURE + " has virtual threads");
-        End end = end(start("carriers", "--jdk", System.getProperty("java.home")));
-        assertThat(end.exitCode).isEqualTo(1);
-        assertThat(end.out).isEmpty();
-        assertThat(end.err)
+        ProcessResult child = await(start("carriers", "--jdk", System.getProperty("java.home")));
+        assertThat(child.exitCode).isEqualTo(1);
+        assertThat(child.out).isEmpty();
+        assertThat(child.err)
                 .startsWith("taskclock: experiment carriers: JDK " + FEATURE)
                 .contains("no virtual threads: specify JDK 21 or later with --jdk")
                 .hasLineCount(1);
@@ -221,9 +224,10 @@ class ExperimentTest {
 
     /** Measures different parts on each JDK of the tests, because all of them take too long. */
     @Test
+    @Tag("slow")
     void shouldMeasureOverhead() throws Exception {
         String part = FEATURE < 21 ? "switches,reading" : "server,switched";
-        Result result = run("overhead", "--only", part, "--rounds", "1", "--seconds", "0.1", "--turns", "4");
+        Result result = run("overhead", "--only", part, "--rounds", "1", "--seconds", "0.1", "--windows", "4");
         if (FEATURE >= 21) {
             assertThat(result.tables()).hasSize(2);
             Result.Table switched = table(result, "A server whose accounting");
@@ -250,7 +254,7 @@ class ExperimentTest {
     }
 
     @Test
-    void shouldKeepWhatWasMeasuredWhenInterrupted() throws Exception {
+    void shouldKeepPartialResultsWhenInterrupted() throws Exception {
         Path file = folder.resolve("result.json");
         Process process =
                 start("yield", "--seconds", "60", "-o", file.toString(), "--jdk", System.getProperty("java.home"));
@@ -258,7 +262,7 @@ class ExperimentTest {
         String line = lines.readLine();
         while (!line.startsWith("Total")) line = lines.readLine();
         process.destroy();
-        assertThat(process.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS)).isTrue();
+        assertThat(process.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS)).isTrue();
         Result result = Result.read(file);
         assertThat(result.complete()).isFalse();
         assertThat(table(result, "Each second").rows()).hasSizeGreaterThanOrEqualTo(2);
@@ -267,7 +271,7 @@ class ExperimentTest {
 
     @Test
     void shouldReportErrorsInOneLine() throws Exception {
-        End noJdk = end(start("yield", "--jdk", folder.toString()));
+        ProcessResult noJdk = await(start("yield", "--jdk", folder.toString()));
         assertThat(noJdk.exitCode).isEqualTo(1);
         assertThat(noJdk.err)
                 .isEqualTo(String.format(
@@ -276,7 +280,7 @@ class ExperimentTest {
                                 + "bin/java%n",
                         folder));
 
-        End wrong = end(start("yield", "--seconds", "long"));
+        ProcessResult wrong = await(start("yield", "--seconds", "long"));
         assertThat(wrong.exitCode).isEqualTo(2);
         assertThat(wrong.err)
                 .endsWith(": see taskclock experiment yield --help\n")

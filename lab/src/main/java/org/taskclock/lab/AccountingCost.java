@@ -13,12 +13,16 @@ import org.apache.commons.math3.distribution.TDistribution;
 import org.apache.commons.math3.stat.descriptive.SummaryStatistics;
 import org.taskclock.report.Result;
 
-/** Compares measurements of one server with accounting on and off. Each measurement is paired with its neighbor. */
+/** Compares adjacent measurements of one server with accounting on and off. */
 final class AccountingCost {
     private static final double MAX_PERCENT = 2;
     private static final double CONFIDENCE = 0.95;
 
-    /** A change in percent, and half of its 95 % confidence interval. */
+    /**
+     * A change in percent.
+     *
+     * @param error half of the 95 % confidence interval
+     */
     record Change(double percent, double error) {
         boolean isWithin(double limit) {
             return Math.abs(percent) + error < limit;
@@ -82,10 +86,10 @@ final class AccountingCost {
     static Result.Table table(Map<String, List<ServerProgram.Figures>> byJdk) {
         List<List<Object>> rows = new ArrayList<>();
         byJdk.forEach((jdk, figures) -> {
-            AccountingCost server = new AccountingCost(figures);
-            if (server.on.isEmpty()) return;
-            rows.add(row("requests per second", jdk, server, AccountingCost::requestsPerSecond));
-            rows.add(row("CPU time per request, us", jdk, server, AccountingCost::microsPerRequest));
+            AccountingCost cost = new AccountingCost(figures);
+            if (cost.on.isEmpty()) return;
+            rows.add(row("requests per second", jdk, cost, AccountingCost::requestsPerSecond));
+            rows.add(row("CPU time per request, us", jdk, cost, AccountingCost::microsPerRequest));
         });
         List<Result.Column> columns = YieldTables.columns("figure", "", "JDK", "", "pairs", "");
         columns.addAll(YieldTables.columns("with accounting", "", "without", "", "change", "%", "error", "%"));
@@ -97,10 +101,10 @@ final class AccountingCost {
     }
 
     private static List<Object> row(
-            String name, String jdk, AccountingCost server, ToDoubleFunction<ServerProgram.Figures> value) {
-        Change change = server.change(value);
+            String name, String jdk, AccountingCost cost, ToDoubleFunction<ServerProgram.Figures> value) {
+        Change change = cost.change(value);
         List<Object> row =
-                new ArrayList<>(List.of(name, jdk, server.on.size(), mean(server.on, value), mean(server.off, value)));
+                new ArrayList<>(List.of(name, jdk, cost.on.size(), mean(cost.on, value), mean(cost.off, value)));
         row.add(change.percent);
         row.add(YieldTables.known(change.error));
         return row;

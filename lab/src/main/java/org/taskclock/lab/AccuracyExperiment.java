@@ -61,7 +61,7 @@ final class AccuracyExperiment extends ExperimentCommand {
         checkSeconds(0.1, seconds);
         if (markdown != null) {
             if (output() == null)
-                throw new LabException("--markdown: requires -o FILE, because the document links to " + "the result");
+                throw new LabException("--markdown: requires -o FILE, because the document links to the result");
             betweenMarkers(Files.readString(markdown));
         }
         for (Jdk home : homes) {
@@ -77,7 +77,7 @@ final class AccuracyExperiment extends ExperimentCommand {
                             "--seconds",
                             Double.toString(seconds));
         }
-        if (markdown != null) refresh();
+        if (markdown != null) updateDocument();
     }
 
     @Override
@@ -93,7 +93,7 @@ final class AccuracyExperiment extends ExperimentCommand {
         report.findings.addAll(AccuracyTables.findings(byJdk, TaskClock.status().tickNanos()));
     }
 
-    private void refresh() throws LabException, IOException {
+    private void updateDocument() throws LabException, IOException {
         String text = Files.readString(markdown);
         Path directory = markdown.toAbsolutePath().normalize().getParent();
         Path result = directory.relativize(output().toAbsolutePath().normalize());

@@ -16,9 +16,9 @@ import org.taskclock.benchmarks.TextTable;
 import org.taskclock.benchmarks.Workload;
 import org.taskclock.report.Result;
 
-/** The tables of {@code accuracy}. Maps contain results by JDK. */
+/** The tables of {@code accuracy}. The keys of maps are JDK versions. */
 final class AccuracyTables {
-    /** Larger errors are shown in bold: such a reading means almost nothing. */
+    /** Larger errors are shown in bold, because such a reading is meaningless. */
     private static final double BOLD_PERCENT = 50;
     /** The sampling error to expect if the workload is not in step with the ticks. */
     private static final double SAMPLING_PERCENT = 10;
@@ -104,14 +104,14 @@ final class AccuracyTables {
                         .max()
                         .orElse(Double.NaN)));
         findings.add(new ExperimentClaim(
-                        "The difference of ThreadMXBean's CPU and user time is the system time",
+                        "ThreadMXBean's CPU time minus its user time is the system time",
                         Newsletter.SOURCE,
                         "",
-                        "off by up to %.0f %% of the CPU time",
+                        "wrong by up to %.0f %% of the CPU time",
                         value -> value <= SAMPLING_PERCENT)
                 .check(largest));
         findings.add(new ExperimentClaim(
-                        "The difference of ThreadMXBean's CPU and user time is never negative, however the kernel samples",
+                        "ThreadMXBean's CPU time minus its user time is never negative",
                         Newsletter.SOURCE,
                         "",
                         "lowest value %.2f ms",

@@ -57,11 +57,11 @@ final class AgentAccounting {
         return all;
     }
 
-    /** Switches accounting for virtual threads on or off. Needs the agent. */
+    /** Switches accounting for virtual threads on or off. Requires the agent. */
     static void setEnabled(boolean enabled) {
         try {
             ManagementFactory.getPlatformMBeanServer()
-                    .setAttribute(new ObjectName(BEAN), new Attribute("AccountingVirtualThreads", enabled));
+                    .setAttribute(new ObjectName(BEAN), new Attribute("VirtualThreadAccounting", enabled));
         } catch (JMException e) {
             throw new IllegalStateException("cannot switch the agent's accounting", e);
         }

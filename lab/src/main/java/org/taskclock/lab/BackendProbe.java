@@ -10,14 +10,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.taskclock.Backend;
 import org.taskclock.ClockStatus;
 import org.taskclock.TaskClock;
 
 /**
- * The state of the clock in a new JVM.
+ * The state of TaskClock in a new JVM.
  *
  * @param backend the backend in use
- * @param backends why each backend is not usable; empty if it is usable
+ * @param backends the reason why each backend is not usable; empty if it is usable
  * @param stepNanos the smallest step of each requested contender that advanced, by id
  */
 record BackendProbe(
@@ -29,10 +30,12 @@ record BackendProbe(
         Map<String, Long> stepNanos) {
     static final String OWN_RSEQ = "rseq-own";
 
-    /** Makes glibc leave restartable sequences unregistered, so that the clock can register its own. */
+    /** Keeps glibc from registering a restartable sequence, so that TaskClock can register its own. */
     static final String TUNABLE = "glibc.pthread.rseq=0";
 
     private static final long STEP_NANOS = 60_000_000;
+    /** More than calibration needs after the first reading of a process. */
+    private static final long CALIBRATION_NANOS = 1_000_000_000;
 
     /** The main class of the new JVM. Arguments: contender ids. */
     static final class Main {
@@ -41,8 +44,9 @@ record BackendProbe(
         public static void main(String[] args) {
             Map<String, Long> steps = new TreeMap<>();
             if (args.length > 0) {
+                calibrate();
                 for (Contender contender : Contender.named(List.of(args))) {
-                    long step = SmallestStep.measure(contender, STEP_NANOS);
+                    long step = SmallestStep.measure(contender.loop, STEP_NANOS);
                     if (step > 0) steps.put(contender.id, step);
                 }
             }
@@ -62,11 +66,18 @@ record BackendProbe(
         }
     }
 
+    /** Reads until TaskClock knows the rate of the counter. Before that, each reading makes a system call. */
+    private static void calibrate() {
+        if (Backend.inUse().compareTo(Backend.SYSCALL) >= 0) return;
+        long end = System.nanoTime() + CALIBRATION_NANOS;
+        while (System.nanoTime() - end < 0) TaskClock.cpuNanos();
+    }
+
     /**
      * Starts a JVM and returns its state.
      *
      * @param backend the backend to force, or null for the best one
-     * @throws IOException if the JVM fails; the message is the JVM's first message
+     * @throws IOException if the JVM fails, with its first message
      */
     static BackendProbe run(Jdk jdk, String backend, Path agent, List<Contender> contenders)
             throws IOException, InterruptedException {
@@ -86,7 +97,7 @@ record BackendProbe(
         throw new IOException(failure(output, exitCode));
     }
 
-    /** Returns the message of the cause in a stack trace, which names the forced backend, or else the first line. */
+    /** Returns the message of the cause in a stack trace, which names the forced backend; otherwise the first line. */
     private static String failure(String output, int exitCode) {
         return output.lines()
                 .filter(line -> line.startsWith("Caused by: "))

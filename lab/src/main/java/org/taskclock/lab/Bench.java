@@ -25,10 +25,10 @@ import picocli.CommandLine.Spec;
         },
         footerHeading = "%nProfiles:%n",
         footer = {
-            "  quick    a little of everything, rough; less than three minutes on two JDKs",
-            "  post-us  the first table of the blog post: SampleTime, us, 16 threads",
-            "  post-ns  its second table: SampleTime, ns, 1 thread, 3 forks; takes hours",
-            "  pr-ms    the table of the pull request: SampleTime, ms, 1 thread",
+            "  quick    rough figures for everything; less than three minutes on two JDKs",
+            "  post-us  the blog post's first table: SampleTime, us, 16 threads",
+            "  post-ns  the blog post's second table: SampleTime, ns, 1 thread, 3 forks; takes hours",
+            "  pr-ms    the pull request's table: SampleTime, ms, 1 thread",
             "  threads  1, 2, 4, 8, and 16 threads: does the gap widen?",
             "",
             "Exit codes: 0 success, or nothing is slower (--compare); 1 failure, or something is slower (--compare);"
@@ -40,7 +40,7 @@ public final class Bench implements Callable<Integer> {
             arity = "0..1",
             paramLabel = "PROFILE",
             defaultValue = "quick",
-            description = "See below (default: quick).")
+            description = "Profile to run (default: quick).")
     private String profile;
 
     @Option(
@@ -77,7 +77,7 @@ public final class Bench implements Callable<Integer> {
 
     @Option(
             names = "--profile",
-            description = "Also record flame graphs with async-profiler: before, after, id 0, " + "ours.")
+            description = "Also record flame graphs with async-profiler: before, after, id 0, ours.")
     private boolean flames;
 
     @Option(
@@ -91,7 +91,7 @@ public final class Bench implements Callable<Integer> {
 
     @Option(
             names = "--raw",
-            description = "Keep JMH's histograms in the result, which makes it a hundred times " + "larger.")
+            description = "Keep JMH's histograms in the result, which makes it a hundred times larger.")
     private boolean raw;
 
     @Option(names = "--verbose", description = "Print the output of JMH to standard error.")
@@ -101,8 +101,8 @@ public final class Bench implements Callable<Integer> {
             names = "--compare",
             arity = "2",
             paramLabel = "RESULT",
-            description = "Measure nothing: compare two results and list what is significantly faster or slower in the "
-                    + "second.")
+            description = "Do not measure: compare two results, and list what is significantly faster or slower in the "
+                    + "second one.")
     private List<Path> compared;
 
     @Spec

@@ -39,7 +39,7 @@ enum BenchProfile {
             .mapToObj(
                     threads -> sampled(TimeUnit.NANOSECONDS, threads, 2, 1_000, 5, 2_000, 1, false, basicContenders()))
             .toArray(JmhSettings[]::new)),
-    /** A little of everything: less than three minutes on two JDKs. */
+    /** Rough figures for everything, in less than three minutes on two JDKs. */
     QUICK(
             sampled(
                     TimeUnit.MICROSECONDS,

@@ -98,14 +98,14 @@ final class BenchRun {
         for (Jdk jdk : jdks) groups.addAll(plan(jdk));
         if (groups.isEmpty()) {
             throw new IllegalArgumentException("nothing to measure: profile " + profile
-                    + " has none of these contenders, or none of the " + "backends is usable");
+                    + " has none of these contenders, or none of the backends is usable");
         }
         progress = new BenchProgress(groups);
         progress.print("profile " + profile + " on " + jdks.size() + (jdks.size() == 1 ? " JDK" : " JDKs") + ", "
                 + progress.total() + " measurements, about " + progress.left());
         if (profile == BenchProfile.QUICK)
             progress.print(
-                    "quick is rough: it measures each contender for half a second; other profiles measure " + "longer");
+                    "quick is rough: it measures each contender for half a second; other profiles measure longer");
         Runtime.getRuntime().addShutdownHook(new Thread(this::interrupted));
         for (BenchmarkGroup next : groups) {
             if (!measure(next)) return finish(false);
@@ -134,17 +134,18 @@ final class BenchRun {
                         settings.stream().anyMatch(each -> each.contenders().contains(contender)))
                 .toList();
         List<Contender> ours = all.stream().filter(Contender::isOurs).toList();
-        List<Contender> under = all.stream().filter(Contender::isUnderAgent).toList();
+        List<Contender> underAgent =
+                all.stream().filter(Contender::isUnderAgent).toList();
         List<Contender> others =
                 all.stream().filter(one -> !one.isOurs() && !one.isUnderAgent()).toList();
 
-        boolean everywhere = settings.stream()
+        boolean onAllBackends = settings.stream()
                 .anyMatch(
                         each -> each.allBackends() && each.contenders().stream().anyMatch(Contender::isOurs));
         List<String> usable = new ArrayList<>();
         for (String backend : BACKENDS) {
             if (!requestedBackends.isEmpty() && !requestedBackends.contains(backend)) continue;
-            if (!usable.isEmpty() && !everywhere) break;
+            if (!usable.isEmpty() && !onAllBackends) break;
             List<Contender> probed = new ArrayList<>(ours);
             if (usable.isEmpty()) probed.addAll(others);
             if (probe(jdk, backend, null, probed)) usable.add(backend);
@@ -155,7 +156,7 @@ final class BenchRun {
         }
         String best = usable.get(0);
         machine.put("backends on JDK " + jdk.version(), String.join(", ", usable));
-        boolean agentWorks = !under.isEmpty() && agentWorks(jdk, best, under);
+        boolean agentWorks = !underAgent.isEmpty() && agentWorks(jdk, best, underAgent);
 
         List<BenchmarkGroup> groups = new ArrayList<>();
         for (JmhSettings each : settings) {
@@ -166,14 +167,14 @@ final class BenchRun {
                 if (!measured.isEmpty()) groups.add(new BenchmarkGroup(jdk, backend, each, measured));
             }
             List<Contender> measured =
-                    each.contenders().stream().filter(under::contains).toList();
+                    each.contenders().stream().filter(underAgent::contains).toList();
             if (agentWorks && !measured.isEmpty()) groups.add(new BenchmarkGroup(jdk, best, each, measured));
         }
         return groups;
     }
 
-    private boolean agentWorks(Jdk jdk, String backend, List<Contender> under) throws InterruptedException {
-        return probe(jdk, backend, agent, under);
+    private boolean agentWorks(Jdk jdk, String backend, List<Contender> underAgent) throws InterruptedException {
+        return probe(jdk, backend, agent, underAgent);
     }
 
     /** Returns whether the backend or agent works, and records the smallest steps. */
@@ -232,15 +233,15 @@ final class BenchRun {
         return true;
     }
 
-    private void keep(BenchmarkGroup of, Collection<RunResult> results) {
+    private void keep(BenchmarkGroup measured, Collection<RunResult> results) {
         if (results.isEmpty()) return;
         String text = BenchmarkGroup.format(results, ResultFormatType.JSON)
                 .replaceAll(
                         "\"[^\"]*taskclock-java\\d+\\.sh\"",
                         "\"GLIBC_TUNABLES=" + BackendProbe.TUNABLE + " JAVA_HOME/bin/java\"")
-                .replace(of.jdk().home().toString(), "JAVA_HOME")
+                .replace(measured.jdk().home().toString(), "JAVA_HOME")
                 .replace(agent.toString(), agent.getFileName().toString());
-        JsonArray all = jmh.computeIfAbsent(of.jdk().version(), unused -> new JsonArray());
+        JsonArray all = jmh.computeIfAbsent(measured.jdk().version(), unused -> new JsonArray());
         for (JsonElement run : JsonParser.parseString(text).getAsJsonArray()) {
             if (!raw) Measurement.replaceHistograms(run.getAsJsonObject());
             all.add(run);
@@ -262,7 +263,7 @@ final class BenchRun {
         return complete ? 0 : 1;
     }
 
-    /** Keeps the measurements so far if the JVM shuts down before {@link #finish}: the user has interrupted it. */
+    /** Saves the measurements so far if the JVM shuts down before {@link #finish}, because the user interrupted it. */
     private synchronized void interrupted() {
         if (ended) return;
         ended = true;
@@ -330,8 +331,8 @@ final class BenchRun {
                     + (settings.allBackends() ? "each usable backend" : "the best backend") + ".");
         }
         method.add("SampleTime times single readings, which gives percentiles but cannot resolve 10 ns. AverageTime "
-                + "times many readings together, and an empty method for comparison. Tables and bars name "
-                + "the mode.");
+                + "times many readings together, and an empty method for comparison. Tables and bars name the "
+                + "mode.");
         method.add(
                 "Before the fix: the JDK's own ThreadMXBean if it reads /proc (up to 25.0.4), otherwise our code for "
                         + "the same reading. After the fix: the JDK's own ThreadMXBean if it has the fix, otherwise "

@@ -36,10 +36,6 @@ record BenchmarkGroup(Jdk jdk, String backend, JmhSettings settings, List<Conten
         return "JDK " + jdk.version() + ", backend " + backend + ": " + settings.description();
     }
 
-    List<String> flags() {
-        return List.of("-Dtaskclock.backend=" + backend, "--enable-native-access=ALL-UNNAMED");
-    }
-
     Collection<RunResult> run(JmhOutput output, Path agent) throws IOException, RunnerException {
         List<String> appended = new ArrayList<>(List.of("--enable-native-access=ALL-UNNAMED"));
         if (contenders.get(0).isUnderAgent()) appended.add("-javaagent:" + agent);
@@ -62,7 +58,7 @@ record BenchmarkGroup(Jdk jdk, String backend, JmhSettings settings, List<Conten
     }
 
     /**
-     * Creates a script that sets GLIBC_TUNABLES and runs java, because JMH cannot set environment variables of its
+     * Creates a script that sets GLIBC_TUNABLES and runs java, because JMH cannot set environment variables for its
      * JVMs.
      */
     private static Path withTunable(Path java) throws IOException {

@@ -17,7 +17,7 @@ import org.taskclock.KernelReaders;
 public final class CarrierProgram {
     static final String NAME = "yielding-";
 
-    /** Figures of one carrier. Those of the agent are 0 without the agent. */
+    /** One carrier. The last two figures are 0 without the agent. */
     record Carrier(ThreadSampler.Usage usage, long visits, long carriedNanos, long ownNanos) {}
 
     record Figures(double seconds, long yields, long moves, long cpuNanos, List<Carrier> carriers) {}
@@ -55,7 +55,7 @@ public final class CarrierProgram {
     @SuppressWarnings("ThreadPriorityCheck") // measures yields
     private void yieldAndRecord() {
         int last = KernelReaders.tid();
-        long[] here = visits.computeIfAbsent(last, unused -> new long[1]);
+        long[] visited = visits.computeIfAbsent(last, unused -> new long[1]);
         while (running) {
             Thread.yield();
             yields++;
@@ -63,9 +63,9 @@ public final class CarrierProgram {
             if (now != last) {
                 moves++;
                 last = now;
-                here = visits.computeIfAbsent(now, unused -> new long[1]);
+                visited = visits.computeIfAbsent(now, unused -> new long[1]);
             }
-            here[0]++;
+            visited[0]++;
         }
     }
 

@@ -16,8 +16,8 @@ import org.taskclock.report.Result;
 /** Checks published claims against measurements. */
 final class ClaimChecker {
 
-    /** Percentiles above this depend on other load on the machine. */
-    private static final double MAX_PERCENT = 99;
+    /** Higher percentiles depend on other load on the machine. */
+    private static final double MAX_PERCENTILE = 99;
 
     private final PublishedData published;
     private final Measurements measured;
@@ -95,7 +95,7 @@ final class ClaimChecker {
     /**
      * Compares a range with the claim.
      *
-     * @param noEffect the value that means no effect at all
+     * @param noEffect the value that means no effect
      */
     private static Outcome within(PublishedData.Claim claim, QuantileRange range, double noEffect, String text) {
         boolean inside = range.median() >= claim.from() && range.median() <= claim.to();
@@ -110,7 +110,7 @@ final class ClaimChecker {
                 : new Outcome(CONTRADICTED, text);
     }
 
-    /** Returns the outcome for the means, or an inconclusive one if that for the medians contradicts it. */
+    /** Returns the outcome for the means; inconclusive if the medians contradict it. */
     private static Outcome combine(Outcome byMeans, Outcome byMedians) {
         boolean disagree =
                 isConclusive(byMeans) && isConclusive(byMedians) && !byMeans.verdict.equals(byMedians.verdict);
@@ -232,15 +232,15 @@ final class ClaimChecker {
         Measurement zero = measured.sampled(jdk, Contender.ID_0, 1);
         if (own == null || zero == null) return null;
         List<String> worse = new ArrayList<>();
-        boolean holds = true;
+        boolean confirmed = true;
         for (String row : Measurement.percentileRows()) {
             if (zero.row(row) <= own.row(row)) continue;
             worse.add(String.format(Locale.ROOT, "%s (%.0f ns, own id %.0f)", row, zero.row(row), own.row(row)));
-            holds &= Measurement.percent(row) > MAX_PERCENT;
+            confirmed &= Measurement.percent(row) > MAX_PERCENTILE;
         }
         String text = worse.isEmpty() ? "lower or equal in every row" : "higher in " + String.join(", ", worse);
         return new Outcome(
-                holds ? CONFIRMED : CONTRADICTED, text + "; rows above p0.99 are ignored: they have few readings");
+                confirmed ? CONFIRMED : CONTRADICTED, text + "; rows above p0.99 are ignored: they have few readings");
     }
 
     /** Compares the first JDK without the fix and the first JDK with it. */

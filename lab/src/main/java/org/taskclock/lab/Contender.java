@@ -2,94 +2,59 @@
 // Copyright the TaskClock authors
 package org.taskclock.lab;
 
-import java.lang.management.ManagementFactory;
-import java.lang.management.ThreadMXBean;
 import java.util.Arrays;
 import java.util.List;
-import java.util.function.LongSupplier;
-import java.util.function.Supplier;
 import java.util.stream.Collectors;
-import org.taskclock.KernelReaders;
-import org.taskclock.TaskClock;
+import org.taskclock.benchmarks.ReadingLoop;
 
 /**
- * The ways to read a clock that {@code bench} compares. Each has a JMH benchmark in {@code org.taskclock.benchmarks}.
+ * The readings that {@code bench} compares: names for users, the JMH benchmark in {@code org.taskclock.benchmarks} that
+ * measures the cost, and the loop for everything that JMH does not measure.
  */
-@SuppressWarnings("ImmutableEnumChecker") // the suppliers have no state
 enum Contender {
-    NOTHING("nothing", "an empty method", "CurrentThreadBenchmark.baseline", () -> null),
-    NANO_TIME("nanotime", "System.nanoTime", "CurrentThreadBenchmark.nanoTime", () -> System::nanoTime),
-    STOCK_CPU(
-            "stock-cpu",
-            "ThreadMXBean cpu, stock",
-            "CurrentThreadBenchmark.stockCpu",
-            () -> threads()::getCurrentThreadCpuTime),
-    STOCK_USER(
-            "stock-user",
-            "ThreadMXBean user, stock",
-            "CurrentThreadBenchmark.stockUser",
-            () -> threads()::getCurrentThreadUserTime),
-    PROC("proc", "user by /proc text (deleted)", "CurrentThreadBenchmark.userByText", () -> {
-        int tid = KernelReaders.tid();
-        return () -> KernelReaders.userNanosByText(tid);
-    }),
-    OWN_ID("own-id", "user by own id, bits flipped", "CurrentThreadBenchmark.userByOwnId", () -> {
-        int tid = KernelReaders.tid();
-        return () -> KernelReaders.userNanosByOwnId(tid);
-    }),
+    NOTHING("nothing", "an empty method", "CurrentThreadBenchmark.baseline", ReadingLoop.NOTHING),
+    NANO_TIME("nanotime", "System.nanoTime", "CurrentThreadBenchmark.nanoTime", ReadingLoop.NANO_TIME),
+    STOCK_CPU("stock-cpu", "ThreadMXBean cpu, stock", "CurrentThreadBenchmark.stockCpu", ReadingLoop.STOCK_CPU),
+    STOCK_USER("stock-user", "ThreadMXBean user, stock", "CurrentThreadBenchmark.stockUser", ReadingLoop.STOCK_USER),
+    PROC("proc", "user by /proc text (deleted)", "CurrentThreadBenchmark.userByText", ReadingLoop.USER_BY_TEXT),
+    OWN_ID("own-id", "user by own id, bits flipped", "CurrentThreadBenchmark.userByOwnId", ReadingLoop.USER_BY_OWN_ID),
     ID_0(
             "id-0",
             "user by constant id (id 0)",
             "CurrentThreadBenchmark.userByConstantId",
-            () -> KernelReaders::userNanosByConstantId),
-    RUSAGE("getrusage", "getrusage", "CurrentThreadBenchmark.rusage", () -> {
-        long[] userSystem = new long[2];
-        return () -> KernelReaders.rusage(userSystem) ? userSystem[0] : -1;
-    }),
-    TASKCLOCK_CPU("taskclock-cpu", "TaskClock.cpuNanos", "CurrentThreadBenchmark.cpuNanos", () -> TaskClock::cpuNanos),
-    TASKCLOCK_USER(
-            "taskclock-user", "TaskClock.userNanos", "CurrentThreadBenchmark.userNanos", () -> TaskClock::userNanos),
+            ReadingLoop.USER_BY_CONSTANT_ID),
+    RUSAGE("getrusage", "getrusage", "CurrentThreadBenchmark.rusage", ReadingLoop.RUSAGE),
+    TASKCLOCK_CPU("taskclock-cpu", "TaskClock.cpuNanos", "CurrentThreadBenchmark.cpuNanos", ReadingLoop.CPU_NANOS),
+    TASKCLOCK_USER("taskclock-user", "TaskClock.userNanos", "CurrentThreadBenchmark.userNanos", ReadingLoop.USER_NANOS),
     TASKCLOCK_SYSTEM(
             "taskclock-system",
             "TaskClock.systemNanos",
             "CurrentThreadBenchmark.systemNanos",
-            () -> TaskClock::systemNanos),
-    TASKCLOCK_NOW(
-            "taskclock-now",
-            "TaskClock.now, all three",
-            "CurrentThreadBenchmark.now",
-            () -> () -> TaskClock.now().cpuNanos()),
-    AGENT_CPU("agent-cpu", "ThreadMXBean cpu, agent", "AgentBenchmark.cpu", () -> threads()::getCurrentThreadCpuTime),
-    AGENT_USER(
-            "agent-user", "ThreadMXBean user, agent", "AgentBenchmark.user", () -> threads()::getCurrentThreadUserTime);
+            ReadingLoop.SYSTEM_NANOS),
+    TASKCLOCK_NOW("taskclock-now", "TaskClock.now, all three", "CurrentThreadBenchmark.now", ReadingLoop.NOW),
+    AGENT_CPU("agent-cpu", "ThreadMXBean cpu, agent", "AgentBenchmark.cpu", ReadingLoop.STOCK_CPU),
+    AGENT_USER("agent-user", "ThreadMXBean user, agent", "AgentBenchmark.user", ReadingLoop.STOCK_USER);
 
     private static final String PACKAGE = "org.taskclock.benchmarks.";
 
     /** The name in options. */
     final String id;
 
+    /** The name in results. */
     final String text;
-    private final String benchmark;
-    private final Supplier<LongSupplier> reader;
 
-    Contender(String id, String text, String benchmark, Supplier<LongSupplier> reader) {
+    final ReadingLoop loop;
+    private final String benchmark;
+
+    Contender(String id, String text, String benchmark, ReadingLoop loop) {
         this.id = id;
         this.text = text;
         this.benchmark = benchmark;
-        this.reader = reader;
-    }
-
-    private static ThreadMXBean threads() {
-        return ManagementFactory.getThreadMXBean();
+        this.loop = loop;
     }
 
     String benchmark() {
         return PACKAGE + benchmark;
-    }
-
-    /** Returns a reader for the calling thread, in nanoseconds, or null if this contender reads no clock. */
-    LongSupplier reader() {
-        return reader.get();
     }
 
     /** Returns whether this is a method of TaskClock, whose cost depends on the backend. */

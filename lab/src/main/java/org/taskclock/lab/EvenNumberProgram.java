@@ -10,9 +10,9 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The program that {@code yield} measures: threads count even numbers, and optionally yield after each, until time is
- * up. It runs in its own JVM and prints a line of JSON every second and one at the end. Arguments: {@code virtual} or
- * {@code platform}, the number of threads, {@code yielding} or {@code not}, seconds.
+ * The program that {@code yield} measures: for a given time, threads count even numbers and optionally yield after
+ * each. It runs in its own JVM, and prints a line of JSON every second and one at the end. Arguments: {@code virtual}
+ * or {@code platform}, the number of threads, {@code yielding} or {@code not}, seconds.
  */
 public final class EvenNumberProgram {
     static final String NAME = "even-";

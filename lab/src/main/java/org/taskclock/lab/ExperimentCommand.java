@@ -95,7 +95,7 @@ abstract class ExperimentCommand implements Callable<Integer> {
         if (json) {
             System.out.println(result.toJson());
         } else {
-            System.out.print(ResultText.of(result, shownAlready()));
+            System.out.print(ResultText.of(result, liveTableTitle()));
         }
         if (output != null) log("result written to " + output);
     }
@@ -153,8 +153,8 @@ abstract class ExperimentCommand implements Callable<Integer> {
         return List.of();
     }
 
-    /** Returns the title of the table that {@link #printLive} has shown already, or null. */
-    String shownAlready() {
+    /** Returns the title of the table that {@link #printLive} has printed, or null if there is none. */
+    String liveTableTitle() {
         return null;
     }
 }

@@ -14,11 +14,11 @@ import org.taskclock.monitor.AgentJar;
 
 /** A new JVM, with the class path of this one, that runs a program to measure. */
 final class ExperimentJvm {
-    private static final long TICK_NANOS = 10_000_000; // the unit in /proc, whatever the tick of the kernel
+    private static final long TICK_NANOS = 10_000_000; // the unit in /proc, regardless of the kernel's tick
     private static final int INTERRUPTED = 130;
     private static final int TERMINATED = 143;
 
-    /** Times of a process, as the shell's {@code time} reports them. User and system have a resolution of 10 ms. */
+    /** Times of a process, as the shell's {@code time} reports them. The CPU times have a resolution of 10 ms. */
     record Times(double realSeconds, double userSeconds, double systemSeconds) {
         double cpuSeconds() {
             return userSeconds + systemSeconds;
@@ -57,8 +57,8 @@ final class ExperimentJvm {
     }
 
     /**
-     * Runs a program until it exits and passes on each line that it prints. Only one program may run at a time, because
-     * the times include all children.
+     * Runs a program until it exits, and passes each line that it prints to a consumer. Only one program may run at a
+     * time, because the times include all child processes.
      */
     Times run(InterruptHandler interruption, Consumer<String> lines, Class<?> main, String... arguments)
             throws LabException, MeasurementInterruptedException, IOException, InterruptedException {
@@ -69,9 +69,9 @@ final class ExperimentJvm {
             long start = System.nanoTime();
             Process process = start(errors, main, arguments);
             interruption.running(process);
-            try (BufferedReader from = process.inputReader(StandardCharsets.UTF_8)) {
+            try (BufferedReader output = process.inputReader(StandardCharsets.UTF_8)) {
                 String line;
-                while ((line = from.readLine()) != null) lines.accept(line);
+                while ((line = output.readLine()) != null) lines.accept(line);
             }
             int exitCode = process.waitFor();
             long nanos = System.nanoTime() - start;
@@ -120,7 +120,7 @@ final class ExperimentJvm {
         return ticks * TICK_NANOS / 1e9;
     }
 
-    /** Returns user and system time of children that were waited for, in ticks. */
+    /** Returns the user and system time of child processes that have ended, in ticks. */
     private static long[] childTicks() throws IOException {
         String stat = Files.readString(Path.of("/proc/self/stat"));
         // The preceding command name may contain spaces and parentheses.

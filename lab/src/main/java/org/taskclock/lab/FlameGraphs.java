@@ -34,7 +34,7 @@ final class FlameGraphs {
      * Shares of the samples.
      *
      * @param kernel the share in the kernel; null without kernel frames
-     * @param lookUp the share of the kernel's samples that look up a thread id; null without kernel frames
+     * @param lookUp the share of the kernel's samples in the lookup of a thread id; null without kernel frames
      */
     record Shares(String jdk, String which, long samples, Double kernel, Double lookUp) {
         static Shares of(String jdk, String which, String collapsed) {
@@ -67,7 +67,7 @@ final class FlameGraphs {
             }
             return String.format(
                     Locale.ROOT,
-                    "%d samples, %.0f %% in the kernel, %.0f %% of these in the lookup of the thread id",
+                    "%d samples, %.0f %% in the kernel, %.0f %% of these look up the thread id",
                     samples,
                     100 * kernel,
                     100 * lookUp);

@@ -40,9 +40,19 @@ record JmhSettings(
     }
 
     JmhSettings only(List<Contender> requested) {
-        List<Contender> left = contenders.stream().filter(requested::contains).toList();
+        List<Contender> remaining =
+                contenders.stream().filter(requested::contains).toList();
         return new JmhSettings(
-                sampled, unit, threads, warmUps, warmUpMillis, iterations, iterationMillis, forks, allBackends, left);
+                sampled,
+                unit,
+                threads,
+                warmUps,
+                warmUpMillis,
+                iterations,
+                iterationMillis,
+                forks,
+                allBackends,
+                remaining);
     }
 
     /** Returns the time per contender, without the start of JVMs. */

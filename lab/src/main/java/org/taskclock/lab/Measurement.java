@@ -104,10 +104,10 @@ record Measurement(
             }
         } else {
             for (JsonElement fork : metric.getAsJsonArray("rawData")) {
-                List<Double> ofFork = new ArrayList<>();
-                for (JsonElement iteration : fork.getAsJsonArray()) ofFork.add(iteration.getAsDouble() * nanos);
-                means.add(ofFork);
-                samples += ofFork.size();
+                List<Double> iterations = new ArrayList<>();
+                for (JsonElement iteration : fork.getAsJsonArray()) iterations.add(iteration.getAsDouble() * nanos);
+                means.add(iterations);
+                samples += iterations.size();
             }
         }
         return new Measurement(

@@ -12,7 +12,7 @@ final class Newsletter {
     static final int PROCESSORS = 12;
     static final double SECONDS = 10.3;
 
-    /** Figures of its TestBench. */
+    /** The figures of its class TestBench. */
     record Figures(boolean several, boolean virtual, boolean yielding, long evenNumbers, ExperimentJvm.Times times) {}
 
     private static final List<Figures> ALL = List.of(
@@ -23,7 +23,7 @@ final class Newsletter {
             new Figures(true, false, true, 92_293_566, new ExperimentJvm.Times(10.680, 16.067, 100.791)),
             new Figures(true, true, true, 168_633_713, new ExperimentJvm.Times(10.713, 115.022, 0.686)));
 
-    /** Figures of its YieldALot, which ran on JDK 21 for one second. */
+    /** The figures of its class YieldALot, which ran on JDK 21 for one second. */
     record SingleThread(double cpuMillis, double userMillis, double systemMillis, long counter) {}
 
     static final SingleThread SINGLE = new SingleThread(986.448, 679.551, 306.897, 7_284_820);

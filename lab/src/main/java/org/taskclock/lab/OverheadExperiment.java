@@ -23,8 +23,8 @@ import picocli.CommandLine.Option;
         mixinStandardHelpOptions = true,
         description = {
             "Measure the overhead of readings and of the agent's accounting.",
-            "Measures a program with 100,000 context switches per second that reads on each backend, a server with virtual"
-                    + " threads with and without accounting, and single readings after different amounts of work.",
+            "Measures a program with 100,000 context switches per second on each backend, a server with and without"
+                    + " accounting for its virtual threads, and single readings after different amounts of work.",
             "Requires the native library."
         })
 final class OverheadExperiment extends ExperimentCommand {
@@ -34,8 +34,8 @@ final class OverheadExperiment extends ExperimentCommand {
     private static final String OFF = "TaskClock agent, vthreads=off";
     private static final String ON = "TaskClock agent, vthreads=on";
     private static final double SWITCHED_WARM_UP_SECONDS = 5;
-    /** Short enough that other load on the machine affects adjacent measurements equally. */
-    private static final double SWITCHED_SECONDS = 0.2;
+    /** Short enough that other load on the machine affects adjacent windows equally. */
+    private static final double WINDOW_SECONDS = 0.2;
 
     private static final List<String> VARIANTS = List.of(BARE, EMPTY, OFF, ON);
 
@@ -75,12 +75,11 @@ final class OverheadExperiment extends ExperimentCommand {
     private double seconds;
 
     @Option(
-            names = "--turns",
+            names = "--windows",
             paramLabel = "N",
             defaultValue = "300",
-            description =
-                    "For part switched: number of 0.2 s measurements, half of them with accounting (default: 300).")
-    private int turns;
+            description = "For part switched: measure N windows of 0.2 s, half of them with accounting (default: 300).")
+    private int windows;
 
     private final Map<String, List<SwitchBenchmark.SwitchCost>> switches = new LinkedHashMap<>();
     private final Map<String, List<CadenceResult>> readings = new LinkedHashMap<>();
@@ -108,8 +107,8 @@ final class OverheadExperiment extends ExperimentCommand {
                 Integer.toString(rounds),
                 "--seconds",
                 Double.toString(seconds),
-                "--turns",
-                Integer.toString(turns));
+                "--windows",
+                Integer.toString(windows));
     }
 
     @Override
@@ -117,17 +116,17 @@ final class OverheadExperiment extends ExperimentCommand {
             throws LabException, MeasurementInterruptedException, IOException, InterruptedException {
         checkSeconds(0.1, seconds);
         if (rounds < 1) throw new LabException("--rounds " + rounds + ": must be at least 1");
-        if (turns < 4) throw new LabException("--turns " + turns + ": must be at least 4");
+        if (windows < 4) throw new LabException("--windows " + windows + ": must be at least 4");
         if (EnumSet.of(Part.SERVER, Part.SWITCHED).containsAll(only)) withVirtualThreads(homes);
         for (Jdk home : homes) {
-            if (only.contains(Part.SWITCHES)) switches(home);
-            if (only.contains(Part.READING)) reading(home);
-            if (only.contains(Part.SERVER) && home.hasVirtualThreads()) serve(home);
-            if (only.contains(Part.SWITCHED) && home.hasVirtualThreads()) serveSwitched(home);
+            if (only.contains(Part.SWITCHES)) measureSwitches(home);
+            if (only.contains(Part.READING)) measureReadings(home);
+            if (only.contains(Part.SERVER) && home.hasVirtualThreads()) measureServer(home);
+            if (only.contains(Part.SWITCHED) && home.hasVirtualThreads()) measureSwitchedServer(home);
         }
     }
 
-    private void switches(Jdk home)
+    private void measureSwitches(Jdk home)
             throws LabException, MeasurementInterruptedException, IOException, InterruptedException {
         progress(home + ": context switches on each backend");
         List<SwitchBenchmark.SwitchCost> costs = new ArrayList<>();
@@ -142,7 +141,7 @@ final class OverheadExperiment extends ExperimentCommand {
                         Integer.toString(rounds));
     }
 
-    private void reading(Jdk home)
+    private void measureReadings(Jdk home)
             throws LabException, MeasurementInterruptedException, IOException, InterruptedException {
         progress(home + ": one reading after different amounts of work");
         List<CadenceResult> results = new ArrayList<>();
@@ -161,7 +160,7 @@ final class OverheadExperiment extends ExperimentCommand {
                         "1");
     }
 
-    private void serve(Jdk home)
+    private void measureServer(Jdk home)
             throws LabException, MeasurementInterruptedException, IOException, InterruptedException {
         Map<String, List<ServerProgram.Figures>> variants = new LinkedHashMap<>();
         for (String variant : VARIANTS) variants.put(variant, new ArrayList<>());
@@ -180,7 +179,7 @@ final class OverheadExperiment extends ExperimentCommand {
         }
     }
 
-    private void serveSwitched(Jdk home)
+    private void measureSwitchedServer(Jdk home)
             throws LabException, MeasurementInterruptedException, IOException, InterruptedException {
         progress(home + ": a server with virtual threads, accounting on and off");
         List<ServerProgram.Figures> figures = new ArrayList<>();
@@ -191,8 +190,8 @@ final class OverheadExperiment extends ExperimentCommand {
                         line -> figures.add(GSON.fromJson(line, ServerProgram.Figures.class)),
                         ServerProgram.class,
                         Double.toString(SWITCHED_WARM_UP_SECONDS),
-                        Double.toString(SWITCHED_SECONDS),
-                        Integer.toString(turns));
+                        Double.toString(WINDOW_SECONDS),
+                        Integer.toString(windows));
     }
 
     private static ExperimentJvm jvm(Jdk home, String variant) throws IOException {
@@ -210,32 +209,32 @@ final class OverheadExperiment extends ExperimentCommand {
         if (only.contains(Part.SWITCHES)) {
             report.method.add(
                     "Context switches: two threads alternate on one processor. Each reads once per turn and does "
-                            + "arithmetic, for 100,000 turns per second; each backend has its own JVM. Every reading "
-                            + "follows a switch, so it makes one system call on every backend; the rest is the cost "
+                            + "arithmetic, for 100,000 turns per second. Each backend has its own JVM. Every reading "
+                            + "follows a switch, so it makes one system call on every backend. The rest is the cost "
                             + "of the marker. CPU time, medians of " + rounds + " rounds.");
             report.tables.add(OverheadTables.switches(switches));
         }
         if (only.contains(Part.SERVER)) {
             report.method.add(
                     "Server: 64 loopback connections with a virtual thread at each end. A request sends one byte, "
-                            + "does 10 us of arithmetic, and returns one byte. Each round starts a new JVM, which warms up "
-                            + "for " + seconds + " s and is then measured for as long. Medians of " + rounds
+                            + "does 10 us of arithmetic, and returns one byte. Each round starts a new JVM, which warms "
+                            + "up for " + seconds + " s and is then measured for the same time. Medians of " + rounds
                             + " rounds.");
             report.tables.add(OverheadTables.servers(servers));
         }
         if (only.contains(Part.SWITCHED)) {
             report.method.add(
                     "Switched server: one JVM with the agent, whose accounting is on, off, off, on, and so on, for "
-                            + SWITCHED_SECONDS
-                            + " s each. Adjacent measurements are compared, which cancels drift and differences "
-                            + "between JVMs. Both include what any agent costs the JVM itself.");
+                            + WINDOW_SECONDS
+                            + " s each. Adjacent windows are compared, which cancels drift and differences "
+                            + "between JVMs. Both include the cost that any agent causes in the JVM itself.");
             report.tables.add(AccountingCost.table(switched));
             report.findings.add(AccountingCost.finding(switched));
         }
         if (only.contains(Part.READING)) {
             report.method.add(
-                    "One reading: time stamps before and after it, minus the time between two time stamps alone. "
-                            + "Each row is measured in " + rounds
+                    "One reading: the time between a time stamp before it and one after it, minus that between two "
+                            + "time stamps alone. Each row is measured in " + rounds
                             + " separate JVMs, starting one second after their first reading. Medians of the JVMs.");
             report.tables.add(OverheadTables.byWork(readings));
             report.tables.add(OverheadTables.afterSwitches(readings));

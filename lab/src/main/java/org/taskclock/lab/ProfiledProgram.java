@@ -6,8 +6,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.function.LongSupplier;
 import one.profiler.AsyncProfiler;
+import org.taskclock.benchmarks.ReadingLoop;
 
 /**
  * A program that reads a clock in a loop and, after a warm-up, profiles itself with async-profiler. It prints a line if
@@ -15,6 +15,8 @@ import one.profiler.AsyncProfiler;
  */
 final class ProfiledProgram {
     private static final String INTERVAL = ",interval=1ms";
+    /** Enough to make the cost of checking the time negligible. */
+    private static final int READINGS = 100;
 
     /** Keeps the JIT compiler from removing the readings. */
     static volatile long unusedSink;
@@ -22,9 +24,9 @@ final class ProfiledProgram {
     private ProfiledProgram() {}
 
     public static void main(String[] args) throws IOException {
-        LongSupplier reader = Contender.named(List.of(args[0])).get(0).reader();
+        ReadingLoop loop = Contender.named(List.of(args[0])).get(0).loop;
         long millis = Long.parseLong(args[1]);
-        read(reader, Math.min(millis, 1_000));
+        read(loop, Math.min(millis, 1_000));
         AsyncProfiler profiler = AsyncProfiler.getInstance();
         try {
             profiler.execute("start,event=cpu" + INTERVAL);
@@ -34,18 +36,14 @@ final class ProfiledProgram {
             System.out.println("timer instead of perf events: "
                     + e.getMessage().lines().findFirst().orElse(""));
         }
-        read(reader, millis);
+        read(loop, millis);
         profiler.stop();
         // "ann" marks kernel frames; "norm" removes the numbers in names of lambdas.
         Files.writeString(Path.of(args[2]), profiler.execute("collapsed,ann,norm"));
     }
 
-    private static void read(LongSupplier reader, long millis) {
+    private static void read(ReadingLoop loop, long millis) {
         long end = System.nanoTime() + millis * 1_000_000;
-        while (System.nanoTime() - end < 0) {
-            long sum = 0;
-            for (int i = 0; i < 100; i++) sum += reader.getAsLong();
-            unusedSink = sum;
-        }
+        while (System.nanoTime() - end < 0) unusedSink = loop.read(READINGS);
     }
 }

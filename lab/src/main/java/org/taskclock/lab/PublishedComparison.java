@@ -10,7 +10,7 @@ import org.taskclock.report.Result;
 
 /** Tables and curves that compare the measurements with every published figure. */
 final class PublishedComparison {
-    private static final String NO_TEXT = "";
+    private static final String NO_UNIT = "";
 
     private final PublishedData published;
     private final Measurements measured;
@@ -87,10 +87,10 @@ final class PublishedComparison {
         }
         return new Result.Table(
                 "One reading on one thread, JDK " + jdk,
-                "SampleTime times single readings with System.nanoTime and includes its cost and step, so it means "
-                        + "little below about 100 ns. AverageTime times many readings together; minus the empty "
-                        + "method, it is the cost of a reading for a thread that reads often. The smallest step is "
-                        + "the one between two consecutive readings.",
+                "SampleTime times single readings with System.nanoTime and includes its cost and step, so it says "
+                        + "little about readings below 100 ns. AverageTime times many readings together. Minus the "
+                        + "empty method, it is the cost of a reading for a thread that reads often. The smallest step "
+                        + "is that between two consecutive readings.",
                 List.of(
                         column("reader", ""),
                         column("backend", ""),
@@ -127,7 +127,7 @@ final class PublishedComparison {
     private Result.Table comparison(PublishedData.Figures figures) {
         double nanos = Measurement.nanos(figures.unit());
         List<Result.Column> columns =
-                new ArrayList<>(List.of(column("row", NO_TEXT), column("published", figures.unit())));
+                new ArrayList<>(List.of(column("row", NO_UNIT), column("published", figures.unit())));
         List<String> readers = new ArrayList<>();
         for (String jdk : measured.jdks()) {
             columns.add(column("JDK " + jdk, figures.unit()));
@@ -163,7 +163,7 @@ final class PublishedComparison {
 
     /** Divides the first table of a pair by the second. */
     private Result.Table improvement(PublishedData.Figures before, PublishedData.Figures after) {
-        List<Result.Column> columns = new ArrayList<>(List.of(column("row", NO_TEXT), column("published", "x")));
+        List<Result.Column> columns = new ArrayList<>(List.of(column("row", NO_UNIT), column("published", "x")));
         for (String jdk : measured.jdks()) columns.add(column("JDK " + jdk, "x"));
         List<List<Object>> rows = new ArrayList<>();
         for (String row : rows()) {
@@ -187,7 +187,7 @@ final class PublishedComparison {
     }
 
     private Result.Table threads(String jdk) {
-        List<Result.Column> columns = new ArrayList<>(List.of(column("reader", NO_TEXT), column("figure", NO_TEXT)));
+        List<Result.Column> columns = new ArrayList<>(List.of(column("reader", NO_UNIT), column("figure", NO_UNIT)));
         for (int threads : measured.sampledThreads()) columns.add(column(Integer.toString(threads), "ns"));
         List<List<Object>> rows = new ArrayList<>();
         for (Contender contender : Contender.values()) {
@@ -217,9 +217,9 @@ final class PublishedComparison {
             for (Contender contender : Contender.values()) {
                 Measurement sampled = measured.sampled(jdk, contender, 1);
                 Measurement average = measured.average(jdk, contender);
-                Measurement shown = average == null ? sampled : average;
-                if (shown == null || contender == Contender.NOTHING) continue;
-                QuantileRange range = shown.range();
+                Measurement preferred = average == null ? sampled : average;
+                if (preferred == null || contender == Contender.NOTHING) continue;
+                QuantileRange range = preferred.range();
                 items.add(new Result.Bar(contender.text, range.median(), range.low(), range.high(), false));
             }
             if (items.isEmpty()) continue;
@@ -247,7 +247,7 @@ final class PublishedComparison {
             List<Result.Series> series = new ArrayList<>();
             series.add(series(figures));
             series.add(series(after));
-            int own = 0;
+            int measuredCurves = 0;
             for (String jdk : measured.jdks()) {
                 for (Measurement one : Arrays.asList(
                         measured(figures, jdk),
@@ -255,10 +255,10 @@ final class PublishedComparison {
                         measured.sampled(jdk, Contender.TASKCLOCK_USER, figures.threads()))) {
                     if (one == null) continue;
                     series.add(series(one, figures.unit()));
-                    own++;
+                    measuredCurves++;
                 }
             }
-            if (own == 0) continue;
+            if (measuredCurves == 0) continue;
             all.add(new Result.Percentiles(
                     figures.pair() + ": published and measured",
                     "User time with " + figures.threads() + (figures.threads() == 1 ? " thread." : " threads."),

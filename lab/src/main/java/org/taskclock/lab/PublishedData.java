@@ -20,7 +20,7 @@ record PublishedData(List<Source> sources, List<Figures> tables, List<Claim> cla
      * A table as JMH printed it.
      *
      * @param pair shared by the tables before and after a change
-     * @param reads the contender
+     * @param reads the id of the contender
      * @param error of the mean; null if JMH printed none
      * @param rows by name as in JMH's output, with "mean" for the first; a value is a string if the source has no
      *     number

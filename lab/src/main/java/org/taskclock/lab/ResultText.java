@@ -15,12 +15,12 @@ final class ResultText {
 
     private ResultText() {}
 
-    /** Formats a result. Omits the table with the given title, which was shown already. */
-    static String of(Result result, String shownAlready) {
+    /** Formats a result without the table with the given title, which has been printed live. */
+    static String of(Result result, String liveTableTitle) {
         StringBuilder text = new StringBuilder();
         if (!result.complete()) text.append("\nInterrupted: the result is incomplete.\n");
         for (Result.Table table : result.tables()) {
-            if (table.title().equals(shownAlready) || table.rows().isEmpty()) continue;
+            if (table.title().equals(liveTableTitle) || table.rows().isEmpty()) continue;
             text.append('\n').append(table.title()).append("\n\n").append(aligned(table));
             if (!table.text().isEmpty()) text.append('\n').append(table.text()).append('\n');
         }

@@ -18,8 +18,8 @@ import org.taskclock.ProcessClock;
 
 /**
  * The server that {@code overhead} measures: one virtual thread per connection, and clients in the same JVM, each on a
- * virtual thread too. Arguments: seconds to warm up, seconds to measure, and optionally a number of measurements
- * between which the agent's accounting is switched on and off.
+ * virtual thread too. Arguments: seconds to warm up, seconds to measure, and optionally a number of windows, half of
+ * them with the agent's accounting switched off.
  */
 public final class ServerProgram {
     /**
@@ -64,8 +64,8 @@ public final class ServerProgram {
     }
 
     /** Measures in the order on, off, off, on, and so on, so that drift affects both equally. */
-    private static void switchAndMeasure(double seconds, int times) {
-        for (int i = 0; i < times; i++) {
+    private static void switchAndMeasure(double seconds, int windows) {
+        for (int i = 0; i < windows; i++) {
             boolean accounting = i % 4 == 0 || i % 4 == 3;
             AgentAccounting.setEnabled(accounting);
             sleep(SETTLE_SECONDS);

@@ -153,7 +153,7 @@ final class YieldExperiment extends ExperimentCommand {
     }
 
     @Override
-    String shownAlready() {
+    String liveTableTitle() {
         return YieldTables.SECONDS;
     }
 

@@ -140,7 +140,7 @@ final class YieldFindings {
                 verdict,
                 text(
                         "JDK %s: %.2f processors are in use, %.2f of them by the thread itself. %.0f %% of the CPU "
-                                + "time of its %d carriers is scheduling: they look for the thread. They blocked "
+                                + "time of its %d carriers is scheduling: they look for the thread. Carriers blocked "
                                 + "%.1f times per 1,000 yields; %.0f %% of the CPU time is system time. With a "
                                 + "single carrier, %.2f processors are in use, and the thread yields %.1f times as "
                                 + "often (%.2f million yields per second instead of %.2f).%s",

@@ -23,7 +23,7 @@ record YieldRun(
         List<EvenNumberProgram.Second> seconds,
         EvenNumberProgram.End end,
         ExperimentJvm.Times times) {
-    /** How the program was run. */
+    /** The agent or JVM option with which a program runs. */
     enum Mode {
         PLAIN("nothing"),
         ACCOUNTED("agent, vthreads=on"),

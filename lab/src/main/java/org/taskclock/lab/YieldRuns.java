@@ -7,7 +7,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 
-/** All runs of {@code yield}. On a machine with one processor, "several" threads are one. */
+/** All runs of {@code yield}. On a machine with one processor, "several" threads means one. */
 final class YieldRuns {
     private final List<YieldRun> all = new ArrayList<>();
 

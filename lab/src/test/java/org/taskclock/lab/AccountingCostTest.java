@@ -15,7 +15,7 @@ import org.taskclock.report.Result;
 class AccountingCostTest {
     private static final double[] RISING = {1_000, 1_100, 1_210, 1_331, 1_464, 1_610, 1_771, 1_948};
 
-    /** Measures on, off, off, on, and so on, a server that gets faster over time. */
+    /** Returns measurements of a server that gets faster over time, in the order on, off, off, on, and so on. */
     private static List<ServerProgram.Figures> measurements(double shareWithAccounting, int count) {
         List<ServerProgram.Figures> measurements = new ArrayList<>();
         for (int i = 0; i < count; i++) {

@@ -31,7 +31,7 @@ class OverheadTablesTest {
     void shouldCompareRoundByRound() {
         List<SwitchBenchmark.SwitchCost> costs =
                 new ArrayList<>(costs("syscall", 10_000, 10_500, 10_000, 20_000, 30_000));
-        // 100 % more in one round and 50 % more in the others: the median of the ratios, not the ratio of the medians.
+        // 50 % more in two rounds and 100 % more in one. Expect the median of the ratios, not the ratio of the medians.
         costs.addAll(costs("rseq", 10_000, 10_500, 15_000, 40_000, 45_000));
         costs.add(new SwitchBenchmark.SwitchCost("rseq-own", null, 0, 0, "no"));
         assertThat(new OverheadTables.SwitchCosts(costs).markerPercent("rseq")).isCloseTo(50, within(1e-9));

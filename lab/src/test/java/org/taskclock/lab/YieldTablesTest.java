@@ -46,7 +46,7 @@ class YieldTablesTest {
         return run(YieldRun.Mode.PLAIN, virtual, threads, yielding, 0, evenNumbers, 1);
     }
 
-    private static YieldRuns eight() {
+    private static YieldRuns eightRuns() {
         YieldRuns runs = new YieldRuns();
         for (boolean virtual : new boolean[] {false, true}) {
             runs.add(plain(virtual, 1, false, 2_000_000_000));
@@ -68,7 +68,7 @@ class YieldTablesTest {
 
     @Test
     void shouldComputeTheSlowdownByYielding() {
-        YieldRuns runs = eight();
+        YieldRuns runs = eightRuns();
         assertThat(runs.slowdown(runs.plain("25", false, false, true))).isEqualTo(100);
         assertThat(runs.slowdown(runs.plain("25", false, true, true))).isEqualTo(1200);
         assertThat(runs.slowdown(runs.plain("25", true, false, true))).isEqualTo(1000);
@@ -77,7 +77,7 @@ class YieldTablesTest {
     }
 
     @Test
-    void shouldKnowThePublishedSlowdowns() {
+    void shouldReturnThePublishedSlowdowns() {
         assertThat(Newsletter.slowdown(false, false, true)).isCloseTo(127.1, within(0.1));
         assertThat(Newsletter.slowdown(true, false, true)).isCloseTo(923.6, within(0.1));
         assertThat(Newsletter.slowdown(false, true, true)).isEqualTo(1200);
@@ -87,7 +87,7 @@ class YieldTablesTest {
 
     @Test
     void shouldShowTheFiguresOfTheNewsletter() {
-        Result.Table summary = YieldTables.summary(eight());
+        Result.Table summary = YieldTables.summary(eightRuns());
         assertThat(summary.rows()).hasSize(8).allSatisfy(row -> assertThat(row).hasSameSizeAs(summary.columns()));
         List<Object> virtual = summary.rows().get(6);
         assertThat(virtual.subList(0, 11))
@@ -106,7 +106,7 @@ class YieldTablesTest {
         assertThat(virtual.subList(11, 17))
                 .isEqualTo(List.of(7_959_055L, 7_959_055 / 10.3 / 1e6, 1200.0, 10.677, 22.577, 56.556));
         assertThat((double) virtual.get(18)).isCloseTo(71.5, within(0.1));
-        // The newsletter has no figures for two of them.
+        // The newsletter has no figures for virtual threads that do not yield.
         assertThat(summary.rows().get(2).subList(11, 20)).containsOnlyNulls();
         assertThat(summary.rows().get(3).subList(11, 20)).containsOnlyNulls();
     }
@@ -129,7 +129,7 @@ class YieldTablesTest {
         assertThat(timeline.series().stream().map(Result.Series::name))
                 .containsExactly("a user", "a system", "b user", "b system");
         assertThat(timeline.series().get(1).points()).containsExactly(new double[] {1, 100}, new double[] {2, 200});
-        // It used no CPU time in the second interval.
+        // Thread b used no CPU time in the second interval.
         assertThat(timeline.series().get(2).points()).containsExactly(new double[] {1, 50}, new double[] {2, 0});
     }
 
@@ -143,7 +143,7 @@ class YieldTablesTest {
 
     @Test
     void shouldCheckTheClaimsOfTheNewsletter() {
-        YieldRuns runs = eight();
+        YieldRuns runs = eightRuns();
         assertThat(finding(runs, "Yielding makes one platform thread").verdict())
                 .isEqualTo("confirmed");
         assertThat(finding(runs, "Yielding makes one platform thread").text())
@@ -157,7 +157,7 @@ class YieldTablesTest {
 
     @Test
     void shouldAnswerTheOpenQuestionWithASingleCarrier() {
-        YieldRuns runs = eight();
+        YieldRuns runs = eightRuns();
         runs.add(run(YieldRun.Mode.ACCOUNTED, true, 1, true, 0, 1_000_000, 2));
         runs.add(run(YieldRun.Mode.ACCOUNTED, true, 1, true, 1, 3_000_000, 1));
         Result.Finding finding = finding(runs, "Open question");
@@ -165,7 +165,7 @@ class YieldTablesTest {
         assertThat(finding.text())
                 .contains("33 % of the CPU time of its 1 carriers is scheduling", "yields 3.0 times as often");
 
-        YieldRuns others = eight();
+        YieldRuns others = eightRuns();
         others.add(run(YieldRun.Mode.ACCOUNTED, true, 1, true, 0, 1_000_000, 1));
         others.add(run(YieldRun.Mode.ACCOUNTED, true, 1, true, 1, 1_000_000, 1));
         assertThat(finding(others, "Open question").verdict()).isEqualTo("contradicted");

@@ -10,14 +10,14 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * Reads the report of TaskClock's agent, if the agent is loaded: CPU time of virtual threads, and yields. The agent
+ * Reads the report of TaskClock's agent, if the agent is loaded: the CPU time of virtual threads, and yields. The agent
  * generates the report when a tool has created the request file and asks for the agent properties.
  */
 final class AgentClient {
     private static final long TIMEOUT_MILLIS = 2_000;
-    private static final long SECOND = 1_000_000_000;
-    /** Pause before the next attempt if there is no agent. */
-    private static final long RETRY_NANOS = 15 * SECOND;
+    private static final long NANOS_PER_SECOND = 1_000_000_000;
+    /** The pause before the next attempt if there is no agent. */
+    private static final long RETRY_NANOS = 15 * NANOS_PER_SECOND;
     /** The pause between two reports, as a multiple of the CPU time that a report takes. */
     private static final int PAUSE_FACTOR = 100;
 
@@ -28,13 +28,13 @@ final class AgentClient {
 
     private final int pid;
     private final AttachClient jvm;
-    private final boolean allowed;
+    private final boolean attachAllowed;
     private long notBefore = System.nanoTime();
 
     private boolean present;
     private String problem;
 
-    // Cumulative, as of the last report.
+    // Cumulative figures, as of the last report.
     private Map<String, Counters> groups = new HashMap<>();
     private Counters scheduling;
     private Map<String, Long> sites = new HashMap<>();
@@ -44,16 +44,16 @@ final class AgentClient {
 
     private long reportedAt;
 
-    // Of the last interval.
+    // Figures for the last interval.
     private List<ThreadUsage> usages = List.of();
     private List<String> intervalSites = List.of();
     private final Map<Integer, Double> yieldsPerSecond = new HashMap<>();
     private long intervalYields = -1;
 
-    AgentClient(int pid, AttachClient jvm, boolean allowed) {
+    AgentClient(int pid, AttachClient jvm, boolean attachAllowed) {
         this.pid = pid;
         this.jvm = jvm;
-        this.allowed = allowed;
+        this.attachAllowed = attachAllowed;
     }
 
     boolean isPresent() {
@@ -65,7 +65,7 @@ final class AgentClient {
         return usages;
     }
 
-    /** Returns the yields per second of a thread or of the virtual threads that it carried; 0 if unknown. */
+    /** Returns the yields per second of a thread, or of the virtual threads that it carried; 0 if unknown. */
     double yieldsPerSecond(int tid) {
         return yieldsPerSecond.getOrDefault(tid, 0.0);
     }
@@ -92,7 +92,7 @@ final class AgentClient {
         yieldsPerSecond.clear();
         intervalYields = -1;
         long start = System.nanoTime();
-        if (!allowed || start - notBefore < 0) return;
+        if (!attachAllowed || start - notBefore < 0) return;
         notBefore = start + RETRY_NANOS;
         AgentReport report;
         try {
@@ -120,7 +120,7 @@ final class AgentClient {
 
     /** Updates the state. {@code share} is the interval's share of the time since the previous report. */
     private void update(AgentReport report, boolean wasPresent, double share, long intervalNanos) {
-        // The first report takes longer, because its code is compiled.
+        // The first report takes longer, because the code that generates it is not yet compiled.
         if (wasPresent) notBefore += PAUSE_FACTOR * report.reportNanos();
         Map<String, Counters> newGroups = new HashMap<>();
         for (AgentReport.Group group : report.virtualThreads())

@@ -13,7 +13,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Arrays;
 import java.util.zip.CRC32;
 
-/** The agent's jar, which is packaged in the jar of the command line so that a single file is enough. */
+/** The agent's jar, which is packaged inside the command-line jar so that users need only one file. */
 public final class AgentJar {
     private static final String RESOURCE = "/META-INF/taskclock-agent.jar";
 
@@ -21,13 +21,13 @@ public final class AgentJar {
 
     /**
      * Returns the agent's jar as a file in the temporary directory, extracting it if necessary. The file is never
-     * deleted, because a JVM whose environment names it would not start without it. Any user can read it, because a
+     * deleted, because a JVM whose environment refers to it would not start without it. Any user can read it, because a
      * command may switch to another user.
      */
     public static Path find() throws IOException {
         byte[] jar;
         try (InputStream in = AgentJar.class.getResourceAsStream(RESOURCE)) {
-            if (in == null) throw new IOException("this jar does not contain the agent: it was not packaged");
+            if (in == null) throw new IOException("this jar does not contain the agent: build it with 'mvn package'");
             jar = in.readAllBytes();
         }
         CRC32 crc = new CRC32();
@@ -49,7 +49,7 @@ public final class AgentJar {
         try {
             return Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);
         } catch (FileSystemException e) {
-            return temporary; // another user's file is in the way
+            return temporary; // another user owns a file of that name
         }
     }
 }

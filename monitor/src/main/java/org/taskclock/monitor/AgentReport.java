@@ -35,13 +35,13 @@ public record AgentReport(
     /** The name of the agent property that holds the report. */
     private static final String PROPERTY = "taskclock.report";
 
-    /** Thrown if an agent is loaded but its report cannot be read, because the agent has another version. */
+    /** Thrown if the loaded agent's report cannot be read, because the agent is from another version. */
     public static final class AgentReportException extends IOException {
         private static final long serialVersionUID = 1;
 
         AgentReportException(Throwable cause) {
             super(
-                    "cannot read the report of its agent, which has another version:"
+                    "cannot read the report of its agent, which is from another version of TaskClock:"
                             + " detach it with the taskclock that attached it",
                     cause);
         }
@@ -60,9 +60,9 @@ public record AgentReport(
 
     /** The state of the agent itself; {@code lastFailure} is null if nothing failed. */
     public record Health(
-            List<Part> parts, long mounts, long stacks, int failures, String lastFailure, long memoryBytes) {
+            List<Feature> features, long mounts, long stacks, int failures, String lastFailure, long memoryBytes) {
         /** A feature of the agent; {@code problem} is null if it is in the requested state. */
-        public record Part(String name, String state, String problem) {}
+        public record Feature(String name, String state, String problem) {}
     }
 
     /** A live platform thread that yielded or carried yielding virtual threads. */
@@ -114,7 +114,7 @@ public record AgentReport(
         try {
             Files.createFile(request);
         } catch (IOException e) {
-            return; // another tool created it; or nobody can, and then there is no report
+            return; // another tool has created it; if no tool can, there is no report
         }
     }
 
@@ -122,11 +122,11 @@ public record AgentReport(
         try {
             Files.deleteIfExists(request);
         } catch (IOException e) {
-            return; // another user's tool created it
+            return; // a tool of another user has created it
         }
     }
 
-    /** Parses a report. Throws if it is not in the format of this version. */
+    /** Parses a report. Throws if its format is not that of this version. */
     public static AgentReport parse(String json) throws AgentReportException {
         try {
             AgentReport report = new Gson().fromJson(json, AgentReport.class);
@@ -144,7 +144,7 @@ public record AgentReport(
                 && yieldMode != null
                 && yielders != null
                 && health != null
-                && health.parts != null
+                && health.features != null
                 && yieldSites != null;
     }
 }

@@ -11,6 +11,7 @@ import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
@@ -23,6 +24,8 @@ import java.util.concurrent.TimeUnit;
 public final class AttachClient {
     private static final int MAX_REPLY_BYTES = 256 << 20;
     private static final long START_TIMEOUT_MILLIS = 5_000;
+
+    private static final String ENDED = "it has ended";
 
     /** Signal 3, SIGQUIT, in the mask SigCgt. */
     private static final long SIGQUIT_BIT = 1L << 2;
@@ -42,7 +45,7 @@ public final class AttachClient {
             // The last id is that in the innermost namespace, which is the JVM's own.
             return new AttachClient(pid, ids[0].equals("?") ? pid : Long.parseLong(ids[ids.length - 1]));
         } catch (IOException e) {
-            return new AttachClient(pid, pid); // the process has ended, so execute() fails
+            return new AttachClient(pid, pid); // execute() reports the failure
         }
     }
 
@@ -67,7 +70,7 @@ public final class AttachClient {
     private final class Exchange implements Runnable {
         private final String[] command;
         private SocketChannel channel;
-        private boolean over;
+        private boolean done;
         private String reply;
         private IOException failure;
 
@@ -81,17 +84,18 @@ public final class AttachClient {
             IOException thrown = null;
             try (SocketChannel connected = connect()) {
                 synchronized (this) {
-                    if (over) return;
+                    if (done) return;
                     channel = connected;
                 }
                 received = exchange(connected);
             } catch (IOException e) {
-                thrown = e;
+                // If the process ends, almost any step can fail, with a message such as the path of a file.
+                thrown = hasEnded() ? new IOException(ENDED, e) : e;
             } catch (RuntimeException e) {
                 thrown = new IOException(e.toString(), e);
             }
             synchronized (this) {
-                over = true;
+                done = true;
                 reply = received;
                 failure = thrown;
             }
@@ -118,8 +122,8 @@ public final class AttachClient {
         }
 
         private synchronized String result(long timeoutMillis) throws IOException {
-            if (!over) {
-                over = true;
+            if (!done) {
+                done = true;
                 if (channel != null) channel.close();
                 throw new IOException("it did not answer within " + timeoutMillis + " ms");
             }
@@ -136,7 +140,7 @@ public final class AttachClient {
         return tempDirectory().resolve(".taskclock_report_" + innerPid);
     }
 
-    /** Returns /tmp as the process sees it, which in a container is not ours. */
+    /** Returns /tmp as the process sees it. In a container, it is not the same directory as ours. */
     public Path tempDirectory() {
         Path tmp = Path.of("/proc/" + pid + "/root/tmp");
         return Files.isDirectory(tmp) ? tmp : Path.of("/tmp");
@@ -164,13 +168,13 @@ public final class AttachClient {
     private void startListener(Path file, Path socket) throws IOException {
         long caught = Long.parseUnsignedLong(statusField(readStatus(pid), "SigCgt:"), 16);
         // The signal terminates a process that does not catch it: a JVM during startup, or with -Xrs.
-        if ((caught & SIGQUIT_BIT) == 0) throw new IOException("it does not listen to SIGQUIT (-Xrs?)");
+        if ((caught & SIGQUIT_BIT) == 0) throw new IOException("it does not handle SIGQUIT (-Xrs?)");
         try {
             Files.createFile(file);
         } catch (FileAlreadyExistsException e) {
-            // Another tool is about to attach, or left the file there.
-        } catch (AccessDeniedException e) {
-            throw new IOException("its /tmp cannot be written to", e);
+            // Another tool is about to attach, or has left the file there.
+        } catch (FileSystemException e) {
+            throw new IOException("its /tmp is not writable", e);
         }
         try {
             Process kill = new ProcessBuilder("sh", "-c", "kill -QUIT " + pid)
@@ -191,9 +195,10 @@ public final class AttachClient {
     }
 
     private void checkAttachable() throws IOException {
-        char state = statusField(readStatus(pid), "State:").charAt(0);
+        String status = readStatus(pid);
+        char state = stateOf(status);
         if (state == 'T' || state == 't') throw new IOException("it is stopped");
-        if (state == 'Z' || state == 'X') throw new IOException("it has exited");
+        if (isEnded(status)) throw new IOException(ENDED);
         try {
             String options = Files.readString(Path.of("/proc/" + pid + "/cmdline"), StandardCharsets.ISO_8859_1)
                     + Files.readString(Path.of("/proc/" + pid + "/environ"), StandardCharsets.ISO_8859_1);
@@ -205,8 +210,26 @@ public final class AttachClient {
         }
     }
 
+    private boolean hasEnded() {
+        try {
+            return isEnded(readStatus(pid));
+        } catch (IOException e) {
+            return !Files.exists(Path.of("/proc/" + pid)) && !JvmProcesses.isHidden(pid);
+        }
+    }
+
+    private static boolean isEnded(String status) {
+        char state = stateOf(status);
+        return state == 'Z' || state == 'X';
+    }
+
+    private static char stateOf(String status) {
+        return statusField(status, "State:").charAt(0);
+    }
+
     private static String readStatus(long pid) throws IOException {
-        return Files.readString(Path.of("/proc/" + pid + "/status"));
+        // Not UTF-8, because the kernel may truncate the name in the middle of a character.
+        return Files.readString(Path.of("/proc/" + pid + "/status"), StandardCharsets.ISO_8859_1);
     }
 
     private static String statusField(String status, String key) {

@@ -14,17 +14,17 @@ import java.util.List;
 final class Cgroup {
     private static final Path ROOT = Path.of("/sys/fs/cgroup");
 
-    /** The group with the CPU time; null if there is none. */
-    private final Path usage;
-    /** The groups that may have a limit: this one and its parents, up to the mount point. */
-    private final List<Path> limits = new ArrayList<>();
+    /** The directory of the group with the CPU time; null if there is none. */
+    private final Path usageDirectory;
+    /** The directories of the groups that may have a limit: this one and its parents, up to the mount point. */
+    private final List<Path> limitDirectories = new ArrayList<>();
 
     private final boolean v2;
 
     private Cgroup(Path usage, Path cpu, Path top, boolean v2) {
-        this.usage = usage;
+        this.usageDirectory = usage;
         this.v2 = v2;
-        for (Path at = cpu; at != null && at.startsWith(top); at = at.getParent()) limits.add(at);
+        for (Path at = cpu; at != null && at.startsWith(top); at = at.getParent()) limitDirectories.add(at);
     }
 
     static Cgroup of(long pid) {
@@ -35,7 +35,7 @@ final class Cgroup {
         }
     }
 
-    /** Finds a group by the lines of /proc/PID/cgroup. The hierarchies are mounted at {@code root}. */
+    /** Finds the group that the lines of /proc/PID/cgroup name. The hierarchies are mounted at {@code root}. */
     static Cgroup of(List<String> lines, Path root) {
         String unified = null;
         String cpu = null;
@@ -51,7 +51,7 @@ final class Cgroup {
         if (cpu != null && cpuacct != null) {
             Path group = group(root.resolve("cpu"), cpu);
             Path account = group(root.resolve("cpuacct"), cpuacct);
-            // The root of a version 1 hierarchy has these files, too. It belongs to a container only if it has a limit.
+            // The root of a version 1 hierarchy has these files too. It belongs to a container only if it has a limit.
             if (!cpu.equals(cpuacct) || (cpu.equals("/") && quota(group, false) == 0)) account = null;
             return new Cgroup(account, group, root.resolve("cpu"), false);
         }
@@ -61,7 +61,7 @@ final class Cgroup {
     }
 
     /**
-     * Returns the folder of a group. In a container, the path is often the host's, but the mount point is the
+     * Returns the directory of a group. In a container, the path is often the host's, but the mount point is the
      * container's own group.
      */
     private static Path group(Path mount, String path) {
@@ -71,24 +71,24 @@ final class Cgroup {
 
     /** Returns the CPU time of all processes in the group; -1 if unknown. */
     long cpuNanos() {
-        if (usage == null) return -1;
-        if (!v2) return value(usage.resolve("cpuacct.usage"), "");
-        long micros = value(usage.resolve("cpu.stat"), "usage_usec");
+        if (usageDirectory == null) return -1;
+        if (!v2) return value(usageDirectory.resolve("cpuacct.usage"), "");
+        long micros = value(usageDirectory.resolve("cpu.stat"), "usage_usec");
         return micros < 0 ? -1 : 1_000 * micros;
     }
 
     /** Returns how long the limit kept the group's processes from running; -1 if unknown. */
     long throttledNanos() {
-        if (limits.isEmpty()) return -1;
-        Path stat = limits.get(0).resolve("cpu.stat");
+        if (limitDirectories.isEmpty()) return -1;
+        Path stat = limitDirectories.get(0).resolve("cpu.stat");
         long micros = v2 ? value(stat, "throttled_usec") : -1;
         return v2 ? (micros < 0 ? -1 : 1_000 * micros) : value(stat, "throttled_time");
     }
 
     /** Returns the lowest CPU limit of the group and its parents, in processors; 0 if there is none. */
-    double cores() {
+    double cpuLimit() {
         double lowest = 0;
-        for (Path group : limits) {
+        for (Path group : limitDirectories) {
             double quota = quota(group, v2);
             if (quota > 0 && (lowest == 0 || quota < lowest)) lowest = quota;
         }

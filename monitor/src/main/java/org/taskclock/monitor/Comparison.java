@@ -12,13 +12,13 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Compares the CPU use of pools and threads in two recordings. A difference is judged against the variation within each
- * recording. Since adjacent intervals are similar, the intervals of a recording are grouped into up to twenty batches,
- * and the standard error of the mean is estimated from the means of the batches.
+ * Compares the CPU use of pools and threads in two recordings. Whether a difference is significant depends on the
+ * variation within each recording. Since adjacent intervals are similar, the intervals of a recording are grouped into
+ * up to twenty batches, and the standard error of the mean is estimated from the means of the batches.
  */
 public final class Comparison {
     /**
-     * Student's t by degrees of freedom, two-sided, at the 0.1 % level, because dozens of pools are compared at a time.
+     * Student's t by degrees of freedom, two-sided, at the 0.1 % level, because dozens of pools are compared at once.
      */
     private static final double[] STUDENT_T = {
         Double.NaN,
@@ -45,7 +45,7 @@ public final class Comparison {
 
     private static final int MAX_BATCHES = 20;
 
-    /** The granularity of a line of the comparison. */
+    /** The scope of a line of the comparison. */
     public enum Kind {
         PROCESS,
         POOL,
@@ -59,9 +59,9 @@ public final class Comparison {
     public record Key(Kind kind, String name, ThreadUsage.Kind threadKind) {}
 
     /**
-     * A line of the comparison. The figures are mean CPU use in processors: 1 is one processor in use all the time.
+     * A line of the comparison. The figures are the mean CPU use in processors: 1 is one fully used processor.
      *
-     * @param error the margin that a difference exceeds by chance in less than 1 in 1,000 cases; NaN if a recording is
+     * @param error the margin that a difference exceeds by chance in fewer than 1 in 1,000 cases; NaN if a recording is
      *     too short
      * @param changed whether the difference exceeds both this margin and the threshold of the comparison
      */
@@ -71,8 +71,8 @@ public final class Comparison {
             return after - before;
         }
 
-        /** Returns whether the recordings are long enough to judge the difference. */
-        public boolean isJudged() {
+        /** Returns whether the recordings are long enough to estimate the error. */
+        public boolean isErrorKnown() {
             return !Double.isNaN(error);
         }
     }
@@ -87,15 +87,15 @@ public final class Comparison {
         }
     }
 
-    /** The CPU use in one of the recordings. */
-    private static final class Side {
+    /** The CPU use in one of the two recordings. */
+    private static final class RecordingUsage {
         final Map<Key, Series> byKey = new HashMap<>();
         /** The duration of each batch. */
         final double[] batchNanos;
 
         private final int intervals;
 
-        Side(Iterable<Interval> recording) {
+        RecordingUsage(Iterable<Interval> recording) {
             int count = 0;
             for (Interval interval : recording) if (!interval.threads().isEmpty()) count++;
             intervals = count;
@@ -146,8 +146,8 @@ public final class Comparison {
         }
     }
 
-    private final Side before;
-    private final Side after;
+    private final RecordingUsage before;
+    private final RecordingUsage after;
     private final double threshold;
 
     /**
@@ -155,8 +155,8 @@ public final class Comparison {
      * significant.
      */
     public Comparison(Iterable<Interval> before, Iterable<Interval> after, double threshold) {
-        this.before = new Side(before);
-        this.after = new Side(after);
+        this.before = new RecordingUsage(before);
+        this.after = new RecordingUsage(after);
         this.threshold = threshold;
     }
 

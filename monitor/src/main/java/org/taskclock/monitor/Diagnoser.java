@@ -18,6 +18,7 @@ final class Diagnoser {
     private static final double MIN_CPU_PERCENT = 10;
 
     private static final double SYSTEM_HEAVY_SHARE = 0.5;
+
     /** Per second. Yields do not count as voluntary context switches. */
     private static final double FEW_SWITCHES = 100;
 
@@ -43,13 +44,13 @@ final class Diagnoser {
 
     /** The stack samples of a suspicious thread. */
     private static final class Suspect {
-        /** Intervals since the thread was last suspicious. */
-        int unsuspicious;
+        /** The number of intervals since the thread was last suspicious. */
+        int intervalsSinceSuspicious;
 
         int samples;
         int yieldingSamples;
         int schedulingSamples;
-        /** Consecutive samples in which the thread carried the same virtual thread as in the previous sample. */
+        /** The number of consecutive samples with the same carried virtual thread as in the previous sample. */
         int sameCarriedSamples;
 
         long carriedId;
@@ -111,14 +112,14 @@ final class Diagnoser {
 
     private void sample(List<ThreadUsage> suspicious) {
         for (ThreadUsage thread : suspicious)
-            suspects.computeIfAbsent(thread.tid(), tid -> new Suspect()).unsuspicious = 0;
-        suspects.values().removeIf(suspect -> suspect.unsuspicious++ > INTERVALS_REMEMBERED);
+            suspects.computeIfAbsent(thread.tid(), tid -> new Suspect()).intervalsSinceSuspicious = 0;
+        suspects.values().removeIf(suspect -> suspect.intervalsSinceSuspicious++ > INTERVALS_REMEMBERED);
         if (suspicious.isEmpty() || !names.mayDump()) return;
         ThreadDump dump;
         try {
             dump = names.dump();
         } catch (IOException e) {
-            // The diagnoses stay unconfirmed; JavaThreadNames has the reason.
+            // The diagnoses stay unconfirmed; JavaThreadNames.reason() returns why.
             return;
         }
         suspects.forEach((tid, suspect) -> addSample(suspect, dump.of(tid)));

@@ -3,8 +3,8 @@
 package org.taskclock.monitor;
 
 /**
- * The CPU time of threads that ended since their last reading, or that no reading ever found: the CPU time of the
- * process beyond that of all tracked threads.
+ * The CPU time of threads that ended since their last reading or were never read: the CPU time of the process beyond
+ * that of all tracked threads.
  */
 final class EndedThreads {
     private static final long MILLISECOND = 1_000_000;

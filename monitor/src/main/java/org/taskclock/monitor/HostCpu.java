@@ -7,10 +7,13 @@ import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** The CPU time of the whole machine, and the limits of this process. */
+/** The CPU time and processors of the whole machine, and the number of files that this process may open. */
 final class HostCpu implements AutoCloseable {
     /** File descriptors reserved for other uses in this process. */
     private static final int RESERVED_FILES = 200;
+
+    /** The start of the first line of /proc/stat. */
+    private static final String LABEL = "cpu  ";
 
     /** USER_HZ, the unit of /proc/stat. */
     private static final long UNIT_NANOS = 10_000_000;
@@ -19,18 +22,26 @@ final class HostCpu implements AutoCloseable {
     private final int processors = countProcessors();
 
     HostCpu(ProcFile.Budget budget) {
-        stat = new ProcFile("/proc/stat", budget);
+        this(new ProcFile("/proc/stat", budget));
+    }
+
+    HostCpu(ProcFile stat) {
+        this.stat = stat;
     }
 
     int processors() {
         return processors;
     }
 
-    /** Returns the busy time of all processors: the fields user, nice, system, irq, and softirq of the first line. */
+    /**
+     * Returns the busy time of all processors: the fields user, nice, system, irq, and softirq of the first line; -1 if
+     * they cannot be read.
+     */
     long cpuNanos() {
         ByteBuffer read = stat.read();
-        if (read == null) return 0;
-        read.position("cpu  ".length());
+        // In a container, lxcfs provides this file, which is empty if lxcfs fails.
+        if (read == null || read.remaining() <= LABEL.length()) return -1;
+        read.position(LABEL.length());
         long sum = 0;
         for (int field = 0; field < 7; field++) {
             long value = ProcText.number(read);

@@ -13,14 +13,14 @@ public interface IntervalSource extends Closeable {
 
     /**
      * Returns the next interval. For a live JVM, this is the interval since the previous call, or since the source was
-     * opened; the caller waits between calls.
+     * opened; the caller decides how long to wait between calls.
      *
      * @return null at the end of a recording
      * @throws IOException if there are no more intervals; the message is the reason, such as "process 4711 has ended"
      */
     Interval next() throws IOException;
 
-    /** Returns the current stacks of the thread, or of the group's threads, as lines of text; or why there are none. */
+    /** Returns the current stacks of the thread, or of the group's threads, as lines of text, or why there are none. */
     default String stacks(ThreadUsage thread) throws IOException {
         return "Stacks are not recorded.";
     }
@@ -41,8 +41,8 @@ public interface IntervalSource extends Closeable {
     }
 
     /**
-     * Moves forward by {@code steps} intervals, or back if negative, but not beyond the first or last, and returns the
-     * one there.
+     * Moves forward by {@code steps} intervals, or back if negative, but not beyond the first or last one. Returns the
+     * interval at the new position.
      */
     default Interval step(int steps) throws IOException {
         throw new UnsupportedOperationException();

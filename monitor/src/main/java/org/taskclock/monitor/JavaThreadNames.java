@@ -10,29 +10,29 @@ import java.util.Set;
 
 /**
  * The full names of a JVM's threads, from thread dumps. A dump briefly stops the JVM. One is taken before the first
- * interval, and again when threads without an entry use CPU time, but rarely enough to cost the JVM little.
+ * interval, and more when threads without an entry use CPU time, but rarely enough to cost the JVM little.
  */
 final class JavaThreadNames implements AutoCloseable {
     private static final long TIMEOUT_MILLIS = 4_000;
-    private static final long SECOND = 1_000_000_000;
-    /** The pause after a dump, for each thread in it: about 200 times what the dump costs the JVM. */
-    private static final long PAUSE_NANOS_PER_THREAD = SECOND / 100;
+    private static final long NANOS_PER_SECOND = 1_000_000_000;
+    /** The pause after a dump, for each thread in it: about 200 times the cost to the JVM. */
+    private static final long PAUSE_NANOS_PER_THREAD = NANOS_PER_SECOND / 100;
 
-    private static final long MIN_PAUSE_NANOS = 9 * SECOND / 10;
-    private static final long RETRY_NANOS = 30 * SECOND;
+    private static final long MIN_PAUSE_NANOS = 9 * NANOS_PER_SECOND / 10;
+    private static final long RETRY_NANOS = 30 * NANOS_PER_SECOND;
     private static final String NOT_ALLOWED = "attaching is switched off";
 
     private final int pid;
     private final AttachClient jvm;
-    private final boolean allowed;
+    private final boolean attachAllowed;
 
     /** The last dump that {@link #resolve} used. */
     private ThreadDump resolved;
-    /** A newer dump, possibly taken by the background thread. */
-    private volatile ThreadDump fresh;
+    /** The newest dump, which {@link #resolve} has not used yet; null if there is none. Any thread may take it. */
+    private volatile ThreadDump unresolved;
 
     private volatile boolean dumping;
-    /** Why the last attempt failed; null if it succeeded. */
+    /** The reason why the last attempt failed; null if it succeeded. */
     private volatile String failure;
 
     private volatile long notBefore = System.nanoTime();
@@ -41,25 +41,25 @@ final class JavaThreadNames implements AutoCloseable {
     private final Set<String> carrierPools = new HashSet<>();
 
     private boolean virtualThreads;
-    /** Whether the JVM may have virtual threads, judging by its version alone. */
-    private final boolean mayHaveCarriers;
+    /** False if the JVM's version does not have virtual threads. */
+    private final boolean supportsVirtualThreads;
 
-    JavaThreadNames(int pid, AttachClient jvm, boolean allowed) {
+    JavaThreadNames(int pid, AttachClient jvm, boolean attachAllowed) {
         this.pid = pid;
         int feature = JvmProcesses.featureOf(pid);
-        mayHaveCarriers = feature == 0 || feature >= 21;
-        this.allowed = allowed;
+        supportsVirtualThreads = feature == 0 || feature >= 21;
+        this.attachAllowed = attachAllowed;
         this.jvm = jvm;
     }
 
     /** Takes a dump before the first reading, so that its cost is not part of the first interval. */
-    void prime(List<String> notes) {
-        if (allowed) tryDump();
+    void takeFirstDump(List<String> notes) {
+        if (attachAllowed) tryDump();
         addNote(notes);
     }
 
     private void addNote(List<String> notes) {
-        if (!allowed) notes.add("thread names are truncated to 15 characters: " + NOT_ALLOWED);
+        if (!attachAllowed) notes.add("thread names are truncated to 15 characters: " + NOT_ALLOWED);
         else if (failure != null)
             notes.add("thread names are truncated to 15 characters: process " + pid + ": " + failure);
     }
@@ -72,19 +72,19 @@ final class JavaThreadNames implements AutoCloseable {
         }
     }
 
-    /** Returns whether a dump is allowed now, considering its cost to the JVM. */
+    /** Returns whether a dump may be taken now, considering its cost to the JVM. */
     boolean mayDump() {
-        return allowed && !dumping && System.nanoTime() - notBefore >= 0;
+        return attachAllowed && !dumping && System.nanoTime() - notBefore >= 0;
     }
 
     /** Returns why there is no recent dump. */
     String reason() {
-        if (!allowed) return NOT_ALLOWED;
+        if (!attachAllowed) return NOT_ALLOWED;
         return failure != null ? failure : "stacks are sampled only occasionally";
     }
 
     ThreadDump dump() throws IOException {
-        if (!allowed) throw new IOException(NOT_ALLOWED);
+        if (!attachAllowed) throw new IOException(NOT_ALLOWED);
         ThreadDump dump;
         try {
             dump = ThreadDump.parse(jvm.execute(TIMEOUT_MILLIS, "threaddump"));
@@ -95,36 +95,36 @@ final class JavaThreadNames implements AutoCloseable {
             throw e;
         }
         notBefore = System.nanoTime() + Math.max(MIN_PAUSE_NANOS, dump.all().size() * PAUSE_NANOS_PER_THREAD);
-        fresh = dump;
+        unresolved = dump;
         return dump;
     }
 
     /** Assigns threads their entries in the newest dump, and starts a new dump if busy threads have none. */
     void resolve(Collection<TrackedThread> threads, List<String> notes) {
-        ThreadDump dump = fresh;
-        fresh = null;
+        ThreadDump dump = unresolved;
+        unresolved = null;
         if (dump != null) {
             resolved = dump;
             for (ThreadDump.Entry entry : dump.all())
                 if (entry.carriedId() != 0) carrierPools.add(ThreadNames.pool(entry.name()));
             virtualThreads |= dump.hasVirtualThreads();
         }
-        boolean unresolved = false;
+        boolean namesMissing = false;
         for (TrackedThread thread : threads) {
             if (dump != null) {
                 thread.entry = dump.of(thread.innerTid);
                 thread.unknownToJvm = thread.entry == null;
             }
-            if (thread.entry == null && !thread.unknownToJvm && thread.cpuNanos > 0) unresolved = true;
+            if (thread.entry == null && !thread.unknownToJvm && thread.cpuNanos > 0) namesMissing = true;
             String name = thread.entry == null ? thread.kernelName : thread.entry.name();
             thread.carrier = isCarrier(name);
         }
-        if (unresolved && mayDump()) dumpInBackground();
+        if (namesMissing && mayDump()) dumpInBackground();
         addNote(notes);
     }
 
     private boolean isCarrier(String name) {
-        if (resolved == null) return mayHaveCarriers && ThreadNames.isCarrier(name);
+        if (resolved == null) return supportsVirtualThreads && ThreadNames.isCarrier(name);
         return carrierPools.contains(ThreadNames.pool(name)) || (virtualThreads && ThreadNames.isCarrier(name));
     }
 
@@ -145,6 +145,6 @@ final class JavaThreadNames implements AutoCloseable {
 
     @Override
     public void close() {
-        fresh = null;
+        unresolved = null;
     }
 }

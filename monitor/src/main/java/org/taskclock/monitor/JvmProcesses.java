@@ -16,7 +16,7 @@ import java.util.Set;
 import org.taskclock.ProcStat;
 import org.taskclock.ProcessClock;
 
-/** Finds the JVMs of this machine, including those of other users and in containers, as far as they are visible. */
+/** Finds the JVMs of this machine, including those of other users and in containers, if they are visible. */
 public final class JvmProcesses {
     /**
      * A running JVM.
@@ -134,11 +134,12 @@ public final class JvmProcesses {
     }
 
     /**
-     * Returns whether a process is a JVM; false if it has ended. For other users' processes this is a guess by name.
+     * Returns whether a process is a JVM; false if it has ended. For another user's process, this is a guess based on
+     * names.
      */
     public static boolean isJvm(long pid) {
         ProcStat stat = ProcStat.read("/proc/" + pid + "/stat");
-        // Checked first, because reading the maps is slow.
+        // The threads are counted first, because reading the maps is slow.
         String[] threads = new File("/proc/" + pid + "/task").list();
         if (stat == null || threads == null || threads.length < MIN_THREADS) return false;
         try {
@@ -178,7 +179,7 @@ public final class JvmProcesses {
         return stat == null ? "?" : stat.name();
     }
 
-    /** Returns the JVM's feature version according to the file "release" of its JDK; 0 if unknown. */
+    /** Returns the JVM's feature version from the file "release" of its JDK; 0 if unknown. */
     static int featureOf(long pid) {
         try {
             Path home = Files.readSymbolicLink(Path.of("/proc/" + pid + "/exe"))

@@ -90,7 +90,7 @@ final class ProcFile {
         try {
             open.close();
         } catch (IOException e) {
-            // Harmless: the file was only read.
+            // Harmless, because the file was only read.
         }
         open = null;
     }

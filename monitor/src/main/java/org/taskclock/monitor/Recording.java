@@ -18,27 +18,28 @@ import org.taskclock.monitor.RecordingBlock.State;
 /**
  * A recording in a file. Damaged parts are skipped and listed by {@link #faults}.
  *
- * <p>Opening it decompresses the whole file once to find the blocks. After that, one block at a time is in memory.
+ * <p>Opening a recording decompresses the whole file once to find the blocks. After that, only one block at a time is
+ * in memory.
  */
 public final class Recording implements IntervalSource, Iterable<Interval> {
     /**
      * The location of a block.
      *
      * @param firstInterval the number of the block's first interval in the recording
-     * @param start the end of that interval
+     * @param firstEnd the time when that interval ended
      */
-    private record Block(FileChannel file, long from, int firstInterval, int intervals, Instant start) {}
+    private record Block(FileChannel file, long offset, int firstInterval, int intervals, Instant firstEnd) {}
 
     private final Path path;
     private final List<FileChannel> files = new ArrayList<>();
     private final List<Block> blocks = new ArrayList<>();
     private final List<String> faults = new ArrayList<>();
 
-    private RecordingFormat.Head head;
-    private String end;
+    private RecordingFormat.Header header;
+    private String endReason;
     private int intervals;
 
-    /** The block that was read last. */
+    /** The last block that was read. */
     private Block current;
 
     private List<Interval> currentIntervals = List.of();
@@ -58,7 +59,7 @@ public final class Recording implements IntervalSource, Iterable<Interval> {
     public static Recording open(Path path) throws IOException {
         Recording recording = new Recording(path);
         try {
-            recording.readHead();
+            recording.readHeader();
             Path older = RecordingWriter.older(path);
             if (Files.isReadable(older)) recording.scanOlder(older);
             recording.scan(path);
@@ -72,22 +73,22 @@ public final class Recording implements IntervalSource, Iterable<Interval> {
         }
     }
 
-    private void readHead() throws IOException {
+    private void readHeader() throws IOException {
         try (FileChannel file = FileChannel.open(path)) {
             for (long from = 0; from >= 0; from = RecordingBlock.find(file, from + 1)) {
                 RecordingBlock block = RecordingBlock.read(file, from);
-                head = headOf(block);
-                if (head != null) return;
+                header = headerOf(block);
+                if (header != null) return;
             }
         }
         throw new IOException(path + ": is not a TaskClock recording");
     }
 
-    private RecordingFormat.Head headOf(RecordingBlock block) throws IOException {
+    private RecordingFormat.Header headerOf(RecordingBlock block) throws IOException {
         List<String> lines = block == null ? List.of() : block.lines();
-        if (lines.isEmpty() || !lines.get(0).startsWith(RecordingFormat.HEAD)) return null;
+        if (lines.isEmpty() || !lines.get(0).startsWith(RecordingFormat.HEADER)) return null;
         try {
-            return RecordingFormat.readHead(lines.get(0));
+            return RecordingFormat.readHeader(lines.get(0));
         } catch (IOException e) {
             if (block.state() == State.DAMAGED) return null;
             throw new IOException(path + ": " + e.getMessage(), e);
@@ -97,8 +98,8 @@ public final class Recording implements IntervalSource, Iterable<Interval> {
     /** Adds the older half of the recording. Ignores a file that belongs to another recording. */
     private void scanOlder(Path older) throws IOException {
         try (FileChannel file = FileChannel.open(older)) {
-            RecordingFormat.Head olderHead = headOf(RecordingBlock.read(file, 0));
-            if (olderHead == null || !olderHead.id().equals(head.id())) return;
+            RecordingFormat.Header olderHeader = headerOf(RecordingBlock.read(file, 0));
+            if (olderHeader == null || !olderHeader.id().equals(header.id())) return;
         }
         scan(older);
     }
@@ -111,7 +112,7 @@ public final class Recording implements IntervalSource, Iterable<Interval> {
             RecordingBlock block = RecordingBlock.read(file, from);
             boolean added = block != null && block.state() != State.DAMAGED && add(file, block);
             if (added) {
-                from = block.to();
+                from = block.nextOffset();
             } else {
                 long next = RecordingBlock.find(file, from + 1);
                 long gapEnd = next < 0 ? file.size() : next;
@@ -125,18 +126,18 @@ public final class Recording implements IntervalSource, Iterable<Interval> {
     private boolean add(FileChannel file, RecordingBlock block) throws IOException {
         List<String> lines = block.lines();
         if (lines.isEmpty() && block.state() == State.TRUNCATED) return true;
-        if (headOf(block) == null) return false;
+        if (headerOf(block) == null) return false;
         if (block.state() == State.TRUNCATED) lines = validLines(lines);
         int count = 0;
-        Instant start = null;
+        Instant firstEnd = null;
         for (String line : lines) {
             if (line.startsWith(RecordingFormat.INTERVAL)) {
-                if (count++ == 0) start = timeOf(line);
+                if (count++ == 0) firstEnd = timeOf(line);
             } else if (line.startsWith(RecordingFormat.END)) {
-                end = line.substring(RecordingFormat.END.length(), line.length() - 2);
+                endReason = line.substring(RecordingFormat.END.length(), line.length() - 2);
             }
         }
-        if (count > 0) blocks.add(new Block(file, block.from(), intervals, count, start));
+        if (count > 0) blocks.add(new Block(file, block.offset(), intervals, count, firstEnd));
         intervals += count;
         return true;
     }
@@ -151,7 +152,7 @@ public final class Recording implements IntervalSource, Iterable<Interval> {
             try {
                 if (format.decode(lines.get(i)) != null) timeOf(lines.get(i));
             } catch (IOException | RuntimeException e) {
-                faults.add(path.getFileName() + ": skipped the last block from damaged line " + i + " on");
+                faults.add(path.getFileName() + ": skipped the rest of the last block: line " + i + " is damaged");
                 return lines.subList(0, i);
             }
         }
@@ -180,12 +181,12 @@ public final class Recording implements IntervalSource, Iterable<Interval> {
 
     /** Returns when the recording started. */
     public Instant started() {
-        return Instant.parse(head.started());
+        return Instant.parse(header.started());
     }
 
     /** Returns the properties of the machine on which the recording was made. */
     public Map<String, String> machine() {
-        return head.machine() == null ? Map.of() : head.machine();
+        return header.machine() == null ? Map.of() : header.machine();
     }
 
     /** Returns the number of intervals within the limits. */
@@ -194,8 +195,8 @@ public final class Recording implements IntervalSource, Iterable<Interval> {
     }
 
     /** Returns why the recording ended; null if the recorder was killed or is still running. */
-    public String end() {
-        return end;
+    public String endReason() {
+        return endReason;
     }
 
     /** Returns a description of each part of the file that could not be read. */
@@ -224,7 +225,7 @@ public final class Recording implements IntervalSource, Iterable<Interval> {
     private void load(Block block) throws IOException {
         RecordingFormat format = new RecordingFormat();
         List<Interval> decoded = new ArrayList<>();
-        for (String line : RecordingBlock.read(block.file, block.from).lines()) {
+        for (String line : RecordingBlock.read(block.file, block.offset).lines()) {
             // A file that is still being written may have grown since it was opened.
             Interval interval = decoded.size() == block.intervals ? null : format.decode(line);
             if (interval != null) decoded.add(interval);
@@ -249,7 +250,7 @@ public final class Recording implements IntervalSource, Iterable<Interval> {
     /** Returns the number of the first interval that ended at or after {@code time}. */
     private int find(Instant time) throws IOException {
         int block = blocks.size() - 1;
-        while (block > 0 && blocks.get(block).start.isAfter(time)) block--;
+        while (block > 0 && blocks.get(block).firstEnd.isAfter(time)) block--;
         int number = block < 0 ? intervals : blocks.get(block).firstInterval;
         while (number < intervals && interval(number).end().isBefore(time)) number++;
         return number;
@@ -269,7 +270,7 @@ public final class Recording implements IntervalSource, Iterable<Interval> {
         return interval(position - 1);
     }
 
-    /** Iterates from the first interval, independent of {@link #next}. */
+    /** Iterates from the first interval, independently of {@link #next}. */
     @Override
     public Iterator<Interval> iterator() {
         return new Iterator<>() {

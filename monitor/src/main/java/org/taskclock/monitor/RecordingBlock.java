@@ -17,15 +17,15 @@ import java.util.zip.DataFormatException;
 import java.util.zip.Inflater;
 
 /**
- * A block of a recording, which is a member of a gzip file. Parsed here, because GZIPInputStream does not expose the
- * boundaries of members.
+ * A block of a recording, which is a member of a gzip file. This class does not use GZIPInputStream, because that does
+ * not expose the boundaries of members.
  *
- * @param from its offset in the file
- * @param to the offset of the next one
+ * @param offset the offset in the file
+ * @param nextOffset the offset of the next block
  * @param lines the lines that could be decompressed completely
- * @param state whether these are all of its lines
+ * @param state whether these are all lines of the block
  */
-record RecordingBlock(long from, long to, List<String> lines, State state) {
+record RecordingBlock(long offset, long nextOffset, List<String> lines, State state) {
     enum State {
         COMPLETE,
         /** The file ends before the block does. The lines are correct unless the file is damaged as well. */
@@ -46,12 +46,12 @@ record RecordingBlock(long from, long to, List<String> lines, State state) {
     private static final int HAS_COMMENT = 16;
 
     /** Reads the block at an offset. Returns null if there is none. */
-    static RecordingBlock read(FileChannel file, long from) throws IOException {
-        Input in = new Input(file, from);
+    static RecordingBlock read(FileChannel file, long offset) throws IOException {
+        Input in = new Input(file, offset);
         try {
             if (!skipHeader(in)) return null;
         } catch (EOFException e) {
-            return new RecordingBlock(from, file.size(), List.of(), State.TRUNCATED);
+            return new RecordingBlock(offset, file.size(), List.of(), State.TRUNCATED);
         }
         Inflater inflater = new Inflater(true);
         ByteArrayOutputStream text = new ByteArrayOutputStream();
@@ -64,14 +64,14 @@ record RecordingBlock(long from, long to, List<String> lines, State state) {
                 if (inflater.needsDictionary()) throw new DataFormatException();
                 byte[] input = in.nextChunk();
                 if (input.length == 0)
-                    return new RecordingBlock(from, file.size(), lines(text.toByteArray()), State.TRUNCATED);
+                    return new RecordingBlock(offset, file.size(), lines(text.toByteArray()), State.TRUNCATED);
                 inflater.setInput(input);
             }
             in.unread(inflater.getRemaining());
             byte[] all = text.toByteArray();
-            return new RecordingBlock(from, in.position() + TRAILER_BYTES, lines(all), check(in, all));
+            return new RecordingBlock(offset, in.position() + TRAILER_BYTES, lines(all), check(in, all));
         } catch (DataFormatException e) {
-            return new RecordingBlock(from, in.position(), lines(text.toByteArray()), State.DAMAGED);
+            return new RecordingBlock(offset, in.position(), lines(text.toByteArray()), State.DAMAGED);
         } finally {
             inflater.end();
         }

@@ -17,21 +17,21 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The text format of a recording: a JSON object per line, whose first member shows whether it is a head, a thread, an
- * interval, or the end. docs/record.md describes it.
+ * The text format of a recording: a JSON object per line, whose first member shows whether it is a header, a thread, an
+ * interval, or the end. docs/record.md describes the format.
  *
  * <p>The name of a thread is written once. Its figures are written only if it used CPU time or they differ from those
- * of the previous interval, so a sleeping thread takes no space. An instance keeps the state since the last head.
+ * of the previous interval, so a sleeping thread takes no space. An instance keeps the state since the last header.
  */
 final class RecordingFormat {
     static final String NAME = "taskclock-recording";
     /**
-     * Incremented if an older reader would misread the format. Members that an older reader can ignore may be added
-     * without that.
+     * Incremented if an older reader would misread the format. Adding members that an older reader can ignore does not
+     * require a new version.
      */
     static final int VERSION = 1;
 
-    static final String HEAD = "{\"format\":\"" + NAME + "/";
+    static final String HEADER = "{\"format\":\"" + NAME + "/";
     static final String INTERVAL = "{\"time\":\"";
     static final String END = "{\"end\":\"";
 
@@ -40,7 +40,7 @@ final class RecordingFormat {
     private static final List<String> ROW =
             List.of("thread", "cpuNanos", "userNanos", "waitNanos", "voluntary", "involuntary", "state", "threads");
 
-    /** The constant part of a thread's usage. {@code occurrence} distinguishes threads that are otherwise identical. */
+    /** The constant part of a thread's usage. {@code occurrence} distinguishes otherwise identical threads. */
     private record Identity(
             int pid,
             int tid,
@@ -67,11 +67,12 @@ final class RecordingFormat {
      * The first line of each block.
      *
      * @param id the same in all files of one recording
-     * @param made the version of TaskClock that wrote it
+     * @param made the version of TaskClock that wrote the recording
      */
-    record Head(String format, String id, String started, String made, Map<String, String> machine, List<String> row) {
-        static Head of(String id, Instant started, String made, Map<String, String> machine) {
-            return new Head(NAME + "/" + VERSION, id, started.toString(), made, machine, ROW);
+    record Header(
+            String format, String id, String started, String made, Map<String, String> machine, List<String> row) {
+        static Header of(String id, Instant started, String made, Map<String, String> machine) {
+            return new Header(NAME + "/" + VERSION, id, started.toString(), made, machine, ROW);
         }
     }
 
@@ -94,8 +95,8 @@ final class RecordingFormat {
 
     // ---- writing
 
-    static String head(Head head) {
-        return GSON.toJson(head) + "\n";
+    static String header(Header header) {
+        return GSON.toJson(header) + "\n";
     }
 
     static String end(String reason) {
@@ -172,14 +173,14 @@ final class RecordingFormat {
 
     // ---- reading
 
-    /** Parses a head. Callers put the file name before the exception's message. */
-    static Head readHead(String line) throws IOException {
-        String version = line.substring(HEAD.length(), Math.max(HEAD.length(), line.indexOf('"', HEAD.length())));
+    /** Parses a header. Callers put the file name before the exception's message. */
+    static Header readHeader(String line) throws IOException {
+        String version = line.substring(HEADER.length(), Math.max(HEADER.length(), line.indexOf('"', HEADER.length())));
         if (!version.equals(Integer.toString(VERSION))) {
-            throw new IOException("was made by a newer taskclock: its format is " + NAME + "/" + version
+            throw new IOException("was written by a newer TaskClock: its format is " + NAME + "/" + version
                     + ", but this version reads only up to " + VERSION + ": upgrade TaskClock");
         }
-        return parse(line, Head.class);
+        return parse(line, Header.class);
     }
 
     /** Returns the interval in a line; null for any other line, which may change the state. Ignores unknown members. */

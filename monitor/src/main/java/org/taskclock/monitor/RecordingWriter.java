@@ -23,12 +23,12 @@ import java.util.zip.GZIPOutputStream;
  *
  * <p>The file consists of blocks, which are gzip members. Each block can be read without the previous ones, which
  * allows seeking and skipping damaged parts. If size or age is limited, the older half of the recording is in a second
- * file, which the first file replaces when it is full.
+ * file. When the first file is full, it replaces the second.
  */
 public final class RecordingWriter implements Closeable {
     /**
-     * Two minutes at one interval per second, which is what a damaged block loses. The overhead is about 5 % of the
-     * size.
+     * At one interval per second, a damaged block loses two minutes. The blocks increase the size of the file by about
+     * 5 %.
      */
     private static final int INTERVALS_PER_BLOCK = 120;
 
@@ -44,7 +44,7 @@ public final class RecordingWriter implements Closeable {
 
     private final Path file;
     private final Limits limits;
-    private final RecordingFormat.Head head;
+    private final RecordingFormat.Header header;
 
     private CountingOutputStream out;
     private GZIPOutputStream block;
@@ -57,7 +57,7 @@ public final class RecordingWriter implements Closeable {
     public RecordingWriter(Path file, Limits limits, String made, Map<String, String> machine) throws IOException {
         this.file = file;
         this.limits = limits;
-        this.head = RecordingFormat.Head.of(UUID.randomUUID().toString(), Instant.now(), made, machine);
+        this.header = RecordingFormat.Header.of(UUID.randomUUID().toString(), Instant.now(), made, machine);
         openFile();
         startBlock();
     }
@@ -99,7 +99,7 @@ public final class RecordingWriter implements Closeable {
         block = new GZIPOutputStream(out, 64 * 1024, true);
         format = new RecordingFormat();
         blockIntervals = 0;
-        print(RecordingFormat.head(head));
+        print(RecordingFormat.header(header));
     }
 
     private void print(String text) throws IOException {
@@ -112,7 +112,7 @@ public final class RecordingWriter implements Closeable {
         return out.bytes;
     }
 
-    /** Writes why the recording ends. A recording without this was interrupted. */
+    /** Writes why the recording ends. A recording without a reason was interrupted. */
     public void end(String reason) throws IOException {
         print(RecordingFormat.end(reason));
     }

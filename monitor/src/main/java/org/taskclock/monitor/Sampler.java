@@ -43,7 +43,7 @@ public final class Sampler implements AutoCloseable {
     private CumulativeCounter processUser;
     private long readings;
 
-    /** How long the reading took that starts the first interval. */
+    /** The duration of the reading that starts the first interval. */
     private long firstReadingNanos;
 
     /** A reading of everything except the threads. */
@@ -59,9 +59,9 @@ public final class Sampler implements AutoCloseable {
         cgroup = Cgroup.of(pid);
         tasks = new File("/proc/" + pid + "/task");
         ProcFile schedstat = new ProcFile("/proc/" + pid + "/task/" + pid + "/schedstat", budget);
-        var ran = schedstat.read();
-        // All zeros if the kernel does not maintain it.
-        precise = ran != null && ProcText.number(ran) > 0;
+        var counters = schedstat.read();
+        // The file has only zeros if the kernel does not maintain it.
+        precise = counters != null && ProcText.number(counters) > 0;
         schedstat.close();
         AttachClient jvm = AttachClient.of(pid);
         names = new JavaThreadNames(this.pid, jvm, attach);
@@ -106,22 +106,22 @@ public final class Sampler implements AutoCloseable {
     private Interval first() throws MonitorException {
         long start = System.nanoTime();
         List<String> notes = new ArrayList<>();
-        names.prime(notes);
+        names.takeFirstDump(notes);
         agent.advance(1);
         for (int tid : tids()) {
             TrackedThread thread = new TrackedThread(pid, tid, precise, budget, text);
             if (thread.start(false, 0)) threads.put(tid, thread);
         }
-        // Reads again, because the first reading is slow: it opens the files and runs code for the first time.
+        // Read again, because the first reading is slow: it opens the files and runs code for the first time.
         long before = processNanos();
-        long again = System.nanoTime();
+        long secondStart = System.nanoTime();
         threads.values().removeIf(thread -> {
             if (thread.advance(Long.MAX_VALUE)) return false;
             thread.close();
             return true;
         });
-        last = read(again);
-        firstReadingNanos = System.nanoTime() - again;
+        last = read(secondStart);
+        firstReadingNanos = System.nanoTime() - secondStart;
         process = new CumulativeCounter(last.process);
         processUser = new CumulativeCounter(last.processUser);
         ended.start(midpoint(before, last.process), liveNanos());
@@ -132,7 +132,7 @@ public final class Sampler implements AutoCloseable {
                 name,
                 "proc",
                 List.of(),
-                new ProcessUsage(0, 0, -1, cgroup.cores(), -1, 0, machine.processors(), 0),
+                new ProcessUsage(0, 0, -1, cgroup.cpuLimit(), -1, 0, machine.processors(), 0),
                 List.of(),
                 notes);
     }
@@ -179,9 +179,9 @@ public final class Sampler implements AutoCloseable {
                 Math.min(Math.max(processNanos, sum), maxNanos),
                 Math.min(Math.max(processUserNanos, 0), processNanos),
                 difference(now.container, last.container),
-                cgroup.cores(),
+                cgroup.cpuLimit(),
                 difference(now.throttled, last.throttled),
-                Math.min(now.machine - last.machine, maxNanos),
+                Math.min(difference(now.machine, last.machine), maxNanos),
                 machine.processors(),
                 now.own - last.own);
         last = now;
@@ -258,7 +258,7 @@ public final class Sampler implements AutoCloseable {
 
     private char processState() throws MonitorException {
         char state = readStat().state();
-        // If only the main thread of the process has ended, the others are still running.
+        // The state is the same if only the main thread has ended and others are still running.
         if ((state == 'Z' || state == 'X') && tids().length <= 1) throw processEnded();
         return state;
     }

@@ -16,7 +16,7 @@ final class ThreadDump {
      * @param tid the kernel's thread id in the JVM's pid namespace
      * @param javaId 0 for the JVM's own threads
      * @param carriedId the id of the virtual thread that this thread carries; 0 if none
-     * @param text all lines
+     * @param text all lines of the entry
      */
     record Entry(int tid, long javaId, String name, long carriedId, String text) {
         /** Returns whether this is a carrier that has just unmounted a virtual thread or is about to mount one. */
@@ -37,10 +37,10 @@ final class ThreadDump {
         }
     }
 
-    // The name may contain anything; what follows it may not.
+    // The name may contain any text; only the part after it has a fixed format.
     private static final Pattern HEADER = Pattern.compile(
             "\"(.*)\"(?: #(\\d+))?(?: \\[(\\d+)\\])?(?: daemon)?(?: prio=-?\\d+)? os_prio=.*", Pattern.DOTALL);
-    // Hexadecimal up to JDK 20. From 21 on, a carrier with a mounted virtual thread has only the id in brackets.
+    // Hexadecimal up to JDK 20. Since 21, a carrier with a mounted virtual thread has only the id in brackets.
     private static final Pattern NID = Pattern.compile(" nid=(?:0x([0-9a-f]+)|(\\d+))");
     private static final Pattern CARRYING = Pattern.compile("\\n +Carrying virtual thread #(\\d+)");
 

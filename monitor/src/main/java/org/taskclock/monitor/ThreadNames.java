@@ -69,7 +69,7 @@ public final class ThreadNames {
         return NUMBER.matcher(name).replaceAll("#");
     }
 
-    /** Returns GC, JIT or VM for a thread of the JVM, and JAVA for any other. The name may be truncated. */
+    /** Returns GC, JIT, or VM for a thread of the JVM, and JAVA for any other. The name may be truncated. */
     public static ThreadUsage.Kind kind(String name) {
         if (isOneOf(GC, name)) return ThreadUsage.Kind.GC;
         if (isOneOf(JIT, name)) return ThreadUsage.Kind.JIT;

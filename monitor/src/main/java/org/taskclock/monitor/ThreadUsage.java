@@ -39,7 +39,7 @@ public record ThreadUsage(
         JAVA,
         /** A platform thread that carries virtual threads. */
         CARRIER,
-        /** The virtual threads of one name. Their CPU time is included in that of their carriers. */
+        /** A group of virtual threads with the same name. Their CPU time is included in that of their carriers. */
         VIRTUAL,
         /** A garbage collection thread of the JVM. */
         GC,
@@ -47,7 +47,7 @@ public record ThreadUsage(
         JIT,
         /** Any other thread of the JVM. */
         VM,
-        /** A thread of neither Java nor the JVM, as far as known. */
+        /** A thread that, as far as known, belongs to neither Java nor the JVM. */
         NATIVE
     }
 

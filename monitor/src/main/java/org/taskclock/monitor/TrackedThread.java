@@ -31,16 +31,16 @@ final class TrackedThread {
 
     private long voluntary;
     private long involuntary;
-    /** Whether the last interval was too short for all the CPU time since the previous reading. */
+    /** True if some CPU time exceeded the last interval and is left for the next one. */
     private boolean carriesOver;
 
     /** The thread's id in the JVM's pid namespace. */
     int innerTid;
-    /** The name that the kernel keeps. */
+    /** The kernel's name of the thread. */
     String kernelName = "";
     /** The thread's entry in the last dump; null if it has none. */
     ThreadDump.Entry entry;
-    /** Whether a dump taken during the thread's life lacks it, so it belongs to neither Java nor the JVM. */
+    /** True if a dump taken during the thread's life lacks it, so it belongs to neither Java nor the JVM. */
     boolean unknownToJvm;
 
     boolean carrier;
@@ -53,7 +53,7 @@ final class TrackedThread {
     private String pool;
     private ThreadUsage.Kind kind;
 
-    // Of the last interval.
+    // Figures for the last interval.
     long cpuNanos;
     long userNanos;
     private long waitNanos;
@@ -119,7 +119,7 @@ final class TrackedThread {
         if (read == null) return false;
         long ran = ProcText.number(read);
         if (ran < 0) return false;
-        // If the file could not stay open, the id may belong to another thread now.
+        // If the file could not stay open, the id may now belong to another thread.
         if (!first && ran < totalNanos) return false;
         totalNanos = ran;
         totalWaitNanos = ProcText.number(read);
@@ -143,7 +143,7 @@ final class TrackedThread {
     private long totalUserNanos(ProcStat now) {
         if (now == null) return 0;
         double both = (double) now.userNanos() + now.systemNanos();
-        // Both are less than 10 ms, the unit of stat, so it is most likely user time.
+        // Both times are below 10 ms, the unit of stat. User time is the likely case.
         return both == 0 ? totalNanos : (long) (totalNanos * (now.userNanos() / both));
     }
 

@@ -8,7 +8,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class AgentReportTest {
-    /** An empty text, the text of an older agent, other JSON, and incomplete reports. */
+    /** Tests an empty text, the text of an older agent, other JSON, and incomplete reports. */
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -22,6 +22,6 @@ class AgentReportTest {
     void shouldRejectReportsOfOtherVersions(String text) {
         assertThatThrownBy(() -> AgentReport.parse(text))
                 .isInstanceOf(AgentReport.AgentReportException.class)
-                .hasMessageContaining("which has another version");
+                .hasMessageContaining("another version of TaskClock");
     }
 }

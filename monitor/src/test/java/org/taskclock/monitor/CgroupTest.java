@@ -37,9 +37,9 @@ class CgroupTest {
         Cgroup group = Cgroup.of(List.of("0::/kubepods/pod1"), root);
         assertThat(group.cpuNanos()).isEqualTo(5_000_000);
         assertThat(group.throttledNanos()).isEqualTo(300_000);
-        assertThat(group.cores()).as("limit of the parent group").isEqualTo(2);
+        assertThat(group.cpuLimit()).as("limit of the parent group").isEqualTo(2);
         writeVersion2("kubepods/pod1", "50000 100000", "");
-        assertThat(group.cores()).as("changed limit").isEqualTo(0.5);
+        assertThat(group.cpuLimit()).as("changed limit").isEqualTo(0.5);
         assertThat(group.cpuNanos()).as("missing line").isEqualTo(-1);
     }
 
@@ -52,20 +52,20 @@ class CgroupTest {
         Cgroup group = Cgroup.of(List.of("4:cpuacct:/docker/abc", "3:cpu:/docker/abc", "0::/"), root);
         assertThat(group.cpuNanos()).isEqualTo(777);
         assertThat(group.throttledNanos()).isEqualTo(123_456);
-        assertThat(group.cores()).isEqualTo(1.5);
+        assertThat(group.cpuLimit()).isEqualTo(1.5);
         assertThat(Cgroup.of(List.of("4:cpuacct:/", "3:cpu:/docker/abc"), root).cpuNanos())
                 .as("different groups for cpu and cpuacct")
                 .isEqualTo(-1);
     }
 
-    /** In a container, the mount point is its own group, regardless of the path that the kernel reports. */
+    /** In a container, the mount point is the container's own group, regardless of the path that the kernel reports. */
     @Test
-    void shouldFindTheGroupOfAContainer() throws IOException {
+    void shouldFindGroupOfContainer() throws IOException {
         writeVersion2(".", "100000 100000", "usage_usec 1\nthrottled_usec 2\n");
         Cgroup group = Cgroup.of(List.of("0::/system.slice/docker-1.scope"), root);
         assertThat(group.cpuNanos()).isEqualTo(1_000);
-        assertThat(group.cores()).isEqualTo(1);
-        assertThat(Cgroup.of(List.of("0::/../../elsewhere"), root).cores()).isEqualTo(1);
+        assertThat(group.cpuLimit()).isEqualTo(1);
+        assertThat(Cgroup.of(List.of("0::/../../elsewhere"), root).cpuLimit()).isEqualTo(1);
     }
 
     @Test
@@ -74,12 +74,12 @@ class CgroupTest {
             Cgroup none = Cgroup.of(lines, root);
             assertThat(none.cpuNanos()).isEqualTo(-1);
             assertThat(none.throttledNanos()).isEqualTo(-1);
-            assertThat(none.cores()).isZero();
+            assertThat(none.cpuLimit()).isZero();
         }
         writeFile("cpu/cpu.cfs_quota_us", "-1\n");
         writeFile("cpuacct/cpuacct.usage", "777\n");
         Cgroup unlimited = Cgroup.of(List.of("1:cpu,cpuacct:/"), root);
         assertThat(unlimited.cpuNanos()).as("the root group is not a container").isEqualTo(-1);
-        assertThat(unlimited.cores()).isZero();
+        assertThat(unlimited.cpuLimit()).isZero();
     }
 }

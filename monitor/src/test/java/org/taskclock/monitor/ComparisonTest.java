@@ -71,13 +71,13 @@ class ComparisonTest {
                 .filter(change -> change.key().name().equals("rising-#"))
                 .findFirst()
                 .orElseThrow();
-        // Ten standard errors: 60 seconds with a standard deviation of 0.05.
+        // The margin is ten standard errors, at 60 seconds and a standard deviation of 0.05.
         assertThat(rising.difference()).isBetween(0.23, 0.37);
         assertThat(rising.error()).isBetween(0.005, 0.1);
         assertThat(rising.userAfter()).isBetween(0.2, 0.3);
     }
 
-    /** At 1 in 1,000 for each of 13 lines, fifty comparisons of equal loads give 0.65 false positives on average. */
+    /** At 1 in 1,000 for each of 13 lines, 50 comparisons of equal loads have 0.65 false positives on average. */
     @Test
     void shouldFindNoChangeInEqualLoads() {
         long falsePositives = 0;
@@ -91,10 +91,10 @@ class ComparisonTest {
     }
 
     @Test
-    void shouldNotJudgeShortRecordings() {
+    void shouldNotReportChangesInShortRecordings() {
         Comparison comparison =
                 new Comparison(recording(1, pool -> load(pool, 0.2)), recording(60, pool -> load(pool, 0.9)), 0.005);
-        assertThat(comparison.changes()).noneMatch(Change::changed).noneMatch(Change::isJudged);
+        assertThat(comparison.changes()).noneMatch(Change::changed).noneMatch(Change::isErrorKnown);
     }
 
     @Test

@@ -119,7 +119,7 @@ class RecordingTest {
         List<Interval> intervals = intervals(COUNT);
         try (Recording recording = Recording.open(write(intervals))) {
             assertThat(recording.faults()).isEmpty();
-            assertThat(recording.end()).isEqualTo("it was stopped");
+            assertThat(recording.endReason()).isEqualTo("it was stopped");
             assertThat(recording.machine()).isEqualTo(Map.of("a", "b"));
             assertThat(sorted(recording)).isEqualTo(sorted(intervals));
         }
@@ -146,7 +146,7 @@ class RecordingTest {
     @Test
     void shouldReadAllCompleteIntervalsOfTruncatedFile() throws IOException {
         List<Interval> intervals = intervals(COUNT);
-        Path file = folder.resolve("cut.gz");
+        Path file = folder.resolve("truncated.gz");
         List<Long> sizes = new ArrayList<>();
         try (RecordingWriter writer = new RecordingWriter(file, RecordingWriter.Limits.NONE, "test", Map.of())) {
             for (Interval interval : intervals) {
@@ -157,14 +157,14 @@ class RecordingTest {
         byte[] all = Files.readAllBytes(file);
         List<Interval> expected = sorted(intervals);
         for (int i = 0; i < COUNT; i += 70) {
-            // With fewer bytes, the last interval is incomplete; a few more make no difference.
+            // With fewer bytes, the last interval is incomplete. A few more bytes make no difference.
             for (int more : new int[] {-60, 0, 1, 20}) {
                 int size = (int) Math.max(0, Math.min(all.length, sizes.get(i) + more));
                 Files.write(file, Arrays.copyOf(all, size));
                 try (Recording recording = Recording.open(file)) {
                     int complete = more < 0 ? i : i + 1;
                     assertThat(sorted(recording)).isEqualTo(expected.subList(0, complete));
-                    assertThat(recording.end()).isNull();
+                    assertThat(recording.endReason()).isNull();
                 }
             }
         }
@@ -180,11 +180,10 @@ class RecordingTest {
             damaged[at] ^= 0x10;
             Files.write(file, damaged);
             try (Recording recording = Recording.open(file)) {
-                List<Interval> left = sorted(recording);
-                // A block has 120 intervals. Byte 5 is part of the header's time, which is not read, so it damages
-                // none.
-                assertThat(left).hasSize(at == 5 ? COUNT : COUNT - 120);
-                assertThat(sorted(intervals)).containsAll(left);
+                List<Interval> undamaged = sorted(recording);
+                // A block has 120 intervals. Byte 5 is part of the time in the gzip header, which is not read.
+                assertThat(undamaged).hasSize(at == 5 ? COUNT : COUNT - 120);
+                assertThat(sorted(intervals)).containsAll(undamaged);
                 assertThat(recording.faults()).hasSize(at == 5 ? 0 : 1);
                 assertThat(String.join("", recording.faults())).contains(at == 5 ? "" : "damaged");
             }
@@ -212,7 +211,7 @@ class RecordingTest {
     @Test
     void shouldRejectOtherFormats() throws IOException {
         Path file = folder.resolve("other");
-        Files.writeString(file, "no recording");
+        Files.writeString(file, "not a recording");
         assertThatThrownBy(() -> Recording.open(file))
                 .isInstanceOf(IOException.class)
                 .hasMessage(file + ": is not a TaskClock recording");
@@ -221,7 +220,7 @@ class RecordingTest {
         }
         assertThatThrownBy(() -> Recording.open(file))
                 .isInstanceOf(IOException.class)
-                .hasMessageContaining("was made by a newer taskclock")
+                .hasMessageContaining("was written by a newer TaskClock")
                 .hasMessageContaining("taskclock-recording/2");
     }
 
@@ -238,7 +237,7 @@ class RecordingTest {
                 for (Interval interval : intervals) {
                     writer.write(interval);
                     if (each.bytes() == 0 || !Files.exists(RecordingWriter.older(file))) continue;
-                    // It may exceed the limit by one interval, which at the start of a file has all names.
+                    // The files may exceed the limit by one interval, which contains all names at the start of a file.
                     assertThat(Files.size(file) + Files.size(RecordingWriter.older(file)))
                             .isLessThan(limit + 4_000);
                 }

@@ -23,7 +23,7 @@ import org.taskclock.testing.LoadJvm;
 class SamplerTest {
     private static final String BUSY = "a busy thread with a long name, number 1";
     private static final long MILLIS = 1_000_000;
-    /** Each attempt takes half a second. There are many, because the child gets little CPU time on a busy machine. */
+    /** Each attempt takes half a second. Many are necessary if the child gets little CPU time on a busy machine. */
     private static final int MAX_ATTEMPTS = 40;
 
     private static ThreadUsage thread(Interval interval, String name) {
@@ -76,7 +76,7 @@ class SamplerTest {
                     assertThat((double) thread.cpuNanos())
                             .describedAs(name)
                             .isCloseTo((double) end.cpuSince(start, name), within(tolerance));
-                    // The text of /proc has steps of 10 ms on both sides.
+                    // Both readings have steps of 10 ms, the unit of /proc.
                     assertThat((double) thread.userNanos())
                             .describedAs("user of " + name)
                             .isCloseTo((double) end.userSince(start, name), within(tolerance + 20 * MILLIS));
@@ -276,7 +276,7 @@ class SamplerTest {
     }
 
     @Test
-    void shouldMarkYieldStormAsNotConfirmedWithoutAttaching() throws Exception {
+    void shouldNotConfirmYieldStormWithoutAttaching() throws Exception {
         try (LoadJvm load = LoadJvm.start("yield");
                 Sampler sampler = Sampler.withoutAttach(load.pid())) {
             Diagnosis found = find(sampler, d -> d.kind().equals("yield-storm"));
@@ -296,7 +296,7 @@ class SamplerTest {
     @Test
     void shouldDiagnoseVirtualThreads() throws Exception {
         assumeThat(Runtime.version().feature())
-                .describedAs("virtual threads came with 21")
+                .describedAs("virtual threads require JDK 21")
                 .isGreaterThanOrEqualTo(21);
         try (LoadJvm load = LoadJvm.start("virtual-yield=2");
                 Sampler sampler = Sampler.of(load.pid())) {
@@ -312,7 +312,7 @@ class SamplerTest {
     }
 
     @Test
-    void shouldUseTheReportOfTheAgent() throws Exception {
+    void shouldUseAgentReport() throws Exception {
         boolean virtual = Runtime.version().feature() >= 21;
         String agent = Path.of(System.getProperty("agent.jar"))
                 .resolveSibling("taskclock-agent.jar")
@@ -348,16 +348,16 @@ class SamplerTest {
     }
 
     /**
-     * Another user's request file cannot be deleted in a directory with the sticky bit, nor can a directory with a
-     * file.
+     * A request file of another user cannot be deleted from a directory with the sticky bit. This test uses a directory
+     * that is not empty instead, which cannot be deleted either.
      */
     @Test
-    void shouldGetTheReportDespiteARequestFileThatItCannotDelete() throws Exception {
+    void shouldGetReportDespiteUndeletableRequestFile() throws Exception {
         String agent = System.getProperty("agent.jar");
         try (LoadJvm load = LoadJvm.start("-javaagent:" + agent, "idle")) {
             AttachClient client = AttachClient.of(load.pid());
             Path request = client.reportRequest();
-            // Renamed, because tools that watch this JVM at the same time delete an empty directory.
+            // It is renamed into place, because tools that monitor this JVM would delete an empty directory.
             Path prepared = Files.createTempDirectory(request.getParent(), "taskclock-test-");
             Files.createFile(prepared.resolve("file"));
             Files.move(prepared, request);
@@ -389,8 +389,9 @@ class SamplerTest {
                     .findFirst()
                     .orElseThrow();
             // UID, PID, %usr, %system, %guest, %wait, %CPU, CPU
-            double theirs = Double.parseDouble(average.split(" +", -1)[7]);
-            assertThat(interval.percent(interval.totals().processNanos())).isCloseTo(theirs, Offset.offset(4.0));
+            double pidstatPercent = Double.parseDouble(average.split(" +", -1)[7]);
+            assertThat(interval.percent(interval.totals().processNanos()))
+                    .isCloseTo(pidstatPercent, Offset.offset(4.0));
         }
     }
 }

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Tests names of threads as the JVM and the kernel report them. */
+/** Tests thread names as the JVM and the kernel report them. */
 class ThreadNamesTest {
     @ParameterizedTest
     @CsvSource({

@@ -14,7 +14,7 @@ import java.util.Map;
 import org.taskclock.monitor.Diagnosis;
 import org.taskclock.monitor.Interval;
 
-/** The diagnoses in a recording, and when they held. Consecutive intervals form one period. */
+/** The diagnoses in a recording and their periods. Consecutive intervals with the same diagnosis form one period. */
 final class DiagnosisHistory {
     private static final DateTimeFormatter CLOCK =
             DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT).withZone(ZoneOffset.UTC);
@@ -27,7 +27,7 @@ final class DiagnosisHistory {
         long intervals;
         long periods;
         Instant end;
-        /** The first periods, each as start and end. */
+        /** The first periods, each with its start and end. */
         final List<Instant[]> listed = new ArrayList<>();
     }
 
@@ -64,8 +64,9 @@ final class DiagnosisHistory {
     private static Result.Finding finding(Entry entry, long intervals) {
         List<String> periods = new ArrayList<>();
         for (Instant[] period : entry.listed) periods.add(CLOCK.format(period[0]) + " to " + CLOCK.format(period[1]));
-        if (entry.periods > periods.size()) periods.add((entry.periods - periods.size()) + " more times");
-        String when = String.join(", ", periods) + " UTC, in " + entry.intervals + " of " + intervals + " intervals";
+        long unlisted = entry.periods - periods.size();
+        String when = String.join(", ", periods) + " UTC" + (unlisted > 0 ? " and " + unlisted + " more" : "") + ", in "
+                + entry.intervals + " of " + intervals + " intervals";
         String evidence = entry.last.evidence() == null ? "" : String.join("\n", entry.last.evidence());
         return new Result.Finding(entry.last.text(), when, entry.last.kind(), evidence);
     }

@@ -14,7 +14,7 @@ import one.convert.Arguments;
 import one.convert.FlameGraph;
 
 /**
- * A flame graph as async-profiler draws it: a separate page, which the report embeds in an iframe.
+ * A flame graph drawn by async-profiler's converter: a separate page, which the report embeds in an iframe.
  *
  * @param html empty if there are no stacks
  * @param scripts the scripts of the page, which the policy of the report must allow
@@ -22,12 +22,12 @@ import one.convert.FlameGraph;
 record FlameGraphPage(String html, List<String> scripts) {
     private static final Pattern STACK = Pattern.compile("\\S.* \\d{1,18}", Pattern.DOTALL);
     private static final Pattern SCRIPT = Pattern.compile("<script>(.*?)</script>", Pattern.DOTALL);
-    /** Start of the names in the converter's output. */
+    /** The start of the names in the converter's output. */
     private static final String NAMES = "const cpool = [";
 
     /**
      * Follows the color scheme of the report and sends it the height of this page. The graph measures its width only
-     * once, and gets 0 if the iframe has no layout yet; then the script asks the report to reload it.
+     * once. If the iframe has no layout yet, that width is 0, and the script asks the report to reload the graph.
      */
     private static final String EMBEDDED_SCRIPT = """
             addEventListener('message', event => {

@@ -29,7 +29,7 @@ final class HtmlBuilder {
         return raw(page.replace("&", "&amp;").replace("\"", "&quot;"));
     }
 
-    /** Appends a paragraph for each part of a text between blank lines; nothing if the text is blank. */
+    /** Appends the paragraphs of a text, which are separated by blank lines. Appends nothing if the text is blank. */
     HtmlBuilder paragraphs(String text) {
         if (text == null || text.isBlank()) return this;
         for (String paragraph : text.strip().split("\n\\s*\n", -1)) element("p", paragraph);
@@ -55,14 +55,14 @@ final class HtmlBuilder {
         return raw("</tbody></table></div>\n");
     }
 
-    /** Shows a number rounded, with the exact value as an attribute and tooltip. */
+    /** Appends a cell. Numbers are rounded; an attribute and the tooltip have the exact value. */
     private void cell(Object cell) {
         if (cell instanceof Number number) {
-            String shown = NumberFormatter.format(number.doubleValue());
+            String rounded = NumberFormatter.format(number.doubleValue());
             String exact = NumberFormatter.exact(number.doubleValue());
             raw("<td class=\"number\"");
-            if (!shown.equals(exact)) raw(" data-value=\"" + exact + "\" title=\"" + exact + "\"");
-            raw(">" + shown + "</td>");
+            if (!rounded.equals(exact)) raw(" data-value=\"" + exact + "\" title=\"" + exact + "\"");
+            raw(">" + rounded + "</td>");
         } else {
             raw("<td>").text(cell == null ? "" : cell.toString()).raw("</td>");
         }
@@ -80,8 +80,8 @@ final class HtmlBuilder {
     }
 
     /**
-     * Returns whether a page may contain a character. Control characters and unpaired surrogates are invalid; changes
-     * of text direction could mislead the reader.
+     * Returns whether a page may contain a character. Control characters and unpaired surrogates are invalid, and
+     * characters that change the text direction could mislead the reader.
      */
     static boolean isAllowed(int codePoint) {
         return switch (Character.getType(codePoint)) {

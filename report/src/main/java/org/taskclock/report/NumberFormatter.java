@@ -14,8 +14,8 @@ final class NumberFormatter {
     private NumberFormatter() {}
 
     /**
-     * Rounds numbers from 1,000 up to integers, and smaller ones to four digits. Short numbers are not rounded, so
-     * 99.9999 does not become 100.
+     * Rounds numbers of 1,000 or more to integers, and smaller ones to four significant digits. Short numbers are not
+     * rounded, so 99.9999 does not become 100.
      */
     static String format(double value) {
         if (!Double.isFinite(value)) return "";

@@ -12,7 +12,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** The start of a page: links to the results and, if there are several, a comparison. */
+/** The start of a page: links to the results and, if there are several results, a comparison. */
 final class Overview {
     private final HtmlBuilder html;
     private final List<Result> results;
@@ -46,25 +46,25 @@ final class Overview {
     private void compare() {
         html.raw("<section class=\"result\" id=\"compared\">\n<h2>Compared</h2>\n");
         machines();
-        // By the title of a chart, the results that have one with that title.
+        // The indexes of the results that have a chart, by the chart's title.
         Map<String, List<Integer>> bars = new LinkedHashMap<>();
         Map<String, List<Integer>> percentiles = new LinkedHashMap<>();
         for (int i = 0; i < results.size(); i++) {
-            for (Result.Bars one : results.get(i).bars()) addHolder(bars, one.title(), i);
-            for (Result.Percentiles one : results.get(i).percentiles()) addHolder(percentiles, one.title(), i);
+            for (Result.Bars one : results.get(i).bars()) addIndex(bars, one.title(), i);
+            for (Result.Percentiles one : results.get(i).percentiles()) addIndex(percentiles, one.title(), i);
         }
-        bars.forEach((title, holders) -> {
-            if (holders.size() > 1) bars(title, holders);
+        bars.forEach((title, indexes) -> {
+            if (indexes.size() > 1) bars(title, indexes);
         });
-        percentiles.forEach((title, holders) -> {
-            if (holders.size() > 1) percentiles(title);
+        percentiles.forEach((title, indexes) -> {
+            if (indexes.size() > 1) percentiles(title);
         });
         html.raw("</section>\n");
     }
 
-    private static void addHolder(Map<String, List<Integer>> holders, String title, int result) {
-        List<Integer> ofTitle = holders.computeIfAbsent(title, t -> new ArrayList<>());
-        if (!ofTitle.contains(result)) ofTitle.add(result);
+    private static void addIndex(Map<String, List<Integer>> indexesByTitle, String title, int index) {
+        List<Integer> indexes = indexesByTitle.computeIfAbsent(title, t -> new ArrayList<>());
+        if (!indexes.contains(index)) indexes.add(index);
     }
 
     private void machines() {
@@ -88,23 +88,23 @@ final class Overview {
     }
 
     /** Compares the bars of several results. Ratios are relative to the first result. */
-    private void bars(String title, List<Integer> holders) {
+    private void bars(String title, List<Integer> indexes) {
         List<Result.Column> columns = new ArrayList<>(List.of(ResultSection.column("")));
         Map<String, Double[]> byName = new LinkedHashMap<>();
-        for (int k = 0; k < holders.size(); k++) {
-            Result.Bars bars = bars(holders.get(k), title);
-            columns.add(new Result.Column(ReportPage.label(holders.get(k)), bars.unit()));
+        for (int k = 0; k < indexes.size(); k++) {
+            Result.Bars bars = bars(indexes.get(k), title);
+            columns.add(new Result.Column(ReportPage.label(indexes.get(k)), bars.unit()));
             for (Result.Bar bar : bars.items()) {
                 if (bar.published()) continue;
-                byName.computeIfAbsent(bar.name(), name -> new Double[holders.size()])[k] = bar.value();
+                byName.computeIfAbsent(bar.name(), name -> new Double[indexes.size()])[k] = bar.value();
             }
         }
-        // There is nothing to compare if each was measured in only one result.
+        // There is nothing to compare if no bar is in two results.
         if (byName.values().stream()
                 .allMatch(values -> Stream.of(values).filter(Objects::nonNull).count() < 2)) return;
-        for (int k = 1; k < holders.size(); k++) {
+        for (int k = 1; k < indexes.size(); k++) {
             columns.add(
-                    ResultSection.column(ReportPage.label(holders.get(k)) + " / " + ReportPage.label(holders.get(0))));
+                    ResultSection.column(ReportPage.label(indexes.get(k)) + " / " + ReportPage.label(indexes.get(0))));
         }
         List<List<?>> rows = new ArrayList<>();
         byName.forEach((name, values) -> {
@@ -123,8 +123,8 @@ final class Overview {
                 .raw("</details></section>\n");
     }
 
-    private Result.Bars bars(int result, String title) {
-        return results.get(result).bars().stream()
+    private Result.Bars bars(int index, String title) {
+        return results.get(index).bars().stream()
                 .filter(bars -> Objects.equals(bars.title(), title))
                 .findFirst()
                 .orElseThrow();
@@ -132,7 +132,7 @@ final class Overview {
 
     private void percentiles(String title) {
         chart("comparePercentiles", title);
-        html.raw("<p>See the tables of each result for the values.</p></section>\n");
+        html.raw("<p>For the values, see the tables of each result.</p></section>\n");
     }
 
     private void chart(String kind, String title) {

@@ -27,12 +27,12 @@ final class RecordingSummary {
     /** CPU time without a known split into user and system time. */
     static final int UNSPLIT = 2;
 
-    /** A screen cannot show more points. Up to twice as many are kept before neighbors are merged. */
+    /** A screen cannot show more points. Neighbors are merged when there are twice as many. */
     private static final int MAX_POINTS = 600;
 
     private static final int MAX_THREADS = 20_000;
     private static final int MAX_NOTES = 20;
-    private static final String UNLISTED_THREADS = "threads that are not listed";
+    private static final String UNLISTED_THREADS = "(unlisted threads)";
 
     /** The sums over consecutive intervals, which become one point in a chart. */
     static final class Bucket {
@@ -47,7 +47,7 @@ final class RecordingSummary {
         final Map<String, long[]> byPool = new HashMap<>();
 
         /** The number of intervals with a diagnosis, by its kind. */
-        final Map<String, Integer> diagnosed = new HashMap<>();
+        final Map<String, Integer> diagnosedIntervals = new HashMap<>();
 
         void add(Bucket later) {
             end = later.end;
@@ -57,7 +57,7 @@ final class RecordingSummary {
             containerNanos += later.containerNanos;
             machineNanos += later.machineNanos;
             throttledNanos += later.throttledNanos;
-            later.diagnosed.forEach((kind, count) -> diagnosed.merge(kind, count, Integer::sum));
+            later.diagnosedIntervals.forEach((kind, count) -> diagnosedIntervals.merge(kind, count, Integer::sum));
             later.byPool.forEach((pool, parts) -> {
                 long[] sums = byPool.computeIfAbsent(pool, p -> new long[3]);
                 for (int i = 0; i < sums.length; i++) sums[i] += parts[i];
@@ -102,7 +102,7 @@ final class RecordingSummary {
         final String key;
         int maxThreads;
 
-        // Of the current interval.
+        // Sums for the current interval.
         private int intervalThreads;
         private long intervalNanos;
 
@@ -152,8 +152,8 @@ final class RecordingSummary {
         bucket.end = interval.end();
         bucket.intervals = 1;
         bucket.intervalNanos = interval.intervalNanos();
-        for (Diagnosis diagnosis : interval.diagnoses()) bucket.diagnosed.put(diagnosis.kind(), 1);
-        diagnosisKinds.addAll(bucket.diagnosed.keySet());
+        for (Diagnosis diagnosis : interval.diagnoses()) bucket.diagnosedIntervals.put(diagnosis.kind(), 1);
+        diagnosisKinds.addAll(bucket.diagnosedIntervals.keySet());
         addTotals(bucket, interval.totals());
         for (ThreadUsage usage : interval.threads()) addThread(bucket, interval, usage);
         addUnlistedThreads(bucket, interval);
@@ -204,7 +204,7 @@ final class RecordingSummary {
     }
 
     /**
-     * Adds the CPU time that the process used beyond that of the listed threads. There is some if a thread ended in the
+     * Adds the CPU time of the process that exceeds that of the listed threads. This happens if a thread ended in the
      * interval or is missing from the list.
      */
     private void addUnlistedThreads(Bucket bucket, Interval interval) {

@@ -23,7 +23,7 @@ import java.util.Objects;
  * @param kind "bench" or "experiment"; "recording" in a report about a recording, which is not saved in this format
  * @param name the name of the benchmark or experiment, such as "quick" or "yield"
  * @param started in ISO 8601, like {@code ended}
- * @param complete false if it was interrupted, so that measurements are missing
+ * @param complete false if it was interrupted and measurements are missing
  * @param command the command that repeats the measurement
  * @param machine properties of the machine by name: cpu, processors, kernel, backend, and so on
  * @param method how it was measured, one paragraph per element
@@ -81,10 +81,10 @@ public record Result(
     public record Jdk(String version, String vendor, List<String> flags) {}
 
     /**
-     * A claim, and what was measured. In a report about a recording: a diagnosis, with its periods as the source and
-     * its kind as the verdict.
+     * A claim and whether the measurement supports it. In a report about a recording: a diagnosis, with its periods as
+     * the source and its kind as the verdict.
      *
-     * @param verdict "confirmed", "contradicted", "inconclusive" or "not measured"
+     * @param verdict "confirmed", "contradicted", "inconclusive", or "not measured"
      */
     public record Finding(String claim, String source, String verdict, String text) {}
 
@@ -105,7 +105,7 @@ public record Result(
         }
     }
 
-    /** Low and high are the spread of the measurement; null if unknown, as for most published figures. */
+    /** Low and high are the bounds of the spread; null if unknown, as for most published figures. */
     public record Bar(String name, double value, Double low, Double high, boolean published) {}
 
     /** Values by percentile, from 0 to 100, for a logarithmic scale. */
@@ -145,7 +145,7 @@ public record Result(
         } catch (JsonParseException e) {
             throw new IOException(file + ": is not a TaskClock result: " + e.getMessage(), e);
         }
-        throw new IOException(file + ": is not a TaskClock result, or one of a newer version");
+        throw new IOException(file + ": is not a TaskClock result, or is from a newer version");
     }
 
     public void write(Path file) throws IOException {

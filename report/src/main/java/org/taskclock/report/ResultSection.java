@@ -11,10 +11,10 @@ import java.util.TreeMap;
 
 /** Renders one result. The script draws the charts; a table below each chart has the same values. */
 final class ResultSection {
-    /** The maximum number of rows for a timeline. The table of a longer one has only means and peaks. */
+    /** The maximum number of rows in the table of a timeline. The table of a longer one has only means and peaks. */
     private static final int MAX_TIMELINE_ROWS = 200;
 
-    /** More timelines than this are arranged in two columns. */
+    /** More timelines than this are arranged in several columns. */
     private static final int MAX_TIMELINES_IN_ONE_COLUMN = 4;
 
     private final HtmlBuilder html;
@@ -57,7 +57,7 @@ final class ResultSection {
     }
 
     private boolean isRecording() {
-        return RecordingPage.KIND.equals(result.kind());
+        return RecordingResults.KIND.equals(result.kind());
     }
 
     private void findings() {
@@ -107,7 +107,7 @@ final class ResultSection {
         }
 
         static List<List<?>> rows(String unit, List<Result.Bar> bars) {
-            // Ratios of ratios would only confuse.
+            // Ratios of ratios would be confusing.
             boolean isRatio = unit != null && (unit.equals("x") || unit.startsWith("%"));
             double lowest = bars.stream()
                     .filter(bar -> !bar.published() && bar.value() > 0)
@@ -167,8 +167,8 @@ final class ResultSection {
             html.element("p", "No stacks were sampled.");
         } else {
             scripts.addAll(page.scripts());
-            // Has no sandbox attribute, which would move the page to another process and run its script before the
-            // layout. The policy applies to it in any case.
+            // There is no sandbox attribute, because it would move the page to another process, where the script runs
+            // before the layout. The policy applies to the page in any case.
             html.raw("<iframe loading=\"lazy\" title=\"")
                     .text(graph.title())
                     .raw("\" srcdoc=\"")

@@ -11,7 +11,7 @@ final class ShellCommand {
 
     static String quote(List<String> command) {
         return command.stream()
-                .map(word -> word.matches("[\\w./:=,@%+-]+") ? word : "'" + word.replace("'", "'\\''") + "'")
+                .map(arg -> arg.matches("[\\w./:=,@%+-]+") ? arg : "'" + arg.replace("'", "'\\''") + "'")
                 .collect(Collectors.joining(" "));
     }
 }

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** The frames of a flame graph with the most samples, for readers without JavaScript. */
+/** The frames with the most samples in a flame graph, for readers without JavaScript. */
 final class TopFrames {
     static final List<Result.Column> COLUMNS = List.of(
             new Result.Column("frame", ""),
@@ -22,15 +22,15 @@ final class TopFrames {
     private TopFrames() {}
 
     static List<List<?>> of(String collapsed) {
-        // Samples with the frame on top, and anywhere in the stack.
+        // For each frame, the number of samples with it on top and of those with it anywhere in the stack.
         Map<String, long[]> frames = new HashMap<>();
         collapsed.lines().filter(FlameGraphPage::isStack).forEach(line -> {
-            int blank = line.lastIndexOf(' ');
-            long samples = Long.parseLong(line.substring(blank + 1));
-            String[] stack = line.substring(0, blank).split(";", -1);
+            int space = line.lastIndexOf(' ');
+            long samples = Long.parseLong(line.substring(space + 1));
+            String[] stack = line.substring(0, space).split(";", -1);
             Set<String> seen = new HashSet<>();
             for (String frame : stack) {
-                // Counts a recursive frame once.
+                // A recursive frame counts once.
                 if (seen.add(frame)) frames.computeIfAbsent(frame, f -> new long[2])[1] += samples;
             }
             frames.get(stack[stack.length - 1])[0] += samples;

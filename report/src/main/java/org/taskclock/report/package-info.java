@@ -3,7 +3,7 @@
 
 /**
  * Renders results of benchmarks and experiments, and recordings of JVMs, as a self-contained HTML page.
- * {@link org.taskclock.report.Result} is the file format of a result; {@link org.taskclock.report.RecordingPage} turns
- * a recording into results; {@link org.taskclock.report.ReportPage} renders results.
+ * {@link org.taskclock.report.Result} is the file format of a result; {@link org.taskclock.report.RecordingResults}
+ * converts a recording to results; {@link org.taskclock.report.ReportPage} renders results.
  */
 package org.taskclock.report;

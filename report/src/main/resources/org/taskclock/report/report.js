@@ -2,7 +2,7 @@
 // Copyright the TaskClock authors
 'use strict';
 (() => {
-  // Replaces the same characters as HtmlBuilder: those that break lines or change the direction of text.
+  // Replaces the same characters as HtmlBuilder: control characters and those that change the direction of text.
   const disallowed = /(?![\n\t])[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
   const results = JSON.parse(
     document.getElementById('results').textContent, (key, value) => typeof value === 'string' ? value.replace(disallowed, '\ufffd') : value);
@@ -16,7 +16,7 @@
   const SCHEMES = {auto: 'light dark', light: 'light', dark: 'dark'};
   const system = matchMedia('(prefers-color-scheme: dark)');
   let scheme = 'auto';
-  try { // pages from files may have no storage
+  try { // a page from a file may have no storage
     const saved = localStorage.getItem('taskclock-scheme');
     if (saved in SCHEMES) scheme = saved;
   } catch (e) {}
@@ -146,7 +146,7 @@
 
   const LOG_FROM = 20; // ratio of the longest to the shortest bar; on a linear scale the shortest would be invisible
 
-  /** Series are {name, published, cells: [{value, low, high, text} or null]}; names are in order from top to bottom. */
+  /** Series are {name, published, cells: [{value, low, high, text} or null]}; names are from top to bottom. */
   function drawBars(element, unit, names, series) {
     const cells = series.flatMap(one => one.cells).filter(Boolean);
     const values = cells.flatMap(cell => [cell.value, cell.low, cell.high]).filter(v => v !== null && v !== undefined);
@@ -155,10 +155,10 @@
     const width = element.clientWidth;
     const barWidth = series.length > 1 ? 14 : 18;
     element.style.height = 90 + (series.length > 1 ? 30 : 0) + names.length * (series.length * (barWidth + 3) + (width < 600 ? 26 : 12)) + 'px';
-    if (log) note(element, 'Logarithmic scale: compare figures, not lengths.');
-    // There is room for two lines of a name.
+    if (log) note(element, 'Logarithmic scale: compare the numbers, not the lengths.');
+    // There is room for two lines per name.
     const nameWidth = Math.min(300, width * 0.36), maxLength = Math.floor(nameWidth / 7.2) * 2 - 1;
-    const shown = names.map(name => name.length > maxLength ? name.slice(0, maxLength - 1) + '…' : name);
+    const labels = names.map(name => name.length > maxLength ? name.slice(0, maxLength - 1) + '…' : name);
     const option = base();
     option.grid.top = series.length > 1 ? 40 : 10;
     option.grid.right = Math.min(170, width * 0.28);
@@ -172,7 +172,7 @@
       type: 'category', inverse: true, data: names.map((_, i) => i), splitLine: {show: false},
       axisLabel: {
         color: color('text'), interval: 0, width: nameWidth, overflow: 'break', lineHeight: 15,
-        formatter: i => shown[i],
+        formatter: i => labels[i],
       },
     });
     option.tooltip.trigger = 'item';
@@ -205,7 +205,7 @@
       },
     }));
     if (series.length === 1) option.series.push({
-      // Carries the figures, which are drawn beyond the spread.
+      // Invisible points, whose labels place the figures beyond the spread.
       name: 'figures', type: 'scatter', symbolSize: 0, silent: true, itemStyle: {opacity: 1}, label: figure(series[0]),
       data: series[0].cells.map((cell, i) => [Math.max(cell.value, cell.high || cell.value), i]),
     });
@@ -214,7 +214,7 @@
 
   function bars(element, result) {
     const chart = result.bars[element.dataset.index];
-    // The ratios are in the table.
+    // The table has the ratios.
     const rows = element.parentElement.querySelector('tbody').rows;
     const cells = chart.items.map((bar, i) => {
       const ratio = originalRow(rows, i).cells[4].textContent;
@@ -226,13 +226,13 @@
 
   function compareBars(element) {
     const title = element.dataset.title;
-    const holders = results.map((result, i) => ({i, chart: result.bars.find(bars => bars.title === title)})).filter(h => h.chart);
-    const names = [...new Set(holders.flatMap(h => h.chart.items.filter(bar => !bar.published).map(bar => bar.name)))];
-    const unit = holders[0].chart.unit;
-    return drawBars(element, unit, names, holders.map(h => ({
-      name: label(h.i),
+    const charts = results.map((result, i) => ({i, chart: result.bars.find(bars => bars.title === title)})).filter(entry => entry.chart);
+    const names = [...new Set(charts.flatMap(entry => entry.chart.items.filter(bar => !bar.published).map(bar => bar.name)))];
+    const unit = charts[0].chart.unit;
+    return drawBars(element, unit, names, charts.map(entry => ({
+      name: label(entry.i),
       cells: names.map(name => {
-        const bar = h.chart.items.find(item => item.name === name && !item.published);
+        const bar = entry.chart.items.find(item => item.name === name && !item.published);
         return bar ? {...bar, text: withUnit(bar.value, unit)} : null;
       }),
     })));
@@ -244,7 +244,7 @@
 
   // ---- percentiles
 
-  /** Places 0 at 1, 90 at 10, 99 at 100, like HdrHistogram. 100 is infinite on this scale and is placed one step after the last. */
+  /** Places 0 at 1, 90 at 10, and 99 at 100, as HdrHistogram does. 100 is infinite on this scale, so it is placed one step after the last. */
   function drawPercentiles(element, unit, series) {
     const below = series.flatMap(one => one.points.map(p => p[0])).filter(p => p < 100);
     const steps = Math.max(1, ...below.map(p => Math.ceil(Math.log10(100 / (100 - p)) - 1e-9))) + 1;
@@ -256,7 +256,7 @@
     const values = series.flatMap(one => one.points.map(p => p[1]));
     const positive = values.filter(v => v > 0);
     const log = positive.length > 0;
-    if (positive.length < values.length) note(element, 'Values of 0 are not on the logarithmic scale; see the table.');
+    if (positive.length < values.length) note(element, 'The logarithmic scale cannot show values of 0; see the table.');
     const option = base();
     option.xAxis = axis({
       type: 'log', logBase: 10, min: 1, max: 10 ** steps, name: 'percentile', nameGap: 26,
@@ -286,20 +286,20 @@
   function comparePercentiles(element) {
     const title = element.dataset.title;
     const all = [], hues = [], SYMBOLS = ['circle', 'triangle', 'diamond', 'rect'];
-    let unit = '', holders = 0;
+    let unit = '', charts = 0;
     results.forEach((result, i) => {
       const chart = result.percentiles.find(one => one.title === title);
       if (!chart) return;
       unit = chart.unit;
-      const holder = holders++;
-      // Published series are the same in all results.
+      const chartNumber = charts++;
+      // Published series are the same in all results, so each is drawn once.
       for (const one of chart.series) if (!one.published || !all.some(s => s.series === one.name)) {
         // One hue per series, one symbol per result.
         if (!hues.includes(one.name)) hues.push(one.name);
         const hue = palette(hues.indexOf(one.name));
         all.push({
           ...one, series: one.name, name: one.published ? one.name : `${label(i)}: ${one.name}`,
-          color: holder % 2 ? shade(hue) : hue, symbol: SYMBOLS[holder % SYMBOLS.length],
+          color: chartNumber % 2 ? shade(hue) : hue, symbol: SYMBOLS[chartNumber % SYMBOLS.length],
         });
       }
     });
@@ -312,9 +312,9 @@
     const chart = result.timelines[element.dataset.index];
     const xs = [...new Set(chart.series.flatMap(one => one.points.map(p => p[0])))].sort((a, b) => a - b);
     const steps = xs.slice(1).map((x, i) => x - xs[i]).sort((a, b) => a - b);
-    const usual = steps.length ? steps[Math.floor(steps.length / 2)] : 1;
+    const medianStep = steps.length ? steps[Math.floor(steps.length / 2)] : 1;
     // The line has a gap where nothing was recorded.
-    const gaps = xs.filter((x, i) => i > 0 && x - xs[i - 1] > 3 * usual).map(x => x - usual);
+    const gaps = xs.filter((x, i) => i > 0 && x - xs[i - 1] > 3 * medianStep).map(x => x - medianStep);
     const all = [...xs, ...gaps].sort((a, b) => a - b);
     const long = xs.length > 0 && xs[xs.length - 1] > 300;
     const many = xs.length > 60;

@@ -47,7 +47,7 @@ final class Chromium implements AutoCloseable {
     private final String target;
     private String session;
 
-    /** Returns the program; empty if none is installed. */
+    /** Returns the path of the browser; empty if none is installed. */
     static Optional<String> installed() {
         return Stream.of("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
                 .flatMap(name -> Stream.of(System.getenv("PATH").split(":", -1)).map(folder -> Path.of(folder, name)))
@@ -69,7 +69,7 @@ final class Chromium implements AutoCloseable {
                 "--disable-component-update",
                 "--no-first-run",
                 "about:blank"));
-        // The sandbox does not work for root, and in containers tests run as root.
+        // The sandbox does not work for root, and tests in containers run as root.
         if ("root".equals(System.getProperty("user.name"))) command.add(1, "--no-sandbox");
         process = new ProcessBuilder(command).redirectErrorStream(true).start();
         socket = HttpClient.newHttpClient()
@@ -88,9 +88,9 @@ final class Chromium implements AutoCloseable {
     private String address() throws IOException {
         BufferedReader out =
                 new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
-        StringBuilder seen = new StringBuilder();
+        StringBuilder output = new StringBuilder();
         for (String line; (line = out.readLine()) != null; ) {
-            seen.append(line).append('\n');
+            output.append(line).append('\n');
             if (!line.startsWith("DevTools listening on ")) continue;
             // Drains the rest of the output, which would otherwise fill the pipe.
             Thread drain = new Thread(() -> out.lines().forEach(rest -> {}), "chromium output");
@@ -98,7 +98,7 @@ final class Chromium implements AutoCloseable {
             drain.start();
             return line.substring("DevTools listening on ".length()).trim();
         }
-        throw new IOException("chromium ended: " + seen);
+        throw new IOException("chromium has exited: " + output);
     }
 
     private JsonObject send(String method, Map<String, ?> params)
@@ -132,7 +132,7 @@ final class Chromium implements AutoCloseable {
     void await(String script) throws Exception {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS);
         while (!evaluate(script).getAsBoolean()) {
-            if (System.nanoTime() > deadline) throw new AssertionError("never true: " + script);
+            if (System.nanoTime() > deadline) throw new AssertionError("timed out: " + script);
             TimeUnit.MILLISECONDS.sleep(20);
         }
     }
@@ -142,7 +142,7 @@ final class Chromium implements AutoCloseable {
         return evaluate(script, Map.of());
     }
 
-    /** Returns the value of a script that runs in the page's only iframe, which the page itself may not access. */
+    /** Returns the value of a script that runs in the page's only iframe, which the page itself cannot access. */
     JsonElement evaluateInFrame(String script) throws InterruptedException, ExecutionException, TimeoutException {
         JsonObject context = events("Runtime.executionContextCreated").stream()
                 .map(event -> event.params.getAsJsonObject("context"))

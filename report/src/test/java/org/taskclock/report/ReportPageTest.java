@@ -36,12 +36,12 @@ class ReportPageTest {
         assumeTrue(
                 Chromium.installed().isPresent(),
                 "no chromium in PATH: pages are not tested (Debian: apt install chromium)");
-        // Through a file, as the command does.
+        // Written to a file and read back, as the commands do.
         Path file = folder.resolve("result.json");
         Samples.result("quick", 1, "AMD EPYC").write(file);
         result = Result.read(file);
-        recording = RecordingPage.results(
-                Samples.intervals(400), Map.of("kernel", "6.18.5"), List.of("A block is damaged."));
+        recording =
+                RecordingResults.of(Samples.intervals(400), Map.of("kernel", "6.18.5"), List.of("A block is damaged."));
         write("one", List.of(result));
         write("two", List.of(result, Samples.result("quick", 1.3, "Intel Xeon")));
         write("recording", recording);
@@ -82,7 +82,7 @@ class ReportPageTest {
         assertThat(browser.problems()).isEmpty();
         assertThat(browser.events("Network.requestWillBeSent")).hasSize(1).allMatch(event -> event.toString()
                 .contains("file://"));
-        assertThat(browser.evaluate("String(window.harmed)").getAsString()).isEqualTo("undefined");
+        assertThat(browser.evaluate("String(window.injected)").getAsString()).isEqualTo("undefined");
         int brightness = browser.evaluate("Number(getComputedStyle(document.body).backgroundColor.match(/\\d+/)[0])")
                 .getAsInt();
         if (scheme.equals("dark")) assertThat(brightness).isLessThan(64);
@@ -126,7 +126,7 @@ class ReportPageTest {
             for (int i = 0; i < expected.size(); i++) {
                 JsonArray point = points.get(i).getAsJsonArray();
                 double percentile = expected.get(i)[0];
-                // 99.9999 is the last one below 100, which is placed one step after it.
+                // 100 is placed one step after 99.9999, the highest percentile below it.
                 double place = percentile == 100 ? 1e7 : 100 / (100 - percentile);
                 assertThat(point.get(0).getAsDouble()).isCloseTo(place, within(place * 1e-9));
                 // A logarithmic scale cannot show 0.
@@ -179,14 +179,14 @@ class ReportPageTest {
         assertThat(rows).hasSameSizeAs(table.rows());
         for (int r = 0; r < rows.size(); r++) {
             for (int c = 0; c < table.columns().size(); c++) {
-                String shown = rows.get(r).getAsJsonArray().get(c).getAsString();
+                String text = rows.get(r).getAsJsonArray().get(c).getAsString();
                 Object cell = table.rows().get(r).get(c);
                 if (cell instanceof Number number)
-                    assertThat(Double.parseDouble(shown)).isEqualTo(number.doubleValue());
-                else if (cell == null) assertThat(shown).isEmpty();
+                    assertThat(Double.parseDouble(text)).isEqualTo(number.doubleValue());
+                else if (cell == null) assertThat(text).isEmpty();
                 // Characters that a page cannot contain are replaced.
                 else
-                    assertThat(shown)
+                    assertThat(text)
                             .isEqualTo(cell.toString()
                                     .replaceAll("[\\x00\\x{2028}\\x{2029}\\x{202E}]", "\uFFFD")
                                     .replace(",", ""));
@@ -228,7 +228,7 @@ class ReportPageTest {
         browser.open(page("one"), "dark", 1200);
         browser.evaluate("document.querySelector('iframe').scrollIntoView()");
         browser.await("document.querySelector('iframe').style.height !== ''");
-        // The sum of the samples, without the line that is not a stack.
+        // The sum of all samples. The line that is not a stack does not count.
         assertThat(browser.evaluateInFrame("levels[0][0].width").getAsInt())
                 .isEqualTo(120 + 310 + 44 + 207 + 9 + 8 + 25);
         assertThat(browser.evaluateInFrame("canvas.width").getAsInt()).isGreaterThan(500);
@@ -238,7 +238,7 @@ class ReportPageTest {
                 .isOne();
         assertThat(browser.evaluateInFrame("search('proc_tgid'), matchval").getAsString())
                 .isEqualTo("48.96%");
-        assertThat(browser.evaluateInFrame("String(window.harmed)").getAsString())
+        assertThat(browser.evaluateInFrame("String(window.injected)").getAsString())
                 .isEqualTo("undefined");
         assertThat(browser.evaluateInFrame("document.documentElement.className").getAsString())
                 .isEqualTo("dark");
@@ -257,14 +257,14 @@ class ReportPageTest {
         assertThat(browser.problems()).isEmpty();
     }
 
-    /** If text became markup despite the escaping, the policy would still block it. */
+    /** If text became a script despite the escaping, the policy would still block it. */
     @Test
     void shouldRunOnlyItsOwnScripts() throws Exception {
         browser.open(page("one"), "light", 1200);
         browser.evaluate(
-                "document.body.append(Object.assign(document.createElement('script'), {textContent: 'window.harmed = 1'}))");
+                "document.body.append(Object.assign(document.createElement('script'), {textContent: 'window.injected = 1'}))");
         browser.evaluate("fetch('http://127.0.0.1:9/').catch(() => 0)");
-        assertThat(browser.evaluate("String(window.harmed)").getAsString()).isEqualTo("undefined");
+        assertThat(browser.evaluate("String(window.injected)").getAsString()).isEqualTo("undefined");
         assertThat(browser.problems()).anyMatch(text -> text.contains("Content Security Policy"));
     }
 

@@ -13,12 +13,11 @@ import org.taskclock.monitor.Interval;
 import org.taskclock.monitor.ProcessUsage;
 import org.taskclock.monitor.ThreadUsage;
 
-/** Results and recordings with everything that a page can show. The figures are invented. */
+/** Results and recordings with everything that a page can show. The figures are made up. */
 final class Samples {
-    /** A hostile thread name. If any of it became markup or script, it would set "harmed". */
-    static final String HOSTILE =
-            "</script><script>window.harmed=1</script><img src=x onerror=\"window.harmed=1\">'\"`${window.harmed=1}"
-                    + "\u2028\u2029\u0000\uD800 {a|b} &lt; <!-- \u202Eabc --> ]]>";
+    /** A hostile thread name. If any of it became markup or script, it would set window.injected. */
+    static final String HOSTILE = "</script><script>window.injected=1</script><img src=x onerror=\"window.injected=1\">"
+            + "'\"`${window.injected=1}\u2028\u2029\u0000\uD800 {a|b} &lt; <!-- \u202Eabc --> ]]>";
 
     private static final double[] PERCENTILES = {0, 50, 90, 95, 99, 99.9, 99.99, 99.999, 99.9999, 100};
 
@@ -45,17 +44,17 @@ final class Samples {
                         new Result.Jdk("25.0.3", "Temurin", List.of("-XX:+UseSerialGC"))),
                 List.of(
                         "JMH, forked: 2 warm-ups of 5 s, 5 measurements of 5 s.",
-                        "Sampling cannot resolve 10 ns.\n\nSo see the means."),
+                        "Sampling cannot resolve 10 ns.\n\nSee the means instead."),
                 List.of(
                         new Result.Finding(
                                 "13 % by id 0",
-                                "the blog post", "contradicted", "Here it is 4 %, with a spread of 2 points."),
+                                "the blog post", "contradicted", "We measured 4 %, with a spread of 2 points."),
                         new Result.Finding("30x to 400x", "JDK-8210452", "confirmed", "494 x on JDK 17."),
                         new Result.Finding(
                                 "The gap widens under concurrency",
                                 "the blog post",
                                 "not measured",
-                                "Give the profile threads."),
+                                "Run the profile with several threads."),
                         new Result.Finding("Odd: " + HOSTILE, HOSTILE, "confirmed", HOSTILE)),
                 List.of(new Result.Table(
                         "Published and measured",
@@ -147,7 +146,7 @@ final class Samples {
             "main;Bench.run_[j];" + "p.a".repeat(40) + ".first_[i] 9",
             "main;Bench.run_[j];" + "p.a".repeat(40) + ".second_[j] 8",
             "main;Bench.run_[j];" + HOSTILE.replace(";", ",") + ";again recursion;again recursion 25",
-            "this line is no stack",
+            "this line is not a stack",
             "");
 
     private static List<Object> row(Object... cells) {
@@ -219,7 +218,7 @@ final class Samples {
                 cpu += thread.cpuNanos();
                 user += thread.userNanos();
             }
-            // Threads that have ended used 30 ms, 20 of them user time.
+            // Threads that have ended used 30 ms, including 20 ms of user time.
             ProcessUsage totals = new ProcessUsage(
                     cpu + 30_000_000,
                     user + 20_000_000,

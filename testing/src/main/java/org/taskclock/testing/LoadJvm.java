@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
 /** A child JVM that runs {@link LoadProgram}. */
 public final class LoadJvm implements AutoCloseable {
     /**
-     * CPU times of the program's threads and process, as its own ThreadMXBean reports them.
+     * CPU times of the program's threads and of its process, as its own ThreadMXBean reports them.
      *
      * @param nanos CPU time and user time by thread name; "(process)" is the whole process, without user time
      * @param before {@code System.nanoTime()} in the child before the reading
@@ -41,7 +41,7 @@ public final class LoadJvm implements AutoCloseable {
         this.process = process;
         out = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
         readReply();
-        // The prefix may have started the JVM as its child.
+        // The prefix command may have started the JVM as its child.
         jvm = process.descendants().findFirst().orElse(process.toHandle());
     }
 
@@ -114,11 +114,11 @@ public final class LoadJvm implements AutoCloseable {
         if (exit != 0) throw new IOException("kill -" + name + ": " + exit);
     }
 
-    /** Kills the JVM and returns the output that was not read before. */
+    /** Kills the JVM and returns its output that has not been read yet. */
     public List<String> end() throws IOException, InterruptedException {
         // Do not use destroyForcibly, which closes the output.
         signal("KILL");
-        if (!process.waitFor(20, TimeUnit.SECONDS)) throw new IOException("the child does not end");
+        if (!process.waitFor(20, TimeUnit.SECONDS)) throw new IOException("the child did not end");
         return out.lines().toList();
     }
 

@@ -14,9 +14,9 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * A program with known loads. Each argument is the name of a load, or a name and a number of threads as in "idle=3". It
- * reads commands from standard input, one per line: "reference" prints the CPU times of its threads and of the process,
- * "churn N" runs N short-lived threads. Each reply ends with a line "done".
+ * A program with known loads. Each argument is the name of a load, or a name and a number of threads, as in "idle=3".
+ * The program reads commands from standard input, one per line: "reference" prints the CPU times of its threads and of
+ * the process, and "churn N" runs N short-lived threads. Each reply ends with a line "done".
  */
 public final class LoadProgram {
     static volatile Object sink;
@@ -72,7 +72,8 @@ public final class LoadProgram {
     }
 
     /**
-     * Prints CPU and user time of each thread, CPU time of the process, and the time of the reading, in nanoseconds.
+     * Prints the CPU and user time of each thread, the CPU time of the process, and the times before and after the
+     * reading, in nanoseconds.
      */
     private static void reference() {
         long before = System.nanoTime();

@@ -129,7 +129,7 @@ public final class KafkaLoad {
                 "offsets.topic.replication.factor", "1",
                 "transaction.state.log.replication.factor", "1",
                 "transaction.state.log.min.isr", "1"));
-        // Without these limits, a soak would fill the disk.
+        // Without these limits, a soak test would fill the disk.
         settings.putAll(Map.of(
                 "log.segment.bytes",
                 String.valueOf(64 << 20),

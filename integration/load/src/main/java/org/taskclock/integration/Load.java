@@ -65,7 +65,7 @@ public final class Load implements LoadMXBean {
         if (errors < 10) e.printStackTrace();
     }
 
-    /** Waits until standard input ends, so that the program does not outlive the soak, and exits. */
+    /** Waits until standard input ends, so that the program does not outlive the soak test, and exits. */
     public static void awaitEnd() throws IOException {
         while (System.in.read() >= 0) {}
         System.exit(0);

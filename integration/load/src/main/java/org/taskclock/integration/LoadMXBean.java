@@ -4,7 +4,7 @@ package org.taskclock.integration;
 
 import java.util.Map;
 
-/** The bean of an engine under load, which the soak reads. */
+/** The bean of an engine under load, which the soak test reads. */
 public interface LoadMXBean {
     String NAME = "org.taskclock.integration:type=Load";
 

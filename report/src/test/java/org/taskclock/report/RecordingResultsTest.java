@@ -13,17 +13,17 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.taskclock.monitor.Interval;
 
-class RecordingPageTest {
+class RecordingResultsTest {
     private static Result singleResult(List<Interval> intervals) {
-        List<Result> results = RecordingPage.results(intervals, Map.of(), List.of());
+        List<Result> results = RecordingResults.of(intervals, Map.of(), List.of());
         assertThat(results).hasSize(1);
         return results.get(0);
     }
 
-    /** Tests pages with one interval per point, and with many. */
+    /** Tests pages with one interval per point and with several. */
     @ParameterizedTest
     @ValueSource(ints = {1, 100, 5000})
-    void shouldAddPoolsUpToTheProcess(int count) {
+    void shouldDrawPoolsThatAddUpToTheProcess(int count) {
         Result result = singleResult(Samples.intervals(count));
         List<Result.Series> pools = result.timelines().get(0).series();
         List<double[]> process =
@@ -60,15 +60,15 @@ class RecordingPageTest {
         assertThat(pool.get(2)).isEqualTo(2); // threads
         assertThat((Double) pool.get(3)).isCloseTo(cpuMillis / 1e3, within(0.001));
         assertThat((Double) pool.get(4)).isCloseTo(count * 0.390, within(0.001)); // user
-        assertThat(pool.get(7)).isEqualTo(69.5); // peak of a single interval, even if a point has many
+        assertThat(pool.get(7)).isEqualTo(69.5); // the peak of a single interval, even if a point has several
         assertThat(pool.get(9)).isEqualTo(80.0); // voluntary per second
         List<Object> virtual = row(result.tables().get(0), "query-#");
         assertThat(virtual.get(2)).isEqualTo(1000);
         assertThat(virtual.get(8)).isNull(); // unknown is not 0
         assertThat(row(result.tables().get(1), "http-nio-8080-exec-2").get(2)).isEqualTo(102);
-        List<Object> ended = row(result.tables().get(0), "threads that are not listed");
-        assertThat(ended.subList(8, 11)).containsOnlyNulls();
-        assertThat((Double) ended.get(3)).isCloseTo(count * 0.030, within(0.001));
+        List<Object> unlisted = row(result.tables().get(0), "(unlisted threads)");
+        assertThat(unlisted.subList(8, 11)).containsOnlyNulls();
+        assertThat((Double) unlisted.get(3)).isCloseTo(count * 0.030, within(0.001));
     }
 
     private static List<Object> row(Result.Table table, String name) {
@@ -84,37 +84,37 @@ class RecordingPageTest {
         assertThat(result.findings()).hasSize(1);
         Result.Finding finding = result.findings().get(0);
         assertThat(finding.verdict()).isEqualTo("yield-storm");
-        // Intervals 30 to 39 and 90 to 119; the gap of a minute is between them.
+        // Intervals 30 to 39 and 90 to 119, with a gap of a minute between them.
         assertThat(finding.source())
                 .isEqualTo("12:00:30 to 12:00:40, 12:02:29 to 12:02:59 UTC, in 40 of 120 intervals");
-        List<double[]> held = series(result.timelines().get(1), "yield-storm");
-        assertThat(held).filteredOn(point -> point[1] == 100).hasSize(40);
-        assertThat(held).filteredOn(point -> point[1] == 0).hasSize(80);
+        List<double[]> points = series(result.timelines().get(1), "yield-storm");
+        assertThat(points).filteredOn(point -> point[1] == 100).hasSize(40);
+        assertThat(points).filteredOn(point -> point[1] == 0).hasSize(80);
         assertThat(finding.text()).isEqualTo("88 % system\nin Thread.yield0");
     }
 
     @Test
-    void shouldMakeOneResultPerProcess() {
+    void shouldCreateOneResultPerProcess() {
         List<Interval> intervals = new ArrayList<>(Samples.intervals(3));
-        for (Interval each : Samples.intervals(2)) {
+        for (Interval interval : Samples.intervals(2)) {
             intervals.add(new Interval(
-                    each.end(),
-                    each.intervalNanos(),
+                    interval.end(),
+                    interval.intervalNanos(),
                     4712,
                     "other.jar",
-                    each.source(),
-                    each.threads(),
-                    each.totals(),
-                    each.diagnoses(),
-                    each.notes()));
+                    interval.source(),
+                    interval.threads(),
+                    interval.totals(),
+                    interval.diagnoses(),
+                    interval.notes()));
         }
-        assertThat(RecordingPage.results(intervals, Map.of(), List.of()))
+        assertThat(RecordingResults.of(intervals, Map.of(), List.of()))
                 .extracting(Result::name)
                 .containsExactly("com.example.Server, pid 4711", "other.jar, pid 4712");
     }
 
     @Test
     void shouldReturnNothingForNoIntervals() {
-        assertThat(RecordingPage.results(List.of(), Map.of(), List.of())).isEmpty();
+        assertThat(RecordingResults.of(List.of(), Map.of(), List.of())).isEmpty();
     }
 }

@@ -14,8 +14,8 @@ import java.util.function.ToLongFunction;
 import org.taskclock.monitor.Interval;
 import org.taskclock.monitor.ThreadUsage;
 
-/** Turns a recording into results, one for each process, that {@link ReportPage} can render. */
-public final class RecordingPage {
+/** Converts a recording to results that {@link ReportPage} can render, one for each process. */
+public final class RecordingResults {
     static final String KIND = "recording";
 
     private static final int MAX_POOLS_DRAWN = 10;
@@ -26,19 +26,19 @@ public final class RecordingPage {
     private final Map<String, String> machine;
     private final List<String> notes;
 
-    private RecordingPage(RecordingSummary summary, Map<String, String> machine, List<String> notes) {
+    private RecordingResults(RecordingSummary summary, Map<String, String> machine, List<String> notes) {
         this.summary = summary;
         this.machine = machine;
         this.notes = notes;
     }
 
     /**
-     * Returns a result for each process. Reads the intervals once, in memory that does not grow with their number.
+     * Returns a result for each process. Reads the intervals once. The memory it needs does not grow with their number.
      *
      * @param machine properties of the machine on which they were recorded
-     * @param notes remarks on the recording, such as damaged parts
+     * @param notes remarks about the recording, such as damaged parts
      */
-    public static List<Result> results(Iterable<Interval> intervals, Map<String, String> machine, List<String> notes) {
+    public static List<Result> of(Iterable<Interval> intervals, Map<String, String> machine, List<String> notes) {
         Map<Integer, RecordingSummary> processes = new LinkedHashMap<>();
         for (Interval interval : intervals) {
             if (interval.intervalNanos() <= 0) continue; // rates would be infinite
@@ -47,7 +47,7 @@ public final class RecordingPage {
                     .add(interval);
         }
         return processes.values().stream()
-                .map(summary -> new RecordingPage(summary, machine, notes).result())
+                .map(summary -> new RecordingResults(summary, machine, notes).result())
                 .toList();
     }
 
@@ -96,7 +96,7 @@ public final class RecordingPage {
 
     private List<String> method() {
         List<String> method = new ArrayList<>();
-        method.add("100 % is one processor in use all the time. "
+        method.add("100 % is one fully used processor. "
                 + (summary.intervalsPerBucket == 1
                         ? "Each point is one interval of the recording."
                         : "Each point is the mean of " + summary.intervalsPerBucket
@@ -111,29 +111,29 @@ public final class RecordingPage {
         List<Result.Timeline> timelines = new ArrayList<>();
         timelines.add(new Result.Timeline(
                 "CPU by pool",
-                "User and system time of the threads of each pool.",
+                "User and system time of each thread pool.",
                 PERCENT,
                 true,
                 pools(pool -> !pool.isVirtual())));
         if (!summary.diagnosisKinds.isEmpty()) {
             List<Result.Series> diagnoses = new ArrayList<>();
             for (String kind : summary.diagnosisKinds) {
-                diagnoses.add(
-                        series(kind, bucket -> 100.0 * bucket.diagnosed.getOrDefault(kind, 0) / bucket.intervals));
+                diagnoses.add(series(
+                        kind, bucket -> 100.0 * bucket.diagnosedIntervals.getOrDefault(kind, 0) / bucket.intervals));
             }
-            timelines.add(new Result.Timeline("When diagnoses held", "", "% of the time", false, diagnoses));
+            timelines.add(new Result.Timeline("Diagnoses over time", "", "% of the time", false, diagnoses));
         }
         List<Result.Series> virtual = pools(RecordingSummary.Pool::isVirtual);
         if (!virtual.isEmpty()) {
             timelines.add(new Result.Timeline(
-                    "CPU of virtual threads", "By name, with each number replaced by #.", PERCENT, true, virtual));
+                    "CPU of virtual threads", "By name, with each number replaced with #.", PERCENT, true, virtual));
         }
         List<Result.Series> totals = new ArrayList<>();
         totals.add(part("process", bucket -> bucket.processNanos));
         if (summary.containerKnown) totals.add(part("container", bucket -> bucket.containerNanos));
         totals.add(part("machine", bucket -> bucket.machineNanos));
         if (summary.throttledNanos > 0) totals.add(part("throttled", bucket -> bucket.throttledNanos));
-        timelines.add(new Result.Timeline("Process, container and machine", "", PERCENT, false, totals));
+        timelines.add(new Result.Timeline("Process, container, and machine", "", PERCENT, false, totals));
         return timelines;
     }
 
@@ -150,7 +150,7 @@ public final class RecordingPage {
         return new Result.Series(name, false, points);
     }
 
-    /** Returns user and system time of each pool with the most CPU time, and of the other pools together. */
+    /** Returns the user and system time of the pools with the most CPU time, and of all other pools together. */
     private List<Result.Series> pools(Predicate<RecordingSummary.Pool> condition) {
         List<RecordingSummary.Pool> pools = summary.pools.values().stream()
                 .filter(condition)
@@ -196,7 +196,7 @@ public final class RecordingPage {
         String note = summary.threadsSeen > threads.size()
                 ? String.format(
                         Locale.ROOT,
-                        "The %d threads with the most CPU time of %,d in total.",
+                        "The %d threads with the most CPU time, of %,d in total.",
                         threads.size(),
                         summary.threadsSeen)
                 : "";
