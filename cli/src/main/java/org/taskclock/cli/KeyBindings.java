@@ -17,6 +17,8 @@ final class KeyBindings {
         LIST_JVMS,
         /** Opens the JVM that is selected in the view. */
         OPEN_JVM,
+        /** Loads the agent, which the user has confirmed. */
+        LOAD_AGENT,
         STEP_BACK,
         STEP_FORWARD,
         JUMP_BACK,
@@ -38,6 +40,7 @@ final class KeyBindings {
             K          hide JVM threads            Space  tag   U  clear tags
             p Z        pause                       d 1-9  interval in seconds
             c          choose another JVM          [ ] { } step through a recording
+            A          load the agent, which shows virtual threads (taskclock detach removes it)
             q F10      quit                        Ctrl-L redraw
 
             CPU%   user + system; 100 % is one processor for the whole interval
@@ -62,6 +65,7 @@ final class KeyBindings {
     static Action handle(ViewState view, String key, int page) {
         if (key.equals("Ctrl-C") || key.equals("F10")) return Action.QUIT;
         if (key.equals("Ctrl-Z")) return Action.SUSPEND;
+        if (view.agentOffer.isAsking()) return view.agentOffer.answer(view, key);
         if (view.prompt != ViewState.Prompt.NONE) return PromptEditor.handle(view, key);
         if (!view.ended) view.message = "";
         if (key.equals("Ctrl-L")) return Action.REDRAW;
@@ -149,6 +153,7 @@ final class KeyBindings {
             case "c" -> {
                 return Action.LIST_JVMS;
             }
+            case "A" -> view.agentOffer.ask(view);
             case "[" -> {
                 return Action.STEP_BACK;
             }

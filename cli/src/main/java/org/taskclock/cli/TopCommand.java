@@ -7,7 +7,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import org.taskclock.monitor.Interval;
 import org.taskclock.monitor.LiveJvm;
@@ -201,6 +203,7 @@ final class TopCommand implements Callable<Integer> {
     private int print(List<LiveJvm> sources, boolean terminal) throws IOException, InterruptedException {
         boolean color = output.isColored() && terminal;
         TopText text = new TopText(color);
+        Set<Integer> offered = new HashSet<>();
         Main.print(output.header());
         long delayNanos = (long) (delay * 1e9);
         long due = System.nanoTime();
@@ -219,6 +222,11 @@ final class TopCommand implements Callable<Integer> {
                     System.err.println("taskclock: " + e.getMessage());
                     sources.remove(s--).close();
                     continue;
+                }
+                if (sources.get(s).canLoadAgent() && !offered.contains(interval.pid())) {
+                    String note = AgentOffer.note(interval);
+                    if (note != null) offered.add(interval.pid());
+                    text.addNote(note);
                 }
                 Main.print(output.format(interval, sort.order(), text));
             }

@@ -20,9 +20,15 @@ final class TopText {
     private static final String RED = "31";
 
     private final boolean color;
+    /** A note that the next interval shows in addition to its own; null for none. */
+    private String note;
 
     TopText(boolean color) {
         this.color = color;
+    }
+
+    void addNote(String text) {
+        note = text;
     }
 
     String format(Interval interval, List<ThreadUsage> threads) {
@@ -50,7 +56,9 @@ final class TopText {
             line(text, RED, "! " + diagnosis.kind() + ": " + diagnosis.text());
             for (String evidence : diagnosis.evidence()) line(text, "", "    " + evidence);
         }
-        for (String note : interval.notes()) line(text, "", "* " + note);
+        for (String each : interval.notes()) line(text, "", "* " + each);
+        if (note != null) line(text, "", "* " + note);
+        note = null;
         line(
                 text,
                 "",

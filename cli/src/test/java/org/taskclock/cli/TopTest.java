@@ -132,6 +132,23 @@ class TopTest {
     }
 
     @Test
+    void shouldSayOnceThatVirtualThreadsNeedTheAgent() throws Exception {
+        assumeThat(Runtime.version().feature())
+                .describedAs("virtual threads require JDK 21")
+                .isGreaterThanOrEqualTo(21);
+        try (LoadJvm virtual = LoadJvm.start("virtual=4")) {
+            String target = Long.toString(virtual.pid());
+            String hint = "; to see them, load the agent: taskclock attach " + target + "\n";
+            String text = runSuccessfully("top", target, "0.4", "3").out();
+            assertThat(text).containsOnlyOnce(hint).containsPattern("\n\\* virtual threads run on [0-9]+ carrier");
+            assertThat(runSuccessfully("top", target, "0.4", "2", "--no-attach").out())
+                    .doesNotContain(hint);
+            assertThat(runSuccessfully("top", target, "0.4", "2", "--csv").out())
+                    .doesNotContain("taskclock attach");
+        }
+    }
+
+    @Test
     void shouldStartAndStopTheDemo() throws Exception {
         CliResult child = CliResult.run("top", "--demo", "0.5", "1");
         assertThat(child.exitCode()).isEqualTo(Main.OK);
