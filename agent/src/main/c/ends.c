@@ -20,7 +20,9 @@ static void JNICALL on_end(jvmtiEnv *source, JNIEnv *env, jthread thread) {
     (void)source;
     int64_t cpu = clock_functions->nowCpuNanos(), user = clock_functions->nowUserNanos();
     if (cpu < 0) return;
-    jlong values[] = {SYSCALL(__NR_gettid), cpu, user, reported.cpu, reported.user};
+    jlong ticks = clock_functions->clockNanos((int32_t)OWN_PROF);
+    jlong user_ticks = clock_functions->clockNanos((int32_t)OWN_VIRT);
+    jlong values[] = {SYSCALL(__NR_gettid), cpu, user, reported.cpu, reported.user, ticks, user_ticks};
     reported.cpu = cpu;
     reported.user = user;
     report_thread_end(env, thread, values, sizeof values / sizeof *values);

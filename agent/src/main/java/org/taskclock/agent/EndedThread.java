@@ -12,6 +12,8 @@ package org.taskclock.agent;
  * @param userNanos the user time at the end
  * @param earlierCpuNanos the part of {@code cpuNanos} that earlier Java threads have reported
  * @param earlierUserNanos the same for {@code userNanos}
+ * @param tickNanos the kernel's ticks during the thread
+ * @param userTickNanos the part of {@code tickNanos} in user mode
  */
 record EndedThread(
         String name,
@@ -20,9 +22,12 @@ record EndedThread(
         long cpuNanos,
         long userNanos,
         long earlierCpuNanos,
-        long earlierUserNanos) {
+        long earlierUserNanos,
+        long tickNanos,
+        long userTickNanos) {
     /** Reads the values that ends.c reports. */
     static EndedThread of(String name, long id, long[] values) {
-        return new EndedThread(name, id, (int) values[0], values[1], values[2], values[3], values[4]);
+        return new EndedThread(
+                name, id, (int) values[0], values[1], values[2], values[3], values[4], values[5], values[6]);
     }
 }

@@ -24,9 +24,23 @@ final class PoolTimes {
      */
     private record Sample(String pool, long id, long cpu, long user, long countedCpu, long countedUser) {}
 
+    /**
+     * The threads of a pool that were never read before they ended. Most of them see no tick of the kernel, so only the
+     * ticks of all of them tell user from system time.
+     */
+    private static final class ShortLived {
+        long cpu;
+        long ticks;
+        long userTicks;
+        /** The user time that was added to the pool. */
+        long user;
+    }
+
     private final Map<String, ExitSummary.Pool> pools = new TreeMap<>();
     /** By kernel id. */
     private final Map<Integer, Sample> lastSamples = new HashMap<>();
+    /** By pool. */
+    private final Map<String, ShortLived> shortLived = new HashMap<>();
 
     Map<String, ExitSummary.Pool> pools() {
         return pools;
@@ -51,6 +65,14 @@ final class PoolTimes {
             if (!isUnknown && !endedIds.contains(row.getId())) addLive(row);
         }
         lastSamples.keySet().retainAll(alive);
+        shortLived.forEach(this::splitTime);
+    }
+
+    private void splitTime(String name, ShortLived threads) {
+        if (threads.ticks <= 0) return;
+        long user = (long) ((double) threads.cpu * Math.min(threads.userTicks, threads.ticks) / threads.ticks);
+        pools.get(name).userNanos += user - threads.user;
+        threads.user = user;
     }
 
     private void addLive(ThreadTable.Row row) {
@@ -76,7 +98,14 @@ final class PoolTimes {
             last = new Sample("", thread.id(), thread.earlierCpuNanos(), thread.earlierUserNanos(), 0, 0);
         long cpu = last == null ? thread.cpuNanos() : Math.max(thread.cpuNanos(), last.cpu);
         long user = last == null ? thread.userNanos() : Math.max(thread.userNanos(), last.user);
-        add(poolName(thread.name()), thread.name(), thread.id(), thread.tid(), cpu, user, last);
+        String pool = poolName(thread.name());
+        add(pool, thread.name(), thread.id(), thread.tid(), cpu, user, last);
+        if (last != null) return;
+        ShortLived threads = shortLived.computeIfAbsent(pool, name -> new ShortLived());
+        threads.cpu += cpu;
+        threads.ticks += Math.max(0, thread.tickNanos());
+        threads.userTicks += Math.max(0, thread.userTickNanos());
+        threads.user += user;
     }
 
     /** Adds the time since the last reading of the same thread, or all its time if {@code last} is null. */

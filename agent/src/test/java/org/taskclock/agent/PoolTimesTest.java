@@ -16,7 +16,7 @@ class PoolTimesTest {
     }
 
     private static EndedThread ended(String name, long id, int tid, long cpu, long user) {
-        return new EndedThread(name, id, tid, cpu, user, 0, 0);
+        return new EndedThread(name, id, tid, cpu, user, 0, 0, 0, 0);
     }
 
     private void update(List<ThreadTable.Row> rows, EndedThread... ended) {
@@ -78,11 +78,11 @@ class PoolTimesTest {
         assertPool("main", 1, 1_200, 800);
 
         EndedThread first = ended("attached-1", 31, 101, 300, 200);
-        EndedThread second = new EndedThread("attached-2", 32, 101, 700, 500, 300, 200);
+        EndedThread second = new EndedThread("attached-2", 32, 101, 700, 500, 300, 200, 0, 0);
         update(List.of(row("DestroyJavaVM", 30, 100, 1_200, 800)), first, second);
         assertPool("attached-#", 1, 700, 500);
         // Nobody saw the first one.
-        update(List.of(), new EndedThread("late", 33, 102, 900, 800, 600, 500));
+        update(List.of(), new EndedThread("late", 33, 102, 900, 800, 600, 500, 0, 0));
         assertPool("late", 1, 300, 300);
     }
 
@@ -96,5 +96,22 @@ class PoolTimesTest {
         update(List.of(row("third", 14, 102, 40, 30)), ended("second", 13, 102, 900, 800));
         assertPool("second", 1, 900, 800);
         assertPool("third", 1, 40, 30);
+    }
+
+    /** Three of four threads saw no tick, so their clocks say that they only ran in user mode. */
+    @Test
+    void shouldSplitTheTimeOfShortThreadsByAllTheirTicks() {
+        update(
+                List.of(),
+                new EndedThread("short-1", 11, 101, 1_000, 1_000, 0, 0, 0, 0),
+                new EndedThread("short-2", 12, 102, 1_000, 0, 0, 0, 4_000, 0));
+        assertPool("short-#", 2, 2_000, 0);
+        update(
+                List.of(row("short-5", 15, 105, 10_000, 9_000)),
+                new EndedThread("short-3", 13, 103, 1_000, 1_000, 0, 0, 0, 0),
+                new EndedThread("short-4", 14, 104, 1_000, 1_000, 0, 0, 4_000, 4_000));
+        assertPool("short-#", 5, 14_000, 11_000);
+        update(List.of());
+        assertPool("short-#", 5, 14_000, 11_000);
     }
 }
