@@ -112,7 +112,7 @@ class TimeTest {
     static final class ShortThreads {
         static final int THREADS = 1_000;
         private static final long NANOS = 1_000_000;
-        private static volatile long sink;
+        private static long sink;
 
         private ShortThreads() {}
 
