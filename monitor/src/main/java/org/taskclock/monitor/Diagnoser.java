@@ -24,7 +24,7 @@ final class Diagnoser {
     private static final String YIELD_STORM = "yield-storm";
 
     /** Of the carriers' CPU time. */
-    private static final double MIN_SCHEDULING_SHARE = 0.25;
+    private static final double MIN_SCHEDULING_SHARE = 0.4;
 
     /** Per second. Yields do not count as voluntary context switches. */
     private static final double FEW_SWITCHES = 100;
