@@ -77,13 +77,14 @@ final class PoolTimes {
 
     private void addLive(ThreadTable.Row row) {
         Sample last = lastSamples.get(row.getTid());
-        // A Java thread that is about to end is no longer listed as one. Its user time was read in another way.
-        boolean isEnding = last != null && last.id >= 0 && row.getId() < 0;
-        long user = isEnding ? Math.max(last.user, row.getUserNanos()) : row.getUserNanos();
         // The kernel reuses thread ids.
-        if (last != null && (last.cpu > row.getCpuNanos() || last.user > user)) last = null;
-        // The main thread gets this name when main returns. It keeps its kernel id.
-        boolean keepsPool = last != null && (isEnding || row.getName().equals("DestroyJavaVM"));
+        if (last != null && last.cpu > row.getCpuNanos()) last = null;
+        // The user time at the end of a Java thread was read in another way, which may have given more.
+        long user = last == null ? row.getUserNanos() : Math.max(last.user, row.getUserNanos());
+        // The main thread gets this name when main returns. It keeps its kernel id. A Java thread that is about to end
+        // is no longer listed as one.
+        boolean keepsPool = last != null
+                && (row.getName().equals("DestroyJavaVM") || (row.getId() < 0 && last.id >= 0));
         String pool = keepsPool ? last.pool : poolName(row.getName());
         add(pool, row.getName(), row.getId(), row.getTid(), row.getCpuNanos(), user, last);
     }
