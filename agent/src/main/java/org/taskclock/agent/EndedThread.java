@@ -3,8 +3,8 @@
 package org.taskclock.agent;
 
 /**
- * A platform thread that has ended. The times are those of its kernel thread, which may have had an earlier Java thread:
- * a native thread can attach to the JVM many times.
+ * A platform thread that has ended. The times are those of its kernel thread, which may have had an earlier Java
+ * thread: a native thread can attach to the JVM many times.
  *
  * @param id the Java id
  * @param tid the kernel's id

@@ -17,8 +17,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * A file with the CPU time of the process by thread name, written when the process exits. A thread's clock ends with
- * the thread, so all threads are sampled once a second, and each Java thread once more at its end. The CPU time of other
- * threads after their last sample is included only in the process total.
+ * the thread, so all threads are sampled once a second, and each Java thread once more at its end. The CPU time of
+ * other threads after their last sample is included only in the process total.
  */
 final class ExitSummary {
     /** The threads whose names differ only in their numbers. */

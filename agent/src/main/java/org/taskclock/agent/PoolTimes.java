@@ -54,15 +54,21 @@ final class PoolTimes {
      */
     void update(ThreadTable.Row[] rows, List<EndedThread> ended) {
         Set<Long> endedIds = new HashSet<>();
+        Map<Integer, Long> endedNanos = new HashMap<>();
         for (EndedThread thread : ended) {
             addEnded(thread);
             endedIds.add(thread.id());
+            endedNanos.merge(thread.tid(), thread.cpuNanos(), Math::max);
         }
         Set<Integer> alive = new HashSet<>();
         for (ThreadTable.Row row : rows) {
             alive.add(row.getTid());
             boolean isUnknown = row.getCpuNanos() < 0 || row.getName().equals(ThreadTable.ENDED);
-            if (!isUnknown && !endedIds.contains(row.getId())) addLive(row);
+            // Such a thread was read before it ended, and perhaps before it was listed as a Java thread.
+            boolean hasEnded = row.getId() < 0
+                    ? row.getCpuNanos() <= endedNanos.getOrDefault(row.getTid(), -1L)
+                    : endedIds.contains(row.getId());
+            if (!isUnknown && !hasEnded) addLive(row);
         }
         lastSamples.keySet().retainAll(alive);
         shortLived.forEach(this::splitTime);
@@ -83,8 +89,8 @@ final class PoolTimes {
         long user = last == null ? row.getUserNanos() : Math.max(last.user, row.getUserNanos());
         // The main thread gets this name when main returns. It keeps its kernel id. A Java thread that is about to end
         // is no longer listed as one.
-        boolean keepsPool = last != null
-                && (row.getName().equals("DestroyJavaVM") || (row.getId() < 0 && last.id >= 0));
+        boolean keepsPool =
+                last != null && (row.getName().equals("DestroyJavaVM") || (row.getId() < 0 && last.id >= 0));
         String pool = keepsPool ? last.pool : poolName(row.getName());
         add(pool, row.getName(), row.getId(), row.getTid(), row.getCpuNanos(), user, last);
     }

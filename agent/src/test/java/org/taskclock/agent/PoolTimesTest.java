@@ -26,7 +26,8 @@ class PoolTimesTest {
     private void assertPool(String name, int threads, long cpu, long user) {
         ExitSummary.Pool pool = times.pools().get(name);
         assertThat(pool).as(name).isNotNull();
-        assertThat(List.of((long) pool.threads, pool.cpuNanos, pool.userNanos)).containsExactly((long) threads, cpu, user);
+        assertThat(List.of((long) pool.threads, pool.cpuNanos, pool.userNanos))
+                .containsExactly((long) threads, cpu, user);
         assertThat(pool.isJava).isTrue();
     }
 
@@ -54,6 +55,15 @@ class PoolTimesTest {
         update(List.of(row("worker-1-native", -1, 101, 1_010, 600)));
         assertPool("worker-#", 1, 1_010, 700);
         assertThat(times.pools()).hasSize(1);
+    }
+
+    /** A thread that starts and ends during the reading is not listed as a Java thread, but read. */
+    @Test
+    void shouldCountAThreadOnceThatStartsAndEndsDuringTheReading() {
+        update(List.of(row("worker-1", -1, 101, 400, 300)), ended("worker-1", 11, 101, 1_000, 700));
+        assertPool("worker-#", 1, 1_000, 700);
+        update(List.of());
+        assertPool("worker-#", 1, 1_000, 700);
     }
 
     /** The list of Java threads is older than the times. */

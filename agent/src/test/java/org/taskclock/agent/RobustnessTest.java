@@ -537,8 +537,9 @@ class RobustnessTest {
                 .assertSilent();
         try (Stream<Path> files = Files.list(summaries)) {
             String json = Files.readString(files.findFirst().orElseThrow());
-            Matcher pool = Pattern.compile("\"name\":\"short-#\",\"example\":\"short-0\",\"java\":true,\"threads\":(\\d+),"
-                            + "\"cpuNanos\":(\\d+)")
+            Matcher pool = Pattern.compile(
+                            "\"name\":\"short-#\",\"example\":\"short-0\",\"java\":true,\"threads\":(\\d+),"
+                                    + "\"cpuNanos\":(\\d+)")
                     .matcher(json);
             assertThat(pool.find()).as(json).isTrue();
             assertThat(pool.group(1)).isEqualTo("2000");

@@ -100,7 +100,10 @@ final class AgentOffer {
         TableModel.Row row = view.selected();
         int pid = row == null ? 0 : row.thread().pid();
         if (carriers.isEmpty()) view.message = "There is no need for the agent, or it cannot be loaded";
-        else asking = carriers.containsKey(pid) ? pid : carriers.keySet().iterator().next();
+        else
+            asking = carriers.containsKey(pid)
+                    ? pid
+                    : carriers.keySet().iterator().next();
     }
 
     String question() {

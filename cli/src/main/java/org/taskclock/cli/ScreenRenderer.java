@@ -47,8 +47,7 @@ final class ScreenRenderer {
     private List<AttributedString> draw() {
         int header = headerHeight(view, height);
         List<StyledLine> top = HeaderRenderer.draw(view, styles, width);
-        if (view.agentOffer.height() > 0)
-            top.add(new StyledLine(styles).add(styles.title(), view.agentOffer.line()));
+        if (view.agentOffer.height() > 0) top.add(new StyledLine(styles).add(styles.title(), view.agentOffer.line()));
         for (int i = 0; i < header - 1; i++) add(top.get(i));
         if (header > 0) add(diagnosis());
         int page = pageHeight(view, height);

@@ -28,8 +28,7 @@ final class TargetJvm {
     private static final Pattern YIELD_MODE = Pattern.compile("yield=([a-z]+)");
 
     /** In the agent's reply, if it cannot change how it treats Thread.yield. */
-    private static final Pattern YIELD_REFUSAL =
-            Pattern.compile("(?:^failed: |unavailable: (?=yield: ))([^;]+)");
+    private static final Pattern YIELD_REFUSAL = Pattern.compile("(?:^failed: |unavailable: (?=yield: ))([^;]+)");
 
     private static final long TIMEOUT_MILLIS = 20_000;
 

@@ -149,7 +149,9 @@ class TimeTest {
     @Test
     void shouldReportThreadsThatEndSoon() throws IOException, InterruptedException {
         Process process = start(JAVA, "-cp", CLASS_PATH, ShortThreads.class.getName());
-        String[] expected = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip().split(" ", -1);
+        String[] expected = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8)
+                .strip()
+                .split(" ", -1);
         String err = new String(process.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
         assertThat(CliResult.exitCode(process)).as(err).isZero();
         JsonObject jvm = json().getAsJsonArray("jvms").get(0).getAsJsonObject();
@@ -162,7 +164,10 @@ class TimeTest {
         for (JsonElement pool : jvm.getAsJsonArray("pools"))
             pools += pool.getAsJsonObject().get("cpuNanos").getAsLong();
         // The rest is that of threads that the JVM itself has ended, and of its start and exit.
-        assertThat(pools).isBetween(jvm.get("cpuNanos").getAsLong() * 3 / 4, jvm.get("cpuNanos").getAsLong());
+        assertThat(pools)
+                .isBetween(
+                        jvm.get("cpuNanos").getAsLong() * 3 / 4,
+                        jvm.get("cpuNanos").getAsLong());
     }
 
     private static void assertShortThreads(JsonObject pool, long nanos) {

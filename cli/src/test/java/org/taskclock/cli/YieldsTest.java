@@ -123,12 +123,15 @@ class YieldsTest {
     private static AgentReport report(
             long seconds, long yields, long yieldNanos, String yielders, long siteYields, long virtualYields)
             throws IOException {
-        return AgentReport.parse("{pools: [], virtualThreads: [], carriers: [], health: {features: []}, yieldMode: count,"
-                + "elapsedNanos: " + seconds * 1_000_000_000 + ", platformYields: " + yields + ", virtualYields: "
-                + virtualYields + ", platformYieldNanos: " + yieldNanos + ", yielders: [" + yielders
-                + "], yieldSites: [{yields: " + siteYields + ", virtualYields: 0, stack: [a]}, {yields: " + siteYields
-                + ", virtualYields: 0, stack: [b]}, {yields: " + 2 * virtualYields + ", virtualYields: "
-                + 2 * virtualYields + ", stack: [c]}]}");
+        return AgentReport.parse(
+                "{pools: [], virtualThreads: [], carriers: [], health: {features: []}, yieldMode: count,"
+                        + "elapsedNanos: " + seconds * 1_000_000_000 + ", platformYields: " + yields
+                        + ", virtualYields: "
+                        + virtualYields + ", platformYieldNanos: " + yieldNanos + ", yielders: [" + yielders
+                        + "], yieldSites: [{yields: " + siteYields + ", virtualYields: 0, stack: [a]}, {yields: "
+                        + siteYields
+                        + ", virtualYields: 0, stack: [b]}, {yields: " + 2 * virtualYields + ", virtualYields: "
+                        + 2 * virtualYields + ", stack: [c]}]}");
     }
 
     @Test
@@ -205,7 +208,10 @@ class YieldsTest {
                     CliResult.run("check", pid, "--yields", "1/s", "--for", "100ms"))) {
                 assertThat(child.exitCode()).isEqualTo(Main.FAILED);
                 assertThat(child.out()).isEmpty();
-                assertThat(child.err()).startsWith(reason).contains("/nonexistent").hasLineCount(1);
+                assertThat(child.err())
+                        .startsWith(reason)
+                        .contains("/nonexistent")
+                        .hasLineCount(1);
             }
         }
     }

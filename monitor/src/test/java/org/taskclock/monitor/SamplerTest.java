@@ -302,7 +302,8 @@ class SamplerTest {
                 Sampler sampler = Sampler.of(load.pid())) {
             Diagnosis found = find(sampler, d -> d.kind().equals("yield-storm"));
             assertThat(found.text()).startsWith("virtual threads on");
-            assertThat(found.evidence()).contains("to count the yields by call site, run taskclock yields " + load.pid());
+            assertThat(found.evidence())
+                    .contains("to count the yields by call site, run taskclock yields " + load.pid());
         }
         try (LoadJvm load = LoadJvm.start("virtual-hog");
                 Sampler sampler = Sampler.of(load.pid())) {
