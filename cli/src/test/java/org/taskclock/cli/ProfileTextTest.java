@@ -55,14 +55,15 @@ class ProfileTextTest {
 
     @Test
     void shouldPrintAFlameGraph() {
-        assertThat(String.join("\n", FlameText.of(PROFILE, 65))).isEqualTo("""
-                 total   self
-                 100.0    0.0  |||||||||||||||||||| all
-                 100.0    0.0  |||||||||||||||||||| Thread.run
-                  90.0    0.0  ||||||||||||||||||   - Worker.loop
-                  60.0   60.0  ||||||||||||           - Hot.spin
-                  30.0   30.0              ||||||     - Hot.other
-                  10.0   10.0                    || - ?[31mevil""");
+        assertThat(FlameText.of(PROFILE, 65))
+                .containsExactly(
+                        " total   self",
+                        " 100.0    0.0  |||||||||||||||||||| all",
+                        " 100.0    0.0  |||||||||||||||||||| Thread.run",
+                        "  90.0    0.0  ||||||||||||||||||   - Worker.loop",
+                        "  60.0   60.0  ||||||||||||           - Hot.spin",
+                        "  30.0   30.0              ||||||     - Hot.other",
+                        "  10.0   10.0                    || - ?[31mevil");
     }
 
     @Test

@@ -23,11 +23,10 @@ final class JfrSamples extends JfrConverter {
         this.periodNanos = periodNanos;
     }
 
-    /** Returns the samples of the CPU-time sampler, or else those of the execution sampler. */
+    /** Returns the samples of the CPU-time sampler, or else those of all samplers. */
     static List<StackSource.Sample> read(Path file, boolean cpuTime, long periodNanos) throws IOException {
         Arguments arguments = new Arguments();
         arguments.cpuTime = cpuTime;
-        arguments.cpu = !cpuTime;
         arguments.threads = true;
         arguments.dot = true;
         arguments.norm = true;

@@ -70,7 +70,7 @@ public final class ProfileSelection {
         for (ThreadUsage thread : found) {
             tids.add(thread.tid());
             if (thread.javaId() > 0) javaIds.add(thread.javaId());
-            hasJavaThreads |= thread.javaId() > 0;
+            hasJavaThreads |= isJava(thread);
             hasCarriers |= isCarrier(thread);
         }
         ThreadUsage first = found.get(0);
@@ -88,6 +88,10 @@ public final class ProfileSelection {
 
     private static boolean isCarrier(ThreadUsage thread) {
         return thread.kind() == ThreadUsage.Kind.CARRIER;
+    }
+
+    static boolean isJava(ThreadUsage thread) {
+        return thread.kind() == ThreadUsage.Kind.JAVA || isCarrier(thread);
     }
 
     private List<ThreadUsage> findThreads(long pid, List<ThreadUsage> threads) throws ProfileException {

@@ -214,7 +214,7 @@ public final class Profiler {
             if (!selection.includes(thread)) continue;
             cpu += thread.cpuNanos();
             user += thread.userNanos();
-            if (thread.javaId() == 0) jvmThreads += thread.cpuNanos();
+            if (!ProfileSelection.isJava(thread)) jvmThreads += thread.cpuNanos();
         }
         if (selection.isAll()) {
             cpu = interval.totals().processNanos();

@@ -18,9 +18,12 @@ interface StackSource {
      * @param cpuNanos the CPU time that these samples stand for
      */
     record Sample(String thread, int tid, long javaId, List<String> frames, long samples, long cpuNanos) {
+        /** VirtualThread.run is called by a few methods of Continuation. */
+        private static final int OUTER_FRAMES = 8;
+
         /** Returns whether this is a virtual thread, whose stack was sampled without that of its carrier. */
         boolean isVirtual() {
-            return !frames.isEmpty() && frames.stream().limit(3).anyMatch(f -> f.startsWith("java.lang.VirtualThread."));
+            return frames.stream().limit(OUTER_FRAMES).anyMatch(frame -> frame.startsWith("java.lang.VirtualThread."));
         }
     }
 

@@ -4,6 +4,7 @@ package org.taskclock.monitor;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -21,7 +22,9 @@ final class ThreadDumpSource implements StackSource {
     private static final long PAUSE_FACTOR = 19;
 
     private static final Pattern CPU = Pattern.compile(" cpu=(\\d+)\\.(\\d\\d)ms ");
-    private static final Pattern FRAME = Pattern.compile("\tat (?:[^(/]*/)*([^(]+)\\(");
+    private static final Pattern FRAME = Pattern.compile("\tat ([^(]+)\\(");
+    /** The rest of the name of a lambda's class, which differs in each JVM. */
+    private static final Pattern LAMBDA = Pattern.compile("(?<=\\$\\$Lambda)[^.]+");
 
     private final long pid;
     private final AttachClient jvm;
@@ -94,15 +97,27 @@ final class ThreadDumpSource implements StackSource {
             Long before = cpuNanos.put(entry.tid(), nanos);
             long used = before == null ? 0 : nanos - before;
             // A thread that waits now has used the time somewhere else.
-            if (used <= 0 || !entry.text().contains("java.lang.Thread.State: RUNNABLE")) continue;
-            samples.add(new Sample(entry.name(), entry.tid(), entry.javaId(), frames(entry.text()), 1, used));
+            if (used <= 0 || !isRunning(entry.text())) continue;
+            List<String> frames = frames(entry.text());
+            // The compilers and the attach listener have no Java frames.
+            if (!frames.isEmpty()) samples.add(new Sample(entry.name(), entry.tid(), entry.javaId(), frames, 1, used));
         }
     }
 
-    /** Returns the frames of the first stack, outermost first. */
+    /** A carrier of a virtual thread has no state. */
+    private static boolean isRunning(String entry) {
+        return entry.contains("java.lang.Thread.State: RUNNABLE") || entry.contains("Carrying virtual thread #");
+    }
+
+    /** Returns the frames, outermost first. Those of a virtual thread follow those of its carrier. */
     static List<String> frames(String entry) {
+        int mounted = Math.max(0, entry.indexOf("Mounted virtual thread #"));
         List<String> frames = new ArrayList<>();
-        for (Matcher frame = FRAME.matcher(entry); frame.find(); ) frames.add(0, frame.group(1) + "_[j]");
+        for (String part : new String[] {entry.substring(mounted), entry.substring(0, mounted)}) {
+            for (Matcher frame = FRAME.matcher(part); frame.find(); )
+                frames.add(LAMBDA.matcher(frame.group(1)).replaceAll("") + "_[j]");
+        }
+        Collections.reverse(frames);
         return frames;
     }
 

@@ -39,7 +39,7 @@ class ProfileTest {
         List<StackSource.Sample> samples = AsyncProfilerSource.parse(collapsed, 10 * MILLISECOND);
         assertThat(samples)
                 .extracting(StackSource.Sample::thread)
-                .containsExactly("main", "a;b]", "GC Thread#0", "idle");
+                .containsExactly("main", "a;b] tid=7]", "GC Thread#0", "idle");
         assertThat(samples.get(0))
                 .isEqualTo(new StackSource.Sample(
                         "main", 12, 0, List.of("a.B.run_[j]", "a.B.hot_[i]"), 3, 30 * MILLISECOND));
@@ -53,11 +53,37 @@ class ProfileTest {
                    java.lang.Thread.State: RUNNABLE
                 \tat java.lang.Object.wait0(java.base@25/Native Method)
                 \t- locked <0x1> (a java.lang.Object)
-                \tat app//a.B$1.hot(B.java:7)
+                \tat a.B$1.hot(B.java:7)
+                \tat a.B$$Lambda$14/0x0000000800c03000.run(Unknown Source)
+                \tat a.B$$Lambda/0x0000000800c03000.run(Unknown Source)
                 \tat java.lang.Thread.run(java.base@25/Thread.java:840)
                 """;
         assertThat(ThreadDumpSource.frames(entry))
-                .containsExactly("java.lang.Thread.run_[j]", "a.B$1.hot_[j]", "java.lang.Object.wait0_[j]");
+                .containsExactly(
+                        "java.lang.Thread.run_[j]",
+                        "a.B$$Lambda.run_[j]",
+                        "a.B$$Lambda.run_[j]",
+                        "a.B$1.hot_[j]",
+                        "java.lang.Object.wait0_[j]");
+    }
+
+    @Test
+    void shouldAppendTheStackOfAVirtualThreadToThatOfItsCarrier() {
+        String entry = """
+                "ForkJoinPool-1-worker-1" #23 [7790] daemon prio=5 os_prio=0 cpu=2730.36ms elapsed=8.41s tid=0x1  [0x1]
+                   Carrying virtual thread #22
+                \tat jdk.internal.vm.Continuation.run(java.base@25.0.3/Continuation.java:254)
+                \tat java.util.concurrent.ForkJoinWorkerThread.run(java.base@25.0.3/ForkJoinWorkerThread.java:187)
+                   Mounted virtual thread #22
+                \tat a.B.hot(B.java:2)
+                \tat java.lang.VirtualThread.run(java.base@25.0.3/VirtualThread.java:460)
+                """;
+        assertThat(ThreadDumpSource.frames(entry))
+                .containsExactly(
+                        "java.util.concurrent.ForkJoinWorkerThread.run_[j]",
+                        "jdk.internal.vm.Continuation.run_[j]",
+                        "java.lang.VirtualThread.run_[j]",
+                        "a.B.hot_[j]");
     }
 
     @Test
