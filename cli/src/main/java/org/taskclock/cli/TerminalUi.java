@@ -55,6 +55,7 @@ final class TerminalUi {
     private final BlockingQueue<Event> events = new LinkedBlockingQueue<>();
     private final QueryExecutor queries = new QueryExecutor(events);
     private final ViewState view = new ViewState();
+    private final ProfileRunner profiles = new ProfileRunner(events);
     private List<IntervalSource> sources;
     private final List<IntervalSource> openedSources = new ArrayList<>();
     private final int count;
@@ -103,6 +104,7 @@ final class TerminalUi {
             ui.tty.close();
             ui.printLastScreen();
             ui.queries.shutdown();
+            ui.profiles.close();
             for (IntervalSource source : ui.openedSources) source.close();
         }
         return new Outcome(true, ui.endReason);
@@ -244,6 +246,7 @@ final class TerminalUi {
             }
             case RESCHEDULE -> due = System.nanoTime() + (view.paused ? 0 : (long) (view.intervalSeconds * 1e9));
             case STACKS -> showStacks();
+            case PROFILE -> profile();
             case LIST_JVMS -> {
                 view.jvms = List.of();
                 view.scroll = 0;
@@ -258,6 +261,18 @@ final class TerminalUi {
         }
         // The list was closed without a choice.
         if (isChoice() && view.page == ViewState.Page.TABLE && !opening) quit = true;
+        if (view.page != ViewState.Page.PROFILE) profiles.cancel();
+    }
+
+    private void profile() {
+        TableModel.Row row = view.selected();
+        if (view.ended || view.isRecording) {
+            view.message = view.ended ? "The process has exited." : "Stacks are not recorded.";
+            return;
+        }
+        view.scroll = 0;
+        view.page = ViewState.Page.PROFILE;
+        view.profile = profiles.start(findSource(row.thread().pid()), row);
     }
 
     private void showStacks() {
