@@ -3,7 +3,6 @@
 package org.taskclock.cli;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.Callable;
@@ -16,9 +15,9 @@ import org.taskclock.monitor.Profiler;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 @Command(
@@ -65,8 +64,8 @@ final class ProfileCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
-    @Parameters(index = "0", paramLabel = "PID|NAME", description = "Process id, or part of a program's name.")
-    private String jvm;
+    @Mixin
+    private JvmOption jvm;
 
     @Option(
             names = "--for",
@@ -130,7 +129,7 @@ final class ProfileCommand implements Callable<Integer> {
         // From here on, Ctrl-C ends the profile and prints what was sampled.
         TerminationSignal termination = new TerminationSignal();
         try {
-            long pid = JvmSelector.select(jvm, true);
+            long pid = jvm.select();
             Profiler.Settings settings =
                     new Profiler.Settings(selection(), source, library, duration, period.toNanos());
             return print(Profiler.run(pid, settings, termination::sleep));
@@ -159,11 +158,11 @@ final class ProfileCommand implements Callable<Integer> {
         boolean toStandardOutput = output != null && output.toString().equals("-");
         if (output != null) {
             String page = ProfilePage.of(profile, spec.commandLine().getParseResult().originalArgs());
-            if (toStandardOutput) Main.print(page, StandardCharsets.UTF_8);
+            if (toStandardOutput) Main.printUtf8(page);
             else ReportCommand.write(output, page);
         }
         if (toStandardOutput) return Main.OK;
-        if (json) Main.print(ProfileJson.of(profile));
+        if (json) Main.printUtf8(ProfileJson.of(profile));
         else Main.print(ProfileText.of(profile, flame, limit, ProfileText.WIDTH));
         if (output != null) System.err.println("taskclock: " + output + ": open it in a browser");
         return Main.OK;
