@@ -15,10 +15,10 @@ import org.taskclock.monitor.ProfileSource;
 import org.taskclock.monitor.Profiler;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 @Command(
@@ -65,8 +65,8 @@ final class ProfileCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
-    @Parameters(index = "0", paramLabel = "PID|NAME", description = "Process id, or part of a program's name.")
-    private String jvm;
+    @Mixin
+    private JvmOption jvm;
 
     @Option(
             names = "--for",
@@ -122,7 +122,7 @@ final class ProfileCommand implements Callable<Integer> {
     private boolean json;
 
     @Override
-    public Integer call() throws IOException, InterruptedException {
+    public Integer call() throws IOException {
         check("--for", duration, MIN_DURATION, MAX_DURATION, "100ms to 1h");
         check("--every", period, MIN_PERIOD, MAX_PERIOD, "1ms to 1s");
         if (limit < 0) throw new ParameterException(spec.commandLine(), "--limit " + limit + ": must not be negative");
@@ -130,7 +130,7 @@ final class ProfileCommand implements Callable<Integer> {
         // From here on, Ctrl-C ends the profile and prints what was sampled.
         TerminationSignal termination = new TerminationSignal();
         try {
-            long pid = JvmSelector.select(jvm, true);
+            long pid = jvm.select();
             Profiler.Settings settings =
                     new Profiler.Settings(selection(), source, library, duration, period.toNanos());
             return print(Profiler.run(pid, settings, termination::sleep));
@@ -163,7 +163,7 @@ final class ProfileCommand implements Callable<Integer> {
             else ReportCommand.write(output, page);
         }
         if (toStandardOutput) return Main.OK;
-        if (json) Main.print(ProfileJson.of(profile));
+        if (json) Main.printUtf8(ProfileJson.of(profile));
         else Main.print(ProfileText.of(profile, flame, limit, ProfileText.WIDTH));
         if (output != null) System.err.println("taskclock: " + output + ": open it in a browser");
         return Main.OK;
