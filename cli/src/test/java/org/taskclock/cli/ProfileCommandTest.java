@@ -334,6 +334,16 @@ class ProfileCommandTest {
     }
 
     @Test
+    void shouldBeInHelpManPageAndCompletion() throws Exception {
+        assertThat(CliResult.run("--help").out()).contains("  profile  ");
+        assertThat(CliResult.run("profile", "--help").out())
+                .contains("auto, async-profiler, jfr, stacks", "--flame", "--every=TIME");
+        assertThat(CliResult.run("completion", "bash").out()).contains("\"async-profiler\" \"jfr\" \"stacks\"");
+        assertThat(Files.readString(Path.of(System.getProperty("cli.jar")).resolveSibling("taskclock.1")))
+                .contains(".SH taskclock profile", "\\-\\-async\\-profiler");
+    }
+
+    @Test
     void shouldNameWhatIsWrong() throws Exception {
         try (Target target = new Target("-XX:+DisableAttachMechanism")) {
             CliResult refused = profile(target, "auto", "--for", "1s");

@@ -222,7 +222,7 @@ public final class Profiler {
             if (!selection.includes(thread)) continue;
             cpu += thread.cpuNanos();
             user += thread.userNanos();
-            if (!ProfileSelection.isJava(thread)) jvmThreads += thread.cpuNanos();
+            if (thread.tid() != 0 && !ProfileSelection.isJava(thread)) jvmThreads += thread.cpuNanos();
         }
         if (selection.isAll()) {
             cpu = interval.totals().processNanos();
