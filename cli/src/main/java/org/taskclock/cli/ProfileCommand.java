@@ -34,10 +34,10 @@ import picocli.CommandLine.Spec;
         footer = {
             "",
             "Examples:",
-            "  taskclock profile 4711                            hot methods of all threads",
-            "  taskclock profile orders --thread orders-worker-1 of one thread",
-            "  taskclock profile 4711 --pool http --flame        flame graph of a thread pool",
-            "  taskclock profile 4711 --for 30s -o flame.html    flame graph for a browser",
+            "  taskclock profile 4711                              hot methods of all threads",
+            "  taskclock profile orders --thread orders-worker-1   hot methods of one thread",
+            "  taskclock profile 4711 --pool http --flame          flame graph of a pool",
+            "  taskclock profile 4711 --for 30s -o flame.html      flame graph for a browser",
             "",
             "Exit codes: 0 success, 1 failure, 2 usage error, 4 no such process (or it exited), 5 permission denied."
         })
