@@ -14,6 +14,7 @@ import org.taskclock.monitor.ProfileSource;
 import org.taskclock.monitor.Profiler;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -33,10 +34,10 @@ import picocli.CommandLine.Spec;
         footer = {
             "",
             "Examples:",
-            "  taskclock profile 4711                            hot methods of all threads",
-            "  taskclock profile orders --thread orders-worker-1 of one thread",
-            "  taskclock profile 4711 --pool http --flame        flame graph of a thread pool",
-            "  taskclock profile 4711 --for 30s -o flame.html    flame graph for a browser",
+            "  taskclock profile 4711                              hot methods of all threads",
+            "  taskclock profile orders --thread orders-worker-1   hot methods of one thread",
+            "  taskclock profile 4711 --pool http --flame          flame graph of a pool",
+            "  taskclock profile 4711 --for 30s -o flame.html      flame graph for a browser",
             "",
             "Exit codes: 0 success, 1 failure, 2 usage error, 4 no such process (or it exited), 5 permission denied."
         })
@@ -121,7 +122,7 @@ final class ProfileCommand implements Callable<Integer> {
     private boolean json;
 
     @Override
-    public Integer call() throws IOException, InterruptedException {
+    public Integer call() throws IOException {
         check("--for", duration, MIN_DURATION, MAX_DURATION, "100ms to 1h");
         check("--every", period, MIN_PERIOD, MAX_PERIOD, "1ms to 1s");
         if (limit < 0) throw new ParameterException(spec.commandLine(), "--limit " + limit + ": must not be negative");

@@ -259,9 +259,9 @@ final class TerminalUi {
             case JUMP_BACK -> step(-JUMP_INTERVALS);
             case JUMP_FORWARD -> step(JUMP_INTERVALS);
         }
+        if (view.page != ViewState.Page.PROFILE) profiles.cancel();
         // The list was closed without a choice.
         if (isChoice() && view.page == ViewState.Page.TABLE && !opening) quit = true;
-        if (view.page != ViewState.Page.PROFILE) profiles.cancel();
     }
 
     private void profile() {

@@ -65,22 +65,22 @@ class ProfileCommandTest {
         }
 
         static void hot() {
-            spin(3_000_000);
+            spin(3_000);
         }
 
         static void warm() {
-            spin(1_000_000);
+            spin(1_000);
         }
 
         static void workVirtually() {
-            while (true) spin(10_000_000);
+            while (true) spin(10_000);
         }
 
-        /** Uses about a fifth of a processor. */
+        /** Uses a part of a processor. */
         static void unrelated() {
             try {
                 while (true) {
-                    spin(2_000_000);
+                    spin(2_000);
                     Thread.sleep(8);
                 }
             } catch (InterruptedException e) {
@@ -88,10 +88,10 @@ class ProfileCommandTest {
             }
         }
 
-        private static void spin(long nanos) {
-            long end = System.nanoTime() + nanos;
+        /** Does an amount of work, because the time that it takes depends on what else runs. */
+        private static void spin(int thousands) {
             long sum = 0;
-            while (System.nanoTime() < end) for (int i = 0; i < 1_000; i++) sum += i ^ sum;
+            for (int i = 0; i < thousands; i++) for (int j = 0; j < 1_000; j++) sum += j ^ sum;
             sink = sum;
         }
     }
@@ -129,7 +129,7 @@ class ProfileCommandTest {
 
         @Override
         public void close() throws IOException {
-            process.destroyForcibly();
+            process.toHandle().destroyForcibly(); // Process.destroyForcibly would close the output
             assertThat(out.lines()).as("output of the program").isEmpty();
         }
     }
@@ -182,7 +182,7 @@ class ProfileCommandTest {
             JsonObject profile = json(profile(target, source, "--thread", "worker-1", "--for", "4s", "--json"));
             assertThat(total(profile, "work")).isBetween(98.0, 100.0);
             // Thread dumps are few: 40 at most, which makes a standard deviation of 7 %.
-            assertThat(total(profile, "hot")).isBetween(source.equals("stacks") ? 50.0 : 65.0, 95.0);
+            assertThat(total(profile, "hot")).isBetween(source.equals("stacks") ? 45.0 : 60.0, 95.0);
             assertThat(total(profile, "unrelated")).isZero();
             String description = profile.get("source").getAsString();
             switch (source) {
@@ -218,7 +218,7 @@ class ProfileCommandTest {
             assertThat(total(pool, "unrelated")).isGreaterThan(90);
             JsonObject all = json(profile(target, "auto", "--for", "2s", "--json"));
             assertThat(all.get("threads").getAsString()).isEqualTo("all threads");
-            assertThat(total(all, "unrelated")).isBetween(3.0, 50.0);
+            assertThat(total(all, "unrelated")).isBetween(1.0, 50.0);
             assertThat(total(all, "work")).isGreaterThan(40);
         }
     }
@@ -291,7 +291,7 @@ class ProfileCommandTest {
             Path recording = libraryFolder.resolve("users.jfr");
             target.execute("jcmd", "JFR.stop name=users filename=" + recording);
             assertThat(recording).isNotEmptyFile();
-            target.process.destroy(); // so that the JVM removes its files
+            target.process.toHandle().destroy(); // so that the JVM removes its files
             target.process.waitFor();
         }
     }
@@ -326,11 +326,21 @@ class ProfileCommandTest {
         Path errors = directory.resolve("errors");
         try (Target target = new Target()) {
             Process profile = startLongProfile(target, errors);
-            target.process.destroy();
+            target.process.toHandle().destroy();
             assertThat(CliResult.exitCode(profile)).isEqualTo(Main.NO_PROCESS);
             assertThat(errors).content().startsWith("taskclock: process " + target.pid + " has ").hasLineCount(1);
             assertThat(temporaryFiles(target)).isEmpty();
         }
+    }
+
+    @Test
+    void shouldBeInHelpManPageAndCompletion() throws Exception {
+        assertThat(CliResult.run("--help").out()).contains("  profile  ");
+        assertThat(CliResult.run("profile", "--help").out())
+                .contains("auto, async-profiler, jfr, stacks", "--flame", "--every=TIME");
+        assertThat(CliResult.run("completion", "bash").out()).contains("\"async-profiler\" \"jfr\" \"stacks\"");
+        assertThat(Files.readString(Path.of(System.getProperty("cli.jar")).resolveSibling("taskclock.1")))
+                .contains(".SH taskclock profile", "\\-\\-async\\-profiler");
     }
 
     @Test

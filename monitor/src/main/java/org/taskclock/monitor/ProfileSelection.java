@@ -122,7 +122,7 @@ public final class ProfileSelection {
         if (names.size() == 1) return;
         if (names.isEmpty()) {
             throw new ProfileException("process " + pid + ": no " + what + " has \"" + text
-                    + "\" in its name: taskclock top -b -a --top 0 " + pid + " 1 1 lists the threads");
+                    + "\" in its name: taskclock top -b -a --limit 0 " + pid + " 1 1 lists the threads");
         }
         List<String> listed = new ArrayList<>(names).subList(0, Math.min(names.size(), MAX_LISTED));
         String more = names.size() > MAX_LISTED ? ", and " + (names.size() - MAX_LISTED) + " more" : "";

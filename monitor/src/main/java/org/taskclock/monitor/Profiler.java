@@ -39,6 +39,9 @@ public final class Profiler {
     private final Settings settings;
     private final AttachClient jvm;
     private int feature;
+    /** Stops the source if this process is terminated. */
+    private Thread hook;
+
     private final List<String> notes = new ArrayList<>();
 
     private Profiler(long pid, Settings settings) {
@@ -76,8 +79,6 @@ public final class Profiler {
             sampler.next();
             String threads = settings.selection.resolve(pid, sampler.next().threads());
             StackSource source = start();
-            Thread hook = new Thread(source::abort, "taskclock-profile-end");
-            Runtime.getRuntime().addShutdownHook(hook);
             try {
                 if (!source.samplesJvmThreads()) settings.selection.includeAllCarriers(sampler.next().threads());
                 else sampler.next();
@@ -88,12 +89,12 @@ public final class Profiler {
                 throw explain(e);
             } finally {
                 source.abort();
-                removeHook(hook);
+                removeHook();
             }
         }
     }
 
-    private static void removeHook(Thread hook) {
+    private void removeHook() {
         try {
             Runtime.getRuntime().removeShutdownHook(hook);
         } catch (IllegalStateException e) {
@@ -182,11 +183,18 @@ public final class Profiler {
     }
 
     private StackSource start(StackSource source) throws IOException {
+        hook = new Thread(source::abort, "taskclock-profile-end");
+        try {
+            Runtime.getRuntime().addShutdownHook(hook);
+        } catch (IllegalStateException e) {
+            throw new ProfileException("interrupted", e);
+        }
         try {
             source.start();
             return source;
         } catch (IOException e) {
             source.abort();
+            removeHook();
             throw explain(e);
         }
     }
@@ -214,7 +222,7 @@ public final class Profiler {
             if (!selection.includes(thread)) continue;
             cpu += thread.cpuNanos();
             user += thread.userNanos();
-            if (!ProfileSelection.isJava(thread)) jvmThreads += thread.cpuNanos();
+            if (thread.tid() != 0 && !ProfileSelection.isJava(thread)) jvmThreads += thread.cpuNanos();
         }
         if (selection.isAll()) {
             cpu = interval.totals().processNanos();
