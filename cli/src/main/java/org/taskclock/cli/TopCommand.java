@@ -168,7 +168,7 @@ final class TopCommand implements Callable<Integer> {
     }
 
     /** Reads interval and count from the arguments. Returns the query for a single JVM, or null if there is none. */
-    private JvmQuery parseArguments() throws CommandException {
+    private JvmQuery parseArguments() {
         List<String> remaining = new ArrayList<>(arguments);
         JvmQuery query = null;
         if (match != null && (demo || !jvms.isEmpty())) throw usageError("--match cannot be combined with -p or --demo");
@@ -200,6 +200,8 @@ final class TopCommand implements Callable<Integer> {
         boolean color = output.isColored() && terminal;
         TopText text = new TopText(color);
         output.print(output.header());
+        // Opening a JVM takes time: start the first interval of all JVMs together.
+        if (sources.size() > 1) for (LiveJvm source : sources) source.next();
         long delayNanos = interval.interval().toNanos();
         long due = System.nanoTime();
         for (int i = 0; interval.count() == 0 || i < interval.count(); i++) {

@@ -199,6 +199,19 @@ class BenchTest {
     }
 
     @Test
+    void shouldReportWithItsExitCodeThatSomethingIsSlower() throws IOException {
+        Path before = JAR.toAbsolutePath().getParent().resolve("../../benchmarks/results/published/quick.json");
+        // Puts a 9 before each median.
+        String slower = Files.readString(before).replaceAll("(?<key>\"p50\": ?)", "${key}9");
+        Path after = Files.writeString(folder.resolve("slower.json"), slower);
+        CommandLine bench = new CommandLine(new Bench());
+        assertThat(bench.execute("--compare", before.toString(), after.toString()))
+                .isEqualTo(3);
+        assertThat(new CommandLine(new Bench()).execute("--compare", after.toString(), before.toString()))
+                .isZero();
+    }
+
+    @Test
     void shouldExplainWhyAForkHasNoResult() {
         String failed = """
                 <forked VM failed with exit code 1>
