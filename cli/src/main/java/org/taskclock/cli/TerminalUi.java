@@ -45,7 +45,12 @@ final class TerminalUi {
      * @param terminalUsed false if the terminal could not be used
      * @param reason the error that ended the view; empty if the user quit
      */
-    record Outcome(boolean terminalUsed, String reason) {}
+    record Outcome(boolean terminalUsed, String reason) {
+        /** Prints the error, if any, and returns the exit code of the command. */
+        int exitCode() {
+            return reason.isEmpty() ? Main.OK : Main.fail(reason, Main.NO_PROCESS);
+        }
+    }
 
     private final BlockingQueue<Event> events = new LinkedBlockingQueue<>();
     private final QueryExecutor queries = new QueryExecutor(events);
@@ -56,6 +61,9 @@ final class TerminalUi {
     private int intervalCount;
     private Tty tty;
     private boolean quit;
+
+    /** Whether a JVM that the user selected is being opened. */
+    private boolean opening;
 
     /** The System.nanoTime at which the next sample is due. */
     private long due = System.nanoTime() + FIRST_INTERVAL_NANOS;
@@ -75,7 +83,13 @@ final class TerminalUi {
         view.filter(options.filter());
         view.limit = options.limit();
         view.isRecording = sources.stream().anyMatch(IntervalSource::canStep);
-        if (view.isRecording) due = System.nanoTime();
+        if (isChoice()) view.page = ViewState.Page.JVMS;
+        if (view.isRecording || isChoice()) due = System.nanoTime();
+    }
+
+    /** Returns whether the user has yet to choose a JVM, so that there is nothing to sample. */
+    private boolean isChoice() {
+        return sources.get(0) instanceof JvmChoice;
     }
 
     /** Runs until the user quits or the count is reached. Returns at once if the terminal cannot be used. */
@@ -142,6 +156,7 @@ final class TerminalUi {
         if (view.paused || view.ended || now - due < 0) return;
         due = now + (long) (view.intervalSeconds * 1e9);
         if (view.page == ViewState.Page.JVMS) listJvms(); // their CPU usage since the previous call
+        if (isChoice()) return;
         List<IntervalSource> current = sources;
         ThreadUsage thread = view.page == ViewState.Page.STACKS ? view.stackThread : null;
         IntervalSource source = thread == null ? null : findSource(thread.pid());
@@ -241,6 +256,8 @@ final class TerminalUi {
             case JUMP_BACK -> step(-JUMP_INTERVALS);
             case JUMP_FORWARD -> step(JUMP_INTERVALS);
         }
+        // The list was closed without a choice.
+        if (isChoice() && view.page == ViewState.Page.TABLE && !opening) quit = true;
     }
 
     private void showStacks() {
@@ -272,9 +289,12 @@ final class TerminalUi {
 
     private void openJvm() {
         int pid = view.jvms.get(view.scroll).pid();
-        query(() -> {
-            IntervalSource source = sources.get(0).open(pid);
+        IntervalSource current = sources.get(0);
+        opening = true;
+        QueryExecutor.Query query = () -> {
+            IntervalSource source = current.open(pid);
             return () -> {
+                opening = false;
                 openedSources.add(source);
                 sources = List.of(source);
                 view.reset();
@@ -286,6 +306,11 @@ final class TerminalUi {
                 view.message = "";
                 due = System.nanoTime() + FIRST_INTERVAL_NANOS;
             };
+        };
+        queries.submit(query, error -> {
+            opening = false;
+            if (isChoice()) view.page = ViewState.Page.JVMS;
+            showError(error);
         });
     }
 
@@ -306,9 +331,11 @@ final class TerminalUi {
 
     /** Runs a query other than a sample. A failure is shown but does not end the view. */
     private void query(QueryExecutor.Query query) {
-        queries.submit(query, error -> {
-            if (view.page == ViewState.Page.STACKS) view.stacks = error;
-            else if (!view.ended) view.message = error;
-        });
+        queries.submit(query, this::showError);
+    }
+
+    private void showError(String error) {
+        if (view.page == ViewState.Page.STACKS) view.stacks = error;
+        else if (!view.ended) view.message = error;
     }
 }
