@@ -101,6 +101,8 @@ class BenchTest {
         assertThat(result.jdks()).hasSize(1);
         assertThat(result.command()).startsWith("./taskclock", "bench", "quick").doesNotContain(JDK.toString());
         assertThat(result.machine()).containsKeys("cpu", "processors", "kernel", "libc");
+        assertThat(result.load()).isNotEmpty().allSatisfy(load -> assertThat(load.seconds())
+                .isPositive());
         assertThat(result.method()).anySatisfy(text -> assertThat(text).contains("multiplied by 0.01"));
         assertThat(result.findings()).hasSizeGreaterThanOrEqualTo(11);
         Measurements measured = Measurements.of(result.jmh());
