@@ -50,6 +50,9 @@ final class TerminalUi {
     private final BlockingQueue<Event> events = new LinkedBlockingQueue<>();
     private final QueryExecutor queries = new QueryExecutor(events);
     private final ViewState view = new ViewState();
+    private final TypeAhead typeAhead = new TypeAhead();
+    private final MouseBindings mouse = new MouseBindings();
+    private final SavedSettings settings;
     private List<IntervalSource> sources;
     private final List<IntervalSource> openedSources = new ArrayList<>();
     private final int count;
@@ -66,7 +69,7 @@ final class TerminalUi {
     /** The error that ended the view; empty if there was none. */
     private String endReason = "";
 
-    private TerminalUi(List<? extends IntervalSource> sources, Options options) {
+    private TerminalUi(List<? extends IntervalSource> sources, Options options, SavedSettings settings) {
         this.sources = List.copyOf(sources);
         this.count = options.count();
         view.intervalSeconds = options.intervalSeconds();
@@ -76,19 +79,25 @@ final class TerminalUi {
         view.limit = options.limit();
         view.isRecording = sources.stream().anyMatch(IntervalSource::canStep);
         if (view.isRecording) due = System.nanoTime();
+        this.settings = settings;
+        settings.apply(view);
     }
 
     /** Runs until the user quits or the count is reached. Returns at once if the terminal cannot be used. */
-    static Outcome run(List<? extends IntervalSource> sources, Options options) throws IOException {
-        TerminalUi ui = new TerminalUi(sources, options);
-        ui.tty = Tty.open(ui.events, ui::handleKey, ui::redraw, ui::quit);
+    static Outcome run(
+            List<? extends IntervalSource> sources, Options options, SavedSettings settings, boolean useMouse)
+            throws IOException {
+        TerminalUi ui = new TerminalUi(sources, options, settings);
+        ui.tty = Tty.open(ui.events, ui::handleKey, ui::redraw, ui::quit, useMouse);
         if (ui.tty == null) return new Outcome(false, "");
+        ui.view.unicode = ui.tty.isUnicode();
         try {
             ui.loop();
         } finally {
             ui.tty.close();
             ui.printLastScreen();
             ui.queries.shutdown();
+            settings.close();
             for (IntervalSource source : ui.openedSources) source.close();
         }
         return new Outcome(true, ui.endReason);
@@ -121,6 +130,8 @@ final class TerminalUi {
                 for (Event next = events.poll(); next != null && !quit; next = events.poll()) next.handle();
             }
             sample();
+            if (!view.intervals.isEmpty() || view.ended || view.message.startsWith(NO_RESPONSE)) releaseKeys();
+            settings.save(view);
             if (!quit) draw();
         }
     }
@@ -218,7 +229,19 @@ final class TerminalUi {
         tty.draw(ScreenRenderer.draw(view, tty.columns(), tty.rows()));
     }
 
-    private void handleKey(String key) throws IOException {
+    private void releaseKeys() throws IOException {
+        for (String key : typeAhead.release()) handleKey(key);
+    }
+
+    private void handleKey(String pressed) throws IOException {
+        if (typeAhead.hold(pressed)) return;
+        String key = pressed.startsWith(MouseBindings.PREFIX)
+                ? mouse.handle(view, pressed, tty.columns(), tty.rows(), System.nanoTime())
+                : pressed;
+        if (!key.isEmpty()) handleAction(key);
+    }
+
+    private void handleAction(String key) throws IOException {
         switch (KeyBindings.handle(view, key, ScreenRenderer.pageHeight(view, tty.rows()))) {
             case NONE -> {}
             case QUIT -> quit = true;
@@ -278,6 +301,7 @@ final class TerminalUi {
                 openedSources.add(source);
                 sources = List.of(source);
                 view.reset();
+                view.following = false;
                 view.intervals = List.of();
                 view.rebuild();
                 view.ended = false;

@@ -108,6 +108,12 @@ final class TopCommand implements Callable<Integer> {
     @Mixin
     private OutputOptions output;
 
+    @Mixin
+    private ScreenOptions screen;
+
+    /** Whether the command line gives the interval. */
+    private boolean hasInterval;
+
     @Option(
             names = {"-s", "-o", "--sort"},
             paramLabel = "FIELD",
@@ -140,11 +146,13 @@ final class TopCommand implements Callable<Integer> {
             }
             for (long pid : pids) sources.add(LiveJvm.of(pid, !noAttach));
             if (output.isForTerminal() && Tty.isUsable()) {
-                TerminalUi.Outcome outcome = TerminalUi.run(sources, terminalUiOptions());
+                TerminalUi.Outcome outcome = TerminalUi.run(
+                        sources, terminalUiOptions(), screen.settings(spec, hasInterval), screen.mouse());
                 if (outcome.terminalUsed()) {
                     return outcome.reason().isEmpty() ? Main.OK : Main.fail(outcome.reason(), Main.NO_PROCESS);
                 }
             }
+            Tty.release();
             return print(sources, output.isForTerminal() && isTerminal());
         } catch (CommandException e) {
             return Main.fail(e.getMessage(), e.exitCode);
@@ -169,6 +177,7 @@ final class TopCommand implements Callable<Integer> {
         if (!remaining.isEmpty()) delay = number(remaining.remove(0), "interval");
         if (!remaining.isEmpty()) count = wholeNumber(remaining.remove(0), "count");
         if (!remaining.isEmpty()) throw usageError("unexpected argument: " + remaining.get(0));
+        hasInterval = delay != null;
         if (delay == null) delay = 1.0;
         if (!(delay >= MIN_INTERVAL_SECONDS && delay <= MAX_INTERVAL_SECONDS))
             throw usageError("interval " + delay + ": must be from 0.05 to 86400 seconds");

@@ -27,7 +27,16 @@ final class Tmux implements AutoCloseable {
             // reported below
         }
         assumeTrue(installed, "NOT RUN: tmux is not installed");
-        List<String> shell = List.of("env", "-u", "NO_COLOR", "LC_ALL=C.UTF-8", "PS1=ready> ", "bash", "--norc", "-i");
+        List<String> shell = List.of(
+                "env",
+                "-u",
+                "NO_COLOR",
+                "LC_ALL=C.UTF-8",
+                "XDG_CONFIG_HOME=/nonexistent", // not the settings of the user who runs the tests
+                "PS1=ready> ",
+                "bash",
+                "--norc",
+                "-i");
         List<String> start = new ArrayList<>(
                 List.of("-u", "-f", "/dev/null", "new-session", "-d", "-x", columns + "", "-y", rows + ""));
         start.addAll(shell);
@@ -59,6 +68,28 @@ final class Tmux implements AutoCloseable {
         run(command.toArray(String[]::new));
     }
 
+    /** Sends the report of a pressed mouse button, and that of its release. The position is from 0. */
+    void click(int column, int row) throws Exception {
+        String position = ";" + (column + 1) + ";" + (row + 1);
+        run("send-keys", "-l", "\u001b[<0" + position + "M\u001b[<0" + position + "m");
+    }
+
+    /** Sends the report of a turn of the mouse wheel. */
+    void wheel(int column, int row, boolean up) throws Exception {
+        run("send-keys", "-l", "\u001b[<" + (up ? 64 : 65) + ";" + (column + 1) + ";" + (row + 1) + "M");
+    }
+
+    /** Clicks the first occurrence of the text on the screen. */
+    void click(String text) throws Exception {
+        String[] lines = await(text).split("\n", -1);
+        for (int row = 0; row < lines.length; row++) {
+            int at = lines[row].indexOf(text);
+            if (at < 0) continue;
+            click(CellFormat.width(lines[row].substring(0, at)), row);
+            return;
+        }
+    }
+
     void resize(int columns, int rows) throws Exception {
         run("resize-window", "-x", columns + "", "-y", rows + "");
     }
@@ -76,6 +107,18 @@ final class Tmux implements AutoCloseable {
     String state() throws Exception {
         return run("display-message", "-p", "alternate #{alternate_on} cursor #{cursor_flag}")
                 .strip();
+    }
+
+    /** Returns whether the program has asked for mouse reports. */
+    String mouse() throws Exception {
+        return run("display-message", "-p", "mouse #{mouse_any_flag} sgr #{mouse_sgr_flag}").strip();
+    }
+
+    /** Returns the settings of the terminal, as stty prints them. */
+    String settings() throws Exception {
+        String device = run("display-message", "-p", "#{pane_tty}").strip();
+        Process process = new ProcessBuilder("stty", "-a", "-F", device).start();
+        return new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     }
 
     String await(String text) throws Exception {
