@@ -63,6 +63,8 @@ final class MouseBindings {
     private String click(ViewState view, int width, int height, int x, int y, long nanos) {
         if (y == height - 1) return ScreenRenderer.keyAt(view, width, height, x);
         int line = y - ScreenRenderer.pageTop(view, height);
+        // The line above the titles shows the most severe finding and names this key.
+        if (view.page == ViewState.Page.TABLE && line == -2 && !view.diagnoses().isEmpty()) return "F2";
         if (view.page != ViewState.Page.TABLE) {
             int item = ScreenRenderer.itemAt(view, height, line);
             if (item < 0) return "";

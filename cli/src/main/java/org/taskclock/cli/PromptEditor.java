@@ -99,7 +99,8 @@ final class PromptEditor {
     private static KeyBindings.Action applyInterval(ViewState view) {
         try {
             String text = view.typed.trim().replace(',', '.');
-            double seconds = new UnitConverters.DurationConverter().convert(text).toNanos() / 1e9;
+            double seconds =
+                    new UnitConverters.DurationConverter().convert(text).toNanos() / 1e9;
             if (seconds >= ViewState.MIN_INTERVAL_SECONDS && seconds <= ViewState.MAX_INTERVAL_SECONDS) {
                 view.intervalSeconds = seconds;
                 return KeyBindings.Action.RESCHEDULE;

@@ -26,7 +26,8 @@ final class ScreenOptions {
      * @param hasInterval whether the command line gives the interval
      */
     SavedSettings settings(CommandSpec spec, boolean hasInterval) {
-        SavedSettings settings = noConfig ? SavedSettings.none() : SavedSettings.load(SavedSettings.file(System.getenv()));
+        SavedSettings settings =
+                noConfig ? SavedSettings.none() : SavedSettings.load(SavedSettings.file(System.getenv()));
         if (!settings.error().isEmpty()) System.err.println("taskclock: " + settings.error());
         ParseResult parsed = spec.commandLine().getParseResult();
         if (parsed.hasMatchedOption("--sort")) settings.ignore("sort", "reverse");

@@ -36,8 +36,7 @@ final class TableRenderer {
         this.view = view;
         this.styles = styles;
         for (Diagnosis diagnosis : view.diagnoses()) if (diagnosis.tid() != 0) suspects.add(diagnosis.tid());
-        List<Column> candidates =
-                new ArrayList<>(view.columns == null ? Arrays.asList(Column.values()) : view.columns);
+        List<Column> candidates = new ArrayList<>(view.columns == null ? Arrays.asList(Column.values()) : view.columns);
         candidates.removeIf(column -> column == Column.NAME || !isRelevant(view, column));
         candidates.sort(Comparator.comparingInt(column -> column.rank));
         int left = width;

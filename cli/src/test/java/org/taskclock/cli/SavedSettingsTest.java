@@ -179,14 +179,14 @@ class SavedSettingsTest {
 
     @Test
     void shouldShowTheChosenColumnsInTheirOrder() {
-        assertThat(titles(100)).isEqualTo("TID S CPU%▼USER% SYS% LIM% WAIT% VOL/s INV/s TIME NAME");
+        assertThat(titles(100)).isEqualTo("TID S CPU%▼USER% SYS% WAIT% VOL/s INV/s TIME NAME");
         press("C");
         assertThat(ScreenRenderer.draw(view, 100, 30).get(6).toString()).contains(ColumnMenu.TITLE.substring(0, 20));
         press("Home", "Down", "Down", "F8", "Space"); // moves the state behind the CPU and hides it
         press("End", "Space", "F7", "F7", "F7", "F7", "F7", "F7", "F7", "F7", "F7", "F7"); // the pool
         press("Enter");
         assertThat(view.columns).doesNotContain(Column.STATE, Column.KIND).contains(Column.POOL, Column.PID);
-        assertThat(titles(130)).isEqualTo("TID CPU%▼USER% SYS% POOL LIM% WAIT% VOL/s INV/s TIME NAME");
+        assertThat(titles(130)).isEqualTo("TID CPU%▼POOL USER% SYS% WAIT% VOL/s INV/s TIME NAME");
         // Narrow screens drop columns, by the same rank as always.
         assertThat(titles(80)).isEqualTo("TID CPU%▼USER% SYS% WAIT% VOL/s INV/s TIME NAME");
         press("C", "D", "q");

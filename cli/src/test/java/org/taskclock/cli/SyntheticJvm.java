@@ -30,8 +30,8 @@ class SyntheticJvm implements IntervalSource {
 
     /**
      * Shows the JVM until the file named by the argument exists. Writes the id of this process to a file with that name
-     * and the suffix .pid, and does not begin while there is one with the suffix .wait. While
-     * there is one with the suffix .idle, worker-1 is idle.
+     * and the suffix .pid, and does not begin while there is one with the suffix .wait. While there is one with the
+     * suffix .idle, worker-1 is idle.
      */
     public static void main(String[] args) throws Exception {
         Path ended = Path.of(args[0]);
@@ -84,9 +84,8 @@ class SyntheticJvm implements IntervalSource {
     /** Returns the interval as it would be if a thread had used no CPU time. */
     static Interval idle(Interval interval, int tid) {
         List<ThreadUsage> threads = new ArrayList<>(interval.threads());
-        threads.replaceAll(t -> t.tid() == tid
-                ? thread(t.pid(), tid, t.javaId(), t.name(), t.kind(), t.pool(), 0, 0, 0, 0, 'S')
-                : t);
+        threads.replaceAll(t ->
+                t.tid() == tid ? thread(t.pid(), tid, t.javaId(), t.name(), t.kind(), t.pool(), 0, 0, 0, 0, 'S') : t);
         threads.sort((a, b) -> Long.compare(b.cpuNanos(), a.cpuNanos()));
         return new Interval(
                 interval.end(),

@@ -103,7 +103,8 @@ class ThreadSearchTest {
         assertThat(view.promptError).isEmpty();
         press("Enter");
         assertThat(view.prompt).isEqualTo(ViewState.Prompt.NONE);
-        assertThat(view.rows).extracting(row -> row.thread().name())
+        assertThat(view.rows)
+                .extracting(row -> row.thread().name())
                 .containsExactlyInAnyOrder("worker-1", "worker-2", "ForkJoinPool-1-worker-1");
         press("F4");
         type("[");

@@ -68,10 +68,10 @@ final class Tmux implements AutoCloseable {
         run(command.toArray(String[]::new));
     }
 
-    /** Sends the report of a pressed mouse button, and that of its release. The position is from 0. */
-    void click(int column, int row) throws Exception {
+    /** Sends the reports of a pressed mouse button and of its release, once for each click. Positions are from 0. */
+    void click(int column, int row, int clicks) throws Exception {
         String position = ";" + (column + 1) + ";" + (row + 1);
-        run("send-keys", "-l", "\u001b[<0" + position + "M\u001b[<0" + position + "m");
+        run("send-keys", "-l", ("\u001b[<0" + position + "M\u001b[<0" + position + "m").repeat(clicks));
     }
 
     /** Sends the report of a turn of the mouse wheel. */
@@ -81,11 +81,19 @@ final class Tmux implements AutoCloseable {
 
     /** Clicks the first occurrence of the text on the screen. */
     void click(String text) throws Exception {
+        click(text, 1);
+    }
+
+    void doubleClick(String text) throws Exception {
+        click(text, 2);
+    }
+
+    private void click(String text, int clicks) throws Exception {
         String[] lines = await(text).split("\n", -1);
         for (int row = 0; row < lines.length; row++) {
             int at = lines[row].indexOf(text);
             if (at < 0) continue;
-            click(CellFormat.width(lines[row].substring(0, at)), row);
+            click(CellFormat.width(lines[row].substring(0, at)), row, clicks);
             return;
         }
     }
@@ -111,14 +119,15 @@ final class Tmux implements AutoCloseable {
 
     /** Returns whether the program has asked for mouse reports. */
     String mouse() throws Exception {
-        return run("display-message", "-p", "mouse #{mouse_any_flag} sgr #{mouse_sgr_flag}").strip();
+        return run("display-message", "-p", "mouse #{mouse_any_flag} sgr #{mouse_sgr_flag}")
+                .strip();
     }
 
     /** Returns the settings of the terminal, as stty prints them. */
     String settings() throws Exception {
         String device = run("display-message", "-p", "#{pane_tty}").strip();
         Process process = new ProcessBuilder("stty", "-a", "-F", device).start();
-        return new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        return new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).replaceAll("\\s+", " ");
     }
 
     String await(String text) throws Exception {
