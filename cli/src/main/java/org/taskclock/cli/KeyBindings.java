@@ -14,6 +14,8 @@ final class KeyBindings {
         /** The interval or the pause state has changed. */
         RESCHEDULE,
         STACKS,
+        /** Profiles the selected row. */
+        PROFILE,
         LIST_JVMS,
         /** Opens the JVM that is selected in the view. */
         OPEN_JVM,
@@ -28,6 +30,7 @@ final class KeyBindings {
     static final String HELP = """
             Up Down PgUp PgDn Home End   select a row
             Enter      stacks of a thread; expands or collapses a pool
+            m          hot methods of a thread or pool; there, f shows a flame graph
             F2 D       diagnoses and their evidence
             F3 /       search, n next              F4 \\   filter (regular expression)
             F5 t       group by pool: + - expand and collapse, * all
@@ -70,7 +73,7 @@ final class KeyBindings {
         if (key.equals("Ctrl-L")) return Action.REDRAW;
         return switch (view.page) {
             case TABLE -> table(view, key, page);
-            case HELP, DIAGNOSES, STACKS -> text(view, key, page);
+            case HELP, DIAGNOSES, STACKS, PROFILE -> text(view, key, page);
             case SORT -> sort(view, key);
             case COLUMNS -> columns(view, key);
             case JVMS -> jvms(view, key);
@@ -144,6 +147,9 @@ final class KeyBindings {
             case "*" -> toggleAll(view);
             case "Enter" -> {
                 return enter(view);
+            }
+            case "m" -> {
+                return view.selected() == null ? Action.NONE : Action.PROFILE;
             }
             case "p", "Z" -> {
                 view.paused = !view.paused;
@@ -247,6 +253,9 @@ final class KeyBindings {
             case "PageDown", "Ctrl-F", "Space" -> view.scroll += page;
             case "Home", "g" -> view.scroll = 0;
             case "End", "G" -> view.scroll = Integer.MAX_VALUE;
+            case "f" -> {
+                if (view.page == ViewState.Page.PROFILE) view.profile.toggleFlame();
+            }
             case "p", "Z" -> {
                 view.paused = !view.paused;
                 return Action.RESCHEDULE;

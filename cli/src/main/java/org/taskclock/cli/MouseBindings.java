@@ -52,7 +52,7 @@ final class MouseBindings {
                 view.topRow += direction * WHEEL_ROWS;
                 view.moveTo(view.selected + direction * WHEEL_ROWS);
             }
-            case HELP, DIAGNOSES, STACKS -> view.scroll += direction * WHEEL_ROWS;
+            case HELP, DIAGNOSES, STACKS, PROFILE -> view.scroll += direction * WHEEL_ROWS;
             case SORT, COLUMNS, JVMS -> {
                 return direction < 0 ? "Up" : "Down";
             }

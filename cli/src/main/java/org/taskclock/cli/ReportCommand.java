@@ -78,10 +78,10 @@ final class ReportCommand implements Callable<Integer> {
             return Main.fail("report: " + e.getMessage() + ": measure again", Main.FAILED);
         }
         if (output.toString().equals("-")) {
-            Main.print(page, StandardCharsets.UTF_8);
+            Main.printUtf8(page);
             return Main.OK;
         }
-        write(page);
+        write(output, page);
         Main.print(String.format(
                 Locale.ROOT, "report: %s, %,d KiB: open it in a browser%n", output, page.length() / 1024));
         return Main.OK;
@@ -108,7 +108,7 @@ final class ReportCommand implements Callable<Integer> {
     }
 
     /** Writes the page, replacing the file atomically. */
-    private void write(String page) throws IOException {
+    static void write(Path output, String page) throws IOException {
         byte[] bytes = page.getBytes(StandardCharsets.UTF_8); // writeString rejects unpaired surrogates
         if (Files.exists(output) && !Files.isRegularFile(output)) {
             Files.write(output, bytes);

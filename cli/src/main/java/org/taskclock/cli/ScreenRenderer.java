@@ -59,6 +59,7 @@ final class ScreenRenderer {
             case HELP -> text(KeyBindings.HELP.lines().toList(), page);
             case DIAGNOSES -> text(diagnoses(), page);
             case STACKS -> text(stacks(), page);
+            case PROFILE -> text(profile(), page);
             case SORT ->
                 menu(
                         KeyBindings.sortable().stream()
@@ -201,6 +202,13 @@ final class ScreenRenderer {
         text.add("");
         if (view.stacks.isEmpty()) text.add("...");
         view.stacks.lines().forEach(line -> text.add(CellFormat.sanitize(line.replace("\t", "    "))));
+        return text;
+    }
+
+    private List<String> profile() {
+        List<String> text = new ArrayList<>();
+        for (String line : view.profile.summary()) wrap(text, "", line);
+        text.addAll(view.profile.body(width));
         return text;
     }
 

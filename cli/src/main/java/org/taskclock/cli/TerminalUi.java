@@ -45,7 +45,12 @@ final class TerminalUi {
      * @param terminalUsed false if the terminal could not be used
      * @param reason the error that ended the view; empty if the user quit
      */
-    record Outcome(boolean terminalUsed, String reason) {}
+    record Outcome(boolean terminalUsed, String reason) {
+        /** Prints the error, if any, and returns the exit code of the command. */
+        int exitCode() {
+            return reason.isEmpty() ? Main.OK : Main.fail(reason, Main.NO_PROCESS);
+        }
+    }
 
     private final BlockingQueue<Event> events = new LinkedBlockingQueue<>();
     private final QueryExecutor queries = new QueryExecutor(events);
@@ -53,12 +58,16 @@ final class TerminalUi {
     private final TypeAhead typeAhead = new TypeAhead();
     private final MouseBindings mouse = new MouseBindings();
     private final SavedSettings settings;
+    private final ProfileRunner profiles = new ProfileRunner(events);
     private List<IntervalSource> sources;
     private final List<IntervalSource> openedSources = new ArrayList<>();
     private final int count;
     private int intervalCount;
     private Tty tty;
     private boolean quit;
+
+    /** Whether a JVM that the user selected is being opened. */
+    private boolean opening;
 
     /** The System.nanoTime at which the next sample is due. */
     private long due = System.nanoTime() + FIRST_INTERVAL_NANOS;
@@ -78,9 +87,15 @@ final class TerminalUi {
         view.filter(options.filter());
         view.limit = options.limit();
         view.isRecording = sources.stream().anyMatch(IntervalSource::canStep);
-        if (view.isRecording) due = System.nanoTime();
+        if (isChoice()) view.page = ViewState.Page.JVMS;
+        if (view.isRecording || isChoice()) due = System.nanoTime();
         this.settings = settings;
         settings.apply(view);
+    }
+
+    /** Returns whether the user has yet to choose a JVM, so that there is nothing to sample. */
+    private boolean isChoice() {
+        return sources.get(0) instanceof JvmChoice;
     }
 
     /** Runs until the user quits or the count is reached. Returns at once if the terminal cannot be used. */
@@ -98,6 +113,7 @@ final class TerminalUi {
             ui.printLastScreen();
             ui.queries.shutdown();
             settings.close();
+            ui.profiles.close();
             for (IntervalSource source : ui.openedSources) source.close();
         }
         return new Outcome(true, ui.endReason);
@@ -130,7 +146,7 @@ final class TerminalUi {
                 for (Event next = events.poll(); next != null && !quit; next = events.poll()) next.handle();
             }
             sample();
-            if (!view.intervals.isEmpty() || view.ended || view.message.startsWith(NO_RESPONSE)) releaseKeys();
+            if (isStarted()) releaseKeys();
             settings.save(view);
             if (!quit) draw();
         }
@@ -153,6 +169,7 @@ final class TerminalUi {
         if (view.paused || view.ended || now - due < 0) return;
         due = now + (long) (view.intervalSeconds * 1e9);
         if (view.page == ViewState.Page.JVMS) listJvms(); // their CPU usage since the previous call
+        if (isChoice()) return;
         List<IntervalSource> current = sources;
         ThreadUsage thread = view.page == ViewState.Page.STACKS ? view.stackThread : null;
         IntervalSource source = thread == null ? null : findSource(thread.pid());
@@ -229,6 +246,14 @@ final class TerminalUi {
         tty.draw(ScreenRenderer.draw(view, tty.columns(), tty.rows()));
     }
 
+    /** Returns whether there are rows or items for keys to act on, or the JVM does not respond. */
+    private boolean isStarted() {
+        return !view.intervals.isEmpty()
+                || view.ended
+                || view.message.startsWith(NO_RESPONSE)
+                || (isChoice() && !(view.jvms.isEmpty() && view.message.isEmpty()));
+    }
+
     private void releaseKeys() throws IOException {
         for (String key : typeAhead.release()) handleKey(key);
     }
@@ -252,6 +277,7 @@ final class TerminalUi {
             }
             case RESCHEDULE -> due = System.nanoTime() + (view.paused ? 0 : (long) (view.intervalSeconds * 1e9));
             case STACKS -> showStacks();
+            case PROFILE -> profile();
             case LIST_JVMS -> {
                 view.jvms = List.of();
                 view.scroll = 0;
@@ -264,6 +290,20 @@ final class TerminalUi {
             case JUMP_BACK -> step(-JUMP_INTERVALS);
             case JUMP_FORWARD -> step(JUMP_INTERVALS);
         }
+        // The list was closed without a choice.
+        if (isChoice() && view.page == ViewState.Page.TABLE && !opening) quit = true;
+        if (view.page != ViewState.Page.PROFILE) profiles.cancel();
+    }
+
+    private void profile() {
+        TableModel.Row row = view.selected();
+        if (view.ended || view.isRecording) {
+            view.message = view.ended ? "The process has exited." : "Stacks are not recorded.";
+            return;
+        }
+        view.scroll = 0;
+        view.page = ViewState.Page.PROFILE;
+        view.profile = profiles.start(findSource(row.thread().pid()), row);
     }
 
     private void showStacks() {
@@ -295,9 +335,12 @@ final class TerminalUi {
 
     private void openJvm() {
         int pid = view.jvms.get(view.scroll).pid();
-        query(() -> {
-            IntervalSource source = sources.get(0).open(pid);
+        IntervalSource current = sources.get(0);
+        opening = true;
+        QueryExecutor.Query query = () -> {
+            IntervalSource source = current.open(pid);
             return () -> {
+                opening = false;
                 openedSources.add(source);
                 sources = List.of(source);
                 view.reset();
@@ -310,6 +353,11 @@ final class TerminalUi {
                 view.message = "";
                 due = System.nanoTime() + FIRST_INTERVAL_NANOS;
             };
+        };
+        queries.submit(query, error -> {
+            opening = false;
+            if (isChoice()) view.page = ViewState.Page.JVMS;
+            showError(error);
         });
     }
 
@@ -330,9 +378,11 @@ final class TerminalUi {
 
     /** Runs a query other than a sample. A failure is shown but does not end the view. */
     private void query(QueryExecutor.Query query) {
-        queries.submit(query, error -> {
-            if (view.page == ViewState.Page.STACKS) view.stacks = error;
-            else if (!view.ended) view.message = error;
-        });
+        queries.submit(query, this::showError);
+    }
+
+    private void showError(String error) {
+        if (view.page == ViewState.Page.STACKS) view.stacks = error;
+        else if (!view.ended) view.message = error;
     }
 }

@@ -5,6 +5,7 @@ package org.taskclock.cli;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;
+import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -63,8 +64,7 @@ final class Tty {
 
     /** Returns whether standard input and output are a terminal with cursor control. */
     static boolean isUsable() {
-        String term = System.getenv("TERM");
-        return term != null && !term.isEmpty() && !term.equals("dumb") && isDevice(0) && isDevice(1);
+        return !Main.isDumbTerminal() && isDevice(0) && isDevice(1);
     }
 
     private static boolean isDevice(int descriptor) {
@@ -235,7 +235,12 @@ final class Tty {
 
     /** Returns whether the terminal shows characters outside ASCII, such as arrows. */
     boolean isUnicode() {
-        return !isBasic() && terminal.outputEncoding().newEncoder().canEncode('▼');
+        // On JDK 17, the library writes UTF-8 whatever the locale says.
+        String locale = System.getProperty("native.encoding", "US-ASCII");
+        return !isBasic()
+                && terminal.outputEncoding().newEncoder().canEncode('▼')
+                && Charset.isSupported(locale)
+                && Charset.forName(locale).newEncoder().canEncode('▼');
     }
 
     int columns() {

@@ -23,6 +23,7 @@ final class ViewState {
         HELP,
         DIAGNOSES,
         STACKS,
+        PROFILE,
         SORT,
         COLUMNS,
         JVMS
@@ -101,6 +102,9 @@ final class ViewState {
     List<Jvm> jvms = List.of();
     ThreadUsage stackThread;
     String stacks = "";
+    /** The profile that is shown or running; null if there was none. */
+    ProfileView profile;
+
 
     /** A message in the footer until the next key press, or permanently once the source has ended. */
     String message = "";
