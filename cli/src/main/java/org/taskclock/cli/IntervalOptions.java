@@ -30,6 +30,8 @@ final class IntervalOptions {
             description = "Number of intervals (default: unlimited).")
     private Integer count;
 
+    private boolean isGiven;
+
     /** Returns whether an argument can only be an interval: it is a decimal fraction, or has a unit. */
     static boolean isInterval(String argument) {
         return argument.matches("[0-9]*\\.[0-9]+|[0-9.]+(ms|s|m|min|h|d)");
@@ -40,12 +42,18 @@ final class IntervalOptions {
         if (arguments.size() > 2) throw usageError("unexpected argument: " + arguments.get(2));
         if (!arguments.isEmpty()) interval = duration(arguments.get(0));
         if (arguments.size() > 1) count = wholeNumber(arguments.get(1));
+        isGiven = interval != null;
         if (interval == null) interval = Duration.ofSeconds(1);
         if (interval.compareTo(min) < 0 || interval.compareTo(MAX_INTERVAL) > 0) {
             throw usageError("interval " + UnitConverters.formatDuration(interval) + ": must be from " + min.toMillis()
                     + "ms to 1d");
         }
         if (count != null && count < 1) throw usageError("count " + count + ": must be at least 1");
+    }
+
+    /** Returns whether the command line gives the length of an interval. */
+    boolean isGiven() {
+        return isGiven;
     }
 
     Duration interval() {

@@ -35,6 +35,7 @@ final class KeyBindings {
             F3 /       search, n next              F4 \\   filter (regular expression)
             F5 t       group by pool: + - expand and collapse, * all
             F6 < >     sort column                 I      reverse the order
+            C          choose and order columns (remembered, as are sort column, interval and pools)
             P cpu      T time since the start      N tid  M wait  S system
             V voluntary switches                   X      involuntary switches
             F          follow the thread           i      hide idle threads
@@ -42,6 +43,8 @@ final class KeyBindings {
             p Z        pause                       d 1-9  interval in seconds
             c          choose another JVM          [ ] { } step through a recording
             q F10      quit                        Ctrl-L redraw
+            Mouse      click: select a row, sort by a column (again: reverse), press a key of the last line;
+                       double click: as Enter; wheel: scroll; with Shift, the terminal selects text
 
             CPU%   user + system; 100 % is one processor for the whole interval
             LIM%   the same, relative to the container's CPU limit
@@ -72,6 +75,7 @@ final class KeyBindings {
             case TABLE -> table(view, key, page);
             case HELP, DIAGNOSES, STACKS, PROFILE -> text(view, key, page);
             case SORT -> sort(view, key);
+            case COLUMNS -> columns(view, key);
             case JVMS -> jvms(view, key);
         };
     }
@@ -90,7 +94,7 @@ final class KeyBindings {
             case "h", "?", "F1" -> show(view, ViewState.Page.HELP);
             case "D", "F2" -> show(view, ViewState.Page.DIAGNOSES);
             case "F3", "/" -> PromptEditor.open(view, ViewState.Prompt.SEARCH, "");
-            case "n" -> PromptEditor.findNext(view, view.selected + 1);
+            case "n" -> PromptEditor.findNext(view);
             case "F4", "\\" -> PromptEditor.open(view, ViewState.Prompt.FILTER, view.filter());
             case "t", "F5" -> {
                 view.groupByPool = !view.groupByPool;
@@ -100,6 +104,10 @@ final class KeyBindings {
             case "F6" -> {
                 show(view, ViewState.Page.SORT);
                 view.scroll = sortable().indexOf(view.sort);
+            }
+            case "C" -> {
+                view.columnMenu = new ColumnMenu(view);
+                show(view, ViewState.Page.COLUMNS);
             }
             case "<", "," -> sortBy(view, neighbor(view.sort, -1));
             case ">", "." -> sortBy(view, neighbor(view.sort, 1));
@@ -188,7 +196,8 @@ final class KeyBindings {
         return columns;
     }
 
-    private static void sortBy(ViewState view, Column column) {
+    static void sortBy(ViewState view, Column column) {
+        if (column != view.sort) view.reversed = false;
         view.sort = column;
         view.message = "Sorted by " + column.label();
         view.rebuild();
@@ -260,6 +269,13 @@ final class KeyBindings {
         List<Column> columns = sortable();
         menu(view, key, columns.size());
         if (key.equals("Enter")) sortBy(view, columns.get(view.scroll));
+        return Action.NONE;
+    }
+
+    private static Action columns(ViewState view, String key) {
+        view.scroll = view.columnMenu.press(key, view.scroll);
+        view.columns = view.columnMenu.columns();
+        menu(view, key.equals("C") ? "Escape" : key, view.columnMenu.size());
         return Action.NONE;
     }
 

@@ -113,6 +113,9 @@ final class TopCommand implements Callable<Integer> {
     @Mixin
     private OutputOptions output;
 
+    @Mixin
+    private ScreenOptions screen;
+
     @Option(
             names = {"-s", "--sort"},
             paramLabel = "FIELD",
@@ -151,6 +154,7 @@ final class TopCommand implements Callable<Integer> {
                 TerminalUi.Outcome outcome = show(sources);
                 if (outcome.terminalUsed()) return outcome.exitCode();
             }
+            Tty.release();
             return print(sources, output.isForTerminal() && isTerminal());
         } catch (CommandException e) {
             return Main.fail(e.getMessage(), e.exitCode);
@@ -164,7 +168,8 @@ final class TopCommand implements Callable<Integer> {
 
     private TerminalUi.Outcome show(List<? extends IntervalSource> sources) throws IOException {
         double seconds = interval.interval().toNanos() / 1e9;
-        return TerminalUi.run(sources, output.terminalUi(seconds, interval.count(), Column.of(sort.name())));
+        TerminalUi.Options options = output.terminalUi(seconds, interval.count(), Column.of(sort.name()));
+        return TerminalUi.run(sources, options, screen.settings(spec, interval.isGiven()), screen.mouse());
     }
 
     /** Reads interval and count from the arguments. Returns the query for a single JVM, or null if there is none. */
