@@ -19,6 +19,8 @@ final class KeyBindings {
         LIST_JVMS,
         /** Opens the JVM that is selected in the view. */
         OPEN_JVM,
+        /** Loads the agent, which the user has confirmed. */
+        LOAD_AGENT,
         STEP_BACK,
         STEP_FORWARD,
         JUMP_BACK,
@@ -42,6 +44,7 @@ final class KeyBindings {
             K          hide JVM threads            Space  tag   U  clear tags
             p Z        pause                       d 1-9  interval in seconds
             c          choose another JVM          [ ] { } step through a recording
+            A          load the agent, which shows virtual threads (taskclock detach removes it)
             q F10      quit                        Ctrl-L redraw
             Mouse      click: select a row, sort by a column (again: reverse), press a key of the last line;
                        double click: as Enter; wheel: scroll; with Shift, the terminal selects text
@@ -68,6 +71,7 @@ final class KeyBindings {
     static Action handle(ViewState view, String key, int page) {
         if (key.equals("Ctrl-C") || key.equals("F10")) return Action.QUIT;
         if (key.equals("Ctrl-Z")) return Action.SUSPEND;
+        if (view.agentOffer.isAsking()) return view.agentOffer.answer(view, key);
         if (view.prompt != ViewState.Prompt.NONE) return PromptEditor.handle(view, key);
         if (!view.ended) view.message = "";
         if (key.equals("Ctrl-L")) return Action.REDRAW;
@@ -163,6 +167,7 @@ final class KeyBindings {
             case "c" -> {
                 return Action.LIST_JVMS;
             }
+            case "A" -> view.agentOffer.ask(view);
             case "[" -> {
                 return Action.STEP_BACK;
             }

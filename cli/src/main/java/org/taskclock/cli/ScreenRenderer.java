@@ -45,12 +45,14 @@ final class ScreenRenderer {
 
     private static int headerHeight(ViewState view, int height) {
         if (height < 4) return 0;
-        return height < FULL_HEADER_HEIGHT ? 2 : HeaderRenderer.height(view.intervals) + 1; // and the diagnosis
+        if (height < FULL_HEADER_HEIGHT) return 2;
+        return HeaderRenderer.height(view.intervals) + view.agentOffer.height() + 1; // and the diagnosis
     }
 
     private List<AttributedString> draw() {
         int header = headerHeight(view, height);
         List<StyledLine> top = HeaderRenderer.draw(view, styles, width);
+        if (view.agentOffer.height() > 0) top.add(new StyledLine(styles).add(styles.title(), view.agentOffer.line()));
         for (int i = 0; i < header - 1; i++) add(top.get(i));
         if (header > 0) add(diagnosis());
         int page = pageHeight(view, height);
@@ -172,6 +174,7 @@ final class ScreenRenderer {
             text.add("");
         }
         for (String note : view.notes()) wrap(text, "", "Note: " + note);
+        for (String note : view.agentOffer.notes()) wrap(text, "", "Note: " + note);
         return text;
     }
 
@@ -251,6 +254,7 @@ final class ScreenRenderer {
 
     private StyledLine footer() {
         StyledLine line = new StyledLine(styles);
+        if (view.agentOffer.isAsking()) return line.add(styles.title(), view.agentOffer.question());
         if (view.prompt != ViewState.Prompt.NONE) {
             if (view.promptError.isEmpty()) {
                 String note = view.message.isEmpty() ? "" : "   " + view.message;

@@ -227,6 +227,7 @@ final class TerminalUi {
 
     private void accept(List<Interval> intervals, String stacks) {
         view.accept(intervals);
+        view.agentOffer.accept(intervals, sources);
         if (stacks != null) view.stacks = stacks;
         if (view.message.startsWith(NO_RESPONSE)) view.message = "";
         intervalCount++;
@@ -285,6 +286,7 @@ final class TerminalUi {
                 listJvms();
             }
             case OPEN_JVM -> openJvm();
+            case LOAD_AGENT -> loadAgent();
             case STEP_BACK -> step(-1);
             case STEP_FORWARD -> step(1);
             case JUMP_BACK -> step(-JUMP_INTERVALS);
@@ -358,6 +360,15 @@ final class TerminalUi {
             opening = false;
             if (isChoice()) view.page = ViewState.Page.JVMS;
             showError(error);
+        });
+    }
+
+    private void loadAgent() {
+        int pid = view.agentOffer.accepted(view);
+        IntervalSource source = findSource(pid);
+        query(() -> {
+            AgentOffer.load(pid, source);
+            return () -> view.agentOffer.loaded(view, pid);
         });
     }
 

@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -204,6 +205,7 @@ final class TopCommand implements Callable<Integer> {
     private int print(List<LiveJvm> sources, boolean terminal) throws IOException, InterruptedException {
         boolean color = output.isColored() && terminal;
         TopText text = new TopText(color);
+        Set<Integer> offered = new HashSet<>();
         output.print(output.header());
         // Opening a JVM takes time: start the first interval of all JVMs together.
         if (sources.size() > 1) for (LiveJvm source : sources) source.next();
@@ -218,7 +220,10 @@ final class TopCommand implements Callable<Integer> {
             List<Interval> intervals = new ArrayList<>();
             for (int s = 0; s < sources.size(); s++) {
                 try {
-                    intervals.add(sources.get(s).next());
+                    Interval next = sources.get(s).next();
+                    intervals.add(next);
+                    String note = sources.get(s).canLoadAgent() ? AgentOffer.note(next) : null;
+                    if (note != null && offered.add(next.pid())) text.addNote(note);
                 } catch (MonitorException e) {
                     if (sources.size() == 1) throw e;
                     System.err.println("taskclock: " + e.getMessage());

@@ -112,6 +112,7 @@ final class ViewState {
     boolean ended;
     boolean isRecording;
 
+    final AgentOffer agentOffer = new AgentOffer();
     final Set<String> tags = new HashSet<>();
     private final Set<String> expanded = new HashSet<>();
     private Map<String, Double> seconds = new HashMap<>();

@@ -133,14 +133,31 @@ class TopTest {
     }
 
     @Test
+    void shouldSayOnceThatVirtualThreadsNeedTheAgent() throws Exception {
+        assumeThat(Runtime.version().feature())
+                .describedAs("virtual threads require JDK 21")
+                .isGreaterThanOrEqualTo(21);
+        try (LoadJvm virtual = LoadJvm.start("virtual=4")) {
+            String target = Long.toString(virtual.pid());
+            String hint = "; to see them, load the agent: taskclock attach " + target + "\n";
+            String text = runSuccessfully("top", target, "0.4", "3").out();
+            assertThat(text).containsOnlyOnce(hint).containsPattern("\n\\* virtual threads run on [0-9]+ carrier");
+            assertThat(runSuccessfully("top", target, "0.4", "2", "--no-attach").out())
+                    .doesNotContain(hint);
+            assertThat(runSuccessfully("top", target, "0.4", "2", "--csv").out())
+                    .doesNotContain("taskclock attach");
+        }
+    }
+
+    @Test
     void shouldPrintSeveralJvmsInOneTable() throws Exception {
         try (LoadJvm other = LoadJvm.start("busy")) {
             String pids = pid + "," + other.pid();
             String text = runSuccessfully("top", "-b", "-d", "500ms", "-n", "1", "--limit", "8", "-p", pids)
                     .out();
-            assertThat(text.lines().filter(line -> line.contains("CPU%"))).singleElement().satisfies(line -> assertThat(
-                            line)
-                    .startsWith("    PID     TID   CPU%"));
+            assertThat(text.lines().filter(line -> line.contains("CPU%")))
+                    .singleElement()
+                    .satisfies(line -> assertThat(line).startsWith("    PID     TID   CPU%"));
             assertThat(text)
                     .contains("LoadProgram (" + pid + ")", "LoadProgram (" + other.pid() + ")")
                     .containsPattern("\n *" + pid + " +[0-9]+ +[0-9.]+ .* kernel-calls\n")

@@ -48,6 +48,14 @@ public interface IntervalSource extends Closeable {
         throw new IOException("process " + pid + ": a recording cannot switch to another process");
     }
 
+    /** Returns whether the agent can probably be loaded into the JVM. May be called on any thread. */
+    default boolean canLoadAgent() {
+        return false;
+    }
+
+    /** Reads the agent's report from the next interval on, because the agent was just loaded. */
+    default void agentLoaded() {}
+
     /** Returns whether {@link #step} is supported. */
     default boolean canStep() {
         return false;
