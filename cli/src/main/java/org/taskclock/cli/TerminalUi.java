@@ -55,6 +55,10 @@ final class TerminalUi {
     private final BlockingQueue<Event> events = new LinkedBlockingQueue<>();
     private final QueryExecutor queries = new QueryExecutor(events);
     private final ViewState view = new ViewState();
+    private final TypeAhead typeAhead = new TypeAhead();
+    private final MouseBindings mouse = new MouseBindings();
+    private final SavedSettings settings;
+    private final ProfileRunner profiles = new ProfileRunner(events);
     private List<IntervalSource> sources;
     private final List<IntervalSource> openedSources = new ArrayList<>();
     private final int count;
@@ -74,7 +78,7 @@ final class TerminalUi {
     /** The error that ended the view; empty if there was none. */
     private String endReason = "";
 
-    private TerminalUi(List<? extends IntervalSource> sources, Options options) {
+    private TerminalUi(List<? extends IntervalSource> sources, Options options, SavedSettings settings) {
         this.sources = List.copyOf(sources);
         this.count = options.count();
         view.intervalSeconds = options.intervalSeconds();
@@ -85,6 +89,8 @@ final class TerminalUi {
         view.isRecording = sources.stream().anyMatch(IntervalSource::canStep);
         if (isChoice()) view.page = ViewState.Page.JVMS;
         if (view.isRecording || isChoice()) due = System.nanoTime();
+        this.settings = settings;
+        settings.apply(view);
     }
 
     /** Returns whether the user has yet to choose a JVM, so that there is nothing to sample. */
@@ -93,16 +99,21 @@ final class TerminalUi {
     }
 
     /** Runs until the user quits or the count is reached. Returns at once if the terminal cannot be used. */
-    static Outcome run(List<? extends IntervalSource> sources, Options options) throws IOException {
-        TerminalUi ui = new TerminalUi(sources, options);
-        ui.tty = Tty.open(ui.events, ui::handleKey, ui::redraw, ui::quit);
+    static Outcome run(
+            List<? extends IntervalSource> sources, Options options, SavedSettings settings, boolean useMouse)
+            throws IOException {
+        TerminalUi ui = new TerminalUi(sources, options, settings);
+        ui.tty = Tty.open(ui.events, ui::handleKey, ui::redraw, ui::quit, useMouse);
         if (ui.tty == null) return new Outcome(false, "");
+        ui.view.unicode = ui.tty.isUnicode();
         try {
             ui.loop();
         } finally {
             ui.tty.close();
             ui.printLastScreen();
             ui.queries.shutdown();
+            settings.close();
+            ui.profiles.close();
             for (IntervalSource source : ui.openedSources) source.close();
         }
         return new Outcome(true, ui.endReason);
@@ -135,6 +146,8 @@ final class TerminalUi {
                 for (Event next = events.poll(); next != null && !quit; next = events.poll()) next.handle();
             }
             sample();
+            if (isStarted()) releaseKeys();
+            settings.save(view);
             if (!quit) draw();
         }
     }
@@ -234,7 +247,27 @@ final class TerminalUi {
         tty.draw(ScreenRenderer.draw(view, tty.columns(), tty.rows()));
     }
 
-    private void handleKey(String key) throws IOException {
+    /** Returns whether there are rows or items for keys to act on, or the JVM does not respond. */
+    private boolean isStarted() {
+        return !view.intervals.isEmpty()
+                || view.ended
+                || view.message.startsWith(NO_RESPONSE)
+                || (isChoice() && !(view.jvms.isEmpty() && view.message.isEmpty()));
+    }
+
+    private void releaseKeys() throws IOException {
+        for (String key : typeAhead.release()) handleKey(key);
+    }
+
+    private void handleKey(String pressed) throws IOException {
+        if (typeAhead.hold(pressed)) return;
+        String key = pressed.startsWith(MouseBindings.PREFIX)
+                ? mouse.handle(view, pressed, tty.columns(), tty.rows(), System.nanoTime())
+                : pressed;
+        if (!key.isEmpty()) handleAction(key);
+    }
+
+    private void handleAction(String key) throws IOException {
         switch (KeyBindings.handle(view, key, ScreenRenderer.pageHeight(view, tty.rows()))) {
             case NONE -> {}
             case QUIT -> quit = true;
@@ -245,6 +278,7 @@ final class TerminalUi {
             }
             case RESCHEDULE -> due = System.nanoTime() + (view.paused ? 0 : (long) (view.intervalSeconds * 1e9));
             case STACKS -> showStacks();
+            case PROFILE -> profile();
             case LIST_JVMS -> {
                 view.jvms = List.of();
                 view.scroll = 0;
@@ -258,8 +292,20 @@ final class TerminalUi {
             case JUMP_BACK -> step(-JUMP_INTERVALS);
             case JUMP_FORWARD -> step(JUMP_INTERVALS);
         }
+        if (view.page != ViewState.Page.PROFILE) profiles.cancel();
         // The list was closed without a choice.
         if (isChoice() && view.page == ViewState.Page.TABLE && !opening) quit = true;
+    }
+
+    private void profile() {
+        TableModel.Row row = view.selected();
+        if (view.ended || view.isRecording) {
+            view.message = view.ended ? "The process has exited." : "Stacks are not recorded.";
+            return;
+        }
+        view.scroll = 0;
+        view.page = ViewState.Page.PROFILE;
+        view.profile = profiles.start(findSource(row.thread().pid()), row);
     }
 
     private void showStacks() {
@@ -300,6 +346,7 @@ final class TerminalUi {
                 openedSources.add(source);
                 sources = List.of(source);
                 view.reset();
+                view.following = false;
                 view.intervals = List.of();
                 view.rebuild();
                 view.ended = false;

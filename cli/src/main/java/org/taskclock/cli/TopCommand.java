@@ -114,6 +114,9 @@ final class TopCommand implements Callable<Integer> {
     @Mixin
     private OutputOptions output;
 
+    @Mixin
+    private ScreenOptions screen;
+
     @Option(
             names = {"-s", "--sort"},
             paramLabel = "FIELD",
@@ -152,6 +155,7 @@ final class TopCommand implements Callable<Integer> {
                 TerminalUi.Outcome outcome = show(sources);
                 if (outcome.terminalUsed()) return outcome.exitCode();
             }
+            Tty.release();
             return print(sources, output.isForTerminal() && isTerminal());
         } catch (CommandException e) {
             return Main.fail(e.getMessage(), e.exitCode);
@@ -165,11 +169,12 @@ final class TopCommand implements Callable<Integer> {
 
     private TerminalUi.Outcome show(List<? extends IntervalSource> sources) throws IOException {
         double seconds = interval.interval().toNanos() / 1e9;
-        return TerminalUi.run(sources, output.terminalUi(seconds, interval.count(), Column.of(sort.name())));
+        TerminalUi.Options options = output.terminalUi(seconds, interval.count(), Column.of(sort.name()));
+        return TerminalUi.run(sources, options, screen.settings(spec, interval.isGiven()), screen.mouse());
     }
 
     /** Reads interval and count from the arguments. Returns the query for a single JVM, or null if there is none. */
-    private JvmQuery parseArguments() throws CommandException {
+    private JvmQuery parseArguments() {
         List<String> remaining = new ArrayList<>(arguments);
         JvmQuery query = null;
         if (match != null && (demo || !jvms.isEmpty())) throw usageError("--match cannot be combined with -p or --demo");
@@ -202,6 +207,8 @@ final class TopCommand implements Callable<Integer> {
         TopText text = new TopText(color);
         Set<Integer> offered = new HashSet<>();
         output.print(output.header());
+        // Opening a JVM takes time: start the first interval of all JVMs together.
+        if (sources.size() > 1) for (LiveJvm source : sources) source.next();
         long delayNanos = interval.interval().toNanos();
         long due = System.nanoTime();
         for (int i = 0; interval.count() == 0 || i < interval.count(); i++) {

@@ -23,28 +23,15 @@ class TerminalUiTest {
     Path directory;
 
     private void start(Tmux tmux, String environment) throws Exception {
-        String classes = Path.of(SyntheticJvm.class
-                        .getProtectionDomain()
-                        .getCodeSource()
-                        .getLocation()
-                        .toURI())
-                .toString();
-        run(
-                tmux,
-                environment,
-                "-cp " + System.getProperty("cli.jar") + ":" + classes + " org.taskclock.cli.SyntheticJvm ended");
+        new TerminalProgram(tmux, directory).start(environment);
     }
 
     private void run(Tmux tmux, String environment, String program) throws Exception {
-        String java = Path.of(System.getProperty("java.home"), "bin", "java") + " -XX:TieredStopAtLevel=1 ";
-        tmux.type("cd " + directory + "; clear; stty -g > before");
-        tmux.type(environment + " " + java + program + "; echo status $?; stty -g > after; echo is-$((40+2))");
+        new TerminalProgram(tmux, directory).run(environment, program);
     }
 
     private void assertRestored(Tmux tmux) throws Exception {
-        tmux.await("is-42");
-        assertThat(directory.resolve("after")).hasSameTextualContentAs(directory.resolve("before"));
-        assertThat(tmux.state()).isEqualTo("alternate 0 cursor 1");
+        new TerminalProgram(tmux, directory).assertRestored();
     }
 
     @Test
@@ -56,7 +43,7 @@ class TerminalUiTest {
                     .contains(
                             "4711 org.example.Main",
                             "! yield-storm: ",
-                            "CPU% USER%  SYS%",
+                            "CPU%▼USER%  SYS%",
                             SyntheticJvm.WIDE,
                             "worker-1\n");
             assertThat(screen)

@@ -4,7 +4,9 @@ package org.taskclock.monitor;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.List;
+import java.util.function.Predicate;
 
 /** A sequence of intervals of one JVM, live or recorded. Confined to one thread. */
 public interface IntervalSource extends Closeable {
@@ -23,6 +25,17 @@ public interface IntervalSource extends Closeable {
     /** Returns the current stacks of the thread, or of the group's threads, as lines of text, or why there are none. */
     default String stacks(ThreadUsage thread) throws IOException {
         return "Stacks are not recorded.";
+    }
+
+    /**
+     * Profiles threads of the JVM with the best source that works. Unlike the other methods, this may run at the same
+     * time as another one.
+     *
+     * @param sleep waits for the given time, or returns false early if the profile should end now
+     */
+    default Profile profile(ProfileSelection selection, Duration duration, Predicate<Duration> sleep)
+            throws IOException {
+        throw new IOException("stacks are not recorded");
     }
 
     /** Returns the JVMs to choose from, busiest first. */

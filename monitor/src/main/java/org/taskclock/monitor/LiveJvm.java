@@ -3,7 +3,9 @@
 package org.taskclock.monitor;
 
 import java.io.IOException;
+import java.time.Duration;
 import java.util.List;
+import java.util.function.Predicate;
 
 /** The intervals of a running JVM. */
 public final class LiveJvm implements IntervalSource {
@@ -38,6 +40,15 @@ public final class LiveJvm implements IntervalSource {
         } catch (IOException e) {
             return "No stack: " + e.getMessage();
         }
+    }
+
+    @Override
+    public Profile profile(ProfileSelection selection, Duration duration, Predicate<Duration> sleep)
+            throws IOException {
+        if (!attach) throw new IOException("attaching is switched off (--no-attach)");
+        Profiler.Settings settings = new Profiler.Settings(
+                selection, ProfileSource.AUTO, null, duration, Profiler.DEFAULT_PERIOD.toNanos());
+        return Profiler.run(sampler.pid(), settings, sleep);
     }
 
     @Override
