@@ -138,9 +138,9 @@ class TopTest {
             String pids = pid + "," + other.pid();
             String text = runSuccessfully("top", "-b", "-d", "500ms", "-n", "1", "--limit", "8", "-p", pids)
                     .out();
-            assertThat(text.lines().filter(line -> line.contains("CPU%"))).singleElement().satisfies(line -> assertThat(
-                            line)
-                    .startsWith("    PID     TID   CPU%"));
+            assertThat(text.lines().filter(line -> line.contains("CPU%")))
+                    .singleElement()
+                    .satisfies(line -> assertThat(line).startsWith("    PID     TID   CPU%"));
             assertThat(text)
                     .contains("LoadProgram (" + pid + ")", "LoadProgram (" + other.pid() + ")")
                     .containsPattern("\n *" + pid + " +[0-9]+ +[0-9.]+ .* kernel-calls\n")
@@ -236,7 +236,9 @@ class TopTest {
         Process sleep = new ProcessBuilder("sleep", "60").start();
         String output = runAndReturnErrors(Main.FAILED, "top", Long.toString(sleep.pid()));
         sleep.destroy();
-        assertThat(output).isEqualTo("taskclock: process " + sleep.pid() + " is not a JVM: taskclock list shows the running JVMs\n");
+        assertThat(output)
+                .isEqualTo(
+                        "taskclock: process " + sleep.pid() + " is not a JVM: taskclock list shows the running JVMs\n");
     }
 
     @Test
