@@ -253,7 +253,9 @@ class TopTest {
         Process sleep = new ProcessBuilder("sleep", "60").start();
         String output = runAndReturnErrors(Main.FAILED, "top", Long.toString(sleep.pid()));
         sleep.destroy();
-        assertThat(output).isEqualTo("taskclock: process " + sleep.pid() + " is not a JVM: taskclock list shows the running JVMs\n");
+        assertThat(output)
+                .isEqualTo(
+                        "taskclock: process " + sleep.pid() + " is not a JVM: taskclock list shows the running JVMs\n");
     }
 
     @Test
