@@ -35,7 +35,8 @@ final class ScreenRenderer {
 
     /** Returns the number of visible lines of the page. */
     static int pageHeight(ViewState view, int height) {
-        return Math.max(1, height - headerHeight(view, height) - (view.page == ViewState.Page.TABLE ? 1 : 0) - 1);
+        int top = headerHeight(view, height) + Timeline.height(view, height);
+        return Math.max(1, height - top - (view.page == ViewState.Page.TABLE ? 1 : 0) - 1);
     }
 
     private static int headerHeight(ViewState view, int height) {
@@ -48,6 +49,8 @@ final class ScreenRenderer {
         List<StyledLine> top = HeaderRenderer.draw(view, styles, width);
         for (int i = 0; i < header - 1; i++) add(top.get(i));
         if (header > 0) add(diagnosis());
+        int timeline = Timeline.height(view, height);
+        if (timeline > 0) Timeline.draw(view, styles, width).subList(0, timeline).forEach(this::add);
         int page = pageHeight(view, height);
         switch (view.page) {
             case TABLE -> table(page);

@@ -12,6 +12,7 @@ import org.jline.utils.AttributedString;
 import org.taskclock.monitor.Interval;
 import org.taskclock.monitor.IntervalSource;
 import org.taskclock.monitor.IntervalSource.Jvm;
+import org.taskclock.monitor.Recording;
 import org.taskclock.monitor.ThreadUsage;
 
 /**
@@ -25,6 +26,7 @@ final class TerminalUi {
     private static final long RESPONSE_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(3);
     private static final int JUMP_INTERVALS = 60;
     private static final String NO_RESPONSE = "No response for ";
+    private static final String LIVE = "Live view: nothing to rewind";
 
     /** An event, handled on the main thread. */
     interface Event {
@@ -51,6 +53,9 @@ final class TerminalUi {
     private final QueryExecutor queries = new QueryExecutor(events);
     private final ViewState view = new ViewState();
     private List<IntervalSource> sources;
+    /** Null in a live view. */
+    private final ReplayControl replay;
+
     private final List<IntervalSource> openedSources = new ArrayList<>();
     private final int count;
     private int intervalCount;
@@ -74,8 +79,9 @@ final class TerminalUi {
         view.sort = options.sort();
         view.filter(options.filter());
         view.limit = options.limit();
-        view.isRecording = sources.stream().anyMatch(IntervalSource::canStep);
-        if (view.isRecording) due = System.nanoTime();
+        replay = sources.get(0) instanceof Recording recording ? new ReplayControl(recording, view, queries) : null;
+        view.isRecording = replay != null;
+        if (view.isRecording) due = System.nanoTime() + intervalNanos();
     }
 
     /** Runs until the user quits or the count is reached. Returns at once if the terminal cannot be used. */
@@ -83,6 +89,7 @@ final class TerminalUi {
         TerminalUi ui = new TerminalUi(sources, options);
         ui.tty = Tty.open(ui.events, ui::handleKey, ui::redraw, ui::quit);
         if (ui.tty == null) return new Outcome(false, "");
+        ui.view.unicode = ui.tty.showsBlocks();
         try {
             ui.loop();
         } finally {
@@ -108,6 +115,7 @@ final class TerminalUi {
 
     private void loop() throws IOException {
         redraw();
+        if (replay != null) replay.start();
         while (!quit) {
             Event event;
             try {
@@ -130,6 +138,10 @@ final class TerminalUi {
         return view.paused || view.ended ? Long.MAX_VALUE : due - System.nanoTime();
     }
 
+    private long intervalNanos() {
+        return (long) (view.intervalSeconds * 1e9);
+    }
+
     /** Requests the next sample if it is due, or shows that the previous one has not completed. */
     private void sample() {
         long now = System.nanoTime();
@@ -140,7 +152,11 @@ final class TerminalUi {
             return;
         }
         if (view.paused || view.ended || now - due < 0) return;
-        due = now + (long) (view.intervalSeconds * 1e9);
+        due = now + intervalNanos();
+        if (replay != null) {
+            requestSample(() -> replay.next(() -> pause("End of the recording; [ steps back")));
+            return;
+        }
         if (view.page == ViewState.Page.JVMS) listJvms(); // their CPU usage since the previous call
         List<IntervalSource> current = sources;
         ThreadUsage thread = view.page == ViewState.Page.STACKS ? view.stackThread : null;
@@ -151,9 +167,7 @@ final class TerminalUi {
             String error = "";
             for (IntervalSource each : current) {
                 try {
-                    Interval interval = each.next();
-                    if (interval == null) return () -> pause("End of the recording; [ steps back");
-                    intervals.add(interval);
+                    intervals.add(each.next());
                 } catch (IOException e) {
                     remaining.remove(each);
                     if (remaining.isEmpty()) throw e;
@@ -227,7 +241,7 @@ final class TerminalUi {
                 tty.suspend();
                 redraw();
             }
-            case RESCHEDULE -> due = System.nanoTime() + (view.paused ? 0 : (long) (view.intervalSeconds * 1e9));
+            case RESCHEDULE -> due = System.nanoTime() + (view.paused ? 0 : intervalNanos());
             case STACKS -> showStacks();
             case LIST_JVMS -> {
                 view.jvms = List.of();
@@ -240,6 +254,8 @@ final class TerminalUi {
             case STEP_FORWARD -> step(1);
             case JUMP_BACK -> step(-JUMP_INTERVALS);
             case JUMP_FORWARD -> step(JUMP_INTERVALS);
+            case PREVIOUS_DIAGNOSIS -> jump(false);
+            case NEXT_DIAGNOSIS -> jump(true);
         }
     }
 
@@ -290,18 +306,13 @@ final class TerminalUi {
     }
 
     private void step(int steps) {
-        if (!sources.get(0).canStep()) {
-            view.message = "Live view: nothing to rewind";
-            return;
-        }
-        view.paused = true;
-        query(() -> {
-            Interval interval = sources.get(0).step(steps);
-            return () -> {
-                view.reset();
-                view.accept(List.of(interval));
-            };
-        });
+        if (replay == null) view.message = LIVE;
+        else replay.step(steps);
+    }
+
+    private void jump(boolean forward) {
+        if (replay == null) view.message = LIVE;
+        else replay.jump(forward);
     }
 
     /** Runs a query other than a sample. A failure is shown but does not end the view. */

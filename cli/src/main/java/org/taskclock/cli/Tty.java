@@ -168,6 +168,12 @@ final class Tty {
         display.resize(size);
     }
 
+    /** Returns whether the terminal uses UTF-8 and is not one whose fonts lack most block characters. */
+    boolean showsBlocks() {
+        return terminal.outputEncoding().equals(StandardCharsets.UTF_8)
+                && !System.getenv("TERM").matches("linux|vt[0-9].*");
+    }
+
     int columns() {
         return size.getColumns();
     }

@@ -35,19 +35,6 @@ public interface IntervalSource extends Closeable {
         throw new IOException("process " + pid + ": a recording cannot switch to another process");
     }
 
-    /** Returns whether {@link #step} is supported. */
-    default boolean canStep() {
-        return false;
-    }
-
-    /**
-     * Moves forward by {@code steps} intervals, or back if negative, but not beyond the first or last one. Returns the
-     * interval at the new position.
-     */
-    default Interval step(int steps) throws IOException {
-        throw new UnsupportedOperationException();
-    }
-
     @Override
     default void close() throws IOException {}
 }

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.cli;
+
+import java.io.IOException;
+import java.util.List;
+import org.taskclock.monitor.Interval;
+import org.taskclock.monitor.IntervalSummary;
+import org.taskclock.monitor.Recording;
+import org.taskclock.monitor.RecordingOutline;
+
+/** Moves the view through a recording. Reads the recording on the thread of the queries. */
+final class ReplayControl {
+    private interface Move {
+        Interval perform() throws IOException;
+    }
+
+    private final Recording recording;
+    private final RecordingOutline outline;
+    private final ViewState view;
+    private final QueryExecutor queries;
+
+    ReplayControl(Recording recording, ViewState view, QueryExecutor queries) {
+        this.recording = recording;
+        this.outline = new RecordingOutline(recording);
+        this.view = view;
+        this.queries = queries;
+    }
+
+    /** Shows the first interval and begins to read the outline. */
+    void start() {
+        move(() -> recording.step(1));
+        readOutline();
+    }
+
+    /** Reads the outline block by block, so that keys work in the meantime. */
+    private void readOutline() {
+        queries.submit(
+                () -> {
+                    List<IntervalSummary> summaries = outline.next();
+                    return () -> {
+                        view.outline.addAll(summaries);
+                        if (!summaries.isEmpty()) readOutline();
+                    };
+                },
+                this::showError);
+    }
+
+    /** Reads the next interval. {@code atEnd} is returned at the end of the recording. */
+    TerminalUi.Event next(TerminalUi.Event atEnd) throws IOException {
+        Interval interval = recording.next();
+        if (interval == null) return atEnd;
+        Recording.Position position = recording.position();
+        return () -> {
+            view.position = position;
+            view.accept(List.of(interval));
+        };
+    }
+
+    /** Pauses, and moves by a number of intervals. */
+    void step(int steps) {
+        view.paused = true;
+        move(() -> recording.step(steps));
+    }
+
+    /** Pauses, and moves to the next or previous interval in which a diagnosis begins. */
+    void jump(boolean forward) {
+        if (view.position == null) return;
+        view.paused = true;
+        int step = forward ? 1 : -1;
+        for (int i = view.position.number() + step; i >= 0 && i < view.outline.size(); i += step) {
+            if (!view.outline.get(i).begins()) continue;
+            int number = i;
+            move(() -> recording.step(number - recording.position().number()));
+            return;
+        }
+        boolean isComplete = !forward || view.outline.size() >= view.position.count();
+        view.message = "No " + (forward ? "later" : "earlier") + " finding"
+                + (isComplete ? " in the recording" : " so far: still reading the recording");
+    }
+
+    private void move(Move move) {
+        queries.submit(
+                () -> {
+                    Interval interval = move.perform();
+                    List<Interval> previous = recording.previous(History.INTERVALS - 1);
+                    Recording.Position position = recording.position();
+                    return () -> {
+                        view.rewind();
+                        for (Interval each : previous) view.history.add(List.of(each));
+                        view.position = position;
+                        view.accept(List.of(interval));
+                    };
+                },
+                this::showError);
+    }
+
+    private void showError(String error) {
+        view.message = error;
+    }
+}
