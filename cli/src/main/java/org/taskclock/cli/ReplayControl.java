@@ -11,14 +11,13 @@ import org.taskclock.monitor.RecordingOutline;
 
 /** Moves the view through a recording. Reads the recording on the thread of the queries. */
 final class ReplayControl {
-    private interface Move {
-        Interval perform() throws IOException;
-    }
-
     private final Recording recording;
     private final RecordingOutline outline;
     private final ViewState view;
     private final QueryExecutor queries;
+
+    /** The number of the interval that pending moves lead to; -1 if there are none. */
+    private int target = -1;
 
     ReplayControl(Recording recording, ViewState view, QueryExecutor queries) {
         this.recording = recording;
@@ -29,7 +28,7 @@ final class ReplayControl {
 
     /** Shows the first interval and begins to read the outline. */
     void start() {
-        move(() -> recording.step(1));
+        moveTo(-1);
         readOutline();
     }
 
@@ -57,10 +56,15 @@ final class ReplayControl {
         };
     }
 
-    /** Pauses, and moves by a number of intervals. */
+    /** Pauses, and moves by a number of intervals, but not beyond the first or last one. */
     void step(int steps) {
+        if (view.position == null) return;
         view.paused = true;
-        move(() -> recording.step(steps));
+        moveTo(Math.max(0, Math.min(view.position.count() - 1, current() + steps)));
+    }
+
+    private int current() {
+        return target < 0 ? view.position.number() : target;
     }
 
     /** Pauses, and moves to the next or previous interval in which a diagnosis begins. */
@@ -68,10 +72,9 @@ final class ReplayControl {
         if (view.position == null) return;
         view.paused = true;
         int step = forward ? 1 : -1;
-        for (int i = view.position.number() + step; i >= 0 && i < view.outline.size(); i += step) {
+        for (int i = current() + step; i >= 0 && i < view.outline.size(); i += step) {
             if (!view.outline.get(i).begins()) continue;
-            int number = i;
-            move(() -> recording.step(number - recording.position().number()));
+            moveTo(i);
             return;
         }
         boolean isComplete = !forward || view.outline.size() >= view.position.count();
@@ -79,13 +82,17 @@ final class ReplayControl {
                 + (isComplete ? " in the recording" : " so far: still reading the recording");
     }
 
-    private void move(Move move) {
+    /** Moves to an interval; -1 for the one at which the recording is to start. */
+    private void moveTo(int number) {
+        target = number;
         queries.submit(
                 () -> {
-                    Interval interval = move.perform();
+                    Interval interval =
+                            recording.step(number < 0 ? 1 : number - recording.position().number());
                     List<Interval> previous = recording.previous(History.INTERVALS - 1);
                     Recording.Position position = recording.position();
                     return () -> {
+                        if (position.number() == target) target = -1;
                         view.rewind();
                         for (Interval each : previous) view.history.add(List.of(each));
                         view.position = position;
@@ -96,6 +103,7 @@ final class ReplayControl {
     }
 
     private void showError(String error) {
+        target = -1;
         view.message = error;
     }
 }

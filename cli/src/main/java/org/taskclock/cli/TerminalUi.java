@@ -89,7 +89,7 @@ final class TerminalUi {
         TerminalUi ui = new TerminalUi(sources, options);
         ui.tty = Tty.open(ui.events, ui::handleKey, ui::redraw, ui::quit);
         if (ui.tty == null) return new Outcome(false, "");
-        ui.view.unicode = ui.tty.showsBlocks();
+        ui.view.unicode = Tty.showsBlocks();
         try {
             ui.loop();
         } finally {

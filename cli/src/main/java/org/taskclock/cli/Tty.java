@@ -168,9 +168,9 @@ final class Tty {
         display.resize(size);
     }
 
-    /** Returns whether the terminal uses UTF-8 and is not one whose fonts lack most block characters. */
-    boolean showsBlocks() {
-        return terminal.outputEncoding().equals(StandardCharsets.UTF_8)
+    /** Returns whether the locale uses UTF-8 and the terminal is not one whose fonts lack most block characters. */
+    static boolean showsBlocks() {
+        return "UTF-8".equals(System.getProperty("native.encoding"))
                 && !System.getenv("TERM").matches("linux|vt[0-9].*");
     }
 

@@ -207,7 +207,7 @@ class TerminalUiTest {
         Path file = writeRecording(300);
         try (Tmux tmux = new Tmux(80, 24)) {
             run(tmux, "NO_COLOR=1 TZ=UTC", "-jar " + System.getProperty("cli.jar") + " replay " + file);
-            tmux.await("position  ");
+            tmux.await("the whole file to be read", s -> s.contains("position  ") && !s.contains("(reading"));
             tmux.press(")");
             String screen = tmux.await("41 of 300  2026-11-21 10:00:41  0:41 of 5:00\n");
             assertThat(screen).contains("\nhistory   ", " max 131.0 %", "! gc: gc was found", "10:00:00  ", "  10:05:00");
@@ -246,7 +246,7 @@ class TerminalUiTest {
                 run(tmux, "NO_COLOR=1 TZ=UTC " + environment, replay);
                 tmux.await("position  ");
                 tmux.press("p");
-                String screen = tmux.await("paused");
+                String screen = tmux.await("paused", s -> s.contains("paused") && !s.contains("(reading"));
                 assertThat(screen).contains("\nhistory   ::").matches("(?s)[\\n -~]*");
                 tmux.press("q");
                 assertRestored(tmux);
