@@ -7,6 +7,7 @@ import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystemException;
 import java.util.concurrent.Callable;
 import org.taskclock.lab.Bench;
@@ -15,6 +16,7 @@ import org.taskclock.lab.LabException;
 import org.taskclock.monitor.TemporaryFolderException;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Help;
 import picocli.CommandLine.IVersionProvider;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
@@ -28,6 +30,7 @@ import picocli.CommandLine.Spec;
         description = "Measure and explain the CPU time of Java threads.",
         subcommands = {
             TopCommand.class,
+            ListCommand.class,
             CheckCommand.class,
             RecordCommand.class,
             ReplayCommand.class,
@@ -47,13 +50,14 @@ import picocli.CommandLine.Spec;
             "",
             "Examples:",
             "  taskclock top                           live view of the busiest JVM",
+            "  taskclock list                          the running JVMs",
             "  taskclock check 4711 --system 50%%       fail if it uses more system time",
             "  taskclock record 4711 -o night.gz       record to a file for replay and diff",
             "  taskclock time -- java -jar app.jar     run a command and report its CPU time",
             "  taskclock yields 4711                   find callers of Thread.yield",
             "  taskclock doctor                        check the clock on this machine",
             "  taskclock doctor --json | jq .contract  the same, for scripts",
-            "  taskclock attach 4711 yield=count       attach the agent to a JVM",
+            "  taskclock attach 4711 --yield count     attach the agent to a JVM",
             "  taskclock detach 4711                   detach it",
             "  taskclock status 4711                   show the health of the agent",
             "  taskclock bench                         compare with published results",
@@ -83,6 +87,7 @@ final class Main implements Callable<Integer> {
         CommandLine commandLine = new CommandLine(new Main());
         // Options after the timed command belong to that command.
         commandLine.getSubcommands().get("time").setStopAtPositional(true);
+        if (isDumbTerminal()) commandLine.setColorScheme(Help.defaultColorScheme(Help.Ansi.OFF));
         return commandLine;
     }
 
@@ -140,7 +145,12 @@ final class Main implements Callable<Integer> {
         print(text, Charset.defaultCharset());
     }
 
-    static void print(String text, Charset charset) throws IOException {
+    /** Writes text for programs to standard output, which do not depend on the locale. */
+    static void printUtf8(String text) throws IOException {
+        print(text, StandardCharsets.UTF_8);
+    }
+
+    private static void print(String text, Charset charset) throws IOException {
         @SuppressWarnings("resource") // closing it would close standard output
         OutputStream out = new FileOutputStream(FileDescriptor.out);
         out.write(text.getBytes(charset));
@@ -178,6 +188,12 @@ final class Main implements Callable<Integer> {
     static int fail(String message, int exitCode) {
         System.err.println("taskclock: " + message);
         return exitCode;
+    }
+
+    /** Returns whether the terminal does not support escape sequences, or is unknown. */
+    static boolean isDumbTerminal() {
+        String term = System.getenv("TERM");
+        return term == null || term.isEmpty() || term.equals("dumb");
     }
 
     static String version() {

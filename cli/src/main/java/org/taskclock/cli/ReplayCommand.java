@@ -123,12 +123,12 @@ final class ReplayCommand implements Callable<Integer> {
 
     private void print(Recording recording, boolean firstOnly) throws IOException {
         TopText text = new TopText(false);
-        Main.print(output.header());
+        output.print(output.header());
         TerminationSignal termination = new TerminationSignal();
         for (Interval interval; (interval = recording.next()) != null; ) {
             if (speed != null && !termination.sleep(Duration.ofNanos((long) (interval.intervalNanos() / speed))))
                 return;
-            Main.print(output.format(
+            output.print(output.format(
                     interval, Comparator.comparingLong(ThreadUsage::cpuNanos).reversed(), text));
             if (firstOnly || termination.isReceived()) return;
         }

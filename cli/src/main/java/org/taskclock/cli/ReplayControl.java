@@ -3,6 +3,7 @@
 package org.taskclock.cli;
 
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
 import org.taskclock.monitor.Interval;
 import org.taskclock.monitor.IntervalSummary;
@@ -11,6 +12,9 @@ import org.taskclock.monitor.RecordingOutline;
 
 /** Moves the view through a recording. Reads the recording on the thread of the queries. */
 final class ReplayControl {
+    /** How long keys may have to wait while the outline is read. */
+    private static final long OUTLINE_PART_NANOS = 100_000_000;
+
     private final Recording recording;
     private final RecordingOutline outline;
     private final ViewState view;
@@ -32,14 +36,21 @@ final class ReplayControl {
         readOutline();
     }
 
-    /** Reads the outline block by block, so that keys work in the meantime. */
+    /** Reads a part of the outline at a time, so that keys work in the meantime. */
     private void readOutline() {
         queries.submit(
                 () -> {
-                    List<IntervalSummary> summaries = outline.next();
+                    long start = System.nanoTime();
+                    List<IntervalSummary> summaries = new ArrayList<>();
+                    List<IntervalSummary> block;
+                    do {
+                        block = outline.next();
+                        summaries.addAll(block);
+                    } while (!block.isEmpty() && System.nanoTime() - start < OUTLINE_PART_NANOS);
+                    boolean hasMore = !block.isEmpty();
                     return () -> {
                         view.outline.addAll(summaries);
-                        if (!summaries.isEmpty()) readOutline();
+                        if (hasMore) readOutline();
                     };
                 },
                 this::showError);

@@ -77,7 +77,7 @@ final class ReportCommand implements Callable<Integer> {
             return Main.fail("report: " + e.getMessage() + ": measure again", Main.FAILED);
         }
         if (output.toString().equals("-")) {
-            Main.print(page, StandardCharsets.UTF_8);
+            Main.printUtf8(page);
             return Main.OK;
         }
         try {

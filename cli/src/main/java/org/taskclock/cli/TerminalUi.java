@@ -47,7 +47,12 @@ final class TerminalUi {
      * @param terminalUsed false if the terminal could not be used
      * @param reason the error that ended the view; empty if the user quit
      */
-    record Outcome(boolean terminalUsed, String reason) {}
+    record Outcome(boolean terminalUsed, String reason) {
+        /** Prints the error, if any, and returns the exit code of the command. */
+        int exitCode() {
+            return reason.isEmpty() ? Main.OK : Main.fail(reason, Main.NO_PROCESS);
+        }
+    }
 
     private final BlockingQueue<Event> events = new LinkedBlockingQueue<>();
     private final QueryExecutor queries = new QueryExecutor(events);
@@ -61,6 +66,9 @@ final class TerminalUi {
     private int intervalCount;
     private Tty tty;
     private boolean quit;
+
+    /** Whether a JVM that the user selected is being opened. */
+    private boolean opening;
 
     /** The System.nanoTime at which the next sample is due. */
     private long due = System.nanoTime() + FIRST_INTERVAL_NANOS;
@@ -81,7 +89,14 @@ final class TerminalUi {
         view.limit = options.limit();
         replay = sources.get(0) instanceof Recording recording ? new ReplayControl(recording, view, queries) : null;
         view.isRecording = replay != null;
+        if (isChoice()) view.page = ViewState.Page.JVMS;
         if (view.isRecording) due = System.nanoTime() + intervalNanos();
+        if (isChoice()) due = System.nanoTime();
+    }
+
+    /** Returns whether the user has yet to choose a JVM, so that there is nothing to sample. */
+    private boolean isChoice() {
+        return sources.get(0) instanceof JvmChoice;
     }
 
     /** Runs until the user quits or the count is reached. Returns at once if the terminal cannot be used. */
@@ -158,6 +173,7 @@ final class TerminalUi {
             return;
         }
         if (view.page == ViewState.Page.JVMS) listJvms(); // their CPU usage since the previous call
+        if (isChoice()) return;
         List<IntervalSource> current = sources;
         ThreadUsage thread = view.page == ViewState.Page.STACKS ? view.stackThread : null;
         IntervalSource source = thread == null ? null : findSource(thread.pid());
@@ -257,6 +273,8 @@ final class TerminalUi {
             case PREVIOUS_DIAGNOSIS -> jump(false);
             case NEXT_DIAGNOSIS -> jump(true);
         }
+        // The list was closed without a choice.
+        if (isChoice() && view.page == ViewState.Page.TABLE && !opening) quit = true;
     }
 
     private void showStacks() {
@@ -288,9 +306,12 @@ final class TerminalUi {
 
     private void openJvm() {
         int pid = view.jvms.get(view.scroll).pid();
-        query(() -> {
-            IntervalSource source = sources.get(0).open(pid);
+        IntervalSource current = sources.get(0);
+        opening = true;
+        QueryExecutor.Query query = () -> {
+            IntervalSource source = current.open(pid);
             return () -> {
+                opening = false;
                 openedSources.add(source);
                 sources = List.of(source);
                 view.reset();
@@ -302,6 +323,11 @@ final class TerminalUi {
                 view.message = "";
                 due = System.nanoTime() + FIRST_INTERVAL_NANOS;
             };
+        };
+        queries.submit(query, error -> {
+            opening = false;
+            if (isChoice()) view.page = ViewState.Page.JVMS;
+            showError(error);
         });
     }
 
@@ -317,9 +343,11 @@ final class TerminalUi {
 
     /** Runs a query other than a sample. A failure is shown but does not end the view. */
     private void query(QueryExecutor.Query query) {
-        queries.submit(query, error -> {
-            if (view.page == ViewState.Page.STACKS) view.stacks = error;
-            else if (!view.ended) view.message = error;
-        });
+        queries.submit(query, this::showError);
+    }
+
+    private void showError(String error) {
+        if (view.page == ViewState.Page.STACKS) view.stacks = error;
+        else if (!view.ended) view.message = error;
     }
 }

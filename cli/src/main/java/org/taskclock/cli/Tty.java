@@ -52,8 +52,7 @@ final class Tty {
 
     /** Returns whether standard input and output are a terminal with cursor control. */
     static boolean isUsable() {
-        String term = System.getenv("TERM");
-        return term != null && !term.isEmpty() && !term.equals("dumb") && isDevice(0) && isDevice(1);
+        return !Main.isDumbTerminal() && isDevice(0) && isDevice(1);
     }
 
     private static boolean isDevice(int descriptor) {

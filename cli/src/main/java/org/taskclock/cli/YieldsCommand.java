@@ -14,10 +14,10 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import org.taskclock.monitor.AgentReport;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 @Command(
@@ -44,8 +44,8 @@ final class YieldsCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
-    @Parameters(index = "0", paramLabel = "PID|NAME", description = "Process id, or part of a program's name.")
-    private String jvm;
+    @Mixin
+    private JvmOption jvm;
 
     @Option(
             names = "--for",
@@ -62,11 +62,11 @@ final class YieldsCommand implements Callable<Integer> {
     private boolean off;
 
     @Option(
-            names = "--top",
+            names = "--limit",
             paramLabel = "N",
             defaultValue = "10",
             description = "Show at most N call sites (default: ${DEFAULT-VALUE}; 0 for all).")
-    private int top;
+    private int limit;
 
     @Option(names = "--json", description = "Print one JSON object with all call sites.")
     private boolean json;
@@ -97,12 +97,12 @@ final class YieldsCommand implements Callable<Integer> {
             List<CallSite> callSites) {}
 
     @Override
-    public Integer call() throws IOException, InterruptedException {
-        if (top < 0) throw new ParameterException(spec.commandLine(), "--top " + top + ": must not be negative");
+    public Integer call() throws IOException {
+        if (limit < 0) throw new ParameterException(spec.commandLine(), "--limit " + limit + ": must not be negative");
         // From here on, Ctrl-C ends the count and restores the JVM.
         TerminationSignal termination = new TerminationSignal();
         try {
-            long pid = JvmSelector.select(jvm, true);
+            long pid = jvm.select();
             TargetJvm target = TargetJvm.of(pid);
             return off ? turnOff(pid, target) : count(pid, target, termination);
         } catch (CommandException e) {
@@ -114,7 +114,7 @@ final class YieldsCommand implements Callable<Integer> {
         boolean attached = target.yieldMode() != null;
         setYieldMode(target, attached ? "yield=off" : YIELD_ONLY + "off");
         Main.print("Thread.yield is now off in platform threads of process " + pid + "; to undo, run taskclock "
-                + (attached ? "attach " + pid + " yield=pass" : "detach " + pid) + "\n");
+                + (attached ? "attach " + pid + " --yield pass" : "detach " + pid) + "\n");
         return Main.OK;
     }
 
@@ -122,7 +122,7 @@ final class YieldsCommand implements Callable<Integer> {
         String previousMode = target.yieldMode();
         if ("off".equals(previousMode)) {
             return Main.fail(
-                    "yields: process " + pid + ": Thread.yield is off: run taskclock attach " + pid + " yield=pass",
+                    "yields: process " + pid + ": Thread.yield is off: run taskclock attach " + pid + " --yield pass",
                     Main.FAILED);
         }
         AgentReport start;
@@ -136,7 +136,8 @@ final class YieldsCommand implements Callable<Integer> {
             target.configureAgent(previousMode == null ? "detach" : "yield=" + previousMode);
         }
         Result result = difference(pid, start, end);
-        Main.print(json ? new GsonBuilder().disableHtmlEscaping().create().toJson(result) + "\n" : text(result, top));
+        if (json) Main.printUtf8(new GsonBuilder().disableHtmlEscaping().create().toJson(result) + "\n");
+        else Main.print(text(result, limit));
         return Main.OK;
     }
 
@@ -179,9 +180,9 @@ final class YieldsCommand implements Callable<Integer> {
     /**
      * Formats the result as text.
      *
-     * @param top maximum number of call sites; 0 for all
+     * @param limit maximum number of call sites; 0 for all
      */
-    static String text(Result result, int top) {
+    static String text(Result result, int limit) {
         StringBuilder text = new StringBuilder();
         line(text, "process %d, %.1f s", result.pid(), result.seconds());
         line(
@@ -202,9 +203,9 @@ final class YieldsCommand implements Callable<Integer> {
         }
         line(text, "");
         line(text, "%14s %6s  %s", "yields/s", "cpu %", "call site");
-        int count = top == 0
+        int count = limit == 0
                 ? result.callSites().size()
-                : Math.min(top, result.callSites().size());
+                : Math.min(limit, result.callSites().size());
         for (CallSite callSite : result.callSites().subList(0, count)) {
             String cost = callSite.cpuNanosPerSecond() < 0
                     ? "-"

@@ -130,7 +130,7 @@ class YieldsTest {
         assertThat(sites(YieldsCommand.text(result, 20))).isEqualTo(12);
 
         try (LoadJvm load = LoadJvm.start("yield")) {
-            CliResult all = CliResult.run("yields", Long.toString(load.pid()), "--for", "1s", "--top", "0");
+            CliResult all = CliResult.run("yields", Long.toString(load.pid()), "--for", "1s", "--limit", "0");
             assertThat(all.exitCode()).as(all.err()).isEqualTo(Main.OK);
             assertThat(all.out()).contains("call site\n", "LoadProgram.yieldForever(");
         }

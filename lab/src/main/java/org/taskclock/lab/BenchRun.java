@@ -256,7 +256,7 @@ final class BenchRun {
         }
         if (file != null) result.write(file);
         if (json) {
-            System.out.println(result.toJson());
+            JsonOutput.print(result);
         } else {
             System.out.print(summary(result));
         }
@@ -273,7 +273,7 @@ final class BenchRun {
             missing.add("interrupted");
             Result result = result(false);
             if (file != null) result.write(file);
-            if (json) System.out.println(result.toJson());
+            if (json) JsonOutput.print(result);
             long measured = jmh.values().stream().mapToLong(JsonArray::size).sum();
             String where = file == null ? "not saved: use -o FILE" : "saved to " + file;
             System.err.println("\ntaskclock: bench: interrupted after " + measured + " of " + progress.total()

@@ -25,10 +25,11 @@ final class CarriersExperiment extends ExperimentCommand {
     private static final Gson GSON = new Gson();
 
     @Option(
-            names = "--seconds",
-            paramLabel = "N",
-            defaultValue = "3",
-            description = "Yield for N seconds (default: 3).")
+            names = "--for",
+            paramLabel = "TIME",
+            converter = SecondsConverter.class,
+            defaultValue = "3s",
+            description = "How long to yield (default: 3s).")
     private double seconds;
 
     /**
@@ -59,7 +60,7 @@ final class CarriersExperiment extends ExperimentCommand {
 
     @Override
     List<String> options() {
-        return List.of("--seconds", Double.toString(seconds));
+        return List.of("--for", seconds + "s");
     }
 
     @Override

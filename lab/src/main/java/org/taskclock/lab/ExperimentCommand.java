@@ -93,7 +93,7 @@ abstract class ExperimentCommand implements Callable<Integer> {
     private void write(Result result) throws IOException {
         if (output != null) result.write(output);
         if (json) {
-            System.out.println(result.toJson());
+            JsonOutput.print(result);
         } else {
             System.out.print(ResultText.of(result, liveTableTitle()));
         }
@@ -120,7 +120,7 @@ abstract class ExperimentCommand implements Callable<Integer> {
     }
 
     static void checkSeconds(double min, double seconds) throws LabException {
-        if (!(seconds >= min)) throw new LabException("--seconds " + seconds + ": must be at least " + min);
+        if (!(seconds >= min)) throw new LabException("--for " + seconds + "s: must be at least " + min + "s");
     }
 
     /** Returns the JDKs with virtual threads. Throws if there are none. */

@@ -3,19 +3,13 @@
 package org.taskclock.monitor;
 
 import java.io.IOException;
-import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 
 /** The intervals of a running JVM. */
 public final class LiveJvm implements IntervalSource {
     private final Sampler sampler;
     private final boolean attach;
-
-    // As of the last call of jvms().
-    private final Map<Long, Long> cpuNanosByPid = new HashMap<>();
-    private long listedAt;
+    private final JvmLoads loads = new JvmLoads();
 
     private LiveJvm(Sampler sampler, boolean attach) throws MonitorException {
         this.sampler = sampler;
@@ -48,16 +42,7 @@ public final class LiveJvm implements IntervalSource {
 
     @Override
     public List<Jvm> jvms() {
-        long now = System.nanoTime();
-        List<Jvm> found = new ArrayList<>();
-        for (JvmProcesses.Jvm jvm : JvmProcesses.all()) {
-            Long before = cpuNanosByPid.put(jvm.pid(), jvm.cpuNanos());
-            double percent = before == null ? 0 : 100.0 * (jvm.cpuNanos() - before) / Math.max(1, now - listedAt);
-            found.add(new Jvm((int) jvm.pid(), jvm.name(), percent));
-        }
-        found.sort((a, b) -> Double.compare(b.cpuPercent(), a.cpuPercent()));
-        listedAt = now;
-        return found;
+        return loads.update(JvmProcesses.all());
     }
 
     @Override
