@@ -114,11 +114,11 @@ final class CheckCommand implements Callable<Integer> {
                         Main.FAILED,
                         "process " + pid + ": Thread.yield is off: run taskclock attach " + pid + " --yield pass");
             }
-            if (!"count".equals(previousMode)) TargetJvm.of(pid).configureAgent("yield=count");
             Thread restore = new Thread(() -> restoreYieldMode(pid, previousMode));
             // Also restores the yield mode on SIGINT and SIGTERM.
             Runtime.getRuntime().addShutdownHook(restore);
             try {
+                if (!"count".equals(previousMode)) TargetJvm.of(pid).setYieldMode("yield=count");
                 return check(pid);
             } finally {
                 Runtime.getRuntime().removeShutdownHook(restore);

@@ -43,6 +43,11 @@ enum Column {
         return this != BAR && this != RECENT;
     }
 
+    /** Returns whether the lowest value comes first unless the order is reversed. */
+    boolean isAscending() {
+        return isText() || this == TID || this == PID || this == JAVA_ID;
+    }
+
     private boolean isText() {
         return this == NAME || this == POOL || this == KIND;
     }
@@ -96,7 +101,7 @@ enum Column {
         Comparator<TableModel.Row> order;
         if (isText()) {
             order = Comparator.comparing(row -> text(row.thread()), String.CASE_INSENSITIVE_ORDER);
-        } else if (this == TID || this == PID || this == JAVA_ID) {
+        } else if (isAscending()) {
             order = Comparator.comparingDouble(row -> value(row.thread(), row.interval(), row.seconds()));
         } else {
             order = Comparator.comparingDouble(row -> -value(row.thread(), row.interval(), row.seconds()));

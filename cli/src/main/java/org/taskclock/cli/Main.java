@@ -9,6 +9,9 @@ import java.io.OutputStream;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystemException;
+import java.util.Collections;
+import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import org.taskclock.lab.Bench;
 import org.taskclock.lab.Experiment;
@@ -38,6 +41,7 @@ import picocli.CommandLine.Spec;
             ReportCommand.class,
             TimeCommand.class,
             YieldsCommand.class,
+            ProfileCommand.class,
             DoctorCommand.class,
             AttachCommand.class,
             DetachCommand.class,
@@ -55,6 +59,7 @@ import picocli.CommandLine.Spec;
             "  taskclock record 4711 -o night.gz       record to a file for replay and diff",
             "  taskclock time -- java -jar app.jar     run a command and report its CPU time",
             "  taskclock yields 4711                   find callers of Thread.yield",
+            "  taskclock profile 4711                  show hot methods",
             "  taskclock doctor                        check the clock on this machine",
             "  taskclock doctor --json | jq .contract  the same, for scripts",
             "  taskclock attach 4711 --yield count     attach the agent to a JVM",
@@ -80,7 +85,17 @@ final class Main implements Callable<Integer> {
     private Main() {}
 
     public static void main(String[] args) {
-        System.exit(run(args));
+        // Before the classes of the command are loaded, which takes most of its start.
+        if (mayBeInteractive(args)) Tty.keepKeys();
+        System.exit(run(args)); // which restores the terminal
+    }
+
+    /** Returns whether the command may take over the terminal. If it does not, it calls {@link Tty#release}. */
+    private static boolean mayBeInteractive(String... args) {
+        return args.length > 0
+                && (args[0].equals("top") || args[0].equals("replay"))
+                && Collections.disjoint(
+                        List.of(args), Set.of("-b", "--batch", "--json", "--csv", "-h", "--help", "-V", "--version"));
     }
 
     static CommandLine commandLine() {

@@ -79,6 +79,9 @@ final class ReplayCommand implements Callable<Integer> {
     @Mixin
     private OutputOptions output;
 
+    @Mixin
+    private ScreenOptions screen;
+
     @Override
     public Integer call() throws IOException {
         output.validate(spec);
@@ -96,6 +99,7 @@ final class ReplayCommand implements Callable<Integer> {
                 throw usageError("--at " + at + " is not between --from and --to");
             if (start != null) recording.seek(start);
             if (output.isForTerminal() && Tty.isUsable()) return show(recording);
+            Tty.release();
             print(recording, start != null);
             if (start == null && to == null && recording.endReason() == null)
                 System.err.println("taskclock: " + file + ": truncated: the recorder was killed or is still running");
@@ -117,7 +121,11 @@ final class ReplayCommand implements Callable<Integer> {
     private int show(Recording recording) throws IOException {
         Interval first = recording.iterator().next();
         double seconds = first.intervalNanos() / 1e9 / (speed == null ? 1 : speed);
-        TerminalUi.run(List.of(recording), output.terminalUi(seconds, 0, Column.CPU));
+        TerminalUi.run(
+                List.of(recording),
+                output.terminalUi(seconds, 0, Column.CPU),
+                screen.settings(spec, false),
+                screen.mouse());
         return Main.OK;
     }
 

@@ -28,6 +28,9 @@ final class TargetJvm {
 
     private static final Pattern YIELD_MODE = Pattern.compile("yield=([a-z]+)");
 
+    /** In the agent's reply, if it cannot change how it treats Thread.yield. */
+    private static final Pattern YIELD_REFUSAL = Pattern.compile("(?:^failed: |unavailable: (?=yield: ))([^;]+)");
+
     private static final long TIMEOUT_MILLIS = 20_000;
 
     private final long pid;
@@ -89,6 +92,13 @@ final class TargetJvm {
             if (copy != null) delete(copy);
             if (reply != null) delete(reply);
         }
+    }
+
+    /** Changes how the agent treats Thread.yield. Throws with the agent's reason if it does not. */
+    void setYieldMode(String options) throws CommandException {
+        String state = configureAgent(options);
+        Matcher refusal = YIELD_REFUSAL.matcher(state);
+        if (refusal.find()) throw new CommandException(Main.FAILED, "process " + pid + ": agent: " + refusal.group(1));
     }
 
     /** Returns the last state that the agent reported, or null if it was never loaded. */

@@ -57,6 +57,10 @@ final class TerminalUi {
     private final BlockingQueue<Event> events = new LinkedBlockingQueue<>();
     private final QueryExecutor queries = new QueryExecutor(events);
     private final ViewState view = new ViewState();
+    private final TypeAhead typeAhead = new TypeAhead();
+    private final MouseBindings mouse = new MouseBindings();
+    private final SavedSettings settings;
+    private final ProfileRunner profiles = new ProfileRunner(events);
     private List<IntervalSource> sources;
     /** Null in a live view. */
     private final ReplayControl replay;
@@ -79,7 +83,7 @@ final class TerminalUi {
     /** The error that ended the view; empty if there was none. */
     private String endReason = "";
 
-    private TerminalUi(List<? extends IntervalSource> sources, Options options) {
+    private TerminalUi(List<? extends IntervalSource> sources, Options options, SavedSettings settings) {
         this.sources = List.copyOf(sources);
         this.count = options.count();
         view.intervalSeconds = options.intervalSeconds();
@@ -92,6 +96,8 @@ final class TerminalUi {
         if (isChoice()) view.page = ViewState.Page.JVMS;
         if (view.isRecording) due = System.nanoTime() + intervalNanos();
         if (isChoice()) due = System.nanoTime();
+        this.settings = settings;
+        settings.apply(view);
     }
 
     /** Returns whether the user has yet to choose a JVM, so that there is nothing to sample. */
@@ -100,17 +106,21 @@ final class TerminalUi {
     }
 
     /** Runs until the user quits or the count is reached. Returns at once if the terminal cannot be used. */
-    static Outcome run(List<? extends IntervalSource> sources, Options options) throws IOException {
-        TerminalUi ui = new TerminalUi(sources, options);
-        ui.tty = Tty.open(ui.events, ui::handleKey, ui::redraw, ui::quit);
+    static Outcome run(
+            List<? extends IntervalSource> sources, Options options, SavedSettings settings, boolean useMouse)
+            throws IOException {
+        TerminalUi ui = new TerminalUi(sources, options, settings);
+        ui.tty = Tty.open(ui.events, ui::handleKey, ui::redraw, ui::quit, useMouse);
         if (ui.tty == null) return new Outcome(false, "");
-        ui.view.unicode = Tty.showsBlocks();
+        ui.view.unicode = ui.tty.isUnicode();
         try {
             ui.loop();
         } finally {
             ui.tty.close();
             ui.printLastScreen();
             ui.queries.shutdown();
+            settings.close();
+            ui.profiles.close();
             for (IntervalSource source : ui.openedSources) source.close();
         }
         return new Outcome(true, ui.endReason);
@@ -144,6 +154,8 @@ final class TerminalUi {
                 for (Event next = events.poll(); next != null && !quit; next = events.poll()) next.handle();
             }
             sample();
+            if (isStarted()) releaseKeys();
+            settings.save(view);
             if (!quit) draw();
         }
     }
@@ -229,6 +241,7 @@ final class TerminalUi {
 
     private void accept(List<Interval> intervals, String stacks) {
         view.accept(intervals);
+        view.agentOffer.accept(intervals, sources);
         if (stacks != null) view.stacks = stacks;
         if (view.message.startsWith(NO_RESPONSE)) view.message = "";
         intervalCount++;
@@ -248,7 +261,27 @@ final class TerminalUi {
         tty.draw(ScreenRenderer.draw(view, tty.columns(), tty.rows()));
     }
 
-    private void handleKey(String key) throws IOException {
+    /** Returns whether there are rows or items for keys to act on, or the JVM does not respond. */
+    private boolean isStarted() {
+        return !view.intervals.isEmpty()
+                || view.ended
+                || view.message.startsWith(NO_RESPONSE)
+                || (isChoice() && !(view.jvms.isEmpty() && view.message.isEmpty()));
+    }
+
+    private void releaseKeys() throws IOException {
+        for (String key : typeAhead.release()) handleKey(key);
+    }
+
+    private void handleKey(String pressed) throws IOException {
+        if (typeAhead.hold(pressed)) return;
+        String key = pressed.startsWith(MouseBindings.PREFIX)
+                ? mouse.handle(view, pressed, tty.columns(), tty.rows(), System.nanoTime())
+                : pressed;
+        if (!key.isEmpty()) handleAction(key);
+    }
+
+    private void handleAction(String key) throws IOException {
         switch (KeyBindings.handle(view, key, ScreenRenderer.pageHeight(view, tty.rows()))) {
             case NONE -> {}
             case QUIT -> quit = true;
@@ -259,6 +292,7 @@ final class TerminalUi {
             }
             case RESCHEDULE -> due = System.nanoTime() + (view.paused ? 0 : intervalNanos());
             case STACKS -> showStacks();
+            case PROFILE -> profile();
             case LIST_JVMS -> {
                 view.jvms = List.of();
                 view.scroll = 0;
@@ -266,6 +300,7 @@ final class TerminalUi {
                 listJvms();
             }
             case OPEN_JVM -> openJvm();
+            case LOAD_AGENT -> loadAgent();
             case STEP_BACK -> step(-1);
             case STEP_FORWARD -> step(1);
             case JUMP_BACK -> step(-JUMP_INTERVALS);
@@ -273,8 +308,20 @@ final class TerminalUi {
             case PREVIOUS_DIAGNOSIS -> jump(false);
             case NEXT_DIAGNOSIS -> jump(true);
         }
+        if (view.page != ViewState.Page.PROFILE) profiles.cancel();
         // The list was closed without a choice.
         if (isChoice() && view.page == ViewState.Page.TABLE && !opening) quit = true;
+    }
+
+    private void profile() {
+        TableModel.Row row = view.selected();
+        if (view.ended || view.isRecording) {
+            view.message = view.ended ? "The process has exited." : "Stacks are not recorded.";
+            return;
+        }
+        view.scroll = 0;
+        view.page = ViewState.Page.PROFILE;
+        view.profile = profiles.start(findSource(row.thread().pid()), row);
     }
 
     private void showStacks() {
@@ -315,6 +362,7 @@ final class TerminalUi {
                 openedSources.add(source);
                 sources = List.of(source);
                 view.reset();
+                view.following = false;
                 view.intervals = List.of();
                 view.rebuild();
                 view.ended = false;
@@ -328,6 +376,15 @@ final class TerminalUi {
             opening = false;
             if (isChoice()) view.page = ViewState.Page.JVMS;
             showError(error);
+        });
+    }
+
+    private void loadAgent() {
+        int pid = view.agentOffer.accepted(view);
+        IntervalSource source = findSource(pid);
+        query(() -> {
+            AgentOffer.load(pid, source);
+            return () -> view.agentOffer.loaded(view, pid);
         });
     }
 

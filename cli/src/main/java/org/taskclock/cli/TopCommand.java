@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -113,6 +114,9 @@ final class TopCommand implements Callable<Integer> {
     @Mixin
     private OutputOptions output;
 
+    @Mixin
+    private ScreenOptions screen;
+
     @Option(
             names = {"-s", "--sort"},
             paramLabel = "FIELD",
@@ -151,6 +155,7 @@ final class TopCommand implements Callable<Integer> {
                 TerminalUi.Outcome outcome = show(sources);
                 if (outcome.terminalUsed()) return outcome.exitCode();
             }
+            Tty.release();
             return print(sources, output.isForTerminal() && isTerminal());
         } catch (CommandException e) {
             return Main.fail(e.getMessage(), e.exitCode);
@@ -164,11 +169,12 @@ final class TopCommand implements Callable<Integer> {
 
     private TerminalUi.Outcome show(List<? extends IntervalSource> sources) throws IOException {
         double seconds = interval.interval().toNanos() / 1e9;
-        return TerminalUi.run(sources, output.terminalUi(seconds, interval.count(), Column.of(sort.name())));
+        TerminalUi.Options options = output.terminalUi(seconds, interval.count(), Column.of(sort.name()));
+        return TerminalUi.run(sources, options, screen.settings(spec, interval.isGiven()), screen.mouse());
     }
 
     /** Reads interval and count from the arguments. Returns the query for a single JVM, or null if there is none. */
-    private JvmQuery parseArguments() throws CommandException {
+    private JvmQuery parseArguments() {
         List<String> remaining = new ArrayList<>(arguments);
         JvmQuery query = null;
         if (match != null && (demo || !jvms.isEmpty())) throw usageError("--match cannot be combined with -p or --demo");
@@ -199,7 +205,10 @@ final class TopCommand implements Callable<Integer> {
     private int print(List<LiveJvm> sources, boolean terminal) throws IOException, InterruptedException {
         boolean color = output.isColored() && terminal;
         TopText text = new TopText(color);
+        Set<Integer> offered = new HashSet<>();
         output.print(output.header());
+        // Opening a JVM takes time: start the first interval of all JVMs together.
+        if (sources.size() > 1) for (LiveJvm source : sources) source.next();
         long delayNanos = interval.interval().toNanos();
         long due = System.nanoTime();
         for (int i = 0; interval.count() == 0 || i < interval.count(); i++) {
@@ -211,7 +220,10 @@ final class TopCommand implements Callable<Integer> {
             List<Interval> intervals = new ArrayList<>();
             for (int s = 0; s < sources.size(); s++) {
                 try {
-                    intervals.add(sources.get(s).next());
+                    Interval next = sources.get(s).next();
+                    intervals.add(next);
+                    String note = sources.get(s).canLoadAgent() ? AgentOffer.note(next) : null;
+                    if (note != null && offered.add(next.pid())) text.addNote(note);
                 } catch (MonitorException e) {
                     if (sources.size() == 1) throw e;
                     System.err.println("taskclock: " + e.getMessage());

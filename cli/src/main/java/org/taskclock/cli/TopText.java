@@ -4,6 +4,7 @@ package org.taskclock.cli;
 
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import org.taskclock.monitor.Diagnosis;
@@ -20,9 +21,15 @@ final class TopText {
     private static final String RED = "31";
 
     private final boolean color;
+    /** Notes to be shown with the next intervals, in addition to their own. */
+    private final List<String> notes = new ArrayList<>();
 
     TopText(boolean color) {
         this.color = color;
+    }
+
+    void addNote(String note) {
+        notes.add(note);
     }
 
     /** Returns the interval that a thread's usage belongs to: that of its process. */
@@ -63,6 +70,8 @@ final class TopText {
             }
             for (String note : interval.notes()) line(text, "", "* " + process + note);
         }
+        for (String note : notes) line(text, "", "* " + note);
+        notes.clear();
         Interval last = intervals.get(intervals.size() - 1);
         line(
                 text,

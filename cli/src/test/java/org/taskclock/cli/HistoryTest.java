@@ -112,11 +112,11 @@ class HistoryTest {
         assertThat(view.selected).isZero();
         assertThat(view.rows).extracting(view.history::rise).containsExactly(49.0, 25.0, 1.0, -28.0);
         List<String> screen = screen(80);
-        assertThat(screen).anySatisfy(line -> assertThat(line).contains(" RISE ", " RECENT "));
+        assertThat(screen).anySatisfy(line -> assertThat(line).contains(" RISE\u25bc", " RECENT "));
         for (String cells : List.of("+49.0 worker-2", "+25.0 worker-4", "+1.0 worker-1", "-28.0 worker-3"))
             assertThat(screen).anySatisfy(line -> assertThat(line.strip()).endsWith(cells));
         KeyBindings.handle(view, "P", HEIGHT);
-        assertThat(String.join("\n", screen(80))).doesNotContain(" RISE ").contains(" RECENT ");
+        assertThat(String.join("\n", screen(80))).doesNotContain(" RISE").contains(" RECENT ");
     }
 
     @Test

@@ -57,7 +57,7 @@ class ListTest {
             assertThat(second.get("threads").getAsInt()).isEqualTo(threads);
 
             String table = runSuccessfully("list", "-d", "200ms").out();
-            assertThat(table).startsWith("").containsPattern("PID +USER +CONTAINER +JDK +CPU% +THREADS +AGENT +NAME\n");
+            assertThat(table).containsPattern("^ *PID +USER +CONTAINER +JDK +CPU% +THREADS +AGENT +NAME\n");
             assertThat(table.indexOf("\n" + row(table, busy.pid())))
                     .isLessThan(table.indexOf("\n" + row(table, idle.pid())));
             assertThat(row(table, idle.pid())).matches(".* " + threads + " +none +org.taskclock.testing.LoadProgram");

@@ -140,6 +140,11 @@ public final class AttachClient {
         return tempDirectory().resolve(".taskclock_report_" + innerPid);
     }
 
+    /** Returns the process id in the JVM's own pid namespace. */
+    long innerPid() {
+        return innerPid;
+    }
+
     /** Returns /tmp as the process sees it. In a container, it is not the same directory as ours. */
     public Path tempDirectory() {
         Path tmp = Path.of("/proc/" + pid + "/root/tmp");

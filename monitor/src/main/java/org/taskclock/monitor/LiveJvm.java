@@ -3,7 +3,9 @@
 package org.taskclock.monitor;
 
 import java.io.IOException;
+import java.time.Duration;
 import java.util.List;
+import java.util.function.Predicate;
 
 /** The intervals of a running JVM. */
 public final class LiveJvm implements IntervalSource {
@@ -41,6 +43,15 @@ public final class LiveJvm implements IntervalSource {
     }
 
     @Override
+    public Profile profile(ProfileSelection selection, Duration duration, Predicate<Duration> sleep)
+            throws IOException {
+        if (!attach) throw new IOException("attaching is switched off (--no-attach)");
+        Profiler.Settings settings =
+                new Profiler.Settings(selection, ProfileSource.AUTO, null, duration, Profiler.DEFAULT_PERIOD.toNanos());
+        return Profiler.run(sampler.pid(), settings, sleep);
+    }
+
+    @Override
     public List<Jvm> jvms() {
         return loads.update(JvmProcesses.all());
     }
@@ -48,6 +59,16 @@ public final class LiveJvm implements IntervalSource {
     @Override
     public IntervalSource open(int pid) throws MonitorException {
         return of(pid, attach);
+    }
+
+    @Override
+    public boolean canLoadAgent() {
+        return sampler.canAttach();
+    }
+
+    @Override
+    public void agentLoaded() {
+        sampler.agentLoaded();
     }
 
     @Override

@@ -282,7 +282,9 @@ public final class Recording implements IntervalSource, Iterable<Interval> {
 
     /** Returns the position; the recording must have intervals within the limits. */
     public Position position() throws IOException {
-        if (bounds == null) bounds = new Position(0, high - low, startOf(low), interval(high - 1).end());
+        if (bounds == null)
+            bounds =
+                    new Position(0, high - low, startOf(low), interval(high - 1).end());
         return new Position(Math.max(0, position - 1 - low), bounds.count, bounds.start, bounds.end);
     }
 

@@ -61,7 +61,9 @@ public final class RecordingOutline {
                 switch (in.nextName()) {
                     case "time" -> end = Instant.parse(in.nextString());
                     case "intervalNanos" -> nanos = in.nextLong();
-                    case "totals" -> process = GSON.<ProcessUsage>fromJson(in, ProcessUsage.class).processNanos();
+                    case "totals" ->
+                        process = GSON.<ProcessUsage>fromJson(in, ProcessUsage.class)
+                                .processNanos();
                     case "diagnoses" -> diagnoses = GSON.fromJson(in, Diagnosis[].class);
                     default -> in.skipValue();
                 }
@@ -71,7 +73,8 @@ public final class RecordingOutline {
         for (Diagnosis diagnosis : diagnoses) current.add(diagnosis.kind() + "/" + diagnosis.tid());
         boolean begins = !previous.containsAll(current);
         previous = current;
-        List<String> found = Stream.of(diagnoses).map(Diagnosis::kind).distinct().toList();
+        List<String> found =
+                Stream.of(diagnoses).map(Diagnosis::kind).distinct().toList();
         float percent = process < 0 ? -1 : (float) (100.0 * process / nanos);
         return new IntervalSummary(
                 end.toEpochMilli(), nanos / 1e9f, percent, kinds.computeIfAbsent(found, list -> list), begins);

@@ -45,8 +45,8 @@ class RecordingOutlineTest {
         if (number % 100 / 10 == 1) diagnoses.add(new Diagnosis("yield-storm", 7, "It \"yields\".", List.of("a")));
         if (number % 10 == 5) diagnoses.add(new Diagnosis("gc", 0, "It collects.", List.of()));
         long cpu = number * SECOND / 1000;
-        ThreadUsage thread = new ThreadUsage(
-                1, 7, 8, "main", false, ThreadUsage.Kind.JAVA, "main", 1, cpu, cpu, 0, 0, 0, 'R');
+        ThreadUsage thread =
+                new ThreadUsage(1, 7, 8, "main", false, ThreadUsage.Kind.JAVA, "main", 1, cpu, cpu, 0, 0, 0, 'R');
         return new Interval(
                 START.plusSeconds(number + 1),
                 SECOND,
@@ -85,11 +85,12 @@ class RecordingOutlineTest {
                 assertThat(Instant.ofEpochMilli(summary.endMillis())).isEqualTo(START.plusSeconds(i + 1));
             }
             recording.limit(START.plusSeconds(111), START.plusSeconds(260));
-            assertThat(readAll(recording)).isEqualTo(all.subList(110, 260).stream()
-                    .map(s -> s == all.get(110)
-                            ? new IntervalSummary(s.endMillis(), s.seconds(), s.cpuPercent(), s.kinds(), true)
-                            : s)
-                    .toList());
+            assertThat(readAll(recording))
+                    .isEqualTo(all.subList(110, 260).stream()
+                            .map(s -> s == all.get(110)
+                                    ? new IntervalSummary(s.endMillis(), s.seconds(), s.cpuPercent(), s.kinds(), true)
+                                    : s)
+                            .toList());
         }
     }
 
@@ -97,8 +98,7 @@ class RecordingOutlineTest {
     void shouldReturnThePositionAndTheIntervalsBefore() throws IOException {
         write(300);
         try (Recording recording = Recording.open(file)) {
-            assertThat(recording.position())
-                    .isEqualTo(new Recording.Position(0, 300, START, START.plusSeconds(300)));
+            assertThat(recording.position()).isEqualTo(new Recording.Position(0, 300, START, START.plusSeconds(300)));
             assertThat(recording.previous(60)).isEmpty();
             recording.step(1);
             assertThat(recording.position().number()).isZero();
@@ -133,7 +133,10 @@ class RecordingOutlineTest {
                 assertThat(Recording.isLikely(file)).as(change).isTrue();
                 try (Recording recording = Recording.open(file)) {
                     boolean isWhole = recording.intervalCount() == 4 && recording.endReason() != null;
-                    if (!isWhole) assertThat(recording.endReason() == null || !recording.faults().isEmpty()).isTrue();
+                    if (!isWhole)
+                        assertThat(recording.endReason() == null
+                                        || !recording.faults().isEmpty())
+                                .isTrue();
                 } catch (IOException e) {
                     rejected++;
                     assertThat(e.getMessage()).as(change).startsWith(file + ": is damaged");
