@@ -194,8 +194,9 @@ class TerminalUiTest {
     @Test
     void shouldShowWhereItIsInARecordingAndJumpToFindings() throws Exception {
         Path file = writeRecording(300);
+        String environment = "NO_COLOR=1 TZ=UTC XDG_CONFIG_HOME=" + directory; // R changes the settings
         try (Tmux tmux = new Tmux(80, 24)) {
-            run(tmux, "NO_COLOR=1 TZ=UTC", "-jar " + System.getProperty("cli.jar") + " replay " + file);
+            run(tmux, environment, "-jar " + System.getProperty("cli.jar") + " replay " + file);
             tmux.await("the whole file to be read", s -> s.contains("position  ") && !s.contains("(reading"));
             tmux.press(")");
             String screen = tmux.await("41 of 300  2026-11-21 10:00:41  0:41 of 5:00\n");
