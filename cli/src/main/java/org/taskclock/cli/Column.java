@@ -20,6 +20,8 @@ enum Column {
     INVOLUNTARY("INV/s", 5, 6),
     TIME("TIME", 7, 10),
     BAR("", 8, 9),
+    RECENT("RECENT", 6, 8),
+    RISE("RISE", 6, 2),
     KIND("KIND", 7, 12),
     JAVA_ID("JAVA", 6, 13),
     POOL("POOL", 24, 14),
@@ -38,7 +40,7 @@ enum Column {
     }
 
     boolean isSortable() {
-        return this != BAR;
+        return this != BAR && this != RECENT;
     }
 
     /** Returns whether the lowest value comes first unless the order is reversed. */
@@ -80,6 +82,7 @@ enum Column {
             case VOLUNTARY -> thread.voluntary() < 0 ? -1 : thread.voluntary() / intervalSeconds;
             case INVOLUNTARY -> thread.involuntary() < 0 ? -1 : thread.involuntary() / intervalSeconds;
             case TIME -> seconds;
+            case RECENT, RISE -> Double.NaN; // History has them
             case KIND, POOL, NAME -> 0;
         };
     }

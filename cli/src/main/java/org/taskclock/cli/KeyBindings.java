@@ -25,6 +25,8 @@ final class KeyBindings {
         STEP_FORWARD,
         JUMP_BACK,
         JUMP_FORWARD,
+        PREVIOUS_DIAGNOSIS,
+        NEXT_DIAGNOSIS,
         REDRAW,
         SUSPEND
     }
@@ -40,10 +42,12 @@ final class KeyBindings {
             C          choose and order columns (remembered, as are sort column, interval and pools)
             P cpu      T time since the start      N tid  M wait  S system
             V voluntary switches                   X      involuntary switches
+            R what spiked: sort by the rise over the last 60 intervals
             F          follow the thread           i      hide idle threads
             K          hide JVM threads            Space  tag   U  clear tags
             p Z        pause                       d 1-9  interval in seconds
             c          choose another JVM          [ ] { } step through a recording
+            ( )        previous and next finding in a recording
             A          load the agent, which shows virtual threads (taskclock detach removes it)
             q F10      quit                        Ctrl-L redraw
             Mouse      click: select a row, sort by a column (again: reverse), press a key of the last line;
@@ -56,6 +60,10 @@ final class KeyBindings {
             INV/s  involuntary context switches: time slice used up, preempted or yielded
             TIME   CPU time since watching began
             S      R running, S sleeping, D in the kernel (uninterruptible), T stopped
+            RECENT CPU in the last intervals, newest at the right
+            RISE   CPU% minus the median of the previous intervals (up to 59)
+            history: CPU of the process; the letters below mark findings: Y yield-storm,
+                   C carrier-monopolized, S system-heavy, T throttled, G gc, J jit
             Bars: | user, # system; a full bar in the table is one processor.
             ~ after a name: truncated to 15 characters by the kernel.
             * before a name: tagged.
@@ -167,22 +175,29 @@ final class KeyBindings {
             case "c" -> {
                 return Action.LIST_JVMS;
             }
+            case "R" -> {
+                sortBy(view, Column.RISE);
+                view.moveTo(0);
+            }
             case "A" -> view.agentOffer.ask(view);
-            case "[" -> {
-                return Action.STEP_BACK;
+            default -> {
+                return move(key);
             }
-            case "]" -> {
-                return Action.STEP_FORWARD;
-            }
-            case "{" -> {
-                return Action.JUMP_BACK;
-            }
-            case "}" -> {
-                return Action.JUMP_FORWARD;
-            }
-            default -> {}
         }
         return Action.NONE;
+    }
+
+    /** Handles the keys that move through a recording. */
+    private static Action move(String key) {
+        return switch (key) {
+            case "[" -> Action.STEP_BACK;
+            case "]" -> Action.STEP_FORWARD;
+            case "{" -> Action.JUMP_BACK;
+            case "}" -> Action.JUMP_FORWARD;
+            case "(" -> Action.PREVIOUS_DIAGNOSIS;
+            case ")" -> Action.NEXT_DIAGNOSIS;
+            default -> Action.NONE;
+        };
     }
 
     private static String selectedName(ViewState view) {
@@ -265,7 +280,9 @@ final class KeyBindings {
                 view.paused = !view.paused;
                 return Action.RESCHEDULE;
             }
-            default -> {}
+            default -> {
+                if (view.page == ViewState.Page.DIAGNOSES) return move(key);
+            }
         }
         return Action.NONE;
     }

@@ -16,6 +16,7 @@ import java.util.concurrent.Callable;
 import org.taskclock.lab.Bench;
 import org.taskclock.lab.Experiment;
 import org.taskclock.lab.LabException;
+import org.taskclock.monitor.TemporaryFolderException;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Help;
@@ -182,6 +183,7 @@ final class Main implements Callable<Integer> {
 
     private static int fail(Throwable e) {
         if (Boolean.getBoolean("taskclock.debug")) e.printStackTrace();
+        if (e instanceof TemporaryFolderException) return fail(e.getMessage(), FAILED);
         if (e instanceof FileSystemException f) return fail(f.getFile() + ": " + RecordCommand.describe(f), FAILED);
         if (e instanceof IOException) {
             // The process that reads the output, such as head, has closed the pipe.

@@ -3,7 +3,6 @@
 package org.taskclock.cli;
 
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -71,7 +70,7 @@ final class ReportCommand implements Callable<Integer> {
                 return Main.fail(
                         file + ": no such file: specify an output file of bench, experiment or record", Main.FAILED);
             } catch (IOException e) {
-                String message = e.getMessage() == null ? e.toString() : e.getMessage();
+                String message = RecordCommand.describe(e);
                 return Main.fail(message.contains(file.toString()) ? message : file + ": " + message, Main.FAILED);
             }
         }
@@ -87,7 +86,13 @@ final class ReportCommand implements Callable<Integer> {
             Main.printUtf8(page);
             return Main.OK;
         }
-        write(output, page);
+        try {
+            write(output, page);
+        } catch (IOException e) {
+            return Main.fail(
+                    "report: " + output + ": " + RecordCommand.describe(e) + ": choose another file with -o",
+                    Main.FAILED);
+        }
         Main.print(String.format(
                 Locale.ROOT, "report: %s, %,d KiB: open it in a browser%n", output, page.length() / 1024));
         return Main.OK;
@@ -98,19 +103,12 @@ final class ReportCommand implements Callable<Integer> {
     }
 
     private static List<Result> read(Path file) throws IOException {
-        if (!isCompressed(file)) return List.of(Result.read(file));
+        if (!Recording.isLikely(file)) return List.of(Result.read(file));
         try (Recording recording = Recording.open(file)) {
             return RecordingResults.of(
                     recording, recording.machine(), recording.faults(), ZoneId.systemDefault());
         } catch (UncheckedIOException e) {
             throw e.getCause(); // from iterating over the intervals
-        }
-    }
-
-    /** Returns whether the file is gzip-compressed, as recordings are and results are not. */
-    private static boolean isCompressed(Path file) throws IOException {
-        try (InputStream in = Files.newInputStream(file)) {
-            return in.read() == 0x1f && in.read() == 0x8b;
         }
     }
 

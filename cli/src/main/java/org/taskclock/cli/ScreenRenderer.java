@@ -40,7 +40,7 @@ final class ScreenRenderer {
 
     /** Returns the number of visible lines of the page. */
     static int pageHeight(ViewState view, int height) {
-        return Math.max(1, height - headerHeight(view, height) - (view.page == ViewState.Page.TABLE ? 1 : 0) - 1);
+        return Math.max(1, height - pageTop(view, height) - 1);
     }
 
     private static int headerHeight(ViewState view, int height) {
@@ -54,6 +54,8 @@ final class ScreenRenderer {
         List<StyledLine> top = HeaderRenderer.draw(view, styles, width);
         if (view.agentOffer.height() > 0) top.add(new StyledLine(styles).add(styles.title(), view.agentOffer.line()));
         for (int i = 0; i < header - 1; i++) add(top.get(i));
+        int timeline = Timeline.height(view, height);
+        if (timeline > 0) Timeline.draw(view, styles, width).subList(0, timeline).forEach(this::add);
         if (header > 0) add(diagnosis());
         int page = pageHeight(view, height);
         switch (view.page) {
@@ -92,7 +94,9 @@ final class ScreenRenderer {
 
     /** Returns the number of lines above the page. */
     static int pageTop(ViewState view, int height) {
-        return headerHeight(view, height) + (view.page == ViewState.Page.TABLE ? 1 : 0);
+        return headerHeight(view, height)
+                + Timeline.height(view, height)
+                + (view.page == ViewState.Page.TABLE ? 1 : 0);
     }
 
     static Column columnAt(ViewState view, int width, int x) {

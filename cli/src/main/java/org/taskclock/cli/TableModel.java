@@ -50,7 +50,7 @@ final class TableModel {
                 all.add(new Row(key, interval, thread, view.seconds(key), List.of(), false));
             }
         }
-        Comparator<Row> order = view.sort.order();
+        Comparator<Row> order = view.sort == Column.RISE ? view.history.byRise() : view.sort.order();
         if (view.reversed) order = order.reversed();
         if (!view.groupByPool) {
             all.sort(order);

@@ -25,29 +25,39 @@ final class TableRenderer {
 
     private static final int MAX_BAR = 40;
 
+    private static final int MAX_RECENT = 30;
+
+    /** Percent of a core. Rises from here on are marked. */
+    private static final double MARKED_RISE = 10;
+
     private final ViewState view;
     private final Styles styles;
     private final List<Column> columns = new ArrayList<>();
     private final Set<Integer> suspects = new HashSet<>();
     private final int nameWidth;
     private final int barWidth;
+    private final int recentWidth;
 
     TableRenderer(ViewState view, Styles styles, int width) {
         this.view = view;
         this.styles = styles;
         for (Diagnosis diagnosis : view.diagnoses()) if (diagnosis.tid() != 0) suspects.add(diagnosis.tid());
-        List<Column> candidates = new ArrayList<>(view.columns == null ? Arrays.asList(Column.values()) : view.columns);
+        List<Column> order = new ArrayList<>(view.columns == null ? Arrays.asList(Column.values()) : view.columns);
+        if (!order.contains(Column.RISE)) order.add(Column.RISE); // shown only while sorting by it
+        List<Column> candidates = new ArrayList<>(order);
         candidates.removeIf(column -> column == Column.NAME || !isRelevant(view, column));
         candidates.sort(Comparator.comparingInt(column -> column.rank));
+        recentWidth = Math.max(Column.RECENT.width, Math.min(MAX_RECENT, width / 5 - 10));
         int left = width;
         for (Column column : candidates) {
             boolean isImportant = view.columns != null || column.rank <= Column.BAR.rank;
             int minName = isImportant ? Math.min(MIN_NAME, width / 2) : LONG_NAME;
-            if (left - column.width - 1 < minName) continue;
-            left -= column.width + 1;
+            int columnWidth = column == Column.RECENT ? recentWidth : column.width;
+            if (left - columnWidth - 1 < minName) continue;
+            left -= columnWidth + 1;
             columns.add(column);
         }
-        columns.sort(view.columns == null ? Comparator.naturalOrder() : Comparator.comparing(view.columns::indexOf));
+        columns.sort(Comparator.comparing(order::indexOf));
         // The bar gets the space that names do not need.
         int extra = Math.max(0, Math.min(left - VERY_LONG_NAME, MAX_BAR - Column.BAR.width));
         boolean hasBar = columns.contains(Column.BAR);
@@ -83,6 +93,7 @@ final class TableRenderer {
             case PID -> view.intervals.size() > 1;
             case LIMIT ->
                 view.intervals.stream().anyMatch(interval -> interval.totals().containerCores() > 0);
+            case RISE -> view.sort == Column.RISE;
             case JAVA_ID -> view.rows.stream().anyMatch(row -> row.thread().javaId() > 0);
             default -> true;
         };
@@ -118,7 +129,11 @@ final class TableRenderer {
     }
 
     private int width(Column column) {
-        return column == Column.BAR ? barWidth : column.width;
+        return switch (column) {
+            case BAR -> barWidth;
+            case RECENT -> recentWidth;
+            default -> column.width;
+        };
     }
 
     StyledLine draw(int index) {
@@ -130,6 +145,8 @@ final class TableRenderer {
         for (Column column : columns) {
             if (column == Column.BAR && !selected) {
                 bar(line, row).add(" ");
+            } else if (column == Column.RISE && !selected && view.history.rise(row) >= MARKED_RISE) {
+                line.add(styles.alarm(), cell(column, row) + " ");
             } else {
                 line.add(valueStyle, cell(column, row) + " ");
             }
@@ -152,6 +169,8 @@ final class TableRenderer {
             case BAR ->
                 // Without styles, because the row is selected.
                 bar(new StyledLine(styles), row).toAttributed(barWidth).toString();
+            case RECENT -> Sparkline.of(view.history.percents(row, recentWidth), view.unicode);
+            case RISE -> CellFormat.padLeft(CellFormat.signed(view.history.rise(row)), column.width);
             case KIND, POOL -> CellFormat.padRight(CellFormat.sanitize(column.text(thread)), column.width);
             default -> CellFormat.padLeft(CellFormat.number(value), column.width);
         };

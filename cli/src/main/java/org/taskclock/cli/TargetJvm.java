@@ -16,6 +16,7 @@ import org.taskclock.monitor.AgentJar;
 import org.taskclock.monitor.AgentReport;
 import org.taskclock.monitor.AttachClient;
 import org.taskclock.monitor.JvmProcesses;
+import org.taskclock.monitor.TemporaryFolderException;
 
 /** A running JVM to which the agent is or will be attached. */
 final class TargetJvm {
@@ -182,9 +183,14 @@ final class TargetJvm {
         Path same = root().resolve(jar.toString().substring(1));
         if (Files.isReadable(same) && Files.isSameFile(same, jar)) return null;
         Path copy = root().resolve("tmp/taskclock-agent-" + pid + "-" + System.nanoTime() + ".jar");
-        Files.copy(jar, copy);
-        Files.setPosixFilePermissions(copy, PosixFilePermissions.fromString("rw-r--r--"));
-        return copy;
+        try {
+            Files.copy(jar, copy);
+            Files.setPosixFilePermissions(copy, PosixFilePermissions.fromString("rw-r--r--"));
+            return copy;
+        } catch (IOException e) {
+            delete(copy); // a full folder may hold a part of it
+            throw TemporaryFolderException.of(pid, e);
+        }
     }
 
     private static void delete(Path file) {

@@ -12,6 +12,7 @@ import org.jline.utils.AttributedString;
 import org.taskclock.monitor.Interval;
 import org.taskclock.monitor.IntervalSource;
 import org.taskclock.monitor.IntervalSource.Jvm;
+import org.taskclock.monitor.Recording;
 import org.taskclock.monitor.ThreadUsage;
 
 /**
@@ -25,6 +26,7 @@ final class TerminalUi {
     private static final long RESPONSE_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(3);
     private static final int JUMP_INTERVALS = 60;
     private static final String NO_RESPONSE = "No response for ";
+    private static final String LIVE = "Live view: nothing to rewind";
 
     /** An event, handled on the main thread. */
     interface Event {
@@ -60,6 +62,9 @@ final class TerminalUi {
     private final SavedSettings settings;
     private final ProfileRunner profiles = new ProfileRunner(events);
     private List<IntervalSource> sources;
+    /** Null in a live view. */
+    private final ReplayControl replay;
+
     private final List<IntervalSource> openedSources = new ArrayList<>();
     private final int count;
     private int intervalCount;
@@ -86,9 +91,11 @@ final class TerminalUi {
         view.sort = options.sort();
         view.filter(options.filter());
         view.limit = options.limit();
-        view.isRecording = sources.stream().anyMatch(IntervalSource::canStep);
+        replay = sources.get(0) instanceof Recording recording ? new ReplayControl(recording, view, queries) : null;
+        view.isRecording = replay != null;
         if (isChoice()) view.page = ViewState.Page.JVMS;
-        if (view.isRecording || isChoice()) due = System.nanoTime();
+        if (view.isRecording) due = System.nanoTime() + intervalNanos();
+        if (isChoice()) due = System.nanoTime();
         this.settings = settings;
         settings.apply(view);
     }
@@ -133,6 +140,7 @@ final class TerminalUi {
 
     private void loop() throws IOException {
         redraw();
+        if (replay != null) replay.start();
         while (!quit) {
             Event event;
             try {
@@ -157,6 +165,10 @@ final class TerminalUi {
         return view.paused || view.ended ? Long.MAX_VALUE : due - System.nanoTime();
     }
 
+    private long intervalNanos() {
+        return (long) (view.intervalSeconds * 1e9);
+    }
+
     /** Requests the next sample if it is due, or shows that the previous one has not completed. */
     private void sample() {
         long now = System.nanoTime();
@@ -167,7 +179,11 @@ final class TerminalUi {
             return;
         }
         if (view.paused || view.ended || now - due < 0) return;
-        due = now + (long) (view.intervalSeconds * 1e9);
+        due = now + intervalNanos();
+        if (replay != null) {
+            requestSample(() -> replay.next(() -> pause("End of the recording; [ steps back")));
+            return;
+        }
         if (view.page == ViewState.Page.JVMS) listJvms(); // their CPU usage since the previous call
         if (isChoice()) return;
         List<IntervalSource> current = sources;
@@ -179,9 +195,7 @@ final class TerminalUi {
             String error = "";
             for (IntervalSource each : current) {
                 try {
-                    Interval interval = each.next();
-                    if (interval == null) return () -> pause("End of the recording; [ steps back");
-                    intervals.add(interval);
+                    intervals.add(each.next());
                 } catch (IOException e) {
                     remaining.remove(each);
                     if (remaining.isEmpty()) throw e;
@@ -276,7 +290,7 @@ final class TerminalUi {
                 tty.suspend();
                 redraw();
             }
-            case RESCHEDULE -> due = System.nanoTime() + (view.paused ? 0 : (long) (view.intervalSeconds * 1e9));
+            case RESCHEDULE -> due = System.nanoTime() + (view.paused ? 0 : intervalNanos());
             case STACKS -> showStacks();
             case PROFILE -> profile();
             case LIST_JVMS -> {
@@ -291,6 +305,8 @@ final class TerminalUi {
             case STEP_FORWARD -> step(1);
             case JUMP_BACK -> step(-JUMP_INTERVALS);
             case JUMP_FORWARD -> step(JUMP_INTERVALS);
+            case PREVIOUS_DIAGNOSIS -> jump(false);
+            case NEXT_DIAGNOSIS -> jump(true);
         }
         if (view.page != ViewState.Page.PROFILE) profiles.cancel();
         // The list was closed without a choice.
@@ -373,18 +389,13 @@ final class TerminalUi {
     }
 
     private void step(int steps) {
-        if (!sources.get(0).canStep()) {
-            view.message = "Live view: nothing to rewind";
-            return;
-        }
-        view.paused = true;
-        query(() -> {
-            Interval interval = sources.get(0).step(steps);
-            return () -> {
-                view.reset();
-                view.accept(List.of(interval));
-            };
-        });
+        if (replay == null) view.message = LIVE;
+        else replay.step(steps);
+    }
+
+    private void jump(boolean forward) {
+        if (replay == null) view.message = LIVE;
+        else replay.jump(forward);
     }
 
     /** Runs a query other than a sample. A failure is shown but does not end the view. */

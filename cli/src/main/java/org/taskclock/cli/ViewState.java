@@ -13,6 +13,8 @@ import java.util.regex.Pattern;
 import org.taskclock.monitor.Diagnosis;
 import org.taskclock.monitor.Interval;
 import org.taskclock.monitor.IntervalSource.Jvm;
+import org.taskclock.monitor.IntervalSummary;
+import org.taskclock.monitor.Recording;
 import org.taskclock.monitor.ThreadUsage;
 
 /** The state of the terminal interface, which {@link KeyBindings} changes and {@link ScreenRenderer} draws. */
@@ -98,6 +100,11 @@ final class ViewState {
     int scroll;
 
     List<Interval> intervals = List.of();
+    final History history = new History();
+    /** The position in the recording; null in a live view. */
+    Recording.Position position;
+    /** The summaries of the intervals of the recording, as far as they have been read. */
+    final List<IntervalSummary> outline = new ArrayList<>();
     List<TableModel.Row> rows = List.of();
     List<Jvm> jvms = List.of();
     ThreadUsage stackThread;
@@ -178,12 +185,19 @@ final class ViewState {
             }
         }
         seconds = sums; // drops threads that have ended
+        history.add(intervals);
         rebuild();
     }
 
-    /** Clears state that belongs to the previous JVM or the previous position in a recording. */
-    void reset() {
+    /** Clears the figures that belong to the previous position in a recording. */
+    void rewind() {
         seconds = new HashMap<>();
+        history.clear();
+    }
+
+    /** Clears state that belongs to the previous JVM. */
+    void reset() {
+        rewind();
         tags.clear();
         expanded.clear();
     }
@@ -239,7 +253,11 @@ final class ViewState {
     }
 
     private static int severityRank(Diagnosis diagnosis) {
-        int rank = BY_SEVERITY.indexOf(diagnosis.kind());
+        return severityRank(diagnosis.kind());
+    }
+
+    static int severityRank(String kind) {
+        int rank = BY_SEVERITY.indexOf(kind);
         return rank < 0 ? BY_SEVERITY.size() : rank;
     }
 

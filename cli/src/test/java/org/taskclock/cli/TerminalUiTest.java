@@ -47,7 +47,8 @@ class TerminalUiTest {
                             SyntheticJvm.WIDE,
                             "worker-1\n");
             assertThat(screen)
-                    .containsPattern("\n +101 R +98\\.0 +10\\.0 +88\\.0 +0\\.1 +0\\.0 +9876 \\|#{7} worker-1\n");
+                    .containsPattern("\n +101 R +98\\.0 +10\\.0 +88\\.0 +0\\.1 +0\\.0 +9876 \\|#{7} +\u2588+ worker-1\n")
+                    .contains("\nhistory   \u2588", " max 205.0 %");
             assertThat(tmux.state()).isEqualTo("alternate 1 cursor 0");
             assertThat(tmux.screenWithColors()).contains("\u001b[32m");
 
@@ -175,6 +176,71 @@ class TerminalUiTest {
             tmux.press("q");
             assertRestored(tmux);
             assertThat(tmux.screen()).contains("status 0");
+        }
+    }
+
+    private Path writeRecording(int intervals) throws Exception {
+        Path file = directory.resolve("findings.gz");
+        try (RecordingWriter writer = new RecordingWriter(file, RecordingWriter.Limits.NONE, "test", Map.of())) {
+            for (int i = 0; i < intervals; i++) {
+                String[] found = i % 100 >= 40 && i % 100 < 45 ? new String[] {"gc"} : new String[0];
+                writer.write(HistoryTest.interval(i, Map.of(1, i % 100, 2, i == 141 ? 90 : 20), found));
+            }
+            writer.end("test");
+        }
+        return file;
+    }
+
+    @Test
+    void shouldShowWhereItIsInARecordingAndJumpToFindings() throws Exception {
+        Path file = writeRecording(300);
+        String environment = "NO_COLOR=1 TZ=UTC XDG_CONFIG_HOME=" + directory; // R changes the settings
+        try (Tmux tmux = new Tmux(80, 24)) {
+            run(tmux, environment, "-jar " + System.getProperty("cli.jar") + " replay " + file);
+            tmux.await("the whole file to be read", s -> s.contains("position  ") && !s.contains("(reading"));
+            tmux.press(")");
+            String screen = tmux.await("41 of 300  2026-11-21 10:00:41  0:41 of 5:00\n");
+            assertThat(screen).contains("\nhistory   ", " max 131.0 %", "! gc: gc was found", "10:00:00  ", "  10:05:00");
+            assertThat(screen).containsPattern("\n10:00:00 +G+ +G+ +G+ +10:05:00\n");
+            tmux.press(")");
+            screen = tmux.await("141 of 300  2026-11-21 10:02:21  2:21 of 5:00\n");
+            // The row shows the intervals before, which are in the file, but have not been shown.
+            assertThat(screen).containsPattern("[\u2581-\u2588]{6} worker-1\n");
+            tmux.press("]", "R");
+            screen = tmux.await("Sorted by rise");
+            assertThat(screen).containsPattern("(?s)RISE\u25bc.*\\+70.0 worker-2\n.*worker-1\n");
+            tmux.press("F2");
+            tmux.await("evidence");
+            tmux.press(")");
+            tmux.await("241 of 300  ");
+            tmux.press(")");
+            tmux.await("No later finding in the recording", s -> s.contains("241 of 300"));
+            tmux.press("q");
+            tmux.await(" worker-2\n");
+            tmux.press("(", "(");
+            tmux.await("41 of 300  2026-11-21 10:00:41");
+            tmux.press("(");
+            tmux.await("No earlier finding in the recording");
+            tmux.press("q");
+            assertRestored(tmux);
+        }
+    }
+
+    @Test
+    void shouldUseAsciiWhereBlocksCannotBeShown() throws Exception {
+        Path file = writeRecording(50);
+        try (Tmux tmux = new Tmux(80, 24)) {
+            String replay = "-jar " + System.getProperty("cli.jar") + " replay --at +30s " + file;
+            for (String environment : new String[] {"LC_ALL=C", "TERM=vt100"}) {
+                Files.deleteIfExists(directory.resolve("after"));
+                run(tmux, "NO_COLOR=1 TZ=UTC " + environment, replay);
+                tmux.await("position  ");
+                tmux.press("p");
+                String screen = tmux.await("paused", s -> s.contains("paused") && !s.contains("(reading"));
+                assertThat(screen).contains("\nhistory   ::").matches("(?s)[\\n -~]*");
+                tmux.press("q");
+                assertRestored(tmux);
+            }
         }
     }
 

@@ -56,19 +56,6 @@ public interface IntervalSource extends Closeable {
     /** Reads the agent's report from the next interval on, because the agent was just loaded. */
     default void agentLoaded() {}
 
-    /** Returns whether {@link #step} is supported. */
-    default boolean canStep() {
-        return false;
-    }
-
-    /**
-     * Moves forward by {@code steps} intervals, or back if negative, but not beyond the first or last one. Returns the
-     * interval at the new position.
-     */
-    default Interval step(int steps) throws IOException {
-        throw new UnsupportedOperationException();
-    }
-
     @Override
     default void close() throws IOException {}
 }

@@ -6,7 +6,10 @@ import com.google.gson.Gson;
 import com.google.gson.GsonBuilder;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonParseException;
+import com.google.gson.JsonParser;
+import com.google.gson.JsonPrimitive;
 import java.io.IOException;
+import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -53,6 +56,8 @@ public record Result(
         List<FlameGraph> flameGraphs,
         Map<String, JsonElement> jmh) {
     public static final String FORMAT = "taskclock-result/1";
+
+    private static final String NO_OBJECT = "it is not a JSON object";
 
     private static final Gson GSON = new GsonBuilder()
             .setPrettyPrinting()
@@ -182,14 +187,36 @@ public record Result(
         }
     }
 
+    /** Reads a result. The exception's message names the file and what is wrong with it. */
     public static Result read(Path file) throws IOException {
+        String problem;
         try {
-            Result result = GSON.fromJson(Files.readString(file), Result.class);
-            if (result != null && FORMAT.equals(result.format)) return result;
+            JsonElement json = JsonParser.parseString(Files.readString(file));
+            problem = problem(json);
+            if (problem.isEmpty()) return read(json, file);
+        } catch (CharacterCodingException e) {
+            problem = "it is not text";
         } catch (JsonParseException e) {
-            throw new IOException(file + ": is not a TaskClock result: " + e.getMessage(), e);
+            problem = NO_OBJECT;
         }
-        throw new IOException(file + ": is not a TaskClock result, or is from a newer version");
+        throw new IOException(file + ": is not a TaskClock result: " + problem);
+    }
+
+    private static Result read(JsonElement json, Path file) throws IOException {
+        try {
+            return GSON.fromJson(json, Result.class);
+        } catch (JsonParseException e) {
+            throw new IOException(file + ": is damaged: a member of the result has the wrong type", e);
+        }
+    }
+
+    private static String problem(JsonElement json) {
+        if (json.isJsonNull()) return "it is empty";
+        if (!json.isJsonObject()) return NO_OBJECT;
+        JsonElement format = json.getAsJsonObject().get("format");
+        if (format == null) return "it has no member \"format\"";
+        if (format.equals(new JsonPrimitive(FORMAT))) return "";
+        return "its format is " + format + ", but this version reads \"" + FORMAT + "\"";
     }
 
     public void write(Path file) throws IOException {
