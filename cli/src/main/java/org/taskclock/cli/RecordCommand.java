@@ -125,14 +125,13 @@ final class RecordCommand implements Callable<Integer> {
             String end = null;
             long count = 0;
             long start = System.nanoTime();
+            Schedule schedule = new Schedule(start + every.toNanos());
             while (end == null) {
-                long now = System.nanoTime() - start;
-                // Samples at multiples of the interval, however long a sample takes. Skips those that were missed.
-                long next = (now / every.toNanos() + 1) * every.toNanos();
-                boolean isLast = duration != null && next >= duration.toNanos();
-                if (isLast) next = Math.max(now, duration.toNanos());
-                if (!termination.sleep(Duration.ofNanos(next - now))) end = "interrupted";
+                boolean isLast = duration != null && schedule.due() - start >= duration.toNanos();
+                long next = isLast ? start + duration.toNanos() : schedule.due();
+                if (!termination.sleepUntil(next)) end = "interrupted";
                 else if (isLast) end = "time limit reached";
+                schedule.advance(System.nanoTime(), every.toNanos());
                 try {
                     Interval interval = sampler.next();
                     writer.write(interval);

@@ -57,8 +57,8 @@ final class TerminalUi {
     private Tty tty;
     private boolean quit;
 
-    /** The System.nanoTime at which the next sample is due. */
-    private long due = System.nanoTime() + FIRST_INTERVAL_NANOS;
+    /** When the next sample is due. */
+    private final Schedule schedule = new Schedule(System.nanoTime() + FIRST_INTERVAL_NANOS);
 
     /** The System.nanoTime at which the pending sample was requested; 0 if none is pending. */
     private long requestedAt;
@@ -75,7 +75,7 @@ final class TerminalUi {
         view.filter(options.filter());
         view.limit = options.limit();
         view.isRecording = sources.stream().anyMatch(IntervalSource::canStep);
-        if (view.isRecording) due = System.nanoTime();
+        if (view.isRecording) schedule.restart(System.nanoTime());
     }
 
     /** Runs until the user quits or the count is reached. Returns at once if the terminal cannot be used. */
@@ -127,7 +127,7 @@ final class TerminalUi {
 
     private long timeout() {
         if (requestedAt != 0) return RESPONSE_TIMEOUT_NANOS;
-        return view.paused || view.ended ? Long.MAX_VALUE : due - System.nanoTime();
+        return view.paused || view.ended ? Long.MAX_VALUE : schedule.due() - System.nanoTime();
     }
 
     /** Requests the next sample if it is due, or shows that the previous one has not completed. */
@@ -139,8 +139,8 @@ final class TerminalUi {
             }
             return;
         }
-        if (view.paused || view.ended || now - due < 0) return;
-        due = now + (long) (view.intervalSeconds * 1e9);
+        if (view.paused || view.ended || now - schedule.due() < 0) return;
+        schedule.advance(now, intervalNanos());
         if (view.page == ViewState.Page.JVMS) listJvms(); // their CPU usage since the previous call
         List<IntervalSource> current = sources;
         ThreadUsage thread = view.page == ViewState.Page.STACKS ? view.stackThread : null;
@@ -168,6 +168,10 @@ final class TerminalUi {
                 if (!message.isEmpty()) view.message = message;
             };
         });
+    }
+
+    private long intervalNanos() {
+        return (long) (view.intervalSeconds * 1e9);
     }
 
     private void requestSample(QueryExecutor.Query query) {
@@ -227,7 +231,7 @@ final class TerminalUi {
                 tty.suspend();
                 redraw();
             }
-            case RESCHEDULE -> due = System.nanoTime() + (view.paused ? 0 : (long) (view.intervalSeconds * 1e9));
+            case RESCHEDULE -> schedule.restart(System.nanoTime() + (view.paused ? 0 : intervalNanos()));
             case STACKS -> showStacks();
             case LIST_JVMS -> {
                 view.jvms = List.of();
@@ -284,7 +288,7 @@ final class TerminalUi {
                 endReason = "";
                 view.paused = false;
                 view.message = "";
-                due = System.nanoTime() + FIRST_INTERVAL_NANOS;
+                schedule.restart(System.nanoTime() + FIRST_INTERVAL_NANOS);
             };
         });
     }
