@@ -19,6 +19,7 @@ enum Column {
     VOLUNTARY("VOL/s", 5, 7),
     INVOLUNTARY("INV/s", 5, 6),
     TIME("TIME", 7, 10),
+    WATCHED("+TIME", 7, 12),
     BAR("", 8, 9),
     KIND("KIND", 7, 12),
     JAVA_ID("JAVA", 6, 13),
@@ -60,7 +61,7 @@ enum Column {
     }
 
     /** Returns the value of this column, or -1 if it is unknown. */
-    double value(ThreadUsage thread, Interval interval, double seconds) {
+    double value(ThreadUsage thread, Interval interval) {
         double intervalSeconds = interval.intervalNanos() / 1e9;
         return switch (this) {
             case PID -> thread.pid();
@@ -74,9 +75,14 @@ enum Column {
             case WAIT -> interval.percent(thread.waitNanos());
             case VOLUNTARY -> thread.voluntary() < 0 ? -1 : thread.voluntary() / intervalSeconds;
             case INVOLUNTARY -> thread.involuntary() < 0 ? -1 : thread.involuntary() / intervalSeconds;
-            case TIME -> seconds;
+            case TIME -> seconds(thread.totalNanos());
+            case WATCHED -> seconds(thread.watchedNanos());
             case KIND, POOL, NAME -> 0;
         };
+    }
+
+    private static double seconds(long nanos) {
+        return nanos < 0 ? -1 : nanos / 1e9;
     }
 
     /** Returns CPU usage in percent of the container's limit, or -1 if there is no limit. */
@@ -94,9 +100,9 @@ enum Column {
         if (isText()) {
             order = Comparator.comparing(row -> text(row.thread()), String.CASE_INSENSITIVE_ORDER);
         } else if (this == TID || this == PID || this == JAVA_ID) {
-            order = Comparator.comparingDouble(row -> value(row.thread(), row.interval(), row.seconds()));
+            order = Comparator.comparingDouble(row -> value(row.thread(), row.interval()));
         } else {
-            order = Comparator.comparingDouble(row -> -value(row.thread(), row.interval(), row.seconds()));
+            order = Comparator.comparingDouble(row -> -value(row.thread(), row.interval()));
         }
         return order.thenComparingLong(row -> -row.thread().cpuNanos());
     }

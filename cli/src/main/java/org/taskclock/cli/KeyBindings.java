@@ -32,7 +32,7 @@ final class KeyBindings {
             F3 /       search, n next              F4 \\   filter (regular expression)
             F5 t       group by pool: + - expand and collapse, * all
             F6 < >     sort column                 I      reverse the order
-            P cpu      T time since the start      N tid  M wait  S system
+            P cpu      T time                      N tid  M wait  S system
             V voluntary switches                   X      involuntary switches
             F          follow the thread           i      hide idle threads
             K          hide JVM threads            Space  tag   U  clear tags
@@ -45,7 +45,7 @@ final class KeyBindings {
             WAIT%  runnable, but waiting for a processor
             VOL/s  voluntary context switches: the thread blocked
             INV/s  involuntary context switches: time slice used up, preempted or yielded
-            TIME   CPU time since watching began
+            TIME   CPU time since the thread started; +TIME: since watching began
             S      R running, S sleeping, D in the kernel (uninterruptible), T stopped
             Bars: | user, # system; a full bar in the table is one processor.
             ~ after a name: truncated to 15 characters by the kernel.

@@ -63,7 +63,7 @@ final class OutputOptions {
 
     /** Returns whether the terminal UI may be used. */
     boolean isForTerminal() {
-        return !batch && !json && !csv;
+        return !batch && isText();
     }
 
     boolean isColored() {
@@ -81,16 +81,32 @@ final class OutputOptions {
     }
 
     String format(Interval interval, Comparator<ThreadUsage> order, TopText text) throws IOException {
+        List<ThreadUsage> threads = select(interval, order);
+        return json
+                ? RowFormat.json(interval, threads)
+                : csv ? RowFormat.csv(interval, threads) : text.format(interval, threads);
+    }
+
+    boolean isText() {
+        return !json && !csv;
+    }
+
+    /** Returns the averages over all intervals as text; nothing if there is only one. */
+    String formatAverage(IntervalSum sum, Comparator<ThreadUsage> order, TopText text) {
+        if (sum.count() < 2) return "";
+        Interval all = sum.interval();
+        return text.formatAverage(all, select(all, order), sum.count());
+    }
+
+    /** Returns the threads to show, in order. */
+    private List<ThreadUsage> select(Interval interval, Comparator<ThreadUsage> order) {
         int maxRows = limit != null ? limit : json || csv ? 0 : DEFAULT_LIMIT;
-        List<ThreadUsage> threads = interval.threads().stream()
+        return interval.threads().stream()
                 .filter(thread -> includeIdle || thread.cpuNanos() > 0)
                 .filter(thread -> namePattern == null
                         || namePattern.matcher(thread.name()).find())
                 .sorted(order)
                 .limit(maxRows == 0 ? Long.MAX_VALUE : maxRows)
                 .toList();
-        return json
-                ? RowFormat.json(interval, threads)
-                : csv ? RowFormat.csv(interval, threads) : text.format(interval, threads);
     }
 }

@@ -7,7 +7,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import org.taskclock.monitor.Interval;
 import org.taskclock.monitor.LiveJvm;
@@ -54,6 +56,8 @@ final class TopCommand implements Callable<Integer> {
         wait,
         voluntary,
         involuntary,
+        time,
+        watched,
         tid,
         name,
         pool;
@@ -70,6 +74,10 @@ final class TopCommand implements Callable<Integer> {
                     Comparator.comparingLong(ThreadUsage::voluntary).reversed();
                 case involuntary ->
                     Comparator.comparingLong(ThreadUsage::involuntary).reversed();
+                case time ->
+                    Comparator.comparingLong(ThreadUsage::totalNanos).reversed();
+                case watched ->
+                    Comparator.comparingLong(ThreadUsage::watchedNanos).reversed();
                 case tid -> Comparator.comparingInt(ThreadUsage::tid);
                 case name -> Comparator.comparing(ThreadUsage::name);
                 case pool -> Comparator.comparing(ThreadUsage::pool).thenComparing(ThreadUsage::name);
@@ -118,11 +126,20 @@ final class TopCommand implements Callable<Integer> {
     @Option(names = "--no-attach", description = "Do not attach to the JVM.")
     private boolean noAttach;
 
+    @Option(
+            names = "--json-schema",
+            description = "Print the JSON Schema of the lines that --json prints, and exit.")
+    private boolean jsonSchema;
+
     @Option(names = "--demo", description = "Start a demo program and watch it.")
     private boolean demo;
 
     @Override
     public Integer call() throws IOException, InterruptedException {
+        if (jsonSchema) {
+            Main.print(RowFormat.schema());
+            return Main.OK;
+        }
         Process child = null;
         List<LiveJvm> sources = new ArrayList<>();
         try {
@@ -198,18 +215,30 @@ final class TopCommand implements Callable<Integer> {
         return new ParameterException(spec.commandLine(), message);
     }
 
-    private int print(List<LiveJvm> sources, boolean terminal) throws IOException, InterruptedException {
+    private int print(List<LiveJvm> sources, boolean terminal) throws IOException {
         boolean color = output.isColored() && terminal;
         TopText text = new TopText(color);
+        Map<Integer, IntervalSum> sums = new LinkedHashMap<>();
+        try {
+            printIntervals(sources, text, sums);
+        } catch (MonitorException e) {
+            printAverages(sums, text);
+            throw e;
+        }
+        printAverages(sums, text);
+        return Main.OK;
+    }
+
+    /** Prints intervals until the count is reached or a signal arrives. */
+    private void printIntervals(List<LiveJvm> sources, TopText text, Map<Integer, IntervalSum> sums)
+            throws IOException {
+        TerminationSignal termination = new TerminationSignal();
         Main.print(output.header());
         long delayNanos = (long) (delay * 1e9);
-        long due = System.nanoTime();
+        Schedule schedule = new Schedule(System.nanoTime() + delayNanos);
         for (int i = 0; count == null || i < count; i++) {
-            due += delayNanos;
-            for (long remaining; (remaining = due - System.nanoTime()) > 0; )
-                Thread.sleep(remaining / 1_000_000, (int) (remaining % 1_000_000));
-            // Do not catch up after a long pause.
-            due = Math.max(due, System.nanoTime() - delayNanos);
+            if (!termination.sleepUntil(schedule.due())) return;
+            schedule.advance(System.nanoTime(), delayNanos);
             for (int s = 0; s < sources.size(); s++) {
                 Interval interval;
                 try {
@@ -220,10 +249,15 @@ final class TopCommand implements Callable<Integer> {
                     sources.remove(s--).close();
                     continue;
                 }
+                if (output.isText())
+                    sums.computeIfAbsent(interval.pid(), pid -> new IntervalSum()).add(interval);
                 Main.print(output.format(interval, sort.order(), text));
             }
         }
-        return Main.OK;
+    }
+
+    private void printAverages(Map<Integer, IntervalSum> sums, TopText text) throws IOException {
+        for (IntervalSum sum : sums.values()) Main.print(output.formatAverage(sum, sort.order(), text));
     }
 
     private static boolean isTerminal() {

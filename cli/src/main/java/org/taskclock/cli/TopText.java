@@ -26,8 +26,17 @@ final class TopText {
     }
 
     String format(Interval interval, List<ThreadUsage> threads) {
+        return format(interval, threads, TIME.format(interval.end()), "");
+    }
+
+    /** Formats the sum of several intervals, whose percentages are averages. */
+    String formatAverage(Interval sum, List<ThreadUsage> threads, int intervals) {
+        return format(sum, threads, "Average:", String.format(Locale.ROOT, ", %,d intervals", intervals));
+    }
+
+    private String format(Interval interval, List<ThreadUsage> threads, String label, String length) {
         StringBuilder text = new StringBuilder();
-        header(text, interval);
+        header(text, interval, label, length);
         line(
                 text,
                 BOLD,
@@ -65,18 +74,19 @@ final class TopText {
         return text.append('\n').toString();
     }
 
-    private void header(StringBuilder text, Interval interval) {
+    private void header(StringBuilder text, Interval interval, String label, String length) {
         ProcessUsage totals = interval.totals();
         line(
                 text,
                 BOLD,
                 String.format(
                         Locale.ROOT,
-                        "%s  %s (%d), %.1f s%s",
-                        TIME.format(interval.end()),
+                        "%s  %s (%d), %.1f s%s%s",
+                        label,
                         interval.name(),
                         interval.pid(),
                         interval.intervalNanos() / 1e9,
+                        length,
                         interval.source().equals("agent") ? ", with the agent" : ""));
         long system = totals.processNanos() - totals.processUserNanos();
         StringBuilder summary = new StringBuilder(String.format(
@@ -104,11 +114,19 @@ final class TopText {
             }
         }
         if (totals.machineNanos() >= 0) {
+            String split = totals.machineUserNanos() < 0
+                    ? ""
+                    : String.format(
+                            Locale.ROOT,
+                            " (user %.1f, system %.1f)",
+                            interval.percent(totals.machineUserNanos()),
+                            interval.percent(totals.machineNanos() - totals.machineUserNanos()));
             summary.append(String.format(
                     Locale.ROOT,
-                    ", machine %.1f of %d %%",
+                    ", machine %.1f of %d %%%s",
                     interval.percent(totals.machineNanos()),
-                    100 * totals.processors()));
+                    100 * totals.processors(),
+                    split));
         }
         line(text, "", summary.toString());
     }

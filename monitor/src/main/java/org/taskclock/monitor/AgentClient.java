@@ -22,6 +22,7 @@ final class AgentClient {
     private static final int PAUSE_FACTOR = 100;
 
     private static final int MAX_SITES = 3;
+    private static final String SCHEDULING = "(scheduling of virtual threads)";
 
     /** Cumulative figures for a group of virtual threads, or for the carriers' scheduling. */
     private record Counters(long live, long cpuNanos, long userNanos) {}
@@ -39,6 +40,8 @@ final class AgentClient {
     private Counters scheduling;
     private Map<String, Long> sites = new HashMap<>();
     private Map<Integer, Long> yielders = new HashMap<>();
+    /** CPU time of the groups in the first report of the agent, and of scheduling. */
+    private final Map<String, Long> watchedFrom = new HashMap<>();
     /** Yields of all threads; -1 while they are not counted. */
     private long yields = -1;
 
@@ -133,14 +136,18 @@ final class AgentClient {
         Counters newScheduling = report.carriers().isEmpty()
                 ? null
                 : new Counters(1, report.schedulingNanos(), report.schedulingUserNanos());
-        if (wasPresent) {
+        if (!wasPresent) {
+            watchedFrom.clear();
+            newGroups.forEach((name, now) -> watchedFrom.put(name, now.cpuNanos));
+            if (newScheduling != null) watchedFrom.put(SCHEDULING, newScheduling.cpuNanos);
+        } else {
             List<ThreadUsage> found = new ArrayList<>();
             newGroups.forEach((name, now) -> {
                 ThreadUsage usage = usage(name, now, groups.getOrDefault(name, new Counters(0, 0, 0)), share);
                 if (usage.cpuNanos() > 0 || usage.threads() > 0) found.add(usage);
             });
             if (newScheduling != null && scheduling != null)
-                found.add(usage("(scheduling of virtual threads)", newScheduling, scheduling, share));
+                found.add(usage(SCHEDULING, newScheduling, scheduling, share));
             usages = found;
             if (newYields >= 0 && yields >= 0) {
                 intervalYields = Math.round(Math.max(0, newYields - yields) * share);
@@ -171,7 +178,9 @@ final class AgentClient {
                 -1,
                 -1,
                 -1,
-                '-');
+                '-',
+                Math.max(0, now.cpuNanos),
+                Math.max(0, now.cpuNanos - watchedFrom.getOrDefault(name, 0L)));
     }
 
     private void updateYields(Map<String, Long> newSites, Map<Integer, Long> newYielders, double perSecond) {
