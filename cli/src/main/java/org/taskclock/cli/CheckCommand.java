@@ -215,7 +215,8 @@ final class CheckCommand implements Callable<Integer> {
         }
         double rate = yieldCount * 1e9 / countedNanos;
         boolean exceeded = rate > yields;
-        Main.print("yields " + formatRate(rate) + ", " + (exceeded ? "exceeds " : "within ") + formatRate(yields) + "\n");
+        Main.print(
+                "yields " + formatRate(rate) + ", " + (exceeded ? "exceeds " : "within ") + formatRate(yields) + "\n");
         return exceeded;
     }
 

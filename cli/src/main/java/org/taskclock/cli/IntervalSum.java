@@ -28,8 +28,7 @@ final class IntervalSum {
         totals = totals == null ? interval.totals() : sum(totals, interval.totals());
         nanos += interval.intervalNanos();
         count++;
-        for (ThreadUsage thread : interval.threads())
-            threads.merge(ViewState.key(thread), thread, IntervalSum::sum);
+        for (ThreadUsage thread : interval.threads()) threads.merge(ViewState.key(thread), thread, IntervalSum::sum);
         if (threads.size() > interval.threads().size() + MAX_ENDED) mergeEnded(interval);
     }
 

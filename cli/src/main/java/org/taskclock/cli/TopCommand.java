@@ -36,6 +36,7 @@ import picocli.CommandLine.Spec;
             "",
             "100 %% is one core. user + system = cpu. wait: runnable, but waiting for a processor.",
             "`~` marks a name truncated by the kernel; `-` means unknown.",
+            "Text output of several intervals ends with their averages.",
             "",
             "Examples:",
             "  taskclock top                      the busiest JVM",
@@ -74,8 +75,7 @@ final class TopCommand implements Callable<Integer> {
                     Comparator.comparingLong(ThreadUsage::voluntary).reversed();
                 case involuntary ->
                     Comparator.comparingLong(ThreadUsage::involuntary).reversed();
-                case time ->
-                    Comparator.comparingLong(ThreadUsage::totalNanos).reversed();
+                case time -> Comparator.comparingLong(ThreadUsage::totalNanos).reversed();
                 case watched ->
                     Comparator.comparingLong(ThreadUsage::watchedNanos).reversed();
                 case tid -> Comparator.comparingInt(ThreadUsage::tid);
@@ -126,9 +126,7 @@ final class TopCommand implements Callable<Integer> {
     @Option(names = "--no-attach", description = "Do not attach to the JVM.")
     private boolean noAttach;
 
-    @Option(
-            names = "--json-schema",
-            description = "Print the JSON Schema of the lines that --json prints, and exit.")
+    @Option(names = "--json-schema", description = "Print the JSON Schema of the lines that --json prints, and exit.")
     private boolean jsonSchema;
 
     @Option(names = "--demo", description = "Start a demo program and watch it.")
@@ -250,7 +248,8 @@ final class TopCommand implements Callable<Integer> {
                     continue;
                 }
                 if (output.isText())
-                    sums.computeIfAbsent(interval.pid(), pid -> new IntervalSum()).add(interval);
+                    sums.computeIfAbsent(interval.pid(), pid -> new IntervalSum())
+                            .add(interval);
                 Main.print(output.format(interval, sort.order(), text));
             }
         }

@@ -25,7 +25,15 @@ class IntervalSumTest {
         long cpu = threads.stream().mapToLong(ThreadUsage::cpuNanos).sum();
         ProcessUsage totals = new ProcessUsage(cpu, cpu / 2, -1, 0, -1, 2 * cpu, 4, 1, cpu);
         return new Interval(
-                Instant.ofEpochSecond(1_800_000_000), nanos, 4711, "Main", "proc", threads, totals, List.of(), List.of());
+                Instant.ofEpochSecond(1_800_000_000),
+                nanos,
+                4711,
+                "Main",
+                "proc",
+                threads,
+                totals,
+                List.of(),
+                List.of());
     }
 
     @Test
@@ -40,10 +48,7 @@ class IntervalSumTest {
         assertThat(all.intervalNanos()).isEqualTo(4 * SECOND);
         assertThat(all.threads())
                 .extracting(ThreadUsage::name, thread -> all.percent(thread.cpuNanos()), ThreadUsage::waitNanos)
-                .containsExactly(
-                        tuple("steady", 25.0, 8L),
-                        tuple("ending", 6.25, -1L),
-                        tuple("new", 25.0, -1L));
+                .containsExactly(tuple("steady", 25.0, 8L), tuple("ending", 6.25, -1L), tuple("new", 25.0, -1L));
         ThreadUsage steady = all.threads().get(0);
         assertThat(steady.voluntary()).isEqualTo(20);
         assertThat(steady.involuntary()).isEqualTo(-1);
@@ -57,10 +62,12 @@ class IntervalSumTest {
     @Test
     void shouldNotKeepEachOfManyEndedThreads() {
         IntervalSum sum = new IntervalSum();
-        for (int tid = 1; tid <= 5_000; tid++) sum.add(interval(SECOND, List.of(thread(tid, "t" + tid, 1_000, 0, 'S'))));
+        for (int tid = 1; tid <= 5_000; tid++)
+            sum.add(interval(SECOND, List.of(thread(tid, "t" + tid, 1_000, 0, 'S'))));
         Interval all = sum.interval();
         assertThat(all.threads()).hasSizeLessThan(1_100);
-        assertThat(all.threads().stream().mapToLong(ThreadUsage::cpuNanos).sum()).isEqualTo(5_000_000);
+        assertThat(all.threads().stream().mapToLong(ThreadUsage::cpuNanos).sum())
+                .isEqualTo(5_000_000);
         assertThat(all.threads())
                 .filteredOn(thread -> thread.name().equals("(ended threads)"))
                 .singleElement()

@@ -45,7 +45,8 @@ class ScheduleTest {
     void shouldKeepItsRateDespiteStalls() {
         Random random = new Random(7);
         long[] delays = new long[300];
-        for (int i = 0; i < 290; i++) delays[i] = random.nextInt(20) == 0 ? 100 + random.nextInt(300) : random.nextInt(10);
+        for (int i = 0; i < 290; i++)
+            delays[i] = random.nextInt(20) == 0 ? 100 + random.nextInt(300) : random.nextInt(10);
         assertThat(run(Long.MAX_VALUE - 5_000, delays).get(299)).isEqualTo(300 * PERIOD);
     }
 }

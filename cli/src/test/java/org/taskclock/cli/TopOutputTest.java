@@ -32,8 +32,8 @@ import org.taskclock.testing.LoadJvm;
 /** What {@code top} and {@code replay} print for programs, and the averages at the end of text output. */
 @Isolated("other tests would affect its measurements")
 class TopOutputTest {
-    private static final Pattern AVERAGE =
-            Pattern.compile("Average: {2}org\\.taskclock\\.testing\\.LoadProgram \\((\\d+)\\), ([0-9.]+) s, (\\d+) intervals\n");
+    private static final Pattern AVERAGE = Pattern.compile(
+            "Average: {2}org\\.taskclock\\.testing\\.LoadProgram \\((\\d+)\\), ([0-9.]+) s, (\\d+) intervals\n");
 
     private static LoadJvm load;
     private static String pid;
@@ -94,11 +94,14 @@ class TopOutputTest {
             assertThat(row.get("cpuPercent").getAsDouble())
                     .isCloseTo(100 * row.get("cpuNanos").getAsLong() / interval, Offset.offset(0.001));
             if (!row.get("userNanos").isJsonNull())
-                assertThat(row.get("userNanos").getAsLong() + row.get("systemNanos").getAsLong())
+                assertThat(row.get("userNanos").getAsLong()
+                                + row.get("systemNanos").getAsLong())
                         .isEqualTo(row.get("cpuNanos").getAsLong());
             if (row.get("tid").isJsonNull()) continue;
             assertThat(row.get("watchedNanos").getAsLong())
-                    .isBetween(row.get("cpuNanos").getAsLong(), row.get("totalNanos").getAsLong());
+                    .isBetween(
+                            row.get("cpuNanos").getAsLong(),
+                            row.get("totalNanos").getAsLong());
         }
         runAndValidate("top", pid, "0.3", "1", "--json", "--all", "--no-attach");
     }
@@ -115,7 +118,8 @@ class TopOutputTest {
                     .allMatch(row -> row.get("tid").isJsonNull()
                             && row.get("waitNanos").isJsonNull()
                             && row.get("waitPercent").isJsonNull()
-                            && row.get("totalNanos").getAsLong() >= row.get("watchedNanos").getAsLong());
+                            && row.get("totalNanos").getAsLong()
+                                    >= row.get("watchedNanos").getAsLong());
         } finally {
             assertThat(CliResult.run("detach", pid).exitCode()).isEqualTo(Main.OK);
         }
@@ -146,7 +150,8 @@ class TopOutputTest {
 
     @Test
     void shouldRejectOtherLines() {
-        assertThat(schema.validate("{\"format\":\"taskclock-top/1\"}", InputFormat.JSON)).hasSizeGreaterThan(20);
+        assertThat(schema.validate("{\"format\":\"taskclock-top/1\"}", InputFormat.JSON))
+                .hasSizeGreaterThan(20);
     }
 
     @Test
@@ -155,10 +160,11 @@ class TopOutputTest {
                 .out()
                 .lines()
                 .toList();
-        assertThat(lines.get(0)).isEqualTo(describedMembers().stream()
-                .skip(1)
-                .reduce((a, b) -> a + "," + b)
-                .orElseThrow());
+        assertThat(lines.get(0))
+                .isEqualTo(describedMembers().stream()
+                        .skip(1)
+                        .reduce((a, b) -> a + "," + b)
+                        .orElseThrow());
         // It has no Java id.
         assertThat(lines.get(1)).matches("[^,]+," + pid + ",\\d+,,VM Thread,vm,VM Thread,.*");
     }
@@ -172,7 +178,9 @@ class TopOutputTest {
     void shouldEndWithAverages() throws Exception {
         CliResult result = CliResult.run("top", "-b", pid, "0.4", "3", "--top", "0", "--all");
         assertThat(result).isEqualTo(new CliResult(Main.OK, result.out(), ""));
-        List<String> blocks = Stream.of(result.out().split("\n\n", -1)).filter(block -> !block.isEmpty()).toList();
+        List<String> blocks = Stream.of(result.out().split("\n\n", -1))
+                .filter(block -> !block.isEmpty())
+                .toList();
         assertThat(blocks).hasSize(4);
         String average = blocks.get(3);
         Matcher title = AVERAGE.matcher(average);
@@ -215,7 +223,8 @@ class TopOutputTest {
     @Test
     void shouldPrintAveragesOnCtrlC() throws Exception {
         try (Tmux tmux = new Tmux(120, 200)) {
-            String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+            String java =
+                    Path.of(System.getProperty("java.home"), "bin", "java").toString();
             tmux.type(java + " -jar " + System.getProperty("cli.jar") + " top -b --top 1 " + pid
                     + " 0.2; echo status-$?");
             tmux.await("two intervals", screen -> screen.split("; taskclock used ", -1).length > 3);

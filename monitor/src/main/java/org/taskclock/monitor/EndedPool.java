@@ -23,10 +23,6 @@ public record EndedPool(String pool, ThreadUsage.Kind kind, int threads, long to
 
     EndedPool plus(EndedPool other) {
         return new EndedPool(
-                pool,
-                kind,
-                threads + other.threads,
-                totalNanos + other.totalNanos,
-                watchedNanos + other.watchedNanos);
+                pool, kind, threads + other.threads, totalNanos + other.totalNanos, watchedNanos + other.watchedNanos);
     }
 }

@@ -50,7 +50,8 @@ final class EndedThreads {
         EndedPool ended = new EndedPool(
                 thread.pool(), thread.kind(thread.tid == pid), 1, thread.totalNanos, thread.watchedNanos());
         if (pools.size() >= MAX_POOLS && !pools.containsKey(ended.key())) {
-            ended = new EndedPool(EndedPool.UNKNOWN, ThreadUsage.Kind.NATIVE, 1, ended.totalNanos(), ended.watchedNanos());
+            ended = new EndedPool(
+                    EndedPool.UNKNOWN, ThreadUsage.Kind.NATIVE, 1, ended.totalNanos(), ended.watchedNanos());
         }
         pools.merge(ended.key(), ended, EndedPool::plus);
         poolList = null;

@@ -6,8 +6,8 @@ package org.taskclock.monitor;
  * The CPU use of the JVM, its control group, and the machine in one interval.
  *
  * @param processNanos CPU time of the JVM, including threads that started and ended in the interval
- * @param containerNanos CPU time of all processes of the JVM's container, or of another control group with a limit; -1 if
- *     there is none or it cannot be read
+ * @param containerNanos CPU time of all processes of the JVM's container, or of another control group with a limit; -1
+ *     if there is none or it cannot be read
  * @param containerCores the CPU limit of the control group; 0 if there is none
  * @param throttledNanos how long that limit kept the control group from running; -1 if unknown
  * @param machineNanos CPU time of all processes of the machine; -1 if unknown

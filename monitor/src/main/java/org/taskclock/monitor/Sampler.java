@@ -191,8 +191,7 @@ public final class Sampler implements AutoCloseable {
         Instant end = Instant.now();
         List<Diagnosis> diagnoses = diagnoser.diagnose(usages, totals, intervalNanos, agent);
         String source = agent.isPresent() ? "agent" : "proc";
-        return new Interval(
-                end, intervalNanos, pid, name, source, usages, totals, diagnoses, notes, ended.pools());
+        return new Interval(end, intervalNanos, pid, name, source, usages, totals, diagnoses, notes, ended.pools());
     }
 
     private void readThreads(int[] tids, long intervalNanos) {

@@ -219,7 +219,7 @@ class RecordingTest {
         byte[] all = Files.readAllBytes(file);
         for (int at : new int[] {all.length / 2, 5, 200}) {
             byte[] damaged = all.clone();
-            damaged[at] ^= 0x10;
+            damaged[at] ^= (byte) 0xff; // all bits, because some are padding
             Files.write(file, damaged);
             try (Recording recording = Recording.open(file)) {
                 List<Interval> undamaged = sorted(recording);

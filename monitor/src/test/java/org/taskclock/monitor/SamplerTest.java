@@ -174,11 +174,12 @@ class SamplerTest {
                 ThreadUsage busy = thread(interval, attach ? BUSY : kernelName(interval, BUSY));
                 // The kernel updates the file of a running thread only at each tick.
                 assertThat(busy.totalNanos())
-                        .isBetween(before.nanos().get(BUSY)[0] - TICK, after.nanos().get(BUSY)[0]);
+                        .isBetween(
+                                before.nanos().get(BUSY)[0] - TICK,
+                                after.nanos().get(BUSY)[0]);
                 assertThat(busy.watchedNanos())
                         .isEqualTo(cpuNanos)
-                        .isBetween(
-                                before.cpuSince(watching, BUSY) - TICK, after.cpuSince(beforeWatching, BUSY) + TICK);
+                        .isBetween(before.cpuSince(watching, BUSY) - TICK, after.cpuSince(beforeWatching, BUSY) + TICK);
             }
         }
     }
