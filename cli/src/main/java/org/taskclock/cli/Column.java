@@ -42,6 +42,11 @@ enum Column {
         return this != BAR;
     }
 
+    /** Returns whether the lowest value comes first unless the order is reversed. */
+    boolean isAscending() {
+        return isText() || this == TID || this == PID || this == JAVA_ID;
+    }
+
     private boolean isText() {
         return this == NAME || this == POOL || this == KIND;
     }
@@ -99,7 +104,7 @@ enum Column {
         Comparator<TableModel.Row> order;
         if (isText()) {
             order = Comparator.comparing(row -> text(row.thread()), String.CASE_INSENSITIVE_ORDER);
-        } else if (this == TID || this == PID || this == JAVA_ID) {
+        } else if (isAscending()) {
             order = Comparator.comparingDouble(row -> value(row.thread(), row.interval()));
         } else {
             order = Comparator.comparingDouble(row -> -value(row.thread(), row.interval()));

@@ -3,6 +3,7 @@
 package org.taskclock.cli;
 
 import java.io.IOException;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.regex.Pattern;
@@ -32,7 +33,7 @@ final class OutputOptions {
     private boolean noColor;
 
     @Option(
-            names = "--top",
+            names = "--limit",
             paramLabel = "N",
             description = "Show at most N threads (default: 30 in text output, otherwise all; 0 for all).")
     private Integer limit;
@@ -53,7 +54,7 @@ final class OutputOptions {
     void validate(CommandSpec spec) {
         if (json && csv) throw new ParameterException(spec.commandLine(), "--json and --csv cannot be combined");
         if (limit != null && limit < 0)
-            throw new ParameterException(spec.commandLine(), "--top " + limit + ": must be at least 0");
+            throw new ParameterException(spec.commandLine(), "--limit " + limit + ": must be at least 0");
         try {
             namePattern = filter == null ? null : Pattern.compile(filter);
         } catch (PatternSyntaxException e) {
@@ -67,7 +68,13 @@ final class OutputOptions {
     }
 
     boolean isColored() {
-        return !noColor && System.getenv("NO_COLOR") == null;
+        return !noColor && System.getenv("NO_COLOR") == null && !Main.isDumbTerminal();
+    }
+
+    /** Writes text from {@link #header} or {@link #format} to standard output. */
+    void print(String text) throws IOException {
+        if (json || csv) Main.printUtf8(text);
+        else Main.print(text);
     }
 
     TerminalUi.Options terminalUi(double seconds, int count, Column sort) {
@@ -81,27 +88,41 @@ final class OutputOptions {
     }
 
     String format(Interval interval, Comparator<ThreadUsage> order, TopText text) throws IOException {
-        List<ThreadUsage> threads = select(interval, order);
-        return json
-                ? RowFormat.json(interval, threads)
-                : csv ? RowFormat.csv(interval, threads) : text.format(interval, threads);
+        return format(List.of(interval), order, text);
+    }
+
+    /** Formats the intervals of several JVMs that ended at the same time as one table. */
+    String format(List<Interval> intervals, Comparator<ThreadUsage> order, TopText text) throws IOException {
+        List<ThreadUsage> threads = select(intervals, order);
+        if (isText()) return text.format(intervals, threads);
+        StringBuilder rows = new StringBuilder();
+        for (ThreadUsage thread : threads) {
+            Interval interval = TopText.intervalOf(thread, intervals);
+            rows.append(
+                    json ? RowFormat.json(interval, List.of(thread)) : RowFormat.csv(interval, List.of(thread)));
+        }
+        return rows.toString();
     }
 
     boolean isText() {
         return !json && !csv;
     }
 
-    /** Returns the averages over all intervals as text; nothing if there is only one. */
-    String formatAverage(IntervalSum sum, Comparator<ThreadUsage> order, TopText text) {
-        if (sum.count() < 2) return "";
-        Interval all = sum.interval();
-        return text.formatAverage(all, select(all, order), sum.count());
+    /** Returns the averages over all intervals of each JVM as text; nothing if there is only one interval. */
+    String formatAverage(Collection<IntervalSum> sums, Comparator<ThreadUsage> order, TopText text) {
+        List<IntervalSum> several =
+                sums.stream().filter(sum -> sum.count() > 1).toList();
+        if (several.isEmpty()) return "";
+        List<Interval> averages = several.stream().map(IntervalSum::interval).toList();
+        List<Integer> counts = several.stream().map(IntervalSum::count).toList();
+        return text.formatAverage(averages, counts, select(averages, order));
     }
 
     /** Returns the threads to show, in order. */
-    private List<ThreadUsage> select(Interval interval, Comparator<ThreadUsage> order) {
+    private List<ThreadUsage> select(List<Interval> intervals, Comparator<ThreadUsage> order) {
         int maxRows = limit != null ? limit : json || csv ? 0 : DEFAULT_LIMIT;
-        return interval.threads().stream()
+        return intervals.stream()
+                .flatMap(interval -> interval.threads().stream())
                 .filter(thread -> includeIdle || thread.cpuNanos() > 0)
                 .filter(thread -> namePattern == null
                         || namePattern.matcher(thread.name()).find())

@@ -74,6 +74,9 @@ final class ReplayCommand implements Callable<Integer> {
     @Mixin
     private OutputOptions output;
 
+    @Mixin
+    private ScreenOptions screen;
+
     @Override
     public Integer call() throws IOException {
         output.validate(spec);
@@ -87,6 +90,7 @@ final class ReplayCommand implements Callable<Integer> {
             Instant start = parseTime("--at", at, recording);
             if (start != null) recording.seek(start);
             if (output.isForTerminal() && Tty.isUsable()) return show(recording);
+            Tty.release();
             print(recording, start != null);
             if (start == null && to == null && recording.endReason() == null)
                 System.err.println("taskclock: " + file + ": truncated: the recorder was killed or is still running");
@@ -108,18 +112,22 @@ final class ReplayCommand implements Callable<Integer> {
     private int show(Recording recording) throws IOException {
         Interval first = recording.iterator().next();
         double seconds = first.intervalNanos() / 1e9 / (speed == null ? 1 : speed);
-        TerminalUi.run(List.of(recording), output.terminalUi(seconds, 0, Column.CPU));
+        TerminalUi.run(
+                List.of(recording),
+                output.terminalUi(seconds, 0, Column.CPU),
+                screen.settings(spec, false),
+                screen.mouse());
         return Main.OK;
     }
 
     private void print(Recording recording, boolean firstOnly) throws IOException {
         TopText text = new TopText(false);
-        Main.print(output.header());
+        output.print(output.header());
         TerminationSignal termination = new TerminationSignal();
         for (Interval interval; (interval = recording.next()) != null; ) {
             if (speed != null && !termination.sleep(Duration.ofNanos((long) (interval.intervalNanos() / speed))))
                 return;
-            Main.print(output.format(
+            output.print(output.format(
                     interval, Comparator.comparingLong(ThreadUsage::cpuNanos).reversed(), text));
             if (firstOnly || termination.isReceived()) return;
         }

@@ -36,17 +36,18 @@ final class TableRenderer {
         this.view = view;
         this.styles = styles;
         for (Diagnosis diagnosis : view.diagnoses()) if (diagnosis.tid() != 0) suspects.add(diagnosis.tid());
-        List<Column> candidates = new ArrayList<>(Arrays.asList(Column.values()));
-        candidates.removeIf(column -> column == Column.NAME || !isRelevant(column));
+        List<Column> candidates = new ArrayList<>(view.columns == null ? Arrays.asList(Column.values()) : view.columns);
+        candidates.removeIf(column -> column == Column.NAME || !isRelevant(view, column));
         candidates.sort(Comparator.comparingInt(column -> column.rank));
         int left = width;
         for (Column column : candidates) {
-            int minName = column.rank <= Column.BAR.rank ? Math.min(MIN_NAME, width / 2) : LONG_NAME;
+            boolean isImportant = view.columns != null || column.rank <= Column.BAR.rank;
+            int minName = isImportant ? Math.min(MIN_NAME, width / 2) : LONG_NAME;
             if (left - column.width - 1 < minName) continue;
             left -= column.width + 1;
             columns.add(column);
         }
-        columns.sort(Comparator.naturalOrder());
+        columns.sort(view.columns == null ? Comparator.naturalOrder() : Comparator.comparing(view.columns::indexOf));
         // The bar gets the space that names do not need.
         int extra = Math.max(0, Math.min(left - VERY_LONG_NAME, MAX_BAR - Column.BAR.width));
         boolean hasBar = columns.contains(Column.BAR);
@@ -54,7 +55,30 @@ final class TableRenderer {
         nameWidth = Math.max(1, left - (hasBar ? extra : 0));
     }
 
-    private boolean isRelevant(Column column) {
+    /** Returns the columns that fit, without the name. */
+    List<Column> columns() {
+        return List.copyOf(columns);
+    }
+
+    /** Returns the column at a position of the screen. */
+    Column columnAt(int x) {
+        int end = 0;
+        for (Column column : columns) {
+            end += width(column) + 1;
+            if (x < end) return column;
+        }
+        return Column.NAME;
+    }
+
+    /** Returns whether the marker of an expanded or collapsed pool is at a position of the screen. */
+    boolean isMarker(TableModel.Row row, int x) {
+        int start = view.tags.contains(row.key()) ? 1 : 0;
+        for (Column column : columns) start += width(column) + 1;
+        return row.isPool() && x >= start && x <= start + 1;
+    }
+
+    /** Returns whether the column has a value in any row. */
+    static boolean isRelevant(ViewState view, Column column) {
         return switch (column) {
             case PID -> view.intervals.size() > 1;
             case LIMIT ->
@@ -67,14 +91,26 @@ final class TableRenderer {
     StyledLine titles() {
         StyledLine line = new StyledLine(styles);
         for (Column column : columns) {
-            String title = column == Column.POOL || column == Column.KIND
-                    ? CellFormat.padRight(column.title, width(column))
-                    : CellFormat.padLeft(column.title, width(column));
-            line.add(style(column), title).add(styles.titles(), " ");
+            boolean sorted = column == view.sort;
+            if (column == Column.POOL || column == Column.KIND) {
+                String title = column.title + (sorted ? arrow() : "");
+                line.add(style(column), CellFormat.padRight(title, width(column)))
+                        .add(styles.titles(), " ");
+            } else {
+                line.add(style(column), CellFormat.padLeft(column.title, width(column)))
+                        .add(style(column), sorted ? arrow() : " ");
+            }
         }
-        String name = Column.NAME.title
-                + (columns.contains(view.sort) || view.sort == Column.NAME ? "" : " by " + view.sort.label());
+        String name = Column.NAME.title;
+        if (view.sort == Column.NAME) name += arrow();
+        else if (!columns.contains(view.sort)) name += " by " + view.sort.label() + arrow();
         return line.add(style(Column.NAME), CellFormat.padRight(name, nameWidth));
+    }
+
+    /** Returns an arrow: up if the values ascend from row to row, down if they descend. */
+    private String arrow() {
+        boolean ascending = view.sort.isAscending() != view.reversed;
+        return view.unicode ? ascending ? "▲" : "▼" : ascending ? "^" : "v";
     }
 
     private AttributedStyle style(Column column) {

@@ -45,17 +45,29 @@ final class TerminalUi {
      * @param terminalUsed false if the terminal could not be used
      * @param reason the error that ended the view; empty if the user quit
      */
-    record Outcome(boolean terminalUsed, String reason) {}
+    record Outcome(boolean terminalUsed, String reason) {
+        /** Prints the error, if any, and returns the exit code of the command. */
+        int exitCode() {
+            return reason.isEmpty() ? Main.OK : Main.fail(reason, Main.NO_PROCESS);
+        }
+    }
 
     private final BlockingQueue<Event> events = new LinkedBlockingQueue<>();
     private final QueryExecutor queries = new QueryExecutor(events);
     private final ViewState view = new ViewState();
+    private final TypeAhead typeAhead = new TypeAhead();
+    private final MouseBindings mouse = new MouseBindings();
+    private final SavedSettings settings;
+    private final ProfileRunner profiles = new ProfileRunner(events);
     private List<IntervalSource> sources;
     private final List<IntervalSource> openedSources = new ArrayList<>();
     private final int count;
     private int intervalCount;
     private Tty tty;
     private boolean quit;
+
+    /** Whether a JVM that the user selected is being opened. */
+    private boolean opening;
 
     /** When the next sample is due. */
     private final Schedule schedule = new Schedule(System.nanoTime() + FIRST_INTERVAL_NANOS);
@@ -66,7 +78,7 @@ final class TerminalUi {
     /** The error that ended the view; empty if there was none. */
     private String endReason = "";
 
-    private TerminalUi(List<? extends IntervalSource> sources, Options options) {
+    private TerminalUi(List<? extends IntervalSource> sources, Options options, SavedSettings settings) {
         this.sources = List.copyOf(sources);
         this.count = options.count();
         view.intervalSeconds = options.intervalSeconds();
@@ -75,20 +87,33 @@ final class TerminalUi {
         view.filter(options.filter());
         view.limit = options.limit();
         view.isRecording = sources.stream().anyMatch(IntervalSource::canStep);
-        if (view.isRecording) schedule.restart(System.nanoTime());
+        if (isChoice()) view.page = ViewState.Page.JVMS;
+        if (view.isRecording || isChoice()) schedule.restart(System.nanoTime());
+        this.settings = settings;
+        settings.apply(view);
+    }
+
+    /** Returns whether the user has yet to choose a JVM, so that there is nothing to sample. */
+    private boolean isChoice() {
+        return sources.get(0) instanceof JvmChoice;
     }
 
     /** Runs until the user quits or the count is reached. Returns at once if the terminal cannot be used. */
-    static Outcome run(List<? extends IntervalSource> sources, Options options) throws IOException {
-        TerminalUi ui = new TerminalUi(sources, options);
-        ui.tty = Tty.open(ui.events, ui::handleKey, ui::redraw, ui::quit);
+    static Outcome run(
+            List<? extends IntervalSource> sources, Options options, SavedSettings settings, boolean useMouse)
+            throws IOException {
+        TerminalUi ui = new TerminalUi(sources, options, settings);
+        ui.tty = Tty.open(ui.events, ui::handleKey, ui::redraw, ui::quit, useMouse);
         if (ui.tty == null) return new Outcome(false, "");
+        ui.view.unicode = ui.tty.isUnicode();
         try {
             ui.loop();
         } finally {
             ui.tty.close();
             ui.printLastScreen();
             ui.queries.shutdown();
+            settings.close();
+            ui.profiles.close();
             for (IntervalSource source : ui.openedSources) source.close();
         }
         return new Outcome(true, ui.endReason);
@@ -121,6 +146,8 @@ final class TerminalUi {
                 for (Event next = events.poll(); next != null && !quit; next = events.poll()) next.handle();
             }
             sample();
+            if (isStarted()) releaseKeys();
+            settings.save(view);
             if (!quit) draw();
         }
     }
@@ -142,6 +169,7 @@ final class TerminalUi {
         if (view.paused || view.ended || now - schedule.due() < 0) return;
         schedule.advance(now, intervalNanos());
         if (view.page == ViewState.Page.JVMS) listJvms(); // their CPU usage since the previous call
+        if (isChoice()) return;
         List<IntervalSource> current = sources;
         ThreadUsage thread = view.page == ViewState.Page.STACKS ? view.stackThread : null;
         IntervalSource source = thread == null ? null : findSource(thread.pid());
@@ -203,6 +231,7 @@ final class TerminalUi {
 
     private void accept(List<Interval> intervals, String stacks) {
         view.accept(intervals);
+        view.agentOffer.accept(intervals, sources);
         if (stacks != null) view.stacks = stacks;
         if (view.message.startsWith(NO_RESPONSE)) view.message = "";
         intervalCount++;
@@ -222,7 +251,27 @@ final class TerminalUi {
         tty.draw(ScreenRenderer.draw(view, tty.columns(), tty.rows()));
     }
 
-    private void handleKey(String key) throws IOException {
+    /** Returns whether there are rows or items for keys to act on, or the JVM does not respond. */
+    private boolean isStarted() {
+        return !view.intervals.isEmpty()
+                || view.ended
+                || view.message.startsWith(NO_RESPONSE)
+                || (isChoice() && !(view.jvms.isEmpty() && view.message.isEmpty()));
+    }
+
+    private void releaseKeys() throws IOException {
+        for (String key : typeAhead.release()) handleKey(key);
+    }
+
+    private void handleKey(String pressed) throws IOException {
+        if (typeAhead.hold(pressed)) return;
+        String key = pressed.startsWith(MouseBindings.PREFIX)
+                ? mouse.handle(view, pressed, tty.columns(), tty.rows(), System.nanoTime())
+                : pressed;
+        if (!key.isEmpty()) handleAction(key);
+    }
+
+    private void handleAction(String key) throws IOException {
         switch (KeyBindings.handle(view, key, ScreenRenderer.pageHeight(view, tty.rows()))) {
             case NONE -> {}
             case QUIT -> quit = true;
@@ -233,6 +282,7 @@ final class TerminalUi {
             }
             case RESCHEDULE -> schedule.restart(System.nanoTime() + (view.paused ? 0 : intervalNanos()));
             case STACKS -> showStacks();
+            case PROFILE -> profile();
             case LIST_JVMS -> {
                 view.jvms = List.of();
                 view.scroll = 0;
@@ -240,11 +290,26 @@ final class TerminalUi {
                 listJvms();
             }
             case OPEN_JVM -> openJvm();
+            case LOAD_AGENT -> loadAgent();
             case STEP_BACK -> step(-1);
             case STEP_FORWARD -> step(1);
             case JUMP_BACK -> step(-JUMP_INTERVALS);
             case JUMP_FORWARD -> step(JUMP_INTERVALS);
         }
+        if (view.page != ViewState.Page.PROFILE) profiles.cancel();
+        // The list was closed without a choice.
+        if (isChoice() && view.page == ViewState.Page.TABLE && !opening) quit = true;
+    }
+
+    private void profile() {
+        TableModel.Row row = view.selected();
+        if (view.ended || view.isRecording) {
+            view.message = view.ended ? "The process has exited." : "Stacks are not recorded.";
+            return;
+        }
+        view.scroll = 0;
+        view.page = ViewState.Page.PROFILE;
+        view.profile = profiles.start(findSource(row.thread().pid()), row);
     }
 
     private void showStacks() {
@@ -276,12 +341,16 @@ final class TerminalUi {
 
     private void openJvm() {
         int pid = view.jvms.get(view.scroll).pid();
-        query(() -> {
-            IntervalSource source = sources.get(0).open(pid);
+        IntervalSource current = sources.get(0);
+        opening = true;
+        QueryExecutor.Query query = () -> {
+            IntervalSource source = current.open(pid);
             return () -> {
+                opening = false;
                 openedSources.add(source);
                 sources = List.of(source);
                 view.reset();
+                view.following = false;
                 view.intervals = List.of();
                 view.rebuild();
                 view.ended = false;
@@ -290,6 +359,20 @@ final class TerminalUi {
                 view.message = "";
                 schedule.restart(System.nanoTime() + FIRST_INTERVAL_NANOS);
             };
+        };
+        queries.submit(query, error -> {
+            opening = false;
+            if (isChoice()) view.page = ViewState.Page.JVMS;
+            showError(error);
+        });
+    }
+
+    private void loadAgent() {
+        int pid = view.agentOffer.accepted(view);
+        IntervalSource source = findSource(pid);
+        query(() -> {
+            AgentOffer.load(pid, source);
+            return () -> view.agentOffer.loaded(view, pid);
         });
     }
 
@@ -310,9 +393,11 @@ final class TerminalUi {
 
     /** Runs a query other than a sample. A failure is shown but does not end the view. */
     private void query(QueryExecutor.Query query) {
-        queries.submit(query, error -> {
-            if (view.page == ViewState.Page.STACKS) view.stacks = error;
-            else if (!view.ended) view.message = error;
-        });
+        queries.submit(query, this::showError);
+    }
+
+    private void showError(String error) {
+        if (view.page == ViewState.Page.STACKS) view.stacks = error;
+        else if (!view.ended) view.message = error;
     }
 }

@@ -5,6 +5,7 @@ package org.taskclock.cli;
 import com.google.gson.GsonBuilder;
 import java.io.File;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -134,7 +135,8 @@ final class TimeCommand implements Callable<Integer> {
                         .disableHtmlEscaping()
                         .create()
                         .toJson(result);
-                Files.writeString(json, text + "\n");
+                // Not writeString, which throws if a name contains half of a surrogate pair.
+                Files.write(json, (text + "\n").getBytes(StandardCharsets.UTF_8));
             }
             String text = TimeText.of(result);
             file = output;

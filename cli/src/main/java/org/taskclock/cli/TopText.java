@@ -4,6 +4,7 @@ package org.taskclock.cli;
 
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import org.taskclock.monitor.Diagnosis;
@@ -20,27 +21,48 @@ final class TopText {
     private static final String RED = "31";
 
     private final boolean color;
+    /** Notes to be shown with the next intervals, in addition to their own. */
+    private final List<String> notes = new ArrayList<>();
 
     TopText(boolean color) {
         this.color = color;
     }
 
-    String format(Interval interval, List<ThreadUsage> threads) {
-        return format(interval, threads, TIME.format(interval.end()), "");
+    void addNote(String note) {
+        notes.add(note);
     }
 
-    /** Formats the sum of several intervals, whose percentages are averages. */
-    String formatAverage(Interval sum, List<ThreadUsage> threads, int intervals) {
-        return format(sum, threads, "Average:", String.format(Locale.ROOT, ", %,d intervals", intervals));
+    /** Returns the interval that a thread's usage belongs to: that of its process. */
+    static Interval intervalOf(ThreadUsage thread, List<Interval> intervals) {
+        for (Interval interval : intervals) if (interval.pid() == thread.pid()) return interval;
+        return intervals.get(0);
     }
 
-    private String format(Interval interval, List<ThreadUsage> threads, String label, String length) {
+    /** Formats the intervals of one or more JVMs as one table, which has a column for the process if there are several. */
+    String format(List<Interval> intervals, List<ThreadUsage> threads) {
         StringBuilder text = new StringBuilder();
-        header(text, interval, label, length);
+        for (Interval interval : intervals) header(text, interval, TIME.format(interval.end()), "");
+        return format(text, intervals, threads);
+    }
+
+    /**
+     * Formats the sums of intervals, whose percentages are averages.
+     *
+     * @param counts the number of intervals in each sum
+     */
+    String formatAverage(List<Interval> sums, List<Integer> counts, List<ThreadUsage> threads) {
+        StringBuilder text = new StringBuilder();
+        for (int i = 0; i < sums.size(); i++)
+            header(text, sums.get(i), "Average:", String.format(Locale.ROOT, ", %,d intervals", counts.get(i)));
+        return format(text, sums, threads);
+    }
+
+    private String format(StringBuilder text, List<Interval> intervals, List<ThreadUsage> threads) {
+        boolean several = intervals.size() > 1;
         line(
                 text,
                 BOLD,
-                String.format(
+                (several ? String.format(Locale.ROOT, "%7s ", "PID") : "") + String.format(
                         Locale.ROOT,
                         "%7s %6s %6s %6s %6s %8s %8s %c %-8s %s",
                         "TID",
@@ -53,24 +75,32 @@ final class TopText {
                         'S',
                         "KIND",
                         "NAME"));
-        for (ThreadUsage thread : threads) thread(text, interval, thread);
-        int hidden = interval.threads().size() - threads.size();
-        for (Diagnosis diagnosis : interval.diagnoses()) {
-            line(text, RED, "! " + diagnosis.kind() + ": " + diagnosis.text());
-            for (String evidence : diagnosis.evidence()) line(text, "", "    " + evidence);
+        for (ThreadUsage thread : threads) thread(text, intervalOf(thread, intervals), thread, several);
+        int hidden = -threads.size();
+        for (Interval interval : intervals) {
+            hidden += interval.threads().size();
+            String process = several ? interval.pid() + ": " : "";
+            for (Diagnosis diagnosis : interval.diagnoses()) {
+                line(text, RED, "! " + process + diagnosis.kind() + ": " + diagnosis.text());
+                for (String evidence : diagnosis.evidence()) line(text, "", "    " + evidence);
+            }
+            for (String note : interval.notes()) line(text, "", "* " + process + note);
         }
-        for (String note : interval.notes()) line(text, "", "* " + note);
+        for (String note : notes) line(text, "", "* " + note);
+        notes.clear();
+        Interval last = intervals.get(intervals.size() - 1);
         line(
                 text,
                 "",
                 String.format(
                         Locale.ROOT,
                         "%,d threads%s; taskclock used %.1f %% of one core",
-                        interval.threads().stream()
+                        intervals.stream()
+                                .flatMap(interval -> interval.threads().stream())
                                 .mapToInt(r -> r.kind() == ThreadUsage.Kind.VIRTUAL ? 0 : r.threads())
                                 .sum(),
                         hidden > 0 ? String.format(Locale.ROOT, ", %,d rows not shown", hidden) : "",
-                        interval.percent(interval.totals().ownNanos())));
+                        last.percent(last.totals().ownNanos())));
         return text.append('\n').toString();
     }
 
@@ -131,14 +161,14 @@ final class TopText {
         line(text, "", summary.toString());
     }
 
-    private void thread(StringBuilder text, Interval interval, ThreadUsage thread) {
+    private void thread(StringBuilder text, Interval interval, ThreadUsage thread, boolean several) {
         double seconds = interval.intervalNanos() / 1e9;
         String mark = thread.truncated() && thread.name().length() >= 15 ? "~" : "";
         String count = thread.threads() == 1 ? "" : String.format(Locale.ROOT, " (%,d)", thread.threads());
         line(
                 text,
                 "",
-                String.format(
+                (several ? String.format(Locale.ROOT, "%7d ", thread.pid()) : "") + String.format(
                         Locale.ROOT,
                         "%7s %6s %6s %6s %6s %8s %8s %c %-8s %s",
                         thread.tid() == 0 ? "-" : Integer.toString(thread.tid()),

@@ -21,7 +21,9 @@ final class ViewState {
         HELP,
         DIAGNOSES,
         STACKS,
+        PROFILE,
         SORT,
+        COLUMNS,
         JVMS
     }
 
@@ -46,21 +48,32 @@ final class ViewState {
     private static final List<String> BY_SEVERITY =
             List.of("yield-storm", "carrier-monopolized", "throttled", "gc", "jit");
 
+    static final double MIN_INTERVAL_SECONDS = 0.1;
+    static final double MAX_INTERVAL_SECONDS = 3600;
+
     Page page = Page.TABLE;
     Prompt prompt = Prompt.NONE;
     String typed = "";
+    /** Why the typed text has not been applied; empty if it has been. */
+    String promptError = "";
 
     Column sort = Column.CPU;
     boolean reversed;
     private String filter = "";
     private Pattern filterPattern = TableModel.pattern("");
     String search = "";
+    /** The pool that the current search has opened; empty if there is none. */
+    String openedBySearch = "";
+
     boolean groupByPool;
     boolean paused;
     boolean following;
     boolean hideIdle;
     boolean hideJvm;
     boolean color = true;
+    /** Whether the terminal can show characters outside ASCII. */
+    boolean unicode = true;
+
     double intervalSeconds = 1;
     /** Maximum number of rows; 0 for all. */
     int limit;
@@ -72,6 +85,13 @@ final class ViewState {
     /** Index of the first visible row. */
     int topRow;
 
+    /** The columns that the user has chosen, in display order, without the name; null to show as many as fit. */
+    List<Column> columns;
+    /** The columns that the table last showed, without the name. */
+    List<Column> shownColumns = List.of();
+
+    ColumnMenu columnMenu;
+
     /** The first visible line of a text page, or the selected item of a menu. */
     int scroll;
 
@@ -80,6 +100,9 @@ final class ViewState {
     List<Jvm> jvms = List.of();
     ThreadUsage stackThread;
     String stacks = "";
+    /** The profile that is shown or running; null if there was none. */
+    ProfileView profile;
+
 
     /** A message in the footer until the next key press, or permanently once the source has ended. */
     String message = "";
@@ -87,6 +110,7 @@ final class ViewState {
     boolean ended;
     boolean isRecording;
 
+    final AgentOffer agentOffer = new AgentOffer();
     final Set<String> tags = new HashSet<>();
     private final Set<String> expanded = new HashSet<>();
 
@@ -157,6 +181,13 @@ final class ViewState {
         expanded.clear();
     }
 
+    /** Selects a thread or a pool, and keeps it selected when the order of rows changes. */
+    void follow(String key) {
+        following = true;
+        selectedKey = key;
+        rebuild();
+    }
+
     /** Rebuilds the rows. The selection stays on the same row number, or on the same thread if it is followed. */
     void rebuild() {
         rows = TableModel.rows(intervals, this);
@@ -183,19 +214,6 @@ final class ViewState {
 
     TableModel.Row selected() {
         return selected < rows.size() ? rows.get(selected) : null;
-    }
-
-    /** Selects the first match of the search from the given row on, wrapping around. Returns whether there is one. */
-    boolean find(int from) {
-        Pattern pattern = TableModel.pattern(search);
-        for (int i = 0; i < rows.size(); i++) {
-            int index = Math.floorMod(from + i, rows.size());
-            if (TableModel.matches(rows.get(index).thread(), pattern)) {
-                moveTo(index);
-                return true;
-            }
-        }
-        return false;
     }
 
     /** Replaces the list of JVMs and keeps the selected one selected. */

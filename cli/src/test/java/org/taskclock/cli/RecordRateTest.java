@@ -30,10 +30,9 @@ class RecordRateTest {
             Process recorder = CliResult.builder(
                             "record",
                             Long.toString(load.pid()),
+                            "100ms",
                             "-o",
                             file.toString(),
-                            "--every",
-                            "100ms",
                             "--for",
                             "4s")
                     .redirectErrorStream(true)

@@ -3,6 +3,7 @@
 package org.taskclock.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -13,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
 import org.taskclock.monitor.RecordingWriter;
+import org.taskclock.testing.LoadJvm;
 
 /** The terminal interface in a real terminal. */
 @Isolated("other tests would affect its measurements and the list of running JVMs")
@@ -21,28 +23,15 @@ class TerminalUiTest {
     Path directory;
 
     private void start(Tmux tmux, String environment) throws Exception {
-        String classes = Path.of(SyntheticJvm.class
-                        .getProtectionDomain()
-                        .getCodeSource()
-                        .getLocation()
-                        .toURI())
-                .toString();
-        run(
-                tmux,
-                environment,
-                "-cp " + System.getProperty("cli.jar") + ":" + classes + " org.taskclock.cli.SyntheticJvm ended");
+        new TerminalProgram(tmux, directory).start(environment);
     }
 
     private void run(Tmux tmux, String environment, String program) throws Exception {
-        String java = Path.of(System.getProperty("java.home"), "bin", "java") + " -XX:TieredStopAtLevel=1 ";
-        tmux.type("cd " + directory + "; clear; stty -g > before");
-        tmux.type(environment + " " + java + program + "; echo status $?; stty -g > after; echo is-$((40+2))");
+        new TerminalProgram(tmux, directory).run(environment, program);
     }
 
     private void assertRestored(Tmux tmux) throws Exception {
-        tmux.await("is-42");
-        assertThat(directory.resolve("after")).hasSameTextualContentAs(directory.resolve("before"));
-        assertThat(tmux.state()).isEqualTo("alternate 0 cursor 1");
+        new TerminalProgram(tmux, directory).assertRestored();
     }
 
     @Test
@@ -54,7 +43,7 @@ class TerminalUiTest {
                     .contains(
                             "4711 org.example.Main",
                             "! yield-storm: ",
-                            "CPU% USER%  SYS%",
+                            "CPU%▼USER%  SYS%",
                             SyntheticJvm.WIDE,
                             "worker-1\n");
             assertThat(screen)
@@ -192,6 +181,44 @@ class TerminalUiTest {
     /** Returns the time at which the interval ended. */
     private static String time(String screen) {
         return screen.replaceFirst("(?s)^(?:[0-9-]{10} )?([0-9:]{8}).*", "$1");
+    }
+
+    @Test
+    void shouldLoadTheAgentOnRequest() throws Exception {
+        assumeThat(Runtime.version().feature())
+                .describedAs("virtual threads require JDK 21")
+                .isGreaterThanOrEqualTo(21);
+        try (Tmux tmux = new Tmux(100, 30);
+                LoadJvm load = LoadJvm.start("virtual=4")) {
+            String pid = Long.toString(load.pid());
+            run(tmux, "NO_COLOR=1", "-jar " + System.getProperty("cli.jar") + " top " + pid + " 0.5");
+            String screen = tmux.await("; press A to load the agent, which shows them");
+            assertThat(screen).contains("/proc").doesNotContain("request-#");
+            tmux.press("A");
+            tmux.await("Load the agent into process " + pid);
+            tmux.press("n");
+            tmux.await("The agent was not loaded");
+            assertThat(TargetJvm.of(load.pid()).state()).isNull();
+            tmux.press("A", "y");
+            tmux.await("Agent loaded into process " + pid + "; to remove it, run taskclock detach " + pid);
+            screen = tmux.await("request-#");
+            assertThat(screen).contains("running  agent").doesNotContain("press A");
+            tmux.press("F2");
+            tmux.await("taskclock detach " + pid);
+            tmux.press("q", "q");
+            assertRestored(tmux);
+            // It stays, without the features that the view does not need.
+            assertThat(TargetJvm.of(load.pid()).state()).contains("vthreads=on", "threadmxbean=off");
+        }
+        try (Tmux tmux = new Tmux(100, 30);
+                LoadJvm load = LoadJvm.start("-Dtaskclock.library.path=/nonexistent", "virtual=4")) {
+            run(tmux, "NO_COLOR=1", "-jar " + System.getProperty("cli.jar") + " top " + load.pid() + " 0.5");
+            tmux.await("; press A to load the agent, which shows them");
+            tmux.press("A", "y");
+            tmux.await("Agent not loaded: process " + load.pid() + ": there is no file /nonexistent");
+            tmux.press("q");
+            assertRestored(tmux);
+        }
     }
 
     @Test

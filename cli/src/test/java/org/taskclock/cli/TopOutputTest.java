@@ -132,7 +132,7 @@ class TopOutputTest {
     @Test
     void shouldRecordAllThatTopPrints() throws Exception {
         String file = directory.resolve("recording.gz").toString();
-        assertThat(CliResult.run("record", pid, "-o", file, "--every", "300ms", "--for", "1s")
+        assertThat(CliResult.run("record", pid, "300ms", "-o", file, "--for", "1s")
                         .exitCode())
                 .isEqualTo(Main.OK);
         List<JsonObject> rows = runAndValidate("replay", file, "--json", "--filter", "kernel-calls");
@@ -176,7 +176,7 @@ class TopOutputTest {
 
     @Test
     void shouldEndWithAverages() throws Exception {
-        CliResult result = CliResult.run("top", "-b", pid, "0.4", "3", "--top", "0", "--all");
+        CliResult result = CliResult.run("top", "-b", pid, "0.4", "3", "--limit", "0", "--all");
         assertThat(result).isEqualTo(new CliResult(Main.OK, result.out(), ""));
         List<String> blocks = Stream.of(result.out().split("\n\n", -1))
                 .filter(block -> !block.isEmpty())
@@ -225,7 +225,7 @@ class TopOutputTest {
         try (Tmux tmux = new Tmux(120, 200)) {
             String java =
                     Path.of(System.getProperty("java.home"), "bin", "java").toString();
-            tmux.type(java + " -jar " + System.getProperty("cli.jar") + " top -b --top 1 " + pid
+            tmux.type(java + " -jar " + System.getProperty("cli.jar") + " top -b --limit 1 " + pid
                     + " 0.2; echo status-$?");
             tmux.await("two intervals", screen -> screen.split("; taskclock used ", -1).length > 3);
             tmux.press("C-c");

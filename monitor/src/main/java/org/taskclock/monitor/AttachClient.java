@@ -113,7 +113,7 @@ public final class AttachClient {
                 all.write(in.array(), 0, in.position());
                 in.clear();
             }
-            String text = all.toString(StandardCharsets.UTF_8);
+            String text = ModifiedUtf8.decode(all.toByteArray());
             int line = text.indexOf('\n');
             if (line < 0) throw new IOException("it closed the connection without a reply");
             if (!text.startsWith("0\n"))
@@ -138,6 +138,11 @@ public final class AttachClient {
      */
     Path reportRequest() {
         return tempDirectory().resolve(".taskclock_report_" + innerPid);
+    }
+
+    /** Returns the process id in the JVM's own pid namespace. */
+    long innerPid() {
+        return innerPid;
     }
 
     /** Returns /tmp as the process sees it. In a container, it is not the same directory as ours. */

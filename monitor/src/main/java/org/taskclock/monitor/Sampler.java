@@ -284,6 +284,16 @@ public final class Sampler implements AutoCloseable {
         return tids;
     }
 
+    /** Returns whether attaching is allowed and worked the last time. May be called on any thread. */
+    boolean canAttach() {
+        return names.canAttach();
+    }
+
+    /** Reads the agent's report from the next interval on, because the agent was just loaded. */
+    void agentLoaded() {
+        agent.readSoon();
+    }
+
     /** Returns the number of Thread.yield calls in the last interval; -1 if no agent counts them. */
     public long yields() {
         return agent.yields();

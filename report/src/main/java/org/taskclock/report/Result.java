@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -26,6 +27,7 @@ import java.util.Objects;
  * @param complete false if it was interrupted and measurements are missing
  * @param command the command that repeats the measurement
  * @param machine properties of the machine by name: cpu, processors, kernel, backend, and so on
+ * @param load what else the machine did, for each step of the measurement
  * @param method how it was measured, one paragraph per element
  * @param jmh the output of JMH by JDK; histograms may be replaced with "iterations", which has a few figures for each
  *     iteration
@@ -39,6 +41,7 @@ public record Result(
         boolean complete,
         List<String> command,
         Map<String, String> machine,
+        List<Load> load,
         List<Jdk> jdks,
         List<String> method,
         List<Finding> findings,
@@ -46,6 +49,7 @@ public record Result(
         List<Bars> bars,
         List<Percentiles> percentiles,
         List<Timeline> timelines,
+        List<Heatmap> heatmaps,
         List<FlameGraph> flameGraphs,
         Map<String, JsonElement> jmh) {
     public static final String FORMAT = "taskclock-result/1";
@@ -63,6 +67,7 @@ public record Result(
     public Result {
         command = withoutNulls(command);
         machine = machine == null ? Map.of() : machine;
+        load = withoutNulls(load);
         jdks = withoutNulls(jdks);
         method = withoutNulls(method);
         findings = withoutNulls(findings);
@@ -70,6 +75,7 @@ public record Result(
         bars = withoutNulls(bars);
         percentiles = withoutNulls(percentiles);
         timelines = withoutNulls(timelines);
+        heatmaps = withoutNulls(heatmaps);
         flameGraphs = withoutNulls(flameGraphs);
         jmh = jmh == null ? Map.of() : jmh;
     }
@@ -79,6 +85,18 @@ public record Result(
     }
 
     public record Jdk(String version, String vendor, List<String> flags) {}
+
+    /**
+     * CPU time that was not available to a step of the measurement, in percent of the CPU time of all processors.
+     *
+     * @param otherPercent used by processes that do not belong to the measurement
+     * @param stolenPercent used by the hypervisor for other virtual machines
+     */
+    public record Load(String step, double seconds, double otherPercent, double stolenPercent) {
+        double percent() {
+            return otherPercent + stolenPercent;
+        }
+    }
 
     /**
      * A claim and whether the measurement supports it. In a report about a recording: a diagnosis, with its periods as
@@ -128,6 +146,32 @@ public record Result(
             points = withoutNulls(points).stream()
                     .filter(pair -> pair.length == 2)
                     .toList();
+        }
+    }
+
+    /**
+     * CPU use by thread and time.
+     *
+     * @param start the start of the first column, in seconds since the start of the result
+     * @param step the width of a column in seconds
+     */
+    public record Heatmap(String title, String text, double start, double step, List<HeatmapRow> rows) {
+        public Heatmap {
+            rows = withoutNulls(rows);
+        }
+    }
+
+    /**
+     * One thread, or all other threads.
+     *
+     * @param tid the kernel's thread id; 0 if the row is a sum
+     * @param cpu the mean of each column, in percent of a core; -1 where nothing was recorded
+     * @param user the part of {@code cpu} in user mode; -1 if unknown
+     */
+    public record HeatmapRow(String name, int tid, List<Double> cpu, List<Double> user) {
+        public HeatmapRow {
+            cpu = withoutNulls(cpu);
+            user = user == null || user.size() != cpu.size() ? Collections.nCopies(cpu.size(), -1.0) : user;
         }
     }
 
