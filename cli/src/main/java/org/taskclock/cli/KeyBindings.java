@@ -40,7 +40,7 @@ final class KeyBindings {
             F5 t       group by pool: + - expand and collapse, * all
             F6 < >     sort column                 I      reverse the order
             C          choose and order columns (remembered, as are sort column, interval and pools)
-            P cpu      T time since the start      N tid  M wait  S system
+            P cpu      T time                      N tid  M wait  S system
             V voluntary switches                   X      involuntary switches
             R what spiked: sort by the rise over the last 60 intervals
             F          follow the thread           i      hide idle threads
@@ -58,7 +58,7 @@ final class KeyBindings {
             WAIT%  runnable, but waiting for a processor
             VOL/s  voluntary context switches: the thread blocked
             INV/s  involuntary context switches: time slice used up, preempted or yielded
-            TIME   CPU time since watching began
+            TIME   CPU time since the thread started; +TIME: since watching began
             S      R running, S sleeping, D in the kernel (uninterruptible), T stopped
             RECENT CPU in the last intervals, newest at the right
             RISE   CPU% minus the median of the previous intervals (up to 59)

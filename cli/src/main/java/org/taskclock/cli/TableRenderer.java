@@ -161,11 +161,11 @@ final class TableRenderer {
 
     private String cell(Column column, TableModel.Row row) {
         ThreadUsage thread = row.thread();
-        double value = column.value(thread, row.interval(), row.seconds());
+        double value = column.value(thread, row.interval());
         return switch (column) {
             case PID, TID, JAVA_ID -> CellFormat.padLeft(value > 0 ? Long.toString((long) value) : "", column.width);
             case STATE -> String.valueOf(thread.state() > ' ' && thread.state() < 0x7f ? thread.state() : '?');
-            case TIME -> CellFormat.padLeft(CellFormat.time(value), column.width);
+            case TIME, WATCHED -> CellFormat.padLeft(CellFormat.time(value), column.width);
             case BAR ->
                 // Without styles, because the row is selected.
                 bar(new StyledLine(styles), row).toAttributed(barWidth).toString();
@@ -178,8 +178,8 @@ final class TableRenderer {
 
     /** Appends a bar, which is full at one processor. If the split is unknown, the whole bar is drawn as user time. */
     private StyledLine bar(StyledLine line, TableModel.Row row) {
-        double cpu = Math.max(0, Column.CPU.value(row.thread(), row.interval(), 0));
-        double system = Math.max(0, Column.SYSTEM.value(row.thread(), row.interval(), 0));
+        double cpu = Math.max(0, Column.CPU.value(row.thread(), row.interval()));
+        double system = Math.max(0, Column.SYSTEM.value(row.thread(), row.interval()));
         return line.blocks((cpu - system) / 100, system / 100, barWidth);
     }
 

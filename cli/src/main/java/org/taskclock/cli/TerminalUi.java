@@ -74,8 +74,8 @@ final class TerminalUi {
     /** Whether a JVM that the user selected is being opened. */
     private boolean opening;
 
-    /** The System.nanoTime at which the next sample is due. */
-    private long due = System.nanoTime() + FIRST_INTERVAL_NANOS;
+    /** When the next sample is due. */
+    private final Schedule schedule = new Schedule(System.nanoTime() + FIRST_INTERVAL_NANOS);
 
     /** The System.nanoTime at which the pending sample was requested; 0 if none is pending. */
     private long requestedAt;
@@ -94,8 +94,8 @@ final class TerminalUi {
         replay = sources.get(0) instanceof Recording recording ? new ReplayControl(recording, view, queries) : null;
         view.isRecording = replay != null;
         if (isChoice()) view.page = ViewState.Page.JVMS;
-        if (view.isRecording) due = System.nanoTime() + intervalNanos();
-        if (isChoice()) due = System.nanoTime();
+        if (view.isRecording) schedule.restart(System.nanoTime() + intervalNanos());
+        if (isChoice()) schedule.restart(System.nanoTime());
         this.settings = settings;
         settings.apply(view);
     }
@@ -162,11 +162,7 @@ final class TerminalUi {
 
     private long timeout() {
         if (requestedAt != 0) return RESPONSE_TIMEOUT_NANOS;
-        return view.paused || view.ended ? Long.MAX_VALUE : due - System.nanoTime();
-    }
-
-    private long intervalNanos() {
-        return (long) (view.intervalSeconds * 1e9);
+        return view.paused || view.ended ? Long.MAX_VALUE : schedule.due() - System.nanoTime();
     }
 
     /** Requests the next sample if it is due, or shows that the previous one has not completed. */
@@ -178,8 +174,8 @@ final class TerminalUi {
             }
             return;
         }
-        if (view.paused || view.ended || now - due < 0) return;
-        due = now + intervalNanos();
+        if (view.paused || view.ended || now - schedule.due() < 0) return;
+        schedule.advance(now, intervalNanos());
         if (replay != null) {
             requestSample(() -> replay.next(() -> pause("End of the recording; [ steps back")));
             return;
@@ -210,6 +206,10 @@ final class TerminalUi {
                 if (!message.isEmpty()) view.message = message;
             };
         });
+    }
+
+    private long intervalNanos() {
+        return (long) (view.intervalSeconds * 1e9);
     }
 
     private void requestSample(QueryExecutor.Query query) {
@@ -290,7 +290,7 @@ final class TerminalUi {
                 tty.suspend();
                 redraw();
             }
-            case RESCHEDULE -> due = System.nanoTime() + (view.paused ? 0 : intervalNanos());
+            case RESCHEDULE -> schedule.restart(System.nanoTime() + (view.paused ? 0 : intervalNanos()));
             case STACKS -> showStacks();
             case PROFILE -> profile();
             case LIST_JVMS -> {
@@ -369,7 +369,7 @@ final class TerminalUi {
                 endReason = "";
                 view.paused = false;
                 view.message = "";
-                due = System.nanoTime() + FIRST_INTERVAL_NANOS;
+                schedule.restart(System.nanoTime() + FIRST_INTERVAL_NANOS);
             };
         };
         queries.submit(query, error -> {

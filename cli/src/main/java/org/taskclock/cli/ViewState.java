@@ -4,10 +4,8 @@ package org.taskclock.cli;
 
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
 import org.taskclock.monitor.Diagnosis;
@@ -122,14 +120,9 @@ final class ViewState {
     final AgentOffer agentOffer = new AgentOffer();
     final Set<String> tags = new HashSet<>();
     private final Set<String> expanded = new HashSet<>();
-    private Map<String, Double> seconds = new HashMap<>();
 
     static String key(ThreadUsage thread) {
         return thread.pid() + "/" + thread.tid() + "/" + (thread.tid() == 0 ? thread.kind() + thread.name() : "");
-    }
-
-    double seconds(String key) {
-        return seconds.getOrDefault(key, 0.0);
     }
 
     boolean isExpanded(String key) {
@@ -161,7 +154,16 @@ final class ViewState {
                 default -> {}
             }
         }
+        return matchesFilter(thread);
+    }
+
+    boolean matchesFilter(ThreadUsage thread) {
         return filter.isEmpty() || TableModel.matches(thread, filterPattern);
+    }
+
+    /** Returns whether the filter matches all threads of a pool. */
+    boolean matchesFilter(String pool) {
+        return filter.isEmpty() || filterPattern.matcher(pool).find();
     }
 
     String filter() {
@@ -177,21 +179,12 @@ final class ViewState {
     /** Replaces the intervals with the next ones, one for each JVM. */
     void accept(List<Interval> next) {
         intervals = next;
-        Map<String, Double> sums = new HashMap<>();
-        for (Interval interval : intervals) {
-            for (ThreadUsage thread : interval.threads()) {
-                String key = key(thread);
-                sums.put(key, seconds(key) + Math.max(0, thread.cpuNanos()) / 1e9);
-            }
-        }
-        seconds = sums; // drops threads that have ended
         history.add(intervals);
         rebuild();
     }
 
     /** Clears the figures that belong to the previous position in a recording. */
     void rewind() {
-        seconds = new HashMap<>();
         history.clear();
     }
 

@@ -103,9 +103,10 @@ class ListTest {
         Process threads = new ProcessBuilder(
                         "python3",
                         "-c",
-                        "import threading, time\n"
-                                + "for i in range(5): threading.Thread(target=time.sleep, args=(60,)).start()\n"
-                                + "print('ready', flush=True)")
+                        """
+                        import threading, time
+                        for i in range(5): threading.Thread(target=time.sleep, args=(60,)).start()
+                        print('ready', flush=True)""")
                 .start();
         Path stale = Path.of("/tmp/hsperfdata_root/" + threads.pid());
         Path jar = Files.createTempFile("taskclock-cli", ".jar");

@@ -66,7 +66,7 @@ class ScreenRendererTest {
         }
         assertThat(lines.get(1)).contains("205.0 %", "user 105.0", "system 100.0");
         assertThat(lines.get(2)).contains("210.0 %", "70.0 % of limit", "throttled 2.0 %");
-        assertThat(lines.get(3)).contains("300.0 %", "of 400.0: 75.0 %");
+        assertThat(lines.get(3)).containsPattern("300.0 %  user 220.0  system 80.0  of 400 +\\[\\|{35}#{13} ");
         assertThat(lines.get(HEIGHT - 1)).contains("taskclock 0.5 %");
     }
 
@@ -288,12 +288,59 @@ class ScreenRendererTest {
         assertThat(draw(40, 10).get(1)).startsWith("! yield-storm");
     }
 
+    /** Returns the cells of the row with this name. */
+    private List<String> cells(String name) {
+        return draw(200, HEIGHT).stream()
+                .filter(line -> line.stripTrailing().endsWith(" " + name))
+                .map(line -> List.of(line.strip().split(" +", -1)))
+                .findFirst()
+                .orElseThrow();
+    }
+
     @Test
-    void shouldSumUpTimeSinceTheStart() {
-        view.accept(List.of(SyntheticJvm.interval(4711, 2)));
-        assertThat(view.seconds(ViewState.key(interval.threads().get(0)))).isEqualTo(2 * 0.98);
+    void shouldShowTimeSinceTheThreadStartedAndSinceWatchingBegan() {
+        view.accept(List.of(SyntheticJvm.interval(4711, 9)));
+        assertThat(draw(200, HEIGHT).get(5)).containsPattern(" TIME +\\+TIME ");
+        assertThat(cells("worker-1")).contains("1:50", "9.8"); // 109.8 s
         press("T");
+        assertThat(view.sort).isEqualTo(Column.TIME);
         assertThat(order("worker-1", "worker-2")).containsExactly("worker-1", "worker-2");
+        press(">");
+        assertThat(view.sort).isEqualTo(Column.WATCHED);
+        assertThat(screen()).contains("Sorted by watched");
+    }
+
+    @Test
+    void shouldCountEndedThreadsInTheTimeOfPools() {
+        view.accept(List.of(SyntheticJvm.interval(4711, 9)));
+        press("t");
+        // Three live threads used 300 s before and 10 x 1.4 s since watching began, two ended threads 25 s and 5 s.
+        assertThat(cells("+ worker-# (3)")).contains("5:44", "19.0");
+        press("i");
+        assertThat(cells("+ worker-# (3)")).contains("5:44", "19.0");
+        press("i", "F4", "w", "o", "r", "k", "e", "r", "-", "2", "Enter");
+        assertThat(cells("worker-2")).contains("1:44", "4.0"); // the filter matches only this thread
+    }
+
+    @Test
+    void shouldShowAPoolWithOneLiveThreadAndEndedThreads() {
+        Interval one = SyntheticJvm.interval(4711, 9);
+        List<ThreadUsage> threads = one.threads().stream()
+                .filter(thread -> !List.of("worker-2", "worker-3").contains(thread.name()))
+                .toList();
+        view.accept(List.of(new Interval(
+                one.end(),
+                one.intervalNanos(),
+                one.pid(),
+                one.name(),
+                one.source(),
+                threads,
+                one.totals(),
+                one.diagnoses(),
+                one.notes(),
+                one.endedPools())));
+        press("t");
+        assertThat(cells("+ worker-# (1)")).contains("2:20", "14.8");
     }
 
     @Test

@@ -9,6 +9,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import org.taskclock.monitor.Diagnosis;
+import org.taskclock.monitor.EndedPool;
 import org.taskclock.monitor.Interval;
 import org.taskclock.monitor.IntervalSource;
 import org.taskclock.monitor.ProcessUsage;
@@ -115,6 +116,7 @@ class SyntheticJvm implements IntervalSource {
                 pid, 0, 0, "query-#", false, Kind.VIRTUAL, "query-#", 500, SECOND / 5, -1, -1, -1, -1, 'S'));
         threads.add(thread(pid, 500, 0, "GC Thread#0", Kind.GC, "GC Thread#", 7, 6, 2, 2, 'S'));
         threads.add(thread(pid, 501, 0, "C2 CompilerThre", Kind.JIT, "C# CompilerThre", 5, 5, 2, 2, 'S'));
+        threads.replaceAll(thread -> withTotal(thread, number));
         threads.sort((a, b) -> Long.compare(b.cpuNanos(), a.cpuNanos()));
         ProcessUsage totals = new ProcessUsage(
                 205 * SECOND / 100,
@@ -124,7 +126,8 @@ class SyntheticJvm implements IntervalSource {
                 SECOND / 50,
                 300 * SECOND / 100,
                 4,
-                SECOND / 200);
+                SECOND / 200,
+                220 * SECOND / 100);
         Diagnosis storm = new Diagnosis(
                 "yield-storm",
                 101,
@@ -140,7 +143,30 @@ class SyntheticJvm implements IntervalSource {
                 threads,
                 totals,
                 List.of(storm, throttled),
-                List.of("thread names are from Java"));
+                List.of("thread names are from Java"),
+                List.of(new EndedPool("worker-#", Kind.JAVA, 2, 30 * SECOND, 5 * SECOND)));
+    }
+
+    /** Each thread used 100 seconds before watching began at interval 0, and the same in each interval since then. */
+    private static ThreadUsage withTotal(ThreadUsage thread, int number) {
+        long watched = (number + 1) * thread.cpuNanos();
+        return new ThreadUsage(
+                thread.pid(),
+                thread.tid(),
+                thread.javaId(),
+                thread.name(),
+                thread.truncated(),
+                thread.kind(),
+                thread.pool(),
+                thread.threads(),
+                thread.cpuNanos(),
+                thread.userNanos(),
+                thread.waitNanos(),
+                thread.voluntary(),
+                thread.involuntary(),
+                thread.state(),
+                100 * SECOND + watched,
+                watched);
     }
 
     private static ThreadUsage thread(

@@ -187,7 +187,7 @@ class YieldsTest {
                 YieldsCommand.Result result = new Gson().fromJson(child.out(), YieldsCommand.Result.class);
                 assertThat(result.platformPercent()).isPositive();
                 assertThat(result.platformPercent() / 100 * result.seconds() * 1e9)
-                        .isLessThanOrEqualTo(usedNanos);
+                        .isLessThanOrEqualTo((double) usedNanos);
                 double atCallSites = result.callSites().stream()
                         .mapToDouble(YieldsCommand.CallSite::cpuNanosPerSecond)
                         .sum();

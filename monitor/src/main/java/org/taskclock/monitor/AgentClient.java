@@ -22,7 +22,6 @@ final class AgentClient {
     private static final int PAUSE_FACTOR = 100;
 
     private static final int MAX_SITES = 3;
-
     private static final String SCHEDULING = "(scheduling of virtual threads)";
 
     /** Cumulative figures for a group of virtual threads, or for the carriers' scheduling. */
@@ -41,6 +40,8 @@ final class AgentClient {
     private Counters scheduling;
     private Map<String, Long> sites = new HashMap<>();
     private Map<Integer, Long> yielders = new HashMap<>();
+    /** CPU time of the groups in the first report of the agent, and of scheduling. */
+    private final Map<String, Long> watchedFrom = new HashMap<>();
     /** Yields of all threads; -1 while they are not counted. */
     private long yields = -1;
 
@@ -164,7 +165,11 @@ final class AgentClient {
         Counters newScheduling = report.carriers().isEmpty()
                 ? null
                 : new Counters(1, report.schedulingNanos(), report.schedulingUserNanos());
-        if (wasPresent) {
+        if (!wasPresent) {
+            watchedFrom.clear();
+            newGroups.forEach((name, now) -> watchedFrom.put(name, now.cpuNanos));
+            if (newScheduling != null) watchedFrom.put(SCHEDULING, newScheduling.cpuNanos);
+        } else {
             List<ThreadUsage> found = new ArrayList<>();
             newGroups.forEach((name, now) -> {
                 ThreadUsage usage = usage(name, now, groups.getOrDefault(name, new Counters(0, 0, 0)), share);
@@ -206,7 +211,9 @@ final class AgentClient {
                 -1,
                 -1,
                 -1,
-                '-');
+                '-',
+                Math.max(0, now.cpuNanos),
+                Math.max(0, now.cpuNanos - watchedFrom.getOrDefault(name, 0L)));
     }
 
     private void updateYields(Map<String, Long> newSites, Map<Integer, Long> newYielders, double perSecond) {
