@@ -36,7 +36,7 @@ final class MouseBindings {
     String handle(ViewState view, String event, int width, int height, long nanos) {
         String[] parts = event.substring(PREFIX.length()).split(" ", -1);
         int button = Integer.parseInt(parts[0]) & ~MODIFIERS;
-        if (view.prompt != ViewState.Prompt.NONE) return "";
+        if (view.prompt != ViewState.Prompt.NONE || view.agentOffer.isAsking()) return "";
         if (!view.ended) view.message = "";
         if (button == WHEEL_UP) return wheel(view, -1);
         if (button == WHEEL_DOWN) return wheel(view, 1);
