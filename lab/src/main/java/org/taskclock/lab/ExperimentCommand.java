@@ -79,8 +79,8 @@ abstract class ExperimentCommand implements Callable<Integer> {
             }
             ResultBuilder report = new ResultBuilder();
             report(report);
-            Result result = report.result(
-                    spec.name(), started, now(), complete, command(homes), machine, load.steps(), homes);
+            Result result =
+                    report.result(spec.name(), started, now(), complete, command(homes), machine, load.steps(), homes);
             write(result);
             return complete ? OK : FAILED;
         } catch (LabException e) {

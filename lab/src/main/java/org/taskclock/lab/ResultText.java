@@ -83,8 +83,8 @@ final class ResultText {
 
     /** @param warning see {@link MachineLoad#warning} */
     static String finding(Result.Finding finding, String warning) {
-        return verdict(finding, warning).toUpperCase(Locale.ROOT) + ": \"" + finding.claim() + "\" ("
-                + finding.source() + "): " + finding.text() + "\n";
+        return verdict(finding, warning).toUpperCase(Locale.ROOT) + ": \"" + finding.claim() + "\" (" + finding.source()
+                + "): " + finding.text() + "\n";
     }
 
     private static String verdict(Result.Finding finding, String warning) {

@@ -62,13 +62,12 @@ final class DiagnosisHistory {
                 .toList();
     }
 
-    private static Result.Finding finding(
-            Entry entry, long intervals, Function<Instant, String> time, String zone) {
+    private static Result.Finding finding(Entry entry, long intervals, Function<Instant, String> time, String zone) {
         List<String> periods = new ArrayList<>();
         for (Instant[] period : entry.listed) periods.add(time.apply(period[0]) + " to " + time.apply(period[1]));
         long unlisted = entry.periods - periods.size();
-        String when = String.join(", ", periods) + (unlisted > 0 ? " and " + unlisted + " more" : "") + " (" + zone + "), in "
-                + entry.intervals + " of " + intervals + " intervals";
+        String when = String.join(", ", periods) + (unlisted > 0 ? " and " + unlisted + " more" : "") + " (" + zone
+                + "), in " + entry.intervals + " of " + intervals + " intervals";
         String evidence = entry.last.evidence() == null ? "" : String.join("\n", entry.last.evidence());
         return new Result.Finding(entry.last.text(), when, entry.last.kind(), evidence);
     }

@@ -23,8 +23,9 @@ public final class MachineLoad {
         List<Result.Load> busy =
                 load.stream().filter(step -> step.percent() >= BUSY_PERCENT).toList();
         if (busy.isEmpty()) return "";
-        Result.Load worst =
-                busy.stream().max(Comparator.comparingDouble(Result.Load::percent)).orElseThrow();
+        Result.Load worst = busy.stream()
+                .max(Comparator.comparingDouble(Result.Load::percent))
+                .orElseThrow();
         return String.format(
                 Locale.ROOT,
                 "The machine was busy: in %d of %d steps, other processes and the hypervisor took at least %.0f %% of "
@@ -70,9 +71,11 @@ public final class MachineLoad {
             other += weight * step.otherPercent();
             stolen += weight * step.stolenPercent();
         }
-        Result.Load worst =
-                load.stream().max(Comparator.comparingDouble(Result.Load::percent)).orElseThrow();
-        return "mean " + shares(other, stolen) + "; busiest step " + shares(worst.otherPercent(), worst.stolenPercent());
+        Result.Load worst = load.stream()
+                .max(Comparator.comparingDouble(Result.Load::percent))
+                .orElseThrow();
+        return "mean " + shares(other, stolen) + "; busiest step "
+                + shares(worst.otherPercent(), worst.stolenPercent());
     }
 
     private static String shares(double other, double stolen) {

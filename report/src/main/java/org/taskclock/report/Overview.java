@@ -42,7 +42,9 @@ final class Overview {
     private String details(Result result) {
         String jdks = result.jdks().stream().map(Result.Jdk::version).distinct().collect(Collectors.joining(", "));
         return Stream.of(
-                        clock.period(result), jdks.isEmpty() ? "" : "JDK " + jdks, result.complete() ? "" : "interrupted")
+                        clock.period(result),
+                        jdks.isEmpty() ? "" : "JDK " + jdks,
+                        result.complete() ? "" : "interrupted")
                 .filter(part -> !part.isEmpty())
                 .collect(Collectors.joining(", "));
     }
@@ -87,8 +89,7 @@ final class Overview {
         if (byName.values().stream()
                 .allMatch(values -> Stream.of(values).filter(Objects::nonNull).count() < 2)) return;
         for (int k = 1; k < indexes.size(); k++) {
-            columns.add(
-                    ResultSection.column(names.get(indexes.get(k)) + " / " + names.get(indexes.get(0))));
+            columns.add(ResultSection.column(names.get(indexes.get(k)) + " / " + names.get(indexes.get(0))));
         }
         List<List<?>> rows = new ArrayList<>();
         byName.forEach((name, values) -> {

@@ -71,7 +71,9 @@ public final class RecordingResults {
                 List.of(),
                 method(),
                 summary.diagnoses.findings(
-                        summary.intervals, instant -> clock.timeWithin(summary.start, summary.end, instant), clock.zone()),
+                        summary.intervals,
+                        instant -> clock.timeWithin(summary.start, summary.end, instant),
+                        clock.zone()),
                 tables(),
                 List.of(),
                 List.of(),

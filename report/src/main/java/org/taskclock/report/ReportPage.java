@@ -79,7 +79,8 @@ public final class ReportPage {
     private String head() throws IOException {
         String allowed = scripts.stream().distinct().map(ReportPage::hash).collect(Collectors.joining(" "));
         return new HtmlBuilder()
-                .raw("<!DOCTYPE html>\n<html lang=\"en\" data-zone=\"" + HtmlBuilder.escape(clock.zone()) + "\">\n<head>\n<meta charset=\"utf-8\">\n")
+                .raw("<!DOCTYPE html>\n<html lang=\"en\" data-zone=\"" + HtmlBuilder.escape(clock.zone())
+                        + "\">\n<head>\n<meta charset=\"utf-8\">\n")
                 .raw("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; "
                         + "style-src 'unsafe-inline'; script-src " + allowed + "\">\n")
                 .raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n")

@@ -34,8 +34,7 @@ final class ResultSection {
     private final List<String> scripts;
 
     /** @param scripts receives the result's scripts, for the policy of the page */
-    ResultSection(
-            HtmlBuilder html, Result result, int index, String name, WallClock clock, List<String> scripts) {
+    ResultSection(HtmlBuilder html, Result result, int index, String name, WallClock clock, List<String> scripts) {
         this.html = html;
         this.result = result;
         this.index = index;
@@ -166,7 +165,9 @@ final class ResultSection {
     private void heatmap(int i, Result.Heatmap heatmap) {
         part("heatmap", heatmap.title(), heatmap.text());
         chart("heatmaps", i, heatmap.title());
-        values(HEATMAP_COLUMNS, heatmap.rows().stream().map(row -> summary(heatmap, row)).toList());
+        values(
+                HEATMAP_COLUMNS,
+                heatmap.rows().stream().map(row -> summary(heatmap, row)).toList());
         html.raw("</section>\n");
     }
 

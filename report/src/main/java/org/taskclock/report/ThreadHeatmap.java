@@ -97,12 +97,12 @@ final class ThreadHeatmap {
         long others = threadsSeen - shown.size();
         boolean sum = others > 0 || max(otherCpu) >= 1;
         if (sum) {
-            String name = others == 1 ? "1 other thread"
+            String name = others == 1
+                    ? "1 other thread"
                     : others > 0 ? String.format(Locale.ROOT, "%,d other threads", others) : "other threads";
             rows.add(row(name, 0, otherCpu, otherUser));
         }
-        return new Result.Heatmap(
-                "CPU by thread", text(shown.size(), threadsSeen, sum), 0, columnNanos / 1e9, rows);
+        return new Result.Heatmap("CPU by thread", text(shown.size(), threadsSeen, sum), 0, columnNanos / 1e9, rows);
     }
 
     private static String text(int shown, long threadsSeen, boolean sum) {

@@ -39,7 +39,8 @@ class MachineLoadTest {
         Result.Load idle = new Result.Load("idle", 3, 0.9, 0.1);
         assertThat(MachineLoad.warning(result("experiment", Map.of(), idle, idle)))
                 .isEmpty();
-        Result busy = result("experiment", Map.of(), idle, new Result.Load("a", 1, 6, 4), new Result.Load("b", 1, 2, 30));
+        Result busy =
+                result("experiment", Map.of(), idle, new Result.Load("a", 1, 6, 4), new Result.Load("b", 1, 2, 30));
         assertThat(MachineLoad.warning(busy))
                 .startsWith("The machine was busy: in 2 of 3 steps, ")
                 .contains("at most 32.0 % (2.0 % other processes, 30.0 % hypervisor) in the step \"b\"");

@@ -142,8 +142,7 @@ class RecordingResultsTest {
             for (Result.HeatmapRow row : heatmap.rows()) sum += row.cpu().get(i);
             assertThat(sum)
                     .as("column " + i)
-                    .isCloseTo(
-                            100.0 * intervals.get(i).totals().processNanos() / 1e9, within(0.01 * (rows + 1)));
+                    .isCloseTo(100.0 * intervals.get(i).totals().processNanos() / 1e9, within(0.01 * (rows + 1)));
         }
     }
 
@@ -166,7 +165,8 @@ class RecordingResultsTest {
         Result.HeatmapRow row = heatmap.rows().get(0);
         assertThat(row.cpu()).hasSize(179);
         // Nothing was recorded for 59 seconds after the 60th interval.
-        for (int i = 0; i < 179; i++) assertThat(row.cpu().get(i) < 0).as("column " + i).isEqualTo(i >= 60 && i < 119);
+        for (int i = 0; i < 179; i++)
+            assertThat(row.cpu().get(i) < 0).as("column " + i).isEqualTo(i >= 60 && i < 119);
     }
 
     @Test
@@ -191,6 +191,7 @@ class RecordingResultsTest {
 
     @Test
     void shouldReturnNothingForNoIntervals() {
-        assertThat(RecordingResults.of(List.of(), Map.of(), List.of(), ZoneOffset.UTC)).isEmpty();
+        assertThat(RecordingResults.of(List.of(), Map.of(), List.of(), ZoneOffset.UTC))
+                .isEmpty();
     }
 }

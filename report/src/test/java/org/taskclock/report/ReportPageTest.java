@@ -47,9 +47,8 @@ class ReportPageTest {
         Path file = folder.resolve("result.json");
         Samples.result("quick", 1, "AMD EPYC").write(file);
         result = Result.read(file);
-        recording =
-                RecordingResults.of(
-                        Samples.intervals(400), Map.of("kernel", "6.18.5"), List.of("A block is damaged."), ZONE);
+        recording = RecordingResults.of(
+                Samples.intervals(400), Map.of("kernel", "6.18.5"), List.of("A block is damaged."), ZONE);
         write("one", List.of(result));
         write("two", List.of(result, Samples.result("quick", 1.3, "Intel Xeon")));
         write("recording", recording);
@@ -282,8 +281,9 @@ class ReportPageTest {
         for (String name : List.of("one", "two", "recording")) {
             browser.open(page(name), "light", 1200);
             // The order of the parts, without repetitions.
-            assertThat(browser.evaluate("[...document.querySelectorAll('.finding, .chart, .part.table, .machine')]"
-                                    + ".map(e => e.className.split(' ').pop()).filter((k, i, all) => k !== all[i - 1]).join(' ')")
+            assertThat(browser.evaluate(
+                                    "[...document.querySelectorAll('.finding, .chart, .part.table, .machine')]"
+                                            + ".map(e => e.className.split(' ').pop()).filter((k, i, all) => k !== all[i - 1]).join(' ')")
                             .getAsString())
                     .as(name)
                     .startsWith("finding chart ")
@@ -296,7 +296,8 @@ class ReportPageTest {
                     .isFalse();
             // Opening them shows the details.
             browser.evaluate("document.querySelectorAll('.machine').forEach(part => part.open = true)");
-            assertThat(browser.evaluate("document.querySelector('#machines').innerText").getAsString())
+            assertThat(browser.evaluate("document.querySelector('#machines').innerText")
+                            .getAsString())
                     .contains("6.18.5", "Method");
         }
     }
@@ -329,12 +330,14 @@ class ReportPageTest {
         String option = "echarts.getInstanceByDom(document.querySelector('[data-kind=timelines]')).getOption()";
         assertThat(browser.evaluate(option + ".xAxis[0].name").getAsString()).isEqualTo("time (Asia/Kolkata)");
         // The first interval ends at 12:00:01 UTC.
-        assertThat(browser.evaluate("(() => { const o = " + option
-                                + ", x = o.series[0].data[0][0], f = o.xAxis[0].axisLabel.formatter; return [f(x), f(x + 59000)].join() })()")
+        assertThat(browser.evaluate(
+                                "(() => { const o = " + option
+                                        + ", x = o.series[0].data[0][0], f = o.xAxis[0].axisLabel.formatter; return [f(x), f(x + 59000)].join() })()")
                         .getAsString())
                 .isEqualTo("17:30:01,17:31");
-        assertThat(browser.evaluate("(() => { const o = " + option
-                                + "; return o.tooltip[0].formatter([{value: o.series[0].data[1], color: 'red', seriesName: 'x'}]).innerText })()")
+        assertThat(browser.evaluate(
+                                "(() => { const o = " + option
+                                        + "; return o.tooltip[0].formatter([{value: o.series[0].data[1], color: 'red', seriesName: 'x'}]).innerText })()")
                         .getAsString())
                 .startsWith("17:30:02 (Asia/Kolkata)");
         assertThat(browser.evaluate("document.querySelector('.result > .when').textContent")
@@ -350,21 +353,27 @@ class ReportPageTest {
     @CsvSource({"5, 1200", "200, 1200", "200, 420", "2000, 800", "2000, 420"})
     void shouldDrawAHeatmapOfThreads(int threads, int width) throws Exception {
         browser.open(page("threads" + threads), "light", width);
-        Result.Heatmap heatmap = recording(Samples.manyThreads(300, threads)).get(0).heatmaps().get(0);
+        Result.Heatmap heatmap =
+                recording(Samples.manyThreads(300, threads)).get(0).heatmaps().get(0);
         int rows = heatmap.rows().size();
         String chart = "echarts.getInstanceByDom(document.querySelector('[data-kind=heatmaps]'))";
-        assertThat(browser.evaluate(chart + ".getOption().yAxis[0].data.length").getAsInt()).isEqualTo(rows);
+        assertThat(browser.evaluate(chart + ".getOption().yAxis[0].data.length").getAsInt())
+                .isEqualTo(rows);
         // Each row is high enough for its name, and each column is wide enough to be seen.
-        assertThat(browser.evaluate(chart + ".getModel().getComponent('yAxis').axis.getBandWidth()").getAsDouble())
+        assertThat(browser.evaluate(chart + ".getModel().getComponent('yAxis').axis.getBandWidth()")
+                        .getAsDouble())
                 .isBetween(15.0, 27.0);
-        double columns = browser.evaluate(chart + ".getOption().xAxis[0].data.length").getAsInt();
+        double columns =
+                browser.evaluate(chart + ".getOption().xAxis[0].data.length").getAsInt();
         int size = (int) Math.ceil(300 / columns);
-        assertThat(browser.evaluate(chart + ".getModel().getComponent('xAxis').axis.getBandWidth()").getAsDouble())
+        assertThat(browser.evaluate(chart + ".getModel().getComponent('xAxis').axis.getBandWidth()")
+                        .getAsDouble())
                 .isGreaterThan(1);
         assertThat(browser.evaluate(chart + ".getOption().xAxis[0].name").getAsString())
                 .isEqualTo("time (Asia/Kolkata)");
 
-        JsonArray cells = browser.evaluate(chart + ".getOption().series[0].data").getAsJsonArray();
+        JsonArray cells =
+                browser.evaluate(chart + ".getOption().series[0].data").getAsJsonArray();
         assertThat(cells).hasSize(rows * (int) columns);
         if (size == 1) {
             JsonArray cell = cells.get(15).getAsJsonArray();
@@ -378,13 +387,15 @@ class ReportPageTest {
 
         // The thread with the most CPU time, 16 s after the start of the recording.
         int column = 16 / size;
-        String tooltip = browser.evaluate("(() => { const o = " + chart + ".getOption(); return [...o.tooltip[0].formatter("
-                        + "{value: o.series[0].data[" + column + "]}).children].map(e => e.textContent).join('; ') })()")
+        String tooltip = browser.evaluate("(() => { const o = " + chart
+                        + ".getOption(); return [...o.tooltip[0].formatter(" + "{value: o.series[0].data[" + column
+                        + "]}).children].map(e => e.textContent).join('; ') })()")
                 .getAsString();
         assertThat(tooltip)
                 .startsWith("http-nio-8080-exec-0 (tid 1000); 17:30:" + column * size)
                 .contains("(Asia/Kolkata); CPU90 % of a core; user67.5 % of a core; system22.5 % of a core");
-        assertThat(browser.evaluate("document.querySelector('.part.heatmap p').textContent").getAsString())
+        assertThat(browser.evaluate("document.querySelector('.part.heatmap p').textContent")
+                        .getAsString())
                 .contains("most CPU time, of " + String.format(Locale.ROOT, "%,d", threads))
                 .contains("The last row is the sum of all others");
         assertThat(browser.problems()).isEmpty();
@@ -403,13 +414,17 @@ class ReportPageTest {
         assertThat(browser.evaluate(buttons + ".map(b => b.getAttribute('aria-pressed')).join()")
                         .getAsString())
                 .isEqualTo("false,true");
-        assertThat(browser.evaluate("[...new Set(" + chart + ".getOption().series[0].data.filter(c => c[1] < 30).map(c => c[2].toFixed(0)))].join()")
+        assertThat(browser.evaluate(
+                                "[...new Set(" + chart
+                                        + ".getOption().series[0].data.filter(c => c[1] < 30).map(c => c[2].toFixed(0)))].join()")
                         .getAsString())
                 .isEqualTo("25");
-        assertThat(browser.evaluate(chart + ".getOption().visualMap[0].text.join()").getAsString())
+        assertThat(browser.evaluate(chart + ".getOption().visualMap[0].text.join()")
+                        .getAsString())
                 .isEqualTo("all system,all user");
         // The zoom stays.
-        assertThat(browser.evaluate(chart + ".getOption().dataZoom[0].end").getAsInt()).isEqualTo(40);
+        assertThat(browser.evaluate(chart + ".getOption().dataZoom[0].end").getAsInt())
+                .isEqualTo(40);
         assertThat(browser.problems()).isEmpty();
     }
 
@@ -427,7 +442,8 @@ class ReportPageTest {
                 .isEqualTo("The machine was busy: in 1 of 2 steps, other processes and the hypervisor took at least "
                         + "10 % of the machine's CPU time; at most 41.4 % (41.3 % other processes, 0.1 % hypervisor) "
                         + "in the step \"JDK 17.0.15, rseq: 1 thread\". Repeat on an idle machine.");
-        assertThat(browser.evaluate("[...document.querySelectorAll('.machine dl')].map(dl => dl.textContent.replace(/\\s+/g, ' ')).join()")
+        assertThat(browser.evaluate(
+                                "[...document.querySelectorAll('.machine dl')].map(dl => dl.textContent.replace(/\\s+/g, ' ')).join()")
                         .getAsString())
                 .contains("other load mean 1.1 % (1.0 % other processes, 0.1 % hypervisor); busiest step 1.2 %");
     }
@@ -442,17 +458,19 @@ class ReportPageTest {
             assertThat(browser.evaluate("document.documentElement.scrollWidth").getAsInt())
                     .as(name + " at " + width)
                     .isLessThanOrEqualTo(width);
-            assertThat(browser.evaluate("[...document.querySelectorAll('body *')].filter(e => !e.closest(innerWidth > 600 ? '.scroll, script, .chart div' : 'script, .chart div'))"
-                                    + ".filter(e => e.getBoundingClientRect().right > innerWidth + 0.5 || e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0 && getComputedStyle(e).overflowX !== 'visible')"
-                                    + ".map(e => e.outerHTML.slice(0, 80))")
+            assertThat(browser.evaluate(
+                                    "[...document.querySelectorAll('body *')].filter(e => !e.closest(innerWidth > 600 ? '.scroll, script, .chart div' : 'script, .chart div'))"
+                                            + ".filter(e => e.getBoundingClientRect().right > innerWidth + 0.5 || e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0 && getComputedStyle(e).overflowX !== 'visible')"
+                                            + ".map(e => e.outerHTML.slice(0, 80))")
                             .toString())
                     .as("too wide in " + name + " at " + width)
                     .isEqualTo("[]");
-            assertThat(browser.evaluate("[...document.querySelectorAll('main > *, .part > *, .result > *, nav li')].filter(e => {"
-                                    + " const n = e.nextElementSibling; return n && e.offsetHeight && n.offsetHeight"
-                                    + " && n.getBoundingClientRect().top < e.getBoundingClientRect().bottom - 0.5"
-                                    + " && n.getBoundingClientRect().left < e.getBoundingClientRect().right - 0.5 })"
-                                    + ".map(e => e.outerHTML.slice(0, 80))")
+            assertThat(browser.evaluate(
+                                    "[...document.querySelectorAll('main > *, .part > *, .result > *, nav li')].filter(e => {"
+                                            + " const n = e.nextElementSibling; return n && e.offsetHeight && n.offsetHeight"
+                                            + " && n.getBoundingClientRect().top < e.getBoundingClientRect().bottom - 0.5"
+                                            + " && n.getBoundingClientRect().left < e.getBoundingClientRect().right - 0.5 })"
+                                            + ".map(e => e.outerHTML.slice(0, 80))")
                             .toString())
                     .as("overlaps in " + name + " at " + width)
                     .isEqualTo("[]");

@@ -287,15 +287,7 @@ final class Samples {
             ProcessUsage totals = new ProcessUsage(
                     cpu + 1_000_000, cpu * 3 / 4 + 1_000_000, -1, 0, -1, cpu + 100_000_000, 8, 2_000_000);
             intervals.add(new Interval(
-                    end,
-                    1_000_000_000,
-                    4711,
-                    "com.example.Server",
-                    "proc",
-                    threads,
-                    totals,
-                    List.of(),
-                    List.of()));
+                    end, 1_000_000_000, 4711, "com.example.Server", "proc", threads, totals, List.of(), List.of()));
         }
         return intervals;
     }
