@@ -18,8 +18,12 @@ enum Column {
     WAIT("WAIT%", 5, 5),
     VOLUNTARY("VOL/s", 5, 7),
     INVOLUNTARY("INV/s", 5, 6),
+    ALLOCATION("ALLOC/s", 7, 13),
     TIME("TIME", 7, 10),
     BAR("", 8, 9),
+    JAVA_STATE("JSTATE", 8, 11),
+    BLOCKED("~BLK%", 5, 12),
+    BLOCKED_BY("BLOCKED BY", 20, 11),
     KIND("KIND", 7, 12),
     JAVA_ID("JAVA", 6, 13),
     POOL("POOL", 24, 14),
@@ -37,12 +41,17 @@ enum Column {
         this.rank = rank;
     }
 
+    /** Returns whether this column shows {@link ThreadUsage#java}. */
+    boolean isJavaStatus() {
+        return this == ALLOCATION || this == JAVA_STATE || this == BLOCKED || this == BLOCKED_BY;
+    }
+
     boolean isSortable() {
         return this != BAR;
     }
 
     private boolean isText() {
-        return this == NAME || this == POOL || this == KIND;
+        return this == NAME || this == POOL || this == KIND || this == JAVA_STATE || this == BLOCKED_BY;
     }
 
     /** Returns the name for menus, messages and --sort. */
@@ -50,6 +59,8 @@ enum Column {
         return switch (this) {
             case JAVA_ID -> "java";
             case LIMIT -> "limit";
+            case JAVA_STATE -> "jstate";
+            case BLOCKED_BY -> "blocked-by";
             default -> name().toLowerCase(java.util.Locale.ROOT);
         };
     }
@@ -74,8 +85,10 @@ enum Column {
             case WAIT -> interval.percent(thread.waitNanos());
             case VOLUNTARY -> thread.voluntary() < 0 ? -1 : thread.voluntary() / intervalSeconds;
             case INVOLUNTARY -> thread.involuntary() < 0 ? -1 : thread.involuntary() / intervalSeconds;
+            case ALLOCATION -> thread.java().allocatedBytes() < 0 ? -1 : thread.java().allocatedBytes() / intervalSeconds;
             case TIME -> seconds;
-            case KIND, POOL, NAME -> 0;
+            case BLOCKED -> interval.percent(thread.java().blockedNanos());
+            case KIND, POOL, NAME, JAVA_STATE, BLOCKED_BY -> 0;
         };
     }
 
@@ -91,7 +104,11 @@ enum Column {
      */
     Comparator<TableModel.Row> order() {
         Comparator<TableModel.Row> order;
-        if (isText()) {
+        if (this == JAVA_STATE || this == BLOCKED_BY) {
+            order = Comparator.<TableModel.Row, Boolean>comparing(
+                            row -> !row.thread().java().contended())
+                    .thenComparing(row -> text(row.thread()), String.CASE_INSENSITIVE_ORDER);
+        } else if (isText()) {
             order = Comparator.comparing(row -> text(row.thread()), String.CASE_INSENSITIVE_ORDER);
         } else if (this == TID || this == PID || this == JAVA_ID) {
             order = Comparator.comparingDouble(row -> value(row.thread(), row.interval(), row.seconds()));
@@ -105,6 +122,8 @@ enum Column {
         return switch (this) {
             case KIND -> thread.kind().name().toLowerCase(java.util.Locale.ROOT);
             case POOL -> thread.pool();
+            case JAVA_STATE -> JavaStatusText.state(thread.java());
+            case BLOCKED_BY -> JavaStatusText.blockedBy(thread.java());
             default -> thread.name();
         };
     }

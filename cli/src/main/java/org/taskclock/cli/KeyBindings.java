@@ -46,6 +46,10 @@ final class KeyBindings {
             VOL/s  voluntary context switches: the thread blocked
             INV/s  involuntary context switches: time slice used up, preempted or yielded
             TIME   CPU time since watching began
+            ALLOC/s     bytes allocated per second (from rounded totals)
+            JSTATE      Java state: BLOCKED waits for a monitor; TIMED is TIMED_WAITING
+            ~BLK%       estimated time waiting for locks
+            BLOCKED BY  owner of the lock that the thread waits for, or the lock
             S      R running, S sleeping, D in the kernel (uninterruptible), T stopped
             Bars: | user, # system; a full bar in the table is one processor.
             ~ after a name: truncated to 15 characters by the kernel.

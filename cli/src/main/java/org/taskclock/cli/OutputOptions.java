@@ -66,6 +66,11 @@ final class OutputOptions {
         return !batch && !json && !csv;
     }
 
+    /** Returns whether the output contains Java states, locks, and allocation. */
+    boolean showsJavaStatus() {
+        return json || csv;
+    }
+
     boolean isColored() {
         return !noColor && System.getenv("NO_COLOR") == null;
     }

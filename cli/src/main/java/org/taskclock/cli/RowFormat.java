@@ -7,7 +7,9 @@ import java.io.IOException;
 import java.io.StringWriter;
 import java.util.List;
 import java.util.Locale;
+import org.taskclock.monitor.HeapUsage;
 import org.taskclock.monitor.Interval;
+import org.taskclock.monitor.JavaStatus;
 import org.taskclock.monitor.ThreadUsage;
 
 /**
@@ -28,7 +30,22 @@ final class RowFormat {
             "systemPercent",
             "waitPercent",
             "voluntary",
-            "involuntary");
+            "involuntary",
+            "javaState",
+            "lockClass",
+            "lockId",
+            "blockedByTid",
+            "blockedBy",
+            "blockedNanosEstimate",
+            "waitedNanosEstimate",
+            "allocatedBytes",
+            "heapUsedBytes",
+            "heapCommittedBytes",
+            "heapMaxBytes",
+            "gcPauses",
+            "gcPauseNanos");
+
+    private static final HeapUsage UNKNOWN_HEAP = new HeapUsage(-1, -1, -1, -1, -1);
 
     private RowFormat() {}
 
@@ -69,6 +86,8 @@ final class RowFormat {
     }
 
     private static List<Object> values(Interval interval, ThreadUsage thread) {
+        JavaStatus java = thread.java();
+        HeapUsage heap = interval.totals().heap() == null ? UNKNOWN_HEAP : interval.totals().heap();
         return List.of(
                 interval.end().toString(),
                 thread.pid(),
@@ -82,7 +101,20 @@ final class RowFormat {
                 percent(interval, thread.systemNanos()),
                 percent(interval, thread.waitNanos()),
                 thread.voluntary(),
-                thread.involuntary());
+                thread.involuntary(),
+                java.stateName(),
+                java.lockClass(),
+                java.lockId(),
+                java.ownerTid(),
+                java.owner(),
+                java.blockedNanos(),
+                java.waitedNanos(),
+                java.allocatedBytes(),
+                heap.usedBytes(),
+                heap.committedBytes(),
+                heap.maxBytes(),
+                heap.gcPauses(),
+                heap.gcPauseNanos());
     }
 
     private static double percent(Interval interval, long nanos) {

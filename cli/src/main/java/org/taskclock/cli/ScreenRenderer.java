@@ -146,6 +146,8 @@ final class ScreenRenderer {
                 + ": "
                 + CellFormat.number(percent)
                 + " % in the last interval");
+        for (String line : JavaStatusText.details(thread.java(), view.intervals.isEmpty() ? null : view.intervals.get(0)))
+            wrap(text, "", line);
         text.add("");
         if (view.stacks.isEmpty()) text.add("...");
         view.stacks.lines().forEach(line -> text.add(CellFormat.sanitize(line.replace("\t", "    "))));

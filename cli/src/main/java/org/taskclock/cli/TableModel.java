@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
 import org.taskclock.monitor.Interval;
+import org.taskclock.monitor.JavaStatus;
 import org.taskclock.monitor.ThreadUsage;
 
 /** The rows of the table: the threads of all intervals, filtered, sorted, and optionally grouped by pool. */
@@ -126,7 +127,9 @@ final class TableModel {
                 wait,
                 voluntary,
                 involuntary,
-                state);
+                state,
+                JavaStatus.ofPool(
+                        counted.stream().map(row -> row.thread().java()).toList()));
         return new Row(key, first.interval(), sum, seconds, List.copyOf(members), false);
     }
 

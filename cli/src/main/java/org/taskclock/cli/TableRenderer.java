@@ -47,6 +47,7 @@ final class TableRenderer {
             columns.add(column);
         }
         columns.sort(Comparator.naturalOrder());
+        view.showsJavaStatus = columns.stream().anyMatch(Column::isJavaStatus) || view.sort.isJavaStatus();
         // The bar gets the space that names do not need.
         int extra = Math.max(0, Math.min(left - VERY_LONG_NAME, MAX_BAR - Column.BAR.width));
         boolean hasBar = columns.contains(Column.BAR);
@@ -67,7 +68,10 @@ final class TableRenderer {
     StyledLine titles() {
         StyledLine line = new StyledLine(styles);
         for (Column column : columns) {
-            String title = column == Column.POOL || column == Column.KIND
+            String title = column == Column.POOL
+                            || column == Column.KIND
+                            || column == Column.JAVA_STATE
+                            || column == Column.BLOCKED_BY
                     ? CellFormat.padRight(column.title, width(column))
                     : CellFormat.padLeft(column.title, width(column));
             line.add(style(column), title).add(styles.titles(), " ");
@@ -112,11 +116,12 @@ final class TableRenderer {
         return switch (column) {
             case PID, TID, JAVA_ID -> CellFormat.padLeft(value > 0 ? Long.toString((long) value) : "", column.width);
             case STATE -> String.valueOf(thread.state() > ' ' && thread.state() < 0x7f ? thread.state() : '?');
+            case ALLOCATION -> CellFormat.padLeft(HeapText.bytes(Math.round(value)), column.width);
             case TIME -> CellFormat.padLeft(CellFormat.time(value), column.width);
             case BAR ->
                 // Without styles, because the row is selected.
                 bar(new StyledLine(styles), row).toAttributed(barWidth).toString();
-            case KIND, POOL -> CellFormat.padRight(CellFormat.sanitize(column.text(thread)), column.width);
+            case KIND, POOL, JAVA_STATE, BLOCKED_BY -> CellFormat.padRight(CellFormat.sanitize(column.text(thread)), column.width);
             default -> CellFormat.padLeft(CellFormat.number(value), column.width);
         };
     }

@@ -145,12 +145,14 @@ final class TerminalUi {
         List<IntervalSource> current = sources;
         ThreadUsage thread = view.page == ViewState.Page.STACKS ? view.stackThread : null;
         IntervalSource source = thread == null ? null : findSource(thread.pid());
+        boolean watchesJava = view.showsJavaStatus || thread != null;
         requestSample(() -> {
             List<Interval> intervals = new ArrayList<>();
             List<IntervalSource> remaining = new ArrayList<>(current);
             String error = "";
             for (IntervalSource each : current) {
                 try {
+                    each.watchJavaStatus(watchesJava);
                     Interval interval = each.next();
                     if (interval == null) return () -> pause("End of the recording; [ steps back");
                     intervals.add(interval);

@@ -54,6 +54,8 @@ final class TopCommand implements Callable<Integer> {
         wait,
         voluntary,
         involuntary,
+        allocation,
+        blocked,
         tid,
         name,
         pool;
@@ -70,6 +72,12 @@ final class TopCommand implements Callable<Integer> {
                     Comparator.comparingLong(ThreadUsage::voluntary).reversed();
                 case involuntary ->
                     Comparator.comparingLong(ThreadUsage::involuntary).reversed();
+                case allocation ->
+                    Comparator.comparingLong((ThreadUsage thread) -> thread.java().allocatedBytes())
+                            .reversed();
+                case blocked ->
+                    Comparator.comparingLong((ThreadUsage thread) -> thread.java().blockedNanos())
+                            .reversed();
                 case tid -> Comparator.comparingInt(ThreadUsage::tid);
                 case name -> Comparator.comparing(ThreadUsage::name);
                 case pool -> Comparator.comparing(ThreadUsage::pool).thenComparing(ThreadUsage::name);
@@ -138,7 +146,11 @@ final class TopCommand implements Callable<Integer> {
                 pids.add(child.pid());
                 System.err.println("taskclock: watching a demo program, process " + child.pid());
             }
-            for (long pid : pids) sources.add(LiveJvm.of(pid, !noAttach));
+            for (long pid : pids) {
+                LiveJvm source = LiveJvm.of(pid, !noAttach);
+                sources.add(source);
+                source.watchJavaStatus(output.showsJavaStatus());
+            }
             if (output.isForTerminal() && Tty.isUsable()) {
                 TerminalUi.Outcome outcome = TerminalUi.run(sources, terminalUiOptions());
                 if (outcome.terminalUsed()) {

@@ -111,6 +111,7 @@ final class TopText {
                     100 * totals.processors()));
         }
         line(text, "", summary.toString());
+        if (totals.heap() != null) line(text, "", "heap " + HeapText.format(interval, totals.heap()));
     }
 
     private void thread(StringBuilder text, Interval interval, ThreadUsage thread) {

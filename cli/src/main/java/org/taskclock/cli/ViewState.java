@@ -46,7 +46,7 @@ final class ViewState {
      * these.
      */
     private static final List<String> BY_SEVERITY =
-            List.of("yield-storm", "carrier-monopolized", "throttled", "gc", "jit");
+            List.of("yield-storm", "carrier-monopolized", "lock-convoy", "throttled", "gc", "jit");
 
     Page page = Page.TABLE;
     Prompt prompt = Prompt.NONE;
@@ -81,6 +81,9 @@ final class ViewState {
     List<TableModel.Row> rows = List.of();
     List<Jvm> jvms = List.of();
     ThreadUsage stackThread;
+    /** Whether the screen shows Java states, locks, or allocation. */
+    boolean showsJavaStatus;
+
     String stacks = "";
 
     /** A message in the footer until the next key press, or permanently once the source has ended. */

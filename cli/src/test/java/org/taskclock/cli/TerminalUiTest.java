@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
 import org.taskclock.monitor.RecordingWriter;
+import org.taskclock.testing.LoadJvm;
 
 /** The terminal interface in a real terminal. */
 @Isolated("other tests would affect its measurements and the list of running JVMs")
@@ -192,6 +193,25 @@ class TerminalUiTest {
     /** Returns the time at which the interval ended. */
     private static String time(String screen) {
         return screen.replaceFirst("(?s)^(?:[0-9-]{10} )?([0-9:]{8}).*", "$1");
+    }
+
+    @Test
+    void shouldShowWhoHoldsALock() throws Exception {
+        try (LoadJvm convoy = LoadJvm.start("convoy=4");
+                Tmux tmux = new Tmux(140, 30)) {
+            run(tmux, "NO_COLOR=1", "-jar " + System.getProperty("cli.jar") + " top --filter lock- " + convoy.pid());
+            tmux.await("the owner", s -> s.contains("BLOCKED  ") && s.contains(" lock-owner "));
+            String screen = tmux.await("lock-convoy: thread \"lock-owner\" holds a lock that 3 threads wait for");
+            assertThat(screen).containsPattern("\nheap +[0-9.]+[KM] used, [0-9.]+M committed, 128.0M max");
+            tmux.press("F2");
+            tmux.await("3 threads waited in each sample for");
+            tmux.press("q", "/", "w", "a", "i", "t", "e", "r", "-", "2", "Enter", "Enter");
+            tmux.await("BLOCKED, waits to acquire java.lang.StringBuilder 0x");
+            tmux.await("waiting to lock <0x"); // in its stack
+            assertThat(tmux.screen()).contains("held by \"lock-owner\", thread ");
+            tmux.press("q", "q");
+            assertRestored(tmux);
+        }
     }
 
     @Test

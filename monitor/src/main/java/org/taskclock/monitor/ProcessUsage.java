@@ -11,6 +11,7 @@ package org.taskclock.monitor;
  * @param throttledNanos how long that limit kept the control group from running; -1 if unknown
  * @param machineNanos CPU time of all processes of the machine; -1 if unknown
  * @param ownNanos CPU time of the process that takes the readings
+ * @param heap the JVM's heap; null if unknown
  */
 public record ProcessUsage(
         long processNanos,
@@ -20,4 +21,27 @@ public record ProcessUsage(
         long throttledNanos,
         long machineNanos,
         int processors,
-        long ownNanos) {}
+        long ownNanos,
+        HeapUsage heap) {
+    /** Creates the usage of a JVM whose heap is unknown. */
+    public ProcessUsage(
+            long processNanos,
+            long processUserNanos,
+            long containerNanos,
+            double containerCores,
+            long throttledNanos,
+            long machineNanos,
+            int processors,
+            long ownNanos) {
+        this(
+                processNanos,
+                processUserNanos,
+                containerNanos,
+                containerCores,
+                throttledNanos,
+                machineNanos,
+                processors,
+                ownNanos,
+                null);
+    }
+}

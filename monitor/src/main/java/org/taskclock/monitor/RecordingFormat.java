@@ -38,7 +38,7 @@ final class RecordingFormat {
     private static final Gson GSON = new GsonBuilder().disableHtmlEscaping().create();
     /** The elements of a row, in order. */
     private static final List<String> ROW =
-            List.of("thread", "cpuNanos", "userNanos", "waitNanos", "voluntary", "involuntary", "state", "threads");
+            List.of("thread", "cpuNanos", "userNanos", "waitNanos", "voluntary", "involuntary", "state", "threads", "java");
 
     /** The constant part of a thread's usage. {@code occurrence} distinguishes otherwise identical threads. */
     private record Identity(
@@ -119,7 +119,7 @@ final class RecordingFormat {
                 text.append(thread(number, usage)).append('\n');
             }
             seen.put(identity, number);
-            if (usage.cpuNanos() > 0 || !usage.equals(last.get(number))) rows.add(row(number, usage));
+            if (usage.cpuNanos() > 0 || hasChanged(usage, last.get(number))) rows.add(row(number, usage));
             last.put(number, usage);
         }
         JsonArray gone = new JsonArray();
@@ -145,6 +145,10 @@ final class RecordingFormat {
         return text.append(GSON.toJson(line)).append('\n').toString();
     }
 
+    private static boolean hasChanged(ThreadUsage usage, ThreadUsage before) {
+        return before == null || !JavaStatusFormat.withoutTimes(usage).equals(JavaStatusFormat.withoutTimes(before));
+    }
+
     private static String thread(int number, ThreadUsage usage) {
         JsonObject line = new JsonObject();
         line.addProperty("thread", number);
@@ -167,7 +171,9 @@ final class RecordingFormat {
         row.add(usage.voluntary());
         row.add(usage.involuntary());
         row.add(usage.state());
-        if (usage.threads() != 1) row.add(usage.threads());
+        boolean hasJava = !usage.java().equals(JavaStatus.UNKNOWN);
+        if (usage.threads() != 1 || hasJava) row.add(usage.threads());
+        if (hasJava) row.add(JavaStatusFormat.encode(usage.java()));
         return row;
     }
 
@@ -252,7 +258,8 @@ final class RecordingFormat {
                         row.get(3).getAsLong(),
                         row.get(4).getAsLong(),
                         row.get(5).getAsLong(),
-                        row.get(6).getAsString().charAt(0)));
+                        row.get(6).getAsString().charAt(0),
+                        row.size() > 8 ? JavaStatusFormat.decode(row.get(8).getAsJsonArray()) : JavaStatus.UNKNOWN));
     }
 
     private static <T> T parse(String line, Class<T> type) throws IOException {

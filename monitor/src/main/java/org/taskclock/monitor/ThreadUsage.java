@@ -17,6 +17,7 @@ package org.taskclock.monitor;
  * @param voluntary context switches because the thread blocked
  * @param involuntary context switches because the thread was preempted or yielded
  * @param state as in /proc, such as R for running or S for sleeping
+ * @param java what the JVM reports about the thread
  */
 public record ThreadUsage(
         int pid,
@@ -32,7 +33,8 @@ public record ThreadUsage(
         long waitNanos,
         long voluntary,
         long involuntary,
-        char state) {
+        char state,
+        JavaStatus java) {
     /** The purpose of a thread. */
     public enum Kind {
         /** A platform thread of the program. */
@@ -49,6 +51,60 @@ public record ThreadUsage(
         VM,
         /** A thread that, as far as known, belongs to neither Java nor the JVM. */
         NATIVE
+    }
+
+    /** Creates the usage of a thread whose Java status is unknown. */
+    public ThreadUsage(
+            int pid,
+            int tid,
+            long javaId,
+            String name,
+            boolean truncated,
+            Kind kind,
+            String pool,
+            int threads,
+            long cpuNanos,
+            long userNanos,
+            long waitNanos,
+            long voluntary,
+            long involuntary,
+            char state) {
+        this(
+                pid,
+                tid,
+                javaId,
+                name,
+                truncated,
+                kind,
+                pool,
+                threads,
+                cpuNanos,
+                userNanos,
+                waitNanos,
+                voluntary,
+                involuntary,
+                state,
+                JavaStatus.UNKNOWN);
+    }
+
+    /** Returns the same usage with this Java status. */
+    public ThreadUsage withJava(JavaStatus status) {
+        return new ThreadUsage(
+                pid,
+                tid,
+                javaId,
+                name,
+                truncated,
+                kind,
+                pool,
+                threads,
+                cpuNanos,
+                userNanos,
+                waitNanos,
+                voluntary,
+                involuntary,
+                state,
+                status);
     }
 
     public long systemNanos() {

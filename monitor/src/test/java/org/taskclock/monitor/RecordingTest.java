@@ -57,10 +57,12 @@ class RecordingTest {
                         tid % 7 == 0 ? -1 : 0,
                         busy ? random.nextInt(100) : 0,
                         -1,
-                        busy ? 'R' : 'S'));
+                                busy ? 'R' : 'S')
+                        .withJava(tid % 4 == 0 ? java(busy, i) : JavaStatus.UNKNOWN));
             }
             threads.sort(Comparator.comparingLong(ThreadUsage::cpuNanos).reversed());
-            ProcessUsage totals = new ProcessUsage(random.nextInt(), 1, -1, 1.5, -1, 3, 2, 4);
+            ProcessUsage totals = new ProcessUsage(
+                    random.nextInt(), 1, -1, 1.5, -1, 3, 2, 4, i % 3 == 0 ? null : new HeapUsage(i, 2, 3, 4, 5));
             List<Diagnosis> diagnoses =
                     i % 10 == 0 ? List.of(new Diagnosis("yield-storm", 8, "It yields.", List.of("a", "b"))) : List.of();
             intervals.add(new Interval(
@@ -75,6 +77,33 @@ class RecordingTest {
                     List.of("note " + i)));
         }
         return intervals;
+    }
+
+    private static JavaStatus java(boolean busy, int i) {
+        return busy
+                ? new JavaStatus(Thread.State.BLOCKED, "Lock", "0x" + i, true, i, "owner \"" + i, i, 2 * i, 3L << i % 40)
+                : new JavaStatus(Thread.State.WAITING, "Object", "", false, 0, "", 0, 7, -1);
+    }
+
+    @Test
+    void shouldNotRepeatSleepingThreadsWhoseEstimatesChange() {
+        ThreadUsage usage = new ThreadUsage(1, 2, 3, "a", false, ThreadUsage.Kind.JAVA, "a", 1, 0, 0, 0, 0, 0, 'S');
+        RecordingFormat format = new RecordingFormat();
+        for (int i = 0; i < 2; i++) {
+            JavaStatus java = new JavaStatus(Thread.State.WAITING, "Object", "0x" + i, false, 0, "", 0, i, 0);
+            String lines = format.encode(new Interval(
+                    START,
+                    1_000_000_000,
+                    1,
+                    "Main",
+                    "proc",
+                    List.of(usage.withJava(java)),
+                    new ProcessUsage(0, 0, 0, 0, 0, 0, 1, 0),
+                    List.of(),
+                    List.of()));
+            if (i == 0) assertThat(lines).contains("[\"WAITING\",\"Object\",\"\",false,0,\"\",0,0,0]");
+            else assertThat(lines).contains("\"rows\":[]");
+        }
     }
 
     private Path write(List<Interval> intervals) throws IOException {

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.benchmarks;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.LockSupport;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/**
+ * Measures how long a thread dump stops a JVM: without options, with the allocated bytes that {@code taskclock top}
+ * requests (-e), and with the owners of java.util.concurrent locks (-l), for which the JVM walks its heap.
+ */
+@Command(
+        name = "thread dump benchmark",
+        mixinStandardHelpOptions = true,
+        description = "Measure how long thread dumps stop a JVM.")
+public final class ThreadDumpBenchmark implements Callable<Integer> {
+    private static final int STACK_DEPTH = 30;
+    private static final int MEGA = 1 << 20;
+    /** A thread dump also looks for deadlocks, in a safepoint of its own. */
+    private static final Pattern SAFEPOINT =
+            Pattern.compile("Safepoint \"(?:PrintThreads|FindDeadlocks)\".* Total: +(\\d+) ns");
+
+    private static final List<List<String>> OPTIONS = List.of(List.of(), List.of("-e"), List.of("-l"));
+
+    @Option(
+            names = "--dumps",
+            paramLabel = "N",
+            defaultValue = "20",
+            converter = MeasuringProgram.Count.class,
+            description = "Take N dumps of each kind (default: 20).")
+    private int dumps;
+
+    @Option(
+            names = "--threads",
+            paramLabel = "N",
+            split = ",",
+            defaultValue = "30,200,2000",
+            description = "Numbers of threads, separated by commas (default: 30,200,2000).")
+    private List<Integer> threads;
+
+    @Option(
+            names = "--heap",
+            paramLabel = "MB",
+            defaultValue = "256",
+            converter = MeasuringProgram.Count.class,
+            description = "Fill the heap with this much live data (default: 256).")
+    private int heapMegabytes;
+
+    @Option(names = "--markdown", description = "Print tables as Markdown.")
+    private boolean markdown;
+
+    private ThreadDumpBenchmark() {}
+
+    public static void main(String[] args) {
+        MeasuringProgram.run(new ThreadDumpBenchmark(), args);
+    }
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        TextTable table = new TextTable("threads", "Thread.print", "median ms", "max ms", "median us per thread");
+        for (int count : threads) measure(table, count);
+        System.out.print("JDK " + Runtime.version() + ", " + heapMegabytes + " MB of live data: how long "
+                + "each of " + dumps + " thread dumps stopped the JVM.\n\n"
+                + (markdown ? table.markdown() : table.aligned()));
+        return 0;
+    }
+
+    private void measure(TextTable table, int count) throws IOException, InterruptedException {
+        Path log = Files.createTempFile("taskclock-safepoints", ".log");
+        Process target = new ProcessBuilder(
+                        java("java"),
+                        "-Xlog:safepoint=info:file=" + log + "::filecount=0",
+                        "-Xss256k",
+                        "-Xmx" + (2 * heapMegabytes + 256) + "m",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        Target.class.getName(),
+                        Integer.toString(count),
+                        Integer.toString(heapMegabytes))
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
+        try (BufferedReader ready = target.inputReader(StandardCharsets.UTF_8)) {
+            if (ready.readLine() == null) throw new IOException("the measured JVM did not start");
+            for (List<String> options : OPTIONS) {
+                double[] millis = new double[dumps];
+                dump(target.pid(), options); // The first dump loads classes.
+                for (int i = 0; i < dumps; i++) {
+                    double before = stoppedMillis(log);
+                    dump(target.pid(), options);
+                    millis[i] = stoppedMillis(log) - before;
+                }
+                double median = RoundStatistics.quantile(0.5, millis);
+                table.add(List.of(
+                        Integer.toString(count),
+                        String.join(" ", options),
+                        Goal.format("%.2f", median),
+                        Goal.format("%.2f", RoundStatistics.quantile(1, millis)),
+                        Goal.format("%.1f", median * 1e3 / count)));
+            }
+        } finally {
+            target.destroyForcibly().waitFor();
+            Files.delete(log);
+        }
+    }
+
+    private static String java(String tool) {
+        return Path.of(System.getProperty("java.home"), "bin", tool).toString();
+    }
+
+    private static void dump(long pid, List<String> options) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(List.of(java("jcmd"), Long.toString(pid), "Thread.print"));
+        command.addAll(options);
+        Process jcmd = new ProcessBuilder(command)
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
+        if (jcmd.waitFor() != 0) throw new IOException("jcmd failed");
+    }
+
+    /** Returns the total time for which thread dumps have stopped the JVM. */
+    private static double stoppedMillis(Path log) throws IOException {
+        double sum = 0;
+        Matcher safepoints = SAFEPOINT.matcher(Files.readString(log));
+        while (safepoints.find()) sum += Long.parseLong(safepoints.group(1)) / 1e6;
+        return sum;
+    }
+
+    /** A program with waiting threads and a full heap. */
+    static final class Target {
+        private static final int OBJECT_BYTES = 128;
+
+        private Target() {}
+
+        public static void main(String[] args) throws InterruptedException {
+            int count = Integer.parseInt(args[0]);
+            byte[][] live = new byte[Integer.parseInt(args[1]) * (MEGA / (OBJECT_BYTES + 16))][];
+            for (int i = 0; i < live.length; i++) live[i] = new byte[OBJECT_BYTES];
+            CountDownLatch running = new CountDownLatch(count);
+            for (int i = 0; i < count; i++) {
+                Thread thread = new Thread(() -> park(running, STACK_DEPTH), "waiting " + i);
+                thread.setDaemon(true);
+                thread.start();
+            }
+            running.await();
+            System.out.println("ready");
+            while (true) LockSupport.park(live);
+        }
+
+        private static void park(CountDownLatch running, int depth) {
+            if (depth > 0) {
+                park(running, depth - 1);
+                return;
+            }
+            running.countDown();
+            while (true) LockSupport.park();
+        }
+    }
+}
