@@ -4,6 +4,10 @@ package org.taskclock.benchmarks;
 
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,8 +22,9 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /**
- * Measures how long a thread dump stops a JVM: without options, with the allocated bytes that {@code taskclock top}
- * requests (-e), and with the owners of java.util.concurrent locks (-l), for which the JVM walks its heap.
+ * Measures how long a thread dump stops a JVM: as {@code taskclock top} requests it, as jcmd does, and as jcmd does with
+ * the owners of java.util.concurrent locks (-l), for which the JVM walks its heap. From JDK 25 on, the JVM sends the
+ * dump to jcmd while the program is stopped.
  */
 @Command(
         name = "thread dump benchmark",
@@ -28,11 +33,30 @@ import picocli.CommandLine.Option;
 public final class ThreadDumpBenchmark implements Callable<Integer> {
     private static final int STACK_DEPTH = 30;
     private static final int MEGA = 1 << 20;
+    /** Messages of errors are shorter, and dumps are longer. */
+    private static final int MIN_REPLY_BYTES = 1_000;
+
     /** A thread dump also looks for deadlocks, in a safepoint of its own. */
     private static final Pattern SAFEPOINT =
             Pattern.compile("Safepoint \"(?:PrintThreads|FindDeadlocks)\".* Total: +(\\d+) ns");
 
-    private static final List<List<String>> OPTIONS = List.of(List.of(), List.of("-e"), List.of("-l"));
+    /** The request of {@code taskclock top}, as in AttachClient of the module monitor. */
+    private static final String REQUEST = Runtime.version().feature() >= 25
+            ? "2\0" + "26\0" + "threaddump streaming=0\0" + "-e\0"
+            : "1\0" + "threaddump\0" + "-e\0" + "\0\0";
+
+    /** How a dump is requested. */
+    private enum Kind {
+        TASKCLOCK("taskclock top"),
+        JCMD("jcmd Thread.print"),
+        JCMD_LOCKS("jcmd Thread.print -l");
+
+        final String text;
+
+        Kind(String text) {
+            this.text = text;
+        }
+    }
 
     @Option(
             names = "--dumps",
@@ -69,7 +93,7 @@ public final class ThreadDumpBenchmark implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, InterruptedException {
-        TextTable table = new TextTable("threads", "Thread.print", "median ms", "max ms", "median us per thread");
+        TextTable table = new TextTable("threads", "dump", "median ms", "max ms", "median us per thread");
         for (int count : threads) measure(table, count);
         System.out.print("JDK " + Runtime.version() + ", " + heapMegabytes + " MB of live data: how long "
                 + "each of " + dumps + " thread dumps stopped the JVM.\n\n"
@@ -93,18 +117,19 @@ public final class ThreadDumpBenchmark implements Callable<Integer> {
                 .start();
         try (BufferedReader ready = target.inputReader(StandardCharsets.UTF_8)) {
             if (ready.readLine() == null) throw new IOException("the measured JVM did not start");
-            for (List<String> options : OPTIONS) {
+            jcmd(target.pid(), Kind.JCMD); // starts the listener
+            for (Kind kind : Kind.values()) {
                 double[] millis = new double[dumps];
-                dump(target.pid(), options); // The first dump loads classes.
+                dump(target.pid(), kind); // The first dump loads classes.
                 for (int i = 0; i < dumps; i++) {
                     double before = stoppedMillis(log);
-                    dump(target.pid(), options);
+                    dump(target.pid(), kind);
                     millis[i] = stoppedMillis(log) - before;
                 }
                 double median = RoundStatistics.quantile(0.5, millis);
                 table.add(List.of(
                         Integer.toString(count),
-                        String.join(" ", options),
+                        kind.text,
                         Goal.format("%.2f", median),
                         Goal.format("%.2f", RoundStatistics.quantile(1, millis)),
                         Goal.format("%.1f", median * 1e3 / count)));
@@ -119,9 +144,24 @@ public final class ThreadDumpBenchmark implements Callable<Integer> {
         return Path.of(System.getProperty("java.home"), "bin", tool).toString();
     }
 
-    private static void dump(long pid, List<String> options) throws IOException, InterruptedException {
+    private static void dump(long pid, Kind kind) throws IOException, InterruptedException {
+        if (kind != Kind.TASKCLOCK) {
+            jcmd(pid, kind);
+            return;
+        }
+        try (SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX)) {
+            channel.connect(UnixDomainSocketAddress.of("/tmp/.java_pid" + pid));
+            channel.write(ByteBuffer.wrap(REQUEST.getBytes(StandardCharsets.UTF_8)));
+            ByteBuffer reply = ByteBuffer.allocate(1 << 16);
+            long size = 0;
+            for (int read; (read = channel.read(reply)) >= 0; reply.clear()) size += read;
+            if (size < MIN_REPLY_BYTES) throw new IOException("the JVM refused: " + size + " bytes");
+        }
+    }
+
+    private static void jcmd(long pid, Kind kind) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(List.of(java("jcmd"), Long.toString(pid), "Thread.print"));
-        command.addAll(options);
+        if (kind == Kind.JCMD_LOCKS) command.add("-l");
         Process jcmd = new ProcessBuilder(command)
                 .redirectOutput(ProcessBuilder.Redirect.DISCARD)
                 .redirectError(ProcessBuilder.Redirect.INHERIT)

@@ -39,7 +39,7 @@ final class OutputOptions {
 
     @Option(
             names = {"-a", "--all"},
-            description = "Include idle threads.")
+            description = "Include idle threads. Threads that wait for a lock are always included.")
     private boolean includeIdle;
 
     @Option(
@@ -88,7 +88,8 @@ final class OutputOptions {
     String format(Interval interval, Comparator<ThreadUsage> order, TopText text) throws IOException {
         int maxRows = limit != null ? limit : json || csv ? 0 : DEFAULT_LIMIT;
         List<ThreadUsage> threads = interval.threads().stream()
-                .filter(thread -> includeIdle || thread.cpuNanos() > 0)
+                .filter(thread ->
+                        includeIdle || thread.cpuNanos() > 0 || thread.java().contended())
                 .filter(thread -> namePattern == null
                         || namePattern.matcher(thread.name()).find())
                 .sorted(order)

@@ -124,7 +124,10 @@ final class ViewState {
     }
 
     boolean isVisible(ThreadUsage thread) {
-        if (hideIdle && thread.cpuNanos() <= 0 && thread.waitNanos() <= 0) return false;
+        boolean idle = thread.cpuNanos() <= 0
+                && thread.waitNanos() <= 0
+                && !thread.java().contended();
+        if (hideIdle && idle) return false;
         if (hideJvm) {
             switch (thread.kind()) {
                 case GC, JIT, VM, NATIVE -> {

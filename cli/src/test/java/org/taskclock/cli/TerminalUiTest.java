@@ -206,7 +206,7 @@ class TerminalUiTest {
             tmux.press("F2");
             tmux.await("3 threads waited in each sample for");
             tmux.press("q", "/", "w", "a", "i", "t", "e", "r", "-", "2", "Enter", "Enter");
-            tmux.await("BLOCKED, waits to acquire java.lang.StringBuilder 0x");
+            tmux.await("BLOCKED, waits to acquire java.util.BitSet 0x");
             tmux.await("waiting to lock <0x"); // in its stack
             assertThat(tmux.screen()).contains("held by \"lock-owner\", thread ");
             tmux.press("q", "q");

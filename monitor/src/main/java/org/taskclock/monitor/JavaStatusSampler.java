@@ -14,6 +14,8 @@ final class JavaStatusSampler {
     /** The pause between dumps if nothing calls for one. */
     private static final long MAX_PAUSE_NANOS = 15 * SECOND;
 
+    private static final long MAX_PAUSE_NANOS_PER_THREAD = SECOND / 10;
+
     private static final long MIN_PAUSE_NANOS = 2 * SECOND;
     /** Contended attempts to enter a monitor that call for a dump. */
     private static final long SUSPICIOUS_ATTEMPTS = 3;
@@ -67,7 +69,8 @@ final class JavaStatusSampler {
         if (watching || convoys.isContended() || last == null) return true;
         long age = System.nanoTime() - last.takenAt();
         boolean suspicious = attempts >= 0 && contendedAttempts - attempts >= SUSPICIOUS_ATTEMPTS;
-        return age >= (suspicious ? pauseNanos : MAX_PAUSE_NANOS);
+        if (suspicious) return age >= pauseNanos;
+        return age >= Math.max(MAX_PAUSE_NANOS, last.all().size() * MAX_PAUSE_NANOS_PER_THREAD);
     }
 
     /** Adds the Java status to the threads of an interval. */

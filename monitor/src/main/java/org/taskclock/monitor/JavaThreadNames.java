@@ -97,7 +97,7 @@ final class JavaThreadNames implements AutoCloseable {
         if (!attachAllowed) throw new IOException(NOT_ALLOWED);
         ThreadDump dump;
         try {
-            dump = ThreadDump.parse(jvm.execute(TIMEOUT_MILLIS, "threaddump", EXTENDED));
+            dump = ThreadDump.parse(jvm.executeBuffered(TIMEOUT_MILLIS, "threaddump", EXTENDED));
             failure = null;
         } catch (IOException e) {
             failure = e.getMessage();

@@ -48,7 +48,7 @@ class JavaStatusTest {
             Interval interval = await(sampler, i -> convoy(i) != null);
             JavaStatus waiter = java(interval, "lock-waiter-2");
             assertThat(waiter.state()).isEqualTo(Thread.State.BLOCKED);
-            assertThat(waiter.lockClass()).isEqualTo("java.lang.StringBuilder");
+            assertThat(waiter.lockClass()).isEqualTo("java.util.BitSet");
             assertThat(waiter.lockId()).startsWith("0x");
             assertThat(waiter.contended()).isTrue();
             assertThat(waiter.owner()).isEqualTo("lock-owner");
@@ -68,7 +68,7 @@ class JavaStatusTest {
             Diagnosis found = convoy(interval);
             assertThat(found.tid()).isEqualTo(owner.tid());
             assertThat(found.text())
-                    .isEqualTo("thread \"lock-owner\" holds a lock that 4 threads wait for: java.lang.StringBuilder");
+                    .isEqualTo("thread \"lock-owner\" holds a lock that 4 threads wait for: java.util.BitSet");
             assertThat(found.evidence()).anyMatch(e -> e.startsWith("4 threads waited in each sample for"));
         }
     }

@@ -81,7 +81,7 @@ class RecordingTest {
 
     private static JavaStatus java(boolean busy, int i) {
         return busy
-                ? new JavaStatus(Thread.State.BLOCKED, "Lock", "0x" + i, true, i, "owner \"" + i, i, 2 * i, 3L << i % 40)
+                ? new JavaStatus(Thread.State.BLOCKED, "Lock", "0x" + i, true, i, "owner \"" + i, i, 2L * i, 3L << i % 40)
                 : new JavaStatus(Thread.State.WAITING, "Object", "", false, 0, "", 0, 7, -1);
     }
 

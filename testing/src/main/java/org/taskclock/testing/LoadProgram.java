@@ -10,6 +10,7 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
+import java.util.BitSet;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CountDownLatch;
@@ -25,7 +26,7 @@ public final class LoadProgram {
     static volatile Object sink;
 
     private static final ThreadMXBean BEAN = ManagementFactory.getThreadMXBean();
-    private static final Object MONITOR = new StringBuilder();
+    private static final Object MONITOR = new BitSet();
     private static final ReentrantLock LOCK = new ReentrantLock();
     /** Reaches 0 when the owner has taken the monitor or the lock. */
     private static final CountDownLatch TAKEN = new CountDownLatch(1);
