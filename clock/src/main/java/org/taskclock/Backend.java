@@ -34,7 +34,7 @@ public enum Backend {
 
     /**
      * Returns the backend that this process uses now. Does not wait: backends better than {@link #SYSCALL} are tested
-     * in the background for a few tens of milliseconds after the first reading, so the result may change once.
+     * in the background 0.2 s after the first reading, so the result may change once.
      *
      * @return the backend in use
      */
@@ -43,7 +43,7 @@ public enum Backend {
     }
 
     /**
-     * Waits until the backend is selected, a few tens of milliseconds after the first reading, and returns it.
+     * Has the backend selected now, which takes some tens of milliseconds, unless it has been already, and returns it.
      * {@link TaskClock#status()} also gives the reasons, but creates the platform's management beans.
      *
      * @return the backend in use; it does not change again unless the process is restored from a checkpoint

@@ -114,8 +114,8 @@ public final class TaskClock {
 
     /**
      * Returns how the clock works on this machine: the backend in use, the test result of every backend, tick,
-     * accounting, calibration, and accuracy. Waits until the backend is selected, a few tens of milliseconds after the
-     * first reading. Readings never wait for the selection.
+     * accounting, calibration, and accuracy. Has the backend selected now, which takes some tens of milliseconds,
+     * unless it has been already. Readings never wait for the selection.
      *
      * @return the current status
      */

@@ -41,9 +41,6 @@ public final class AgentController
     /** The report for tools that attach. It is not an option, but its failures are reported like those of features. */
     private static final String REPORT = "report";
 
-    /** How long the program may start before the deferred features are installed. */
-    private static final long START_MILLIS = 200;
-
     /** The features, or parts of them, that are not needed before the program starts. */
     private static final List<String> DEFERRED = List.of(Options.BEAN, REPORT, Options.JFR, Options.THREADMXBEAN);
 
@@ -146,21 +143,12 @@ public final class AgentController
         isInstalled = true;
         isDetached = false;
         if (isProgramRunning) installDeferred();
-        else watchdog.submit(this);
+        else watchdog.defer(this);
     }
 
     /** Installs the remaining features on the watchdog's thread, so that they do not delay the start of the program. */
     @Override
-    public void run() {
-        try {
-            Thread.sleep(START_MILLIS);
-        } catch (InterruptedException e) {
-            // By the program, which can find this thread. The features are installed earlier than usual.
-        }
-        installAfterStart();
-    }
-
-    private synchronized void installAfterStart() {
+    public synchronized void run() {
         if (!isInstalled) return; // detached in the meantime
         installDeferred();
         isProgramRunning = true;

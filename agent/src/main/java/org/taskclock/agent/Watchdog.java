@@ -18,10 +18,17 @@ final class Watchdog implements Runnable {
 
     private static final long PERIOD_MILLIS = 1_000;
 
+    /** How long the program may start before a deferred task runs. */
+    private static final long START_MILLIS = 200;
+
     private static final int MAX_ATTEMPTS = 3;
 
     private final List<Runnable> tasks = new ArrayList<>();
     private final List<Check> checks = new ArrayList<>();
+    /** Null if there is none. */
+    private Runnable deferredTask;
+
+    private long deferredUntilNanos;
     /** Null while there is nothing to do. */
     private Thread thread;
 
@@ -35,6 +42,13 @@ final class Watchdog implements Runnable {
     /** Runs a task soon, on the watchdog's thread. */
     synchronized void submit(Runnable task) {
         tasks.add(task);
+        wake();
+    }
+
+    /** Runs a task when the program has had time to start. */
+    synchronized void defer(Runnable task) {
+        deferredTask = task;
+        deferredUntilNanos = System.nanoTime() + START_MILLIS * 1_000_000;
         wake();
     }
 
@@ -119,15 +133,29 @@ final class Watchdog implements Runnable {
     /** Waits for the next task. Returns null if it is time for the checks, or if there is nothing left to do. */
     private synchronized Runnable next() throws InterruptedException {
         long end = System.nanoTime() + PERIOD_MILLIS * 1_000_000;
-        for (long left = PERIOD_MILLIS; left > 0 && !isIdle(); left = (end - System.nanoTime()) / 1_000_000) {
+        for (long left = PERIOD_MILLIS; left > 0 && !isIdle(); left = millisUntil(end)) {
             if (!tasks.isEmpty()) return tasks.remove(0);
-            wait(left);
+            if (deferredTask == null) {
+                wait(left);
+                continue;
+            }
+            long untilDeferred = millisUntil(deferredUntilNanos);
+            if (untilDeferred <= 0) {
+                Runnable task = deferredTask;
+                deferredTask = null;
+                return task;
+            }
+            wait(Math.min(left, untilDeferred));
         }
         return null;
     }
 
+    private static long millisUntil(long nanoTime) {
+        return (nanoTime - System.nanoTime()) / 1_000_000;
+    }
+
     private boolean isIdle() {
-        return tasks.isEmpty() && checks.isEmpty() && retries.isEmpty();
+        return tasks.isEmpty() && checks.isEmpty() && retries.isEmpty() && deferredTask == null;
     }
 
     private synchronized boolean endIfIdle() {

@@ -53,6 +53,15 @@ final class AgentCheck {
         return JMX.newMXBeanProxy(server, name, TaskClockMXBean.class);
     }
 
+    /** Waits until the features that do not delay the start of the program are installed. */
+    static void awaitDeferredFeatures() throws InterruptedException {
+        long end = System.nanoTime() + REGISTRATION_TIMEOUT_NANOS;
+        while (!System.getProperty("taskclock.agent").contains(",backend=")) {
+            check(System.nanoTime() - end < 0, "the agent is not fully installed");
+            Thread.sleep(5);
+        }
+    }
+
     private static void check(boolean condition, String message) {
         if (!condition) throw new AssertionError(message);
     }

@@ -164,7 +164,8 @@ class ManagementTest {
     static final class BusyProgram {
         private static volatile double unusedSink;
 
-        public static void main(String[] args) {
+        public static void main(String[] args) throws InterruptedException {
+            AgentCheck.awaitDeferredFeatures();
             System.out.println("ready");
             new Thread(
                             () -> {

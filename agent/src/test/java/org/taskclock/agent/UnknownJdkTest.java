@@ -307,6 +307,7 @@ class UnknownJdkTest {
 
     static final class NoBean {
         public static void main(String[] args) throws Exception {
+            AgentCheck.awaitDeferredFeatures();
             ThreadMXBean bean = (ThreadMXBean) ManagementFactory.getThreadMXBean();
             assertThat(System.getProperty("taskclock.agent")).contains("threadmxbean=on");
             assertThat(bean.getCurrentThreadCpuTime()).isPositive();

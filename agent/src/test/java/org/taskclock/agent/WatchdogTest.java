@@ -4,6 +4,9 @@ package org.taskclock.agent;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -64,6 +67,21 @@ class WatchdogTest {
         checks.drainPermits();
         assertThat(checks.tryAcquire(2, TIMEOUT_SECONDS, TimeUnit.SECONDS)).isTrue();
         assertThat(watchdog.failures()).isPositive();
+    }
+
+    @Test
+    void shouldRunOtherTasksBeforeADeferredOne() throws InterruptedException {
+        List<String> order = Collections.synchronizedList(new ArrayList<>());
+        CountDownLatch done = new CountDownLatch(1);
+        long start = System.nanoTime();
+        watchdog.defer(() -> {
+            order.add("deferred");
+            done.countDown();
+        });
+        watchdog.submit(() -> order.add("submitted"));
+        assertThat(done.await(TIMEOUT_SECONDS, TimeUnit.SECONDS)).isTrue();
+        assertThat(order).containsExactly("submitted", "deferred");
+        assertThat(System.nanoTime() - start).isGreaterThan(190_000_000);
     }
 
     @Test

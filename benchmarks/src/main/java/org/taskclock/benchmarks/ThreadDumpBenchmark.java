@@ -22,9 +22,9 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /**
- * Measures how long a thread dump stops a JVM: as {@code taskclock top} requests it, as jcmd does, and as jcmd does with
- * the owners of java.util.concurrent locks (-l), for which the JVM walks its heap. From JDK 25 on, the JVM sends the
- * dump to jcmd while the program is stopped.
+ * Measures how long a thread dump stops a JVM: as {@code taskclock top} requests it, as jcmd does, and as jcmd does
+ * with the owners of java.util.concurrent locks (-l), for which the JVM walks its heap. From JDK 25 on, the JVM sends
+ * the dump to jcmd while the program is stopped.
  */
 @Command(
         name = "thread dump benchmark",

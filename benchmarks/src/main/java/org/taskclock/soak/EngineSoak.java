@@ -83,6 +83,12 @@ public final class EngineSoak implements Callable<Integer> {
     private int recordingSeconds;
 
     @Option(
+            names = "--control",
+            description = "Do not load the agent. Only perform the actions that do not need it, to see which growth is "
+                    + "not the agent's. Implies --groups 0.")
+    private boolean control;
+
+    @Option(
             names = "--groups",
             defaultValue = "30",
             description = "Groups of four windows to compare; 0 for none (default: ${DEFAULT-VALUE}).")
@@ -128,7 +134,7 @@ public final class EngineSoak implements Callable<Integer> {
         Map<String, String> recorded = orFailure(this::reference);
         Map<String, String> expected = recorded == null ? Map.of() : recorded;
         EngineSoakResult.Disturbed disturbed = minutes > 0 ? orFailure(() -> runDisturbed(expected)) : null;
-        AgentComparison.Result comparison = groups > 0 ? orFailure(() -> compare(expected)) : null;
+        AgentComparison.Result comparison = groups > 0 && !control ? orFailure(() -> compare(expected)) : null;
         EngineSoakResult result =
                 new EngineSoakResult(name, commit, machine, expected, disturbed, comparison, failures);
         Files.writeString(
@@ -198,12 +204,13 @@ public final class EngineSoak implements Callable<Integer> {
         long operations;
         long mounts;
         String withSummary = options + ",summary=" + work;
-        List<String> jvmOptions = new ArrayList<>(withAgent(withSummary));
+        List<String> jvmOptions = new ArrayList<>(control ? List.of() : withAgent(withSummary));
         jvmOptions.add("-Dsoak.paced=true"); // for engines whose number of threads follows throughput
         Engine engine = Engine.start(java, jvmOptions, command, log);
         try (engine) {
             OperatorActions operator =
                     new OperatorActions(engine, machine.feature(), agent, withSummary, work, recordingSeconds * 1000L);
+            if (control) operator.omitAgent();
             long start = System.nanoTime();
             long end = start + (long) (minutes * 60e9);
             Thread sampler = new Thread(() -> sample(engine, start, end, samples), "sampler");
@@ -222,10 +229,12 @@ public final class EngineSoak implements Callable<Integer> {
             checkErrors(engine);
             compareAnswers(expected, engine.answers());
             operations = engine.operations();
-            mounts = engine.bean(AgentMXBean.NAME, AgentMXBean.class).getMounts();
+            mounts = control
+                    ? 0
+                    : engine.bean(AgentMXBean.NAME, AgentMXBean.class).getMounts();
         }
         checkEnd(engine, log);
-        checkSummary(work);
+        if (!control) checkSummary(work);
         double pause = EngineResources.longestPause(samples);
         if (samples.isEmpty() || pause > MAX_PAUSE_SECONDS) fail("no operation for " + Math.round(pause) + " s");
         Map<String, EngineResources.Growth> growth = EngineResources.growth(samples);
@@ -236,7 +245,7 @@ public final class EngineSoak implements Callable<Integer> {
         actions.forEach((action, count) -> {
             if (count == 0) fail(action + ": never performed");
         });
-        return new EngineSoakResult.Disturbed(minutes, operations, mounts, actions, growth, samples);
+        return new EngineSoakResult.Disturbed(!control, minutes, operations, mounts, actions, growth, samples);
     }
 
     private static void delete(Path directory) throws IOException {

@@ -55,6 +55,7 @@ record EngineSoakResult(
      * @param mounts of virtual threads since the agent was last attached
      */
     record Disturbed(
+            boolean withAgent,
             double minutes,
             long operations,
             long mounts,
@@ -82,8 +83,9 @@ record EngineSoakResult(
     private void addDisturbed(StringBuilder text) {
         add(
                 text,
-                "%nDisturbed run: %.0f minutes, %,d operations, %d questions answered, %,d mounts of virtual "
-                        + "threads.%n%n",
+                "%nDisturbed run %s the agent: %.0f minutes, %,d operations, %d questions answered, %,d mounts of "
+                        + "virtual threads.%n%n",
+                disturbed.withAgent ? "with" : "without",
                 disturbed.minutes,
                 disturbed.operations,
                 answers.size(),

@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
@@ -29,6 +30,14 @@ final class OperatorActions {
     private static final Pattern SAMPLES = Pattern.compile("(?m)^Total samples *: *[1-9]");
     private static final int PAUSE_MILLIS = 2_000;
 
+    private static final Set<String> AGENT_ACTIONS = Set.of(
+            "attached a copy",
+            "detached and attached",
+            "kill switch thrown",
+            "thread times off and on",
+            "yield modes changed",
+            "accounts off and on");
+
     private interface Action {
         void run() throws IOException, InterruptedException, JMException, AttachNotSupportedException;
     }
@@ -45,6 +54,7 @@ final class OperatorActions {
     private final Map<String, Action> actions = new LinkedHashMap<>();
     private final Map<String, Integer> counts = new LinkedHashMap<>();
     private final Path profiler;
+    private boolean hasAgent = true;
     private int copies;
 
     /**
@@ -84,6 +94,13 @@ final class OperatorActions {
         actions.keySet().forEach(name -> counts.put(name, 0));
     }
 
+    /** Omits the actions that need the agent, for an engine without it. */
+    void omitAgent() {
+        actions.keySet().removeAll(AGENT_ACTIONS);
+        counts.keySet().removeAll(AGENT_ACTIONS);
+        hasAgent = false;
+    }
+
     /** Returns the options that enable every feature that a JDK supports, without changing {@code Thread.yield}. */
     static String allFeatures(int jdk) {
         String all = "threadmxbean=on,yield=count,bean=on,jfr=on";
@@ -108,7 +125,7 @@ final class OperatorActions {
                 .orElseThrow();
         try {
             actions.get(name).run();
-            engine.checkAgent();
+            if (hasAgent) engine.checkAgent();
         } catch (IOException | JMException | AttachNotSupportedException | RuntimeException e) {
             throw new IOException(name + ": " + e, e);
         }
@@ -185,7 +202,7 @@ final class OperatorActions {
             }
         }
         Files.delete(file);
-        if (events == 0) throw new IOException("no event org.taskclock.ThreadCpu");
+        if (hasAgent && events == 0) throw new IOException("no event org.taskclock.ThreadCpu");
     }
 
     private void profile() throws IOException, InterruptedException, AttachNotSupportedException {

@@ -106,6 +106,20 @@ class EngineSoakTest {
     }
 
     @Test
+    void shouldDisturbAnEngineWithoutTheAgent() throws IOException, InterruptedException {
+        JsonObject result = soak(0, "honest", "--control", "--minutes", "0.3", "--recording-seconds", "1");
+        assertThat(result.getAsJsonArray("failures")).isEmpty();
+        assertThat(result.get("comparison")).isNull();
+        Map<String, JsonElement> actions =
+                result.getAsJsonObject("disturbed").getAsJsonObject("actions").asMap();
+        assertThat(actions.keySet())
+                .contains("thread dump", "heap dump", "flight recording", "async-profiler")
+                .doesNotContain("attached a copy", "detached and attached", "kill switch thrown");
+        assertThat(directory.resolve("sample.md")).content().contains("Disturbed run without the agent");
+        assertThat(directory.resolve("sample-disturbed.log")).content().doesNotContain("taskclock");
+    }
+
+    @Test
     void shouldDisturbAnEngineInEveryWay() throws IOException, InterruptedException {
         JsonObject result = soak(0, "honest", "--minutes", "0.45", "--recording-seconds", "2", "--groups", "0");
         assertThat(result.getAsJsonArray("failures")).isEmpty();

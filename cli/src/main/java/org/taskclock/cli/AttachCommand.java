@@ -3,9 +3,11 @@
 package org.taskclock.cli;
 
 import java.io.IOException;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -19,38 +21,45 @@ import picocli.CommandLine.Parameters;
         },
         footer = {
             "",
-            "Agent options, comma-separated (the first value is the default):",
-            "  threadmxbean=on|off           ThreadMXBean reads TaskClock",
-            "  vthreads=on|off               CPU time of virtual threads (JDK 21 and later)",
-            "  virtual=spec|mxbean           mxbean: ThreadMXBean supports virtual threads",
-            "  yield=pass|count|off          Thread.yield in platform threads (off: no-op)",
-            "  virtual-yield=pass|count|off  the same in virtual threads; with off, a thread",
-            "                                that yields to wait for another may hang",
-            "  bean=on|read|off              TaskClock MXBean; read makes it read-only",
-            "  jfr=on|off                    JFR events",
+            "The defaults apply when the agent is loaded. If it is already loaded, options that are omitted keep their"
+                    + " values.",
             "",
-            "Example: taskclock attach 4711 yield=count",
+            "Examples:",
+            "  taskclock attach 4711",
+            "  taskclock attach orders --yield count --bean read",
+            "  taskclock attach 4711 yield=count,bean=read  the same as OPTIONS",
             "",
             "Exit codes: 0 success, 1 failure, 2 usage error, 4 no such process, 5 permission denied."
         })
 final class AttachCommand implements Callable<Integer> {
-    @Parameters(index = "0", paramLabel = "PID", description = "Process id of the JVM (see jcmd).")
-    private long pid;
+    @Mixin
+    private JvmOption jvm;
 
     @Parameters(
             index = "1",
             arity = "0..1",
             paramLabel = "OPTIONS",
-            defaultValue = "",
-            description = "Agent options (see below).")
-    private String options;
+            description =
+                    "Options in the form that -javaagent takes: name=value, separated by commas. The names are those"
+                            + " of the options below.")
+    private String text;
+
+    @Mixin
+    private AgentOptions options;
 
     @Option(names = "--dry-run", description = "List the changes to the JVM without making them.")
     private boolean dryRun;
 
     @Override
     public Integer call() throws IOException {
-        return run(pid, options, dryRun);
+        try {
+            List<String> texts = jvm.arguments(text == null ? List.of() : List.of(text));
+            if (texts.size() > 1)
+                throw new CommandException(Main.USAGE, "attach: unexpected argument: " + texts.get(1));
+            return run(jvm.selectBeforeArguments(), options.appendTo(texts.isEmpty() ? "" : texts.get(0)), dryRun);
+        } catch (CommandException e) {
+            return Main.fail(e.getMessage(), e.exitCode);
+        }
     }
 
     static int run(long pid, String options, boolean dryRun) throws IOException {

@@ -104,7 +104,7 @@ final class CheckCommand implements Callable<Integer> {
             throw new ParameterException(spec.commandLine(), "nothing to check: specify --cpu, --system or --yields");
         }
         try {
-            long pid = target.selectPid();
+            long pid = target.jvm().select();
             if (yields == null) return check(pid);
             if (target.isAttachDisabled())
                 throw new ParameterException(spec.commandLine(), "--yields requires attaching: remove --no-attach");
@@ -112,13 +112,13 @@ final class CheckCommand implements Callable<Integer> {
             if ("off".equals(previousMode)) {
                 throw new CommandException(
                         Main.FAILED,
-                        "process " + pid + ": Thread.yield is off: run taskclock attach " + pid + " yield=pass");
+                        "process " + pid + ": Thread.yield is off: run taskclock attach " + pid + " --yield pass");
             }
-            if (!"count".equals(previousMode)) TargetJvm.of(pid).configureAgent("yield=count");
             Thread restore = new Thread(() -> restoreYieldMode(pid, previousMode));
             // Also restores the yield mode on SIGINT and SIGTERM.
             Runtime.getRuntime().addShutdownHook(restore);
             try {
+                if (!"count".equals(previousMode)) TargetJvm.of(pid).setYieldMode("yield=count");
                 return check(pid);
             } finally {
                 Runtime.getRuntime().removeShutdownHook(restore);

@@ -21,9 +21,11 @@ enum Column {
     ALLOCATION("ALLOC/s", 7, 13),
     TIME("TIME", 7, 10),
     BAR("", 8, 9),
+    RECENT("RECENT", 6, 8),
+    RISE("RISE", 6, 2),
     JAVA_STATE("JSTATE", 8, 11),
     BLOCKED("~BLK%", 5, 12),
-    BLOCKED_BY("BLOCKED BY", 20, 11),
+    BLOCKED_BY("BLOCKED BY", 16, 11),
     KIND("KIND", 7, 12),
     JAVA_ID("JAVA", 6, 13),
     POOL("POOL", 24, 14),
@@ -46,8 +48,18 @@ enum Column {
         return this == ALLOCATION || this == JAVA_STATE || this == BLOCKED || this == BLOCKED_BY;
     }
 
+    /** Returns whether cells are text that starts at the left. */
+    boolean isLeftAligned() {
+        return this == KIND || this == POOL || this == JAVA_STATE || this == BLOCKED_BY;
+    }
+
     boolean isSortable() {
-        return this != BAR;
+        return this != BAR && this != RECENT;
+    }
+
+    /** Returns whether the lowest value comes first unless the order is reversed. */
+    boolean isAscending() {
+        return isText() || this == TID || this == PID || this == JAVA_ID;
     }
 
     private boolean isText() {
@@ -85,9 +97,11 @@ enum Column {
             case WAIT -> interval.percent(thread.waitNanos());
             case VOLUNTARY -> thread.voluntary() < 0 ? -1 : thread.voluntary() / intervalSeconds;
             case INVOLUNTARY -> thread.involuntary() < 0 ? -1 : thread.involuntary() / intervalSeconds;
-            case ALLOCATION -> thread.java().allocatedBytes() < 0 ? -1 : thread.java().allocatedBytes() / intervalSeconds;
+            case ALLOCATION ->
+                thread.java().allocatedBytes() < 0 ? -1 : thread.java().allocatedBytes() / intervalSeconds;
             case TIME -> seconds;
             case BLOCKED -> interval.percent(thread.java().blockedNanos());
+            case RECENT, RISE -> Double.NaN; // History has them
             case KIND, POOL, NAME, JAVA_STATE, BLOCKED_BY -> 0;
         };
     }
@@ -110,7 +124,7 @@ enum Column {
                     .thenComparing(row -> text(row.thread()), String.CASE_INSENSITIVE_ORDER);
         } else if (isText()) {
             order = Comparator.comparing(row -> text(row.thread()), String.CASE_INSENSITIVE_ORDER);
-        } else if (this == TID || this == PID || this == JAVA_ID) {
+        } else if (isAscending()) {
             order = Comparator.comparingDouble(row -> value(row.thread(), row.interval(), row.seconds()));
         } else {
             order = Comparator.comparingDouble(row -> -value(row.thread(), row.interval(), row.seconds()));

@@ -5,7 +5,7 @@ package org.taskclock.cli;
 import java.io.IOException;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Mixin;
 
 @Command(
         name = "detach",
@@ -17,12 +17,16 @@ import picocli.CommandLine.Parameters;
         },
         footer = {"", "Exit codes: 0 success, 1 failure, 2 usage error, 4 no such process, 5 permission denied."})
 final class DetachCommand implements Callable<Integer> {
-    @Parameters(index = "0", paramLabel = "PID", description = "Process id of the JVM (see jcmd).")
-    private long pid;
+    @Mixin
+    private JvmOption jvm;
 
     @Override
     public Integer call() throws IOException {
-        return run(pid);
+        try {
+            return run(jvm.select());
+        } catch (CommandException e) {
+            return Main.fail(e.getMessage(), e.exitCode);
+        }
     }
 
     static int run(long pid) throws IOException {

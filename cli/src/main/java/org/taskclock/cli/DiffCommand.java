@@ -25,18 +25,20 @@ import picocli.CommandLine.Parameters;
         description = {
             "Compare two recordings and list the pools and threads whose CPU usage changed.",
             "A change counts if it is at least --threshold and statistically significant at the 0.1 %% level."
-                    + " Recordings of a minute or more give better results."
+                    + " Recordings of a minute or more give better results.",
+            "With --threshold, the exit code is 3 if something changed."
         },
         footer = {
             "",
             "Examples:",
-            "  taskclock diff before.gz after.gz              what changed?",
-            "  taskclock diff --exit-code before.gz after.gz  exit code 3 on a change, for CI",
+            "  taskclock diff before.gz after.gz                what changed?",
+            "  taskclock diff --threshold 5%% before.gz after.gz  exit code 3 on a change, for CI",
             "",
-            "Exit codes: 0 success, 1 failure, 2 usage error, 3 something changed (with --exit-code)."
+            "Exit codes: 0 success, 1 failure, 2 usage error, 3 something changed (with --threshold)."
         })
 final class DiffCommand implements Callable<Integer> {
     private static final String UNCHANGED = "~";
+    private static final double DEFAULT_THRESHOLD_PERCENT = 0.5;
 
     @Parameters(index = "0", paramLabel = "A", description = "Baseline recording.")
     private Path a;
@@ -47,15 +49,14 @@ final class DiffCommand implements Callable<Integer> {
     @Option(
             names = "--threshold",
             paramLabel = "PERCENT",
-            defaultValue = "0.5",
-            description = "Ignore changes smaller than this (percent of one core; default: ${DEFAULT-VALUE}).")
-    private double thresholdPercent;
+            converter = UnitConverters.PercentConverter.class,
+            description =
+                    "Ignore changes smaller than this, in percent of one core (default: 0.5), and exit with code 3"
+                            + " if there are others.")
+    private Double threshold;
 
     @Option(names = "--all", description = "List unchanged pools and threads too.")
     private boolean showAll;
-
-    @Option(names = "--exit-code", description = "Exit with code 3 if something changed.")
-    private boolean exitCode;
 
     @Option(names = "--json", description = "Print one JSON object.")
     private boolean json;
@@ -66,14 +67,23 @@ final class DiffCommand implements Callable<Integer> {
                 Recording after = Recording.open(b)) {
             for (Recording recording : List.of(before, after))
                 for (String fault : recording.faults()) System.err.println("taskclock: " + fault);
-            Comparison comparison = new Comparison(before, after, thresholdPercent / 100);
+            Comparison comparison = new Comparison(before, after, thresholdPercent() / 100);
             if (comparison.secondsBefore() == 0 || comparison.secondsAfter() == 0) {
                 return Main.fail("diff: " + (comparison.secondsBefore() == 0 ? a : b) + ": no intervals", Main.FAILED);
             }
             List<Change> changes = comparison.changes();
-            Main.print(json ? json(comparison, changes) : text(comparison, changes));
-            return exitCode && changes.stream().anyMatch(Change::changed) ? Main.THRESHOLD : Main.OK;
+            if (json) Main.printUtf8(json(comparison, changes));
+            else Main.print(text(comparison, changes));
+            return isThresholdGiven() && changes.stream().anyMatch(Change::changed) ? Main.THRESHOLD : Main.OK;
         }
+    }
+
+    private boolean isThresholdGiven() {
+        return threshold != null;
+    }
+
+    private double thresholdPercent() {
+        return threshold == null ? DEFAULT_THRESHOLD_PERCENT : threshold;
     }
 
     private String text(Comparison comparison, List<Change> changes) {
@@ -113,7 +123,7 @@ final class DiffCommand implements Callable<Integer> {
     }
 
     private boolean isLarge(Change change) {
-        return Math.abs(change.difference()) * 100 >= thresholdPercent;
+        return Math.abs(change.difference()) * 100 >= thresholdPercent();
     }
 
     private static String mark(Change change) {

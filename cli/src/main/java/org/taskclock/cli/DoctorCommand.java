@@ -44,12 +44,13 @@ final class DoctorCommand implements Callable<Integer> {
 
         ContractResult contract = ContractCheck.ofTaskClock().run(CONTRACT_NANOS);
         status = TaskClock.status(); // calibration and accuracy have data by now
-        Main.print(
-                json
-                        ? DoctorJson.of(machine, status, reads, contract) + "\n"
-                        : DoctorText.calibration(status.calibration())
-                                + DoctorText.accuracy(status.accuracy())
-                                + DoctorText.contract(contract, status.backend()));
+        if (json) {
+            Main.printUtf8(DoctorJson.of(machine, status, reads, contract) + "\n");
+        } else {
+            Main.print(DoctorText.calibration(status.calibration())
+                    + DoctorText.accuracy(status.accuracy())
+                    + DoctorText.contract(contract, status.backend()));
+        }
         return contract.holds() ? Main.OK : Main.FAILED;
     }
 }

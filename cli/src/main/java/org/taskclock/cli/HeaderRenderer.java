@@ -32,7 +32,8 @@ final class HeaderRenderer {
     static List<StyledLine> draw(ViewState view, Styles styles, int width) {
         List<StyledLine> lines = new ArrayList<>();
         if (view.intervals.isEmpty()) {
-            lines.add(new StyledLine(styles).add(styles.head(), "taskclock: sampling ..."));
+            String status = view.page == ViewState.Page.JVMS ? "choose a JVM" : "sampling ...";
+            lines.add(new StyledLine(styles).add(styles.head(), "taskclock: " + status));
             while (lines.size() < height(view.intervals)) lines.add(new StyledLine(styles));
             return lines;
         }

@@ -54,8 +54,9 @@ final class JavaStatusText {
                     + CellFormat.number(interval.percent(status.waitedNanos())) + " % (estimated from stack samples)");
         }
         if (status.allocatedBytes() >= 0) {
-            lines.add("allocated "
-                    + HeapText.bytes(Math.round(status.allocatedBytes() * 1e9 / interval.intervalNanos())) + " per second");
+            lines.add(
+                    "allocated " + HeapText.bytes(Math.round(status.allocatedBytes() * 1e9 / interval.intervalNanos()))
+                            + " per second");
         }
         return lines;
     }

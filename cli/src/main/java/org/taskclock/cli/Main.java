@@ -7,13 +7,19 @@ import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystemException;
+import java.util.Collections;
+import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import org.taskclock.lab.Bench;
 import org.taskclock.lab.Experiment;
 import org.taskclock.lab.LabException;
+import org.taskclock.monitor.TemporaryFolderException;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Help;
 import picocli.CommandLine.IVersionProvider;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
@@ -27,6 +33,7 @@ import picocli.CommandLine.Spec;
         description = "Measure and explain the CPU time of Java threads.",
         subcommands = {
             TopCommand.class,
+            ListCommand.class,
             CheckCommand.class,
             RecordCommand.class,
             ReplayCommand.class,
@@ -34,6 +41,7 @@ import picocli.CommandLine.Spec;
             ReportCommand.class,
             TimeCommand.class,
             YieldsCommand.class,
+            ProfileCommand.class,
             DoctorCommand.class,
             AttachCommand.class,
             DetachCommand.class,
@@ -46,13 +54,15 @@ import picocli.CommandLine.Spec;
             "",
             "Examples:",
             "  taskclock top                           live view of the busiest JVM",
+            "  taskclock list                          the running JVMs",
             "  taskclock check 4711 --system 50%%       fail if it uses more system time",
             "  taskclock record 4711 -o night.gz       record to a file for replay and diff",
             "  taskclock time -- java -jar app.jar     run a command and report its CPU time",
             "  taskclock yields 4711                   find callers of Thread.yield",
+            "  taskclock profile 4711                  show hot methods",
             "  taskclock doctor                        check the clock on this machine",
             "  taskclock doctor --json | jq .contract  the same, for scripts",
-            "  taskclock attach 4711 yield=count       attach the agent to a JVM",
+            "  taskclock attach 4711 --yield count     attach the agent to a JVM",
             "  taskclock detach 4711                   detach it",
             "  taskclock status 4711                   show the health of the agent",
             "  taskclock bench                         compare with published results",
@@ -75,13 +85,24 @@ final class Main implements Callable<Integer> {
     private Main() {}
 
     public static void main(String[] args) {
-        System.exit(run(args));
+        // Before the classes of the command are loaded, which takes most of its start.
+        if (mayBeInteractive(args)) Tty.keepKeys();
+        System.exit(run(args)); // which restores the terminal
+    }
+
+    /** Returns whether the command may take over the terminal. If it does not, it calls {@link Tty#release}. */
+    private static boolean mayBeInteractive(String... args) {
+        return args.length > 0
+                && (args[0].equals("top") || args[0].equals("replay"))
+                && Collections.disjoint(
+                        List.of(args), Set.of("-b", "--batch", "--json", "--csv", "-h", "--help", "-V", "--version"));
     }
 
     static CommandLine commandLine() {
         CommandLine commandLine = new CommandLine(new Main());
         // Options after the timed command belong to that command.
         commandLine.getSubcommands().get("time").setStopAtPositional(true);
+        if (isDumbTerminal()) commandLine.setColorScheme(Help.defaultColorScheme(Help.Ansi.OFF));
         return commandLine;
     }
 
@@ -139,7 +160,12 @@ final class Main implements Callable<Integer> {
         print(text, Charset.defaultCharset());
     }
 
-    static void print(String text, Charset charset) throws IOException {
+    /** Writes text for programs to standard output, which do not depend on the locale. */
+    static void printUtf8(String text) throws IOException {
+        print(text, StandardCharsets.UTF_8);
+    }
+
+    private static void print(String text, Charset charset) throws IOException {
         @SuppressWarnings("resource") // closing it would close standard output
         OutputStream out = new FileOutputStream(FileDescriptor.out);
         out.write(text.getBytes(charset));
@@ -157,6 +183,7 @@ final class Main implements Callable<Integer> {
 
     private static int fail(Throwable e) {
         if (Boolean.getBoolean("taskclock.debug")) e.printStackTrace();
+        if (e instanceof TemporaryFolderException) return fail(e.getMessage(), FAILED);
         if (e instanceof FileSystemException f) return fail(f.getFile() + ": " + RecordCommand.describe(f), FAILED);
         if (e instanceof IOException) {
             // The process that reads the output, such as head, has closed the pipe.
@@ -176,6 +203,12 @@ final class Main implements Callable<Integer> {
     static int fail(String message, int exitCode) {
         System.err.println("taskclock: " + message);
         return exitCode;
+    }
+
+    /** Returns whether the terminal does not support escape sequences, or is unknown. */
+    static boolean isDumbTerminal() {
+        String term = System.getenv("TERM");
+        return term == null || term.isEmpty() || term.equals("dumb");
     }
 
     static String version() {

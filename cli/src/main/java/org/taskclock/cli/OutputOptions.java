@@ -32,7 +32,7 @@ final class OutputOptions {
     private boolean noColor;
 
     @Option(
-            names = "--top",
+            names = "--limit",
             paramLabel = "N",
             description = "Show at most N threads (default: 30 in text output, otherwise all; 0 for all).")
     private Integer limit;
@@ -53,7 +53,7 @@ final class OutputOptions {
     void validate(CommandSpec spec) {
         if (json && csv) throw new ParameterException(spec.commandLine(), "--json and --csv cannot be combined");
         if (limit != null && limit < 0)
-            throw new ParameterException(spec.commandLine(), "--top " + limit + ": must be at least 0");
+            throw new ParameterException(spec.commandLine(), "--limit " + limit + ": must be at least 0");
         try {
             namePattern = filter == null ? null : Pattern.compile(filter);
         } catch (PatternSyntaxException e) {
@@ -72,7 +72,13 @@ final class OutputOptions {
     }
 
     boolean isColored() {
-        return !noColor && System.getenv("NO_COLOR") == null;
+        return !noColor && System.getenv("NO_COLOR") == null && !Main.isDumbTerminal();
+    }
+
+    /** Writes text from {@link #header} or {@link #format} to standard output. */
+    void print(String text) throws IOException {
+        if (json || csv) Main.printUtf8(text);
+        else Main.print(text);
     }
 
     TerminalUi.Options terminalUi(double seconds, int count, Column sort) {
@@ -86,8 +92,14 @@ final class OutputOptions {
     }
 
     String format(Interval interval, Comparator<ThreadUsage> order, TopText text) throws IOException {
+        return format(List.of(interval), order, text);
+    }
+
+    /** Formats the intervals of several JVMs that ended at the same time as one table. */
+    String format(List<Interval> intervals, Comparator<ThreadUsage> order, TopText text) throws IOException {
         int maxRows = limit != null ? limit : json || csv ? 0 : DEFAULT_LIMIT;
-        List<ThreadUsage> threads = interval.threads().stream()
+        List<ThreadUsage> threads = intervals.stream()
+                .flatMap(interval -> interval.threads().stream())
                 .filter(thread ->
                         includeIdle || thread.cpuNanos() > 0 || thread.java().contended())
                 .filter(thread -> namePattern == null
@@ -95,8 +107,12 @@ final class OutputOptions {
                 .sorted(order)
                 .limit(maxRows == 0 ? Long.MAX_VALUE : maxRows)
                 .toList();
-        return json
-                ? RowFormat.json(interval, threads)
-                : csv ? RowFormat.csv(interval, threads) : text.format(interval, threads);
+        if (!json && !csv) return text.format(intervals, threads);
+        StringBuilder rows = new StringBuilder();
+        for (ThreadUsage thread : threads) {
+            Interval interval = TopText.intervalOf(thread, intervals);
+            rows.append(json ? RowFormat.json(interval, List.of(thread)) : RowFormat.csv(interval, List.of(thread)));
+        }
+        return rows.toString();
     }
 }

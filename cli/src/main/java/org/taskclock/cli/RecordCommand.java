@@ -13,6 +13,8 @@ import java.time.Instant;
 import java.time.LocalDateTime;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
@@ -24,6 +26,7 @@ import org.taskclock.monitor.Sampler;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
 
 @Command(
         name = "record",
@@ -38,6 +41,7 @@ import picocli.CommandLine.Option;
             "Examples:",
             "  taskclock record 4711 -o night.gz --for 8h       one night",
             "  taskclock record 4711 -o last.gz --max-size 50M  keep the latest data",
+            "  taskclock record orders 5s 12 -o minute.gz       12 intervals of 5 seconds",
             "  taskclock replay night.gz                        view the recording",
             "  zcat night.gz | jq -c 'select(.totals) | [.time, .totals.processNanos]'",
             "",
@@ -47,6 +51,8 @@ import picocli.CommandLine.Option;
 final class RecordCommand implements Callable<Integer> {
     /** Half of this is enough for a block with the names of a few thousand threads. */
     private static final long MIN_SIZE_BYTES = 200 << 10;
+
+    private static final Duration MIN_INTERVAL = Duration.ofMillis(100);
 
     @Mixin
     private SamplerOptions target;
@@ -64,13 +70,16 @@ final class RecordCommand implements Callable<Integer> {
             description = "Stop after this time, such as 500ms, 10s, 5m, 1h or 2d.")
     private Duration duration;
 
-    @Option(
-            names = "--every",
-            paramLabel = "TIME",
-            converter = UnitConverters.DurationConverter.class,
-            defaultValue = "1s",
-            description = "Interval between samples (default: ${DEFAULT-VALUE}).")
-    private Duration every;
+    @Parameters(
+            index = "1..2",
+            arity = "0..2",
+            paramLabel = "[INTERVAL [COUNT]]",
+            hideParamSyntax = true,
+            description = "Interval, such as 500ms or 5s; number of intervals.")
+    private List<String> arguments = new ArrayList<>();
+
+    @Mixin
+    private IntervalOptions interval;
 
     @Option(
             names = "--max-size",
@@ -95,10 +104,10 @@ final class RecordCommand implements Callable<Integer> {
         if (maxSize != null && maxSize < MIN_SIZE_BYTES) {
             return Main.fail("record: --max-size: must be at least " + MIN_SIZE_BYTES / 1024 + "K", Main.USAGE);
         }
-        if (every.toMillis() < 100) return Main.fail("record: --every: must be at least 100ms", Main.USAGE);
         TerminationSignal termination = new TerminationSignal();
         try {
-            try (Sampler sampler = target.open(target.selectPid())) {
+            interval.parse(target.jvm().arguments(arguments), MIN_INTERVAL);
+            try (Sampler sampler = target.open(target.jvm().selectBeforeArguments())) {
                 sampler.next();
                 return record(sampler, termination);
             }
@@ -124,11 +133,12 @@ final class RecordCommand implements Callable<Integer> {
                             : " for " + UnitConverters.formatDuration(duration)));
             String end = null;
             long count = 0;
+            long everyNanos = interval.interval().toNanos();
             long start = System.nanoTime();
             while (end == null) {
                 long now = System.nanoTime() - start;
                 // Samples at multiples of the interval, however long a sample takes. Skips those that were missed.
-                long next = (now / every.toNanos() + 1) * every.toNanos();
+                long next = (now / everyNanos + 1) * everyNanos;
                 boolean isLast = duration != null && next >= duration.toNanos();
                 if (isLast) next = Math.max(now, duration.toNanos());
                 if (!termination.sleep(Duration.ofNanos(next - now))) end = "interrupted";
@@ -141,6 +151,7 @@ final class RecordCommand implements Callable<Integer> {
                 } catch (MonitorException e) {
                     end = e.getMessage();
                 }
+                if (end == null && count == interval.count()) end = "count reached";
             }
             writer.end(end);
             System.err.println(String.format(

@@ -87,7 +87,9 @@ final class RowFormat {
 
     private static List<Object> values(Interval interval, ThreadUsage thread) {
         JavaStatus java = thread.java();
-        HeapUsage heap = interval.totals().heap() == null ? UNKNOWN_HEAP : interval.totals().heap();
+        HeapUsage heap = interval.totals().heap() == null
+                ? UNKNOWN_HEAP
+                : interval.totals().heap();
         return List.of(
                 interval.end().toString(),
                 thread.pid(),

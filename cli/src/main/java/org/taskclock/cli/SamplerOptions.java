@@ -4,13 +4,13 @@ package org.taskclock.cli;
 
 import org.taskclock.monitor.MonitorException;
 import org.taskclock.monitor.Sampler;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 
 /** The options shared by {@code check} and {@code record}: the JVM to sample, and how to sample it. */
 final class SamplerOptions {
-    @Parameters(index = "0", paramLabel = "PID|NAME", description = "Process id, or part of a program's name.")
-    private String pidOrName;
+    @Mixin
+    private JvmOption jvm;
 
     @Option(names = "--no-attach", description = "Do not attach to the JVM: names are truncated to 15 characters.")
     private boolean noAttach;
@@ -19,9 +19,8 @@ final class SamplerOptions {
         return noAttach;
     }
 
-    /** Returns the process id of the only JVM that matches. */
-    long selectPid() throws CommandException, InterruptedException {
-        return JvmSelector.select(pidOrName, true);
+    JvmOption jvm() {
+        return jvm;
     }
 
     Sampler open(long pid) throws MonitorException {

@@ -8,8 +8,8 @@ import java.util.Locale;
 import java.util.concurrent.Callable;
 import org.taskclock.monitor.AgentReport;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 
 @Command(
         name = "status",
@@ -26,8 +26,8 @@ import picocli.CommandLine.Parameters;
                     + " 2 usage error, 4 no such process, 5 permission denied."
         })
 final class StatusCommand implements Callable<Integer> {
-    @Parameters(index = "0", paramLabel = "PID", description = "Process id of the JVM (see jcmd).")
-    private long pid;
+    @Mixin
+    private JvmOption jvm;
 
     @Option(names = "--json", description = "Print one JSON object.")
     private boolean json;
@@ -35,6 +35,7 @@ final class StatusCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         try {
+            long pid = jvm.select();
             TargetJvm target = TargetJvm.of(pid);
             if (target.yieldMode() == null) {
                 throw new CommandException(
@@ -42,7 +43,8 @@ final class StatusCommand implements Callable<Integer> {
             }
             AgentReport report = target.report();
             AgentReport.Health health = report.health();
-            Main.print(json ? new Gson().toJson(health) + "\n" : text(report));
+            if (json) Main.printUtf8(new Gson().toJson(health) + "\n");
+            else Main.print(text(report));
             boolean isHealthy =
                     health.failures() == 0 && health.features().stream().allMatch(f -> f.problem() == null);
             return isHealthy ? Main.OK : Main.FAILED;

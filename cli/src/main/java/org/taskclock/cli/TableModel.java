@@ -7,6 +7,7 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
 import org.taskclock.monitor.Interval;
@@ -33,6 +34,15 @@ final class TableModel {
     }
 
     static List<Row> rows(List<Interval> intervals, ViewState view) {
+        return rows(intervals, view, view::isExpanded);
+    }
+
+    /**
+     * Returns the rows.
+     *
+     * @param expanded whether to show the threads of the pool with this key
+     */
+    static List<Row> rows(List<Interval> intervals, ViewState view, Predicate<String> expanded) {
         List<Row> all = new ArrayList<>();
         for (Interval interval : intervals) {
             for (ThreadUsage thread : interval.threads()) {
@@ -41,16 +51,16 @@ final class TableModel {
                 all.add(new Row(key, interval, thread, view.seconds(key), List.of(), false));
             }
         }
-        Comparator<Row> order = view.sort.order();
+        Comparator<Row> order = view.sort == Column.RISE ? view.history.byRise() : view.sort.order();
         if (view.reversed) order = order.reversed();
         if (!view.groupByPool) {
             all.sort(order);
             return all;
         }
-        return groupByPool(all, order, view);
+        return groupByPool(all, order, expanded);
     }
 
-    private static List<Row> groupByPool(List<Row> all, Comparator<Row> order, ViewState view) {
+    private static List<Row> groupByPool(List<Row> all, Comparator<Row> order, Predicate<String> expanded) {
         Map<String, List<Row>> pools = new LinkedHashMap<>();
         for (Row row : all)
             pools.computeIfAbsent(poolKey(row.thread()), k -> new ArrayList<>()).add(row);
@@ -67,7 +77,7 @@ final class TableModel {
         List<Row> rows = new ArrayList<>();
         for (Row row : top) {
             rows.add(row);
-            if (!view.isExpanded(row.key())) continue;
+            if (!expanded.test(row.key())) continue;
             List<Row> members = new ArrayList<>(row.members());
             members.sort(order);
             for (Row member : members) {

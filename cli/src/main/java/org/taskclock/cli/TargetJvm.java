@@ -4,7 +4,6 @@ package org.taskclock.cli;
 
 import java.io.IOException;
 import java.io.StringReader;
-import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
@@ -17,6 +16,7 @@ import org.taskclock.monitor.AgentJar;
 import org.taskclock.monitor.AgentReport;
 import org.taskclock.monitor.AttachClient;
 import org.taskclock.monitor.JvmProcesses;
+import org.taskclock.monitor.TemporaryFolderException;
 
 /** A running JVM to which the agent is or will be attached. */
 final class TargetJvm {
@@ -27,6 +27,9 @@ final class TargetJvm {
     private static final String REPLY = ";reply=";
 
     private static final Pattern YIELD_MODE = Pattern.compile("yield=([a-z]+)");
+
+    /** In the agent's reply, if it cannot change how it treats Thread.yield. */
+    private static final Pattern YIELD_REFUSAL = Pattern.compile("(?:^failed: |unavailable: (?=yield: ))([^;]+)");
 
     private static final long TIMEOUT_MILLIS = 20_000;
 
@@ -40,27 +43,31 @@ final class TargetJvm {
     static TargetJvm of(long pid) throws CommandException {
         try {
             if (!JvmProcesses.hasLibjvm(pid)) {
-                throw new CommandException(
-                        Main.FAILED, "process " + pid + " is not a JVM: jcmd lists the running JVMs");
+                throw new CommandException(Main.FAILED, JvmProcesses.notAJvmMessage(pid));
             }
         } catch (NoSuchFileException e) {
             if (JvmProcesses.isHidden(pid))
                 throw new CommandException(Main.NOT_PERMITTED, JvmProcesses.hiddenMessage(pid));
-            throw new CommandException(Main.NO_PROCESS, "there is no process " + pid + ": jcmd lists the running JVMs");
-        } catch (AccessDeniedException e) {
-            throw notPermitted(pid);
+            throw new CommandException(
+                    Main.NO_PROCESS, "there is no process " + pid + ": taskclock list shows the running JVMs");
         } catch (IOException e) {
             // The read fails with "No such process" if the process exits during it.
-            if (ProcessHandle.of(pid).isPresent()) throw notPermitted(pid);
-            throw new CommandException(Main.NO_PROCESS, "process " + pid + " has exited");
+            if (ProcessHandle.of(pid).isEmpty())
+                throw new CommandException(Main.NO_PROCESS, "process " + pid + " has exited");
+            if (!JvmProcesses.isJvm(pid)) throw new CommandException(Main.FAILED, JvmProcesses.notAJvmMessage(pid));
+            throw notPermitted(pid);
         }
         return new TargetJvm(pid);
     }
 
     private static CommandException notPermitted(long pid) {
-        String user = ProcessHandle.of(pid).flatMap(p -> p.info().user()).orElse("another user");
-        return new CommandException(
-                Main.NOT_PERMITTED, "process " + pid + " belongs to " + user + ": run this as that user or root");
+        String user = JvmProcesses.userOf(pid);
+        String self = JvmProcesses.userOf(ProcessHandle.current().pid());
+        // In a container, root lacks the capability. For the same user, a security policy forbids it.
+        String remedy = self.equals("root") || self.equals(user)
+                ? "the kernel denies " + self + " access to it: run this where the JVM runs, or with CAP_SYS_PTRACE"
+                : "run this as that user or root";
+        return new CommandException(Main.NOT_PERMITTED, "process " + pid + " belongs to " + user + ": " + remedy);
     }
 
     /** Loads the agent, or passes the options to the agent that is already loaded. Returns the agent's state. */
@@ -85,6 +92,13 @@ final class TargetJvm {
             if (copy != null) delete(copy);
             if (reply != null) delete(reply);
         }
+    }
+
+    /** Changes how the agent treats Thread.yield. Throws with the agent's reason if it does not. */
+    void setYieldMode(String options) throws CommandException {
+        String state = configureAgent(options);
+        Matcher refusal = YIELD_REFUSAL.matcher(state);
+        if (refusal.find()) throw new CommandException(Main.FAILED, "process " + pid + ": agent: " + refusal.group(1));
     }
 
     /** Returns the last state that the agent reported, or null if it was never loaded. */
@@ -169,9 +183,14 @@ final class TargetJvm {
         Path same = root().resolve(jar.toString().substring(1));
         if (Files.isReadable(same) && Files.isSameFile(same, jar)) return null;
         Path copy = root().resolve("tmp/taskclock-agent-" + pid + "-" + System.nanoTime() + ".jar");
-        Files.copy(jar, copy);
-        Files.setPosixFilePermissions(copy, PosixFilePermissions.fromString("rw-r--r--"));
-        return copy;
+        try {
+            Files.copy(jar, copy);
+            Files.setPosixFilePermissions(copy, PosixFilePermissions.fromString("rw-r--r--"));
+            return copy;
+        } catch (IOException e) {
+            delete(copy); // a full folder may hold a part of it
+            throw TemporaryFolderException.of(pid, e);
+        }
     }
 
     private static void delete(Path file) {

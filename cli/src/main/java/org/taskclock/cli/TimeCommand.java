@@ -5,6 +5,7 @@ package org.taskclock.cli;
 import com.google.gson.GsonBuilder;
 import java.io.File;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -19,6 +20,7 @@ import org.taskclock.ClockStatus;
 import org.taskclock.TaskClock;
 import org.taskclock.monitor.AgentJar;
 import org.taskclock.monitor.AgentReport;
+import org.taskclock.monitor.TemporaryFolderException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -91,7 +93,12 @@ final class TimeCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        Path directory = Files.createTempDirectory("taskclock-time-");
+        Path directory;
+        try {
+            directory = Files.createTempDirectory("taskclock-time-");
+        } catch (IOException e) {
+            throw TemporaryFolderException.of(e);
+        }
         // The command may switch to another user, who may create files here but not list them.
         Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwx-wx-wx"));
         try {
@@ -134,7 +141,8 @@ final class TimeCommand implements Callable<Integer> {
                         .disableHtmlEscaping()
                         .create()
                         .toJson(result);
-                Files.writeString(json, text + "\n");
+                // Not writeString, which throws if a name contains half of a surrogate pair.
+                Files.write(json, (text + "\n").getBytes(StandardCharsets.UTF_8));
             }
             String text = TimeText.of(result);
             file = output;

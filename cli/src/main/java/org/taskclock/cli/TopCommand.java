@@ -5,11 +5,16 @@ package org.taskclock.cli;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import org.taskclock.monitor.Interval;
+import org.taskclock.monitor.IntervalSource;
 import org.taskclock.monitor.LiveJvm;
 import org.taskclock.monitor.MonitorException;
 import org.taskclock.monitor.ThreadUsage;
@@ -28,7 +33,8 @@ import picocli.CommandLine.Spec;
         description = {
             "Live view of CPU time per thread in a running JVM.",
             "Reads /proc. Attaches to the JVM occasionally for full thread names and stacks, if permitted.",
-            "Without an argument, watches the busiest JVM, or a demo program if there is none."
+            "Without an argument, watches the busiest JVM. If a name matches several JVMs, the terminal view offers a"
+                    + " choice."
         },
         footer = {
             "",
@@ -39,8 +45,11 @@ import picocli.CommandLine.Spec;
             "  taskclock top                      the busiest JVM",
             "  taskclock top 4711                 process 4711, every second",
             "  taskclock top orders 5 12          \"orders\" in its name, 12 times 5 seconds",
-            "  taskclock top 0.5                  the busiest JVM, every half second",
-            "  taskclock top -b --top 5 4711 | tee top.txt",
+            "  taskclock top 500ms                the busiest JVM, every half second",
+            "  taskclock top --match port=8080    by its command line",
+            "  taskclock top -p 4711,orders       two JVMs in one table",
+            "  taskclock top --demo               a demo program",
+            "  taskclock top -b --limit 5 4711 | tee top.txt",
             "  taskclock top --json 4711 1 60 | jq -c 'select(.systemPercent > 50)'",
             "",
             "Exit codes: 0 success, 1 failure, 2 usage error, 4 no such process (or it exited), 5 permission denied."
@@ -73,10 +82,12 @@ final class TopCommand implements Callable<Integer> {
                 case involuntary ->
                     Comparator.comparingLong(ThreadUsage::involuntary).reversed();
                 case allocation ->
-                    Comparator.comparingLong((ThreadUsage thread) -> thread.java().allocatedBytes())
+                    Comparator.comparingLong(
+                                    (ThreadUsage thread) -> thread.java().allocatedBytes())
                             .reversed();
                 case blocked ->
-                    Comparator.comparingLong((ThreadUsage thread) -> thread.java().blockedNanos())
+                    Comparator.comparingLong(
+                                    (ThreadUsage thread) -> thread.java().blockedNanos())
                             .reversed();
                 case tid -> Comparator.comparingInt(ThreadUsage::tid);
                 case name -> Comparator.comparing(ThreadUsage::name);
@@ -85,8 +96,7 @@ final class TopCommand implements Callable<Integer> {
         }
     }
 
-    private static final double MIN_INTERVAL_SECONDS = 0.05;
-    private static final double MAX_INTERVAL_SECONDS = 86_400;
+    private static final Duration MIN_INTERVAL = Duration.ofMillis(50);
 
     @Spec
     private CommandSpec spec;
@@ -95,29 +105,30 @@ final class TopCommand implements Callable<Integer> {
             arity = "0..3",
             paramLabel = "[PID|NAME] [INTERVAL [COUNT]]",
             hideParamSyntax = true,
-            description = "Process id or part of a program's name; interval in seconds; number of intervals.")
+            description = "Process id, or part of the program's name, ignoring case; interval, such as 500ms or 5s;"
+                    + " number of intervals.")
     private List<String> arguments = new ArrayList<>();
 
-    @Option(names = "-p", split = ",", paramLabel = "PID", description = "Process ids, separated by commas.")
-    private List<Long> pids = new ArrayList<>();
-
     @Option(
-            names = {"-d", "--delay"},
-            paramLabel = "SECONDS",
-            description = "Interval in seconds (default: 1).")
-    private Double delay;
+            names = "-p",
+            paramLabel = "PID|NAME[,...]",
+            description = "Watch several JVMs in one table: process ids or names, separated by commas.")
+    private List<String> jvms = new ArrayList<>();
 
-    @Option(
-            names = {"-n", "--count"},
-            paramLabel = "COUNT",
-            description = "Number of intervals (default: unlimited).")
-    private Integer count;
+    @Option(names = "--match", paramLabel = "TEXT", description = JvmOption.MATCH_DESCRIPTION)
+    private String match;
+
+    @Mixin
+    private IntervalOptions interval;
 
     @Mixin
     private OutputOptions output;
 
+    @Mixin
+    private ScreenOptions screen;
+
     @Option(
-            names = {"-s", "-o", "--sort"},
+            names = {"-s", "--sort"},
             paramLabel = "FIELD",
             defaultValue = "cpu",
             description = "Sort by one of: ${COMPLETION-CANDIDATES}.")
@@ -134,29 +145,31 @@ final class TopCommand implements Callable<Integer> {
         Process child = null;
         List<LiveJvm> sources = new ArrayList<>();
         try {
-            String process = parseArguments();
-            if (pids.isEmpty() && process != null) pids.add(JvmSelector.select(process, false));
-            if (pids.isEmpty() && !demo) {
-                long busiest = JvmSelector.busiest();
-                if (busiest > 0) pids.add(busiest);
-                else demo = true;
+            JvmQuery query = parseArguments();
+            boolean useTerminal = output.isForTerminal() && Tty.isUsable();
+            if (query != null && useTerminal && query.isAmbiguous()) {
+                TerminalUi.Outcome outcome = show(List.of(new JvmChoice(query, !noAttach)));
+                if (outcome.terminalUsed()) return outcome.exitCode();
             }
+            Set<Long> pids = new LinkedHashSet<>();
+            if (query != null) pids.add(query.select());
+            for (String each : names()) pids.add(JvmQuery.of(each).select());
             if (demo) {
                 child = Demo.start();
                 pids.add(child.pid());
                 System.err.println("taskclock: watching a demo program, process " + child.pid());
             }
+            if (pids.isEmpty()) pids.add(JvmSelector.busiest());
             for (long pid : pids) {
                 LiveJvm source = LiveJvm.of(pid, !noAttach);
                 sources.add(source);
                 source.watchJavaStatus(output.showsJavaStatus());
             }
-            if (output.isForTerminal() && Tty.isUsable()) {
-                TerminalUi.Outcome outcome = TerminalUi.run(sources, terminalUiOptions());
-                if (outcome.terminalUsed()) {
-                    return outcome.reason().isEmpty() ? Main.OK : Main.fail(outcome.reason(), Main.NO_PROCESS);
-                }
+            if (useTerminal) {
+                TerminalUi.Outcome outcome = show(sources);
+                if (outcome.terminalUsed()) return outcome.exitCode();
             }
+            Tty.release();
             return print(sources, output.isForTerminal() && isTerminal());
         } catch (CommandException e) {
             return Main.fail(e.getMessage(), e.exitCode);
@@ -168,42 +181,36 @@ final class TopCommand implements Callable<Integer> {
         }
     }
 
-    private TerminalUi.Options terminalUiOptions() {
-        return output.terminalUi(delay, count == null ? 0 : count, Column.of(sort.name()));
+    private TerminalUi.Outcome show(List<? extends IntervalSource> sources) throws IOException {
+        double seconds = interval.interval().toNanos() / 1e9;
+        TerminalUi.Options options = output.terminalUi(seconds, interval.count(), Column.of(sort.name()));
+        return TerminalUi.run(sources, options, screen.settings(spec, interval.isGiven()), screen.mouse());
     }
 
-    /** Reads interval and count from the arguments. Returns the process id or name, or null if there is none. */
-    private String parseArguments() {
+    /** Reads interval and count from the arguments. Returns the query for a single JVM, or null if there is none. */
+    private JvmQuery parseArguments() {
         List<String> remaining = new ArrayList<>(arguments);
-        String process = null;
-        boolean isProcess = !remaining.isEmpty() && !remaining.get(0).matches("[0-9]*\\.[0-9]+");
-        if (pids.isEmpty() && !demo && isProcess) process = remaining.remove(0);
-        if (!remaining.isEmpty()) delay = number(remaining.remove(0), "interval");
-        if (!remaining.isEmpty()) count = wholeNumber(remaining.remove(0), "count");
-        if (!remaining.isEmpty()) throw usageError("unexpected argument: " + remaining.get(0));
-        if (delay == null) delay = 1.0;
-        if (!(delay >= MIN_INTERVAL_SECONDS && delay <= MAX_INTERVAL_SECONDS))
-            throw usageError("interval " + delay + ": must be from 0.05 to 86400 seconds");
-        if (count != null && count < 1) throw usageError("count " + count + ": must be at least 1");
+        JvmQuery query = null;
+        if (match != null && (demo || !jvms.isEmpty()))
+            throw usageError("--match cannot be combined with -p or --demo");
+        if (match != null) query = new JvmQuery(match, true);
+        else if (jvms.isEmpty() && !demo && !remaining.isEmpty() && !IntervalOptions.isInterval(remaining.get(0)))
+            query = JvmQuery.of(remaining.remove(0));
+        interval.parse(remaining, MIN_INTERVAL);
         output.validate(spec);
-        for (long pid : pids) if (pid < 1) throw usageError("process id " + pid + ": must be at least 1");
-        return process;
+        return query;
     }
 
-    private double number(String text, String name) {
-        try {
-            return Double.parseDouble(text);
-        } catch (NumberFormatException e) {
-            throw usageError(name + " \"" + text + "\" is not a number");
+    /** Returns the process ids and names in the options -p. */
+    private List<String> names() {
+        List<String> names = new ArrayList<>();
+        for (String list : jvms) {
+            for (String name : list.split(",", -1)) {
+                if (name.isBlank()) throw usageError("-p " + list + ": an entry of the list is empty");
+                names.add(name.trim());
+            }
         }
-    }
-
-    private int wholeNumber(String text, String name) {
-        try {
-            return Integer.parseInt(text);
-        } catch (NumberFormatException e) {
-            throw usageError(name + " \"" + text + "\" is not a whole number");
-        }
+        return names;
     }
 
     private ParameterException usageError(String message) {
@@ -213,27 +220,32 @@ final class TopCommand implements Callable<Integer> {
     private int print(List<LiveJvm> sources, boolean terminal) throws IOException, InterruptedException {
         boolean color = output.isColored() && terminal;
         TopText text = new TopText(color);
-        Main.print(output.header());
-        long delayNanos = (long) (delay * 1e9);
+        Set<Integer> offered = new HashSet<>();
+        output.print(output.header());
+        // Opening a JVM takes time: start the first interval of all JVMs together.
+        if (sources.size() > 1) for (LiveJvm source : sources) source.next();
+        long delayNanos = interval.interval().toNanos();
         long due = System.nanoTime();
-        for (int i = 0; count == null || i < count; i++) {
+        for (int i = 0; interval.count() == 0 || i < interval.count(); i++) {
             due += delayNanos;
             for (long remaining; (remaining = due - System.nanoTime()) > 0; )
                 Thread.sleep(remaining / 1_000_000, (int) (remaining % 1_000_000));
             // Do not catch up after a long pause.
             due = Math.max(due, System.nanoTime() - delayNanos);
+            List<Interval> intervals = new ArrayList<>();
             for (int s = 0; s < sources.size(); s++) {
-                Interval interval;
                 try {
-                    interval = sources.get(s).next();
+                    Interval next = sources.get(s).next();
+                    intervals.add(next);
+                    String note = sources.get(s).canLoadAgent() ? AgentOffer.note(next) : null;
+                    if (note != null && offered.add(next.pid())) text.addNote(note);
                 } catch (MonitorException e) {
                     if (sources.size() == 1) throw e;
                     System.err.println("taskclock: " + e.getMessage());
                     sources.remove(s--).close();
-                    continue;
                 }
-                Main.print(output.format(interval, sort.order(), text));
             }
+            output.print(output.format(intervals, sort.order(), text));
         }
         return Main.OK;
     }

@@ -4,6 +4,7 @@ package org.taskclock.cli;
 
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import org.taskclock.monitor.Diagnosis;
@@ -20,48 +21,73 @@ final class TopText {
     private static final String RED = "31";
 
     private final boolean color;
+    /** Notes to be shown with the next intervals, in addition to their own. */
+    private final List<String> notes = new ArrayList<>();
 
     TopText(boolean color) {
         this.color = color;
     }
 
-    String format(Interval interval, List<ThreadUsage> threads) {
+    void addNote(String note) {
+        notes.add(note);
+    }
+
+    /** Returns the interval that a thread's usage belongs to: that of its process. */
+    static Interval intervalOf(ThreadUsage thread, List<Interval> intervals) {
+        for (Interval interval : intervals) if (interval.pid() == thread.pid()) return interval;
+        return intervals.get(0);
+    }
+
+    /**
+     * Formats the intervals of one or more JVMs as one table, which has a column for the process if there are several.
+     */
+    String format(List<Interval> intervals, List<ThreadUsage> threads) {
         StringBuilder text = new StringBuilder();
-        header(text, interval);
+        boolean several = intervals.size() > 1;
+        for (Interval interval : intervals) header(text, interval);
         line(
                 text,
                 BOLD,
-                String.format(
-                        Locale.ROOT,
-                        "%7s %6s %6s %6s %6s %8s %8s %c %-8s %s",
-                        "TID",
-                        "CPU%",
-                        "USER%",
-                        "SYS%",
-                        "WAIT%",
-                        "VOL/s",
-                        "INVOL/s",
-                        'S',
-                        "KIND",
-                        "NAME"));
-        for (ThreadUsage thread : threads) thread(text, interval, thread);
-        int hidden = interval.threads().size() - threads.size();
-        for (Diagnosis diagnosis : interval.diagnoses()) {
-            line(text, RED, "! " + diagnosis.kind() + ": " + diagnosis.text());
-            for (String evidence : diagnosis.evidence()) line(text, "", "    " + evidence);
+                (several ? String.format(Locale.ROOT, "%7s ", "PID") : "")
+                        + String.format(
+                                Locale.ROOT,
+                                "%7s %6s %6s %6s %6s %8s %8s %c %-8s %s",
+                                "TID",
+                                "CPU%",
+                                "USER%",
+                                "SYS%",
+                                "WAIT%",
+                                "VOL/s",
+                                "INVOL/s",
+                                'S',
+                                "KIND",
+                                "NAME"));
+        for (ThreadUsage thread : threads) thread(text, intervalOf(thread, intervals), thread, several);
+        int hidden = -threads.size();
+        for (Interval interval : intervals) {
+            hidden += interval.threads().size();
+            String process = several ? interval.pid() + ": " : "";
+            for (Diagnosis diagnosis : interval.diagnoses()) {
+                line(text, RED, "! " + process + diagnosis.kind() + ": " + diagnosis.text());
+                for (String evidence : diagnosis.evidence()) line(text, "", "    " + evidence);
+            }
+            for (String note : interval.notes()) line(text, "", "* " + process + note);
         }
-        for (String note : interval.notes()) line(text, "", "* " + note);
+        for (String note : notes) line(text, "", "* " + note);
+        notes.clear();
+        Interval last = intervals.get(intervals.size() - 1);
         line(
                 text,
                 "",
                 String.format(
                         Locale.ROOT,
                         "%,d threads%s; taskclock used %.1f %% of one core",
-                        interval.threads().stream()
+                        intervals.stream()
+                                .flatMap(interval -> interval.threads().stream())
                                 .mapToInt(r -> r.kind() == ThreadUsage.Kind.VIRTUAL ? 0 : r.threads())
                                 .sum(),
                         hidden > 0 ? String.format(Locale.ROOT, ", %,d rows not shown", hidden) : "",
-                        interval.percent(interval.totals().ownNanos())));
+                        last.percent(last.totals().ownNanos())));
         return text.append('\n').toString();
     }
 
@@ -114,26 +140,27 @@ final class TopText {
         if (totals.heap() != null) line(text, "", "heap " + HeapText.format(interval, totals.heap()));
     }
 
-    private void thread(StringBuilder text, Interval interval, ThreadUsage thread) {
+    private void thread(StringBuilder text, Interval interval, ThreadUsage thread, boolean several) {
         double seconds = interval.intervalNanos() / 1e9;
         String mark = thread.truncated() && thread.name().length() >= 15 ? "~" : "";
         String count = thread.threads() == 1 ? "" : String.format(Locale.ROOT, " (%,d)", thread.threads());
         line(
                 text,
                 "",
-                String.format(
-                        Locale.ROOT,
-                        "%7s %6s %6s %6s %6s %8s %8s %c %-8s %s",
-                        thread.tid() == 0 ? "-" : Integer.toString(thread.tid()),
-                        percent(interval, thread.cpuNanos()),
-                        percent(interval, thread.userNanos()),
-                        percent(interval, thread.systemNanos()),
-                        percent(interval, thread.waitNanos()),
-                        rate(thread.voluntary(), seconds),
-                        rate(thread.involuntary(), seconds),
-                        thread.state(),
-                        thread.kind().name().toLowerCase(Locale.ROOT),
-                        printable(thread.name()) + mark + count));
+                (several ? String.format(Locale.ROOT, "%7d ", thread.pid()) : "")
+                        + String.format(
+                                Locale.ROOT,
+                                "%7s %6s %6s %6s %6s %8s %8s %c %-8s %s",
+                                thread.tid() == 0 ? "-" : Integer.toString(thread.tid()),
+                                percent(interval, thread.cpuNanos()),
+                                percent(interval, thread.userNanos()),
+                                percent(interval, thread.systemNanos()),
+                                percent(interval, thread.waitNanos()),
+                                rate(thread.voluntary(), seconds),
+                                rate(thread.involuntary(), seconds),
+                                thread.state(),
+                                thread.kind().name().toLowerCase(Locale.ROOT),
+                                printable(thread.name()) + mark + count));
     }
 
     private static String percent(Interval interval, long nanos) {

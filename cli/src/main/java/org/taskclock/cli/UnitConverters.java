@@ -5,6 +5,7 @@ package org.taskclock.cli;
 import java.time.Duration;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.taskclock.lab.SecondsConverter;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
@@ -18,23 +19,7 @@ final class UnitConverters {
     static final class DurationConverter implements ITypeConverter<Duration> {
         @Override
         public Duration convert(String text) {
-            Matcher amount = AMOUNT.matcher(text.trim());
-            double seconds = amount.matches() ? Double.parseDouble(amount.group(1)) * unit(amount.group(2)) : -1;
-            if (seconds <= 0)
-                throw new TypeConversionException(
-                        "\"" + text + "\" is not a duration such as 500ms, 10s, 5m, 1h or 2d");
-            return Duration.ofNanos((long) (seconds * 1e9));
-        }
-
-        private static double unit(String name) {
-            return switch (name) {
-                case "ms" -> 1e-3;
-                case "", "s" -> 1;
-                case "m", "min" -> 60;
-                case "h" -> 3_600;
-                case "d" -> 86_400;
-                default -> -1;
-            };
+            return Duration.ofNanos((long) (new SecondsConverter().convert(text) * 1e9));
         }
     }
 
@@ -68,6 +53,18 @@ final class UnitConverters {
         public Double convert(String text) {
             Matcher parts = FORMAT.matcher(text);
             if (!parts.matches()) throw new TypeConversionException('"' + text + "\" is not a rate such as 1000/s");
+            return Double.valueOf(parts.group(1));
+        }
+    }
+
+    /** Converts a percentage such as 5% or 0.5. */
+    static final class PercentConverter implements ITypeConverter<Double> {
+        private static final Pattern FORMAT = Pattern.compile("([0-9]+(?:\\.[0-9]+)?) *%?");
+
+        @Override
+        public Double convert(String text) {
+            Matcher parts = FORMAT.matcher(text.trim());
+            if (!parts.matches()) throw new TypeConversionException('"' + text + "\" is not a percentage such as 5%");
             return Double.valueOf(parts.group(1));
         }
     }

@@ -13,6 +13,8 @@ import java.util.regex.Pattern;
 import org.taskclock.monitor.Diagnosis;
 import org.taskclock.monitor.Interval;
 import org.taskclock.monitor.IntervalSource.Jvm;
+import org.taskclock.monitor.IntervalSummary;
+import org.taskclock.monitor.Recording;
 import org.taskclock.monitor.ThreadUsage;
 
 /** The state of the terminal interface, which {@link KeyBindings} changes and {@link ScreenRenderer} draws. */
@@ -23,7 +25,9 @@ final class ViewState {
         HELP,
         DIAGNOSES,
         STACKS,
+        PROFILE,
         SORT,
+        COLUMNS,
         JVMS
     }
 
@@ -48,21 +52,32 @@ final class ViewState {
     private static final List<String> BY_SEVERITY =
             List.of("yield-storm", "carrier-monopolized", "lock-convoy", "throttled", "gc", "jit");
 
+    static final double MIN_INTERVAL_SECONDS = 0.1;
+    static final double MAX_INTERVAL_SECONDS = 3600;
+
     Page page = Page.TABLE;
     Prompt prompt = Prompt.NONE;
     String typed = "";
+    /** Why the typed text has not been applied; empty if it has been. */
+    String promptError = "";
 
     Column sort = Column.CPU;
     boolean reversed;
     private String filter = "";
     private Pattern filterPattern = TableModel.pattern("");
     String search = "";
+    /** The pool that the current search has opened; empty if there is none. */
+    String openedBySearch = "";
+
     boolean groupByPool;
     boolean paused;
     boolean following;
     boolean hideIdle;
     boolean hideJvm;
     boolean color = true;
+    /** Whether the terminal can show characters outside ASCII. */
+    boolean unicode = true;
+
     double intervalSeconds = 1;
     /** Maximum number of rows; 0 for all. */
     int limit;
@@ -74,10 +89,23 @@ final class ViewState {
     /** Index of the first visible row. */
     int topRow;
 
+    /** The columns that the user has chosen, in display order, without the name; null to show as many as fit. */
+    List<Column> columns;
+    /** The columns that the table last showed, without the name. */
+    List<Column> shownColumns = List.of();
+
+    ColumnMenu columnMenu;
+
     /** The first visible line of a text page, or the selected item of a menu. */
     int scroll;
 
     List<Interval> intervals = List.of();
+    final History history = new History();
+    /** The position in the recording; null in a live view. */
+    Recording.Position position;
+    /** The summaries of the intervals of the recording, as far as they have been read. */
+    final List<IntervalSummary> outline = new ArrayList<>();
+
     List<TableModel.Row> rows = List.of();
     List<Jvm> jvms = List.of();
     ThreadUsage stackThread;
@@ -85,6 +113,8 @@ final class ViewState {
     boolean showsJavaStatus;
 
     String stacks = "";
+    /** The profile that is shown or running; null if there was none. */
+    ProfileView profile;
 
     /** A message in the footer until the next key press, or permanently once the source has ended. */
     String message = "";
@@ -92,6 +122,7 @@ final class ViewState {
     boolean ended;
     boolean isRecording;
 
+    final AgentOffer agentOffer = new AgentOffer();
     final Set<String> tags = new HashSet<>();
     private final Set<String> expanded = new HashSet<>();
     private Map<String, Double> seconds = new HashMap<>();
@@ -160,14 +191,28 @@ final class ViewState {
             }
         }
         seconds = sums; // drops threads that have ended
+        history.add(intervals);
         rebuild();
     }
 
-    /** Clears state that belongs to the previous JVM or the previous position in a recording. */
-    void reset() {
+    /** Clears the figures that belong to the previous position in a recording. */
+    void rewind() {
         seconds = new HashMap<>();
+        history.clear();
+    }
+
+    /** Clears state that belongs to the previous JVM. */
+    void reset() {
+        rewind();
         tags.clear();
         expanded.clear();
+    }
+
+    /** Selects a thread or a pool, and keeps it selected when the order of rows changes. */
+    void follow(String key) {
+        following = true;
+        selectedKey = key;
+        rebuild();
     }
 
     /** Rebuilds the rows. The selection stays on the same row number, or on the same thread if it is followed. */
@@ -198,19 +243,6 @@ final class ViewState {
         return selected < rows.size() ? rows.get(selected) : null;
     }
 
-    /** Selects the first match of the search from the given row on, wrapping around. Returns whether there is one. */
-    boolean find(int from) {
-        Pattern pattern = TableModel.pattern(search);
-        for (int i = 0; i < rows.size(); i++) {
-            int index = Math.floorMod(from + i, rows.size());
-            if (TableModel.matches(rows.get(index).thread(), pattern)) {
-                moveTo(index);
-                return true;
-            }
-        }
-        return false;
-    }
-
     /** Replaces the list of JVMs and keeps the selected one selected. */
     void acceptJvms(List<Jvm> found) {
         int pid = scroll < jvms.size() ? jvms.get(scroll).pid() : 0;
@@ -227,7 +259,11 @@ final class ViewState {
     }
 
     private static int severityRank(Diagnosis diagnosis) {
-        int rank = BY_SEVERITY.indexOf(diagnosis.kind());
+        return severityRank(diagnosis.kind());
+    }
+
+    static int severityRank(String kind) {
+        int rank = BY_SEVERITY.indexOf(kind);
         return rank < 0 ? BY_SEVERITY.size() : rank;
     }
 

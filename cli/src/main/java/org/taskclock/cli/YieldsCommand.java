@@ -12,12 +12,13 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.function.ToLongFunction;
 import org.taskclock.monitor.AgentReport;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 @Command(
@@ -44,8 +45,8 @@ final class YieldsCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
-    @Parameters(index = "0", paramLabel = "PID|NAME", description = "Process id, or part of a program's name.")
-    private String jvm;
+    @Mixin
+    private JvmOption jvm;
 
     @Option(
             names = "--for",
@@ -62,11 +63,11 @@ final class YieldsCommand implements Callable<Integer> {
     private boolean off;
 
     @Option(
-            names = "--top",
+            names = "--limit",
             paramLabel = "N",
             defaultValue = "10",
             description = "Show at most N call sites (default: ${DEFAULT-VALUE}; 0 for all).")
-    private int top;
+    private int limit;
 
     @Option(names = "--json", description = "Print one JSON object with all call sites.")
     private boolean json;
@@ -97,12 +98,12 @@ final class YieldsCommand implements Callable<Integer> {
             List<CallSite> callSites) {}
 
     @Override
-    public Integer call() throws IOException, InterruptedException {
-        if (top < 0) throw new ParameterException(spec.commandLine(), "--top " + top + ": must not be negative");
+    public Integer call() throws IOException {
+        if (limit < 0) throw new ParameterException(spec.commandLine(), "--limit " + limit + ": must not be negative");
         // From here on, Ctrl-C ends the count and restores the JVM.
         TerminationSignal termination = new TerminationSignal();
         try {
-            long pid = JvmSelector.select(jvm, true);
+            long pid = jvm.select();
             TargetJvm target = TargetJvm.of(pid);
             return off ? turnOff(pid, target) : count(pid, target, termination);
         } catch (CommandException e) {
@@ -112,9 +113,9 @@ final class YieldsCommand implements Callable<Integer> {
 
     private static int turnOff(long pid, TargetJvm target) throws CommandException, IOException {
         boolean attached = target.yieldMode() != null;
-        setYieldMode(target, attached ? "yield=off" : YIELD_ONLY + "off");
+        target.setYieldMode(attached ? "yield=off" : YIELD_ONLY + "off");
         Main.print("Thread.yield is now off in platform threads of process " + pid + "; to undo, run taskclock "
-                + (attached ? "attach " + pid + " yield=pass" : "detach " + pid) + "\n");
+                + (attached ? "attach " + pid + " --yield pass" : "detach " + pid) + "\n");
         return Main.OK;
     }
 
@@ -122,13 +123,13 @@ final class YieldsCommand implements Callable<Integer> {
         String previousMode = target.yieldMode();
         if ("off".equals(previousMode)) {
             return Main.fail(
-                    "yields: process " + pid + ": Thread.yield is off: run taskclock attach " + pid + " yield=pass",
+                    "yields: process " + pid + ": Thread.yield is off: run taskclock attach " + pid + " --yield pass",
                     Main.FAILED);
         }
         AgentReport start;
         AgentReport end;
         try {
-            setYieldMode(target, previousMode == null ? YIELD_ONLY + "count" : "yield=count");
+            target.setYieldMode(previousMode == null ? YIELD_ONLY + "count" : "yield=count");
             start = target.report();
             termination.sleep(duration);
             end = target.report();
@@ -136,33 +137,30 @@ final class YieldsCommand implements Callable<Integer> {
             target.configureAgent(previousMode == null ? "detach" : "yield=" + previousMode);
         }
         Result result = difference(pid, start, end);
-        Main.print(json ? new GsonBuilder().disableHtmlEscaping().create().toJson(result) + "\n" : text(result, top));
+        if (json)
+            Main.printUtf8(new GsonBuilder().disableHtmlEscaping().create().toJson(result) + "\n");
+        else Main.print(text(result, limit));
         return Main.OK;
     }
 
-    private static void setYieldMode(TargetJvm target, String options) throws CommandException {
-        String state = target.configureAgent(options);
-        if (state.startsWith("failed: ") || state.contains("unavailable: yield"))
-            throw new CommandException(Main.FAILED, "agent: " + state);
-    }
-
-    private static Result difference(long pid, AgentReport start, AgentReport end) {
+    static Result difference(long pid, AgentReport start, AgentReport end) {
         double seconds = (end.elapsedNanos() - start.elapsedNanos()) / 1e9;
         double platform = end.platformYields() - start.platformYields();
         double virtual = end.virtualYields() - start.virtualYields();
-        double platformNanos = end.platformYieldNanos() - start.platformYieldNanos();
+        double platformNanos = platformNanos(start, end);
         double scheduling = end.schedulingNanos() - start.schedulingNanos();
         double nanosPerYield = platform > 0 ? platformNanos / platform : 0;
-        Map<List<String>, AgentReport.Site> earlier = new HashMap<>();
-        for (AgentReport.Site site : start.yieldSites()) earlier.put(site.stack(), site);
+        List<AgentReport.Site> sites = newYields(start.yieldSites(), end.yieldSites());
+        // The first sample of a thread also stands for yields before the start.
+        double platformPart = part(platform, sites, site -> site.yields() - site.virtualYields());
+        double virtualPart = part(virtual, sites, AgentReport.Site::virtualYields);
         List<CallSite> callSites = new ArrayList<>();
-        for (AgentReport.Site site : end.yieldSites()) {
-            AgentReport.Site base = earlier.getOrDefault(site.stack(), new AgentReport.Site(0, 0, List.of()));
-            double yields = site.yields() - base.yields();
-            double virtualYields = site.virtualYields() - base.virtualYields();
-            if (yields <= 0) continue;
-            double nanos = virtualYields == 0 ? (yields - virtualYields) * nanosPerYield / seconds : -1;
-            callSites.add(new CallSite(site.name(), yields / seconds, virtualYields / seconds, nanos, site.stack()));
+        for (AgentReport.Site site : sites) {
+            double platformYields = (site.yields() - site.virtualYields()) * platformPart;
+            double virtualYields = site.virtualYields() * virtualPart;
+            double nanos = site.virtualYields() == 0 ? platformYields * nanosPerYield / seconds : -1;
+            double perSecond = (platformYields + virtualYields) / seconds;
+            callSites.add(new CallSite(site.name(), perSecond, virtualYields / seconds, nanos, site.stack()));
         }
         callSites.sort(Comparator.comparingDouble(CallSite::perSecond).reversed());
         return new Result(
@@ -176,12 +174,47 @@ final class YieldsCommand implements Callable<Integer> {
                 callSites);
     }
 
+    /** Returns the CPU time of the yields of platform threads, at most what the threads' clocks show. */
+    private static long platformNanos(AgentReport start, AgentReport end) {
+        Map<Integer, AgentReport.Yielder> earlier = new HashMap<>();
+        for (AgentReport.Yielder thread : start.yielders()) earlier.put(thread.tid(), thread);
+        long nanos = end.platformYieldNanos() - start.platformYieldNanos();
+        for (AgentReport.Yielder thread : end.yielders()) {
+            AgentReport.Yielder base =
+                    earlier.getOrDefault(thread.tid(), new AgentReport.Yielder(thread.tid(), 0, 0, 0));
+            if (thread.cpuNanos() < 0 || base.cpuNanos() < 0) continue; // it has ended
+            long excess = (thread.yieldNanos() - base.yieldNanos()) - (thread.cpuNanos() - base.cpuNanos());
+            nanos -= Math.max(0, excess);
+        }
+        return Math.max(0, nanos);
+    }
+
+    /** Returns the yields at each call site since the earlier report. */
+    private static List<AgentReport.Site> newYields(List<AgentReport.Site> start, List<AgentReport.Site> end) {
+        Map<List<String>, AgentReport.Site> earlier = new HashMap<>();
+        for (AgentReport.Site site : start) earlier.put(site.stack(), site);
+        List<AgentReport.Site> sites = new ArrayList<>();
+        for (AgentReport.Site site : end) {
+            AgentReport.Site base = earlier.getOrDefault(site.stack(), new AgentReport.Site(0, 0, List.of()));
+            long yields = site.yields() - base.yields();
+            if (yields > 0)
+                sites.add(new AgentReport.Site(yields, site.virtualYields() - base.virtualYields(), site.stack()));
+        }
+        return sites;
+    }
+
+    /** Returns the factor by which the yields at all call sites add up to no more than the total. */
+    private static double part(double total, List<AgentReport.Site> sites, ToLongFunction<AgentReport.Site> yields) {
+        double sum = sites.stream().mapToLong(yields).sum();
+        return sum > total ? total / sum : 1;
+    }
+
     /**
      * Formats the result as text.
      *
-     * @param top maximum number of call sites; 0 for all
+     * @param limit maximum number of call sites; 0 for all
      */
-    static String text(Result result, int top) {
+    static String text(Result result, int limit) {
         StringBuilder text = new StringBuilder();
         line(text, "process %d, %.1f s", result.pid(), result.seconds());
         line(
@@ -202,9 +235,9 @@ final class YieldsCommand implements Callable<Integer> {
         }
         line(text, "");
         line(text, "%14s %6s  %s", "yields/s", "cpu %", "call site");
-        int count = top == 0
+        int count = limit == 0
                 ? result.callSites().size()
-                : Math.min(top, result.callSites().size());
+                : Math.min(limit, result.callSites().size());
         for (CallSite callSite : result.callSites().subList(0, count)) {
             String cost = callSite.cpuNanosPerSecond() < 0
                     ? "-"

@@ -54,7 +54,7 @@ class ContainerTest {
         prefix.addAll(List.of("sh", "-c", "mount -t tmpfs none /tmp && exec \"$@\"", "sh"));
         try (LoadJvm load = LoadJvm.startWithPrefix(prefix, "busy", "kernel", "yield", "idle=3")) {
             String pid = Long.toString(load.pid());
-            assertThat(runSuccessfully("top", "--json", "--top", "0", pid, "0.5", "2")
+            assertThat(runSuccessfully("top", "--json", "--limit", "0", pid, "0.5", "2")
                             .out()
                             .lines()
                             .map(line -> JsonParser.parseString(line).getAsJsonObject())
@@ -93,7 +93,7 @@ class ContainerTest {
         try (LoadJvm load = LoadJvm.startWithPrefix(prefix, "busy=3")) {
             String pid = Long.toString(load.pid());
             String text =
-                    runSuccessfully("top", "-b", "--top", "1", pid, "1", "2").out();
+                    runSuccessfully("top", "-b", "--limit", "1", pid, "1", "2").out();
             assertThat(text).containsPattern("% of the limit.*, throttled [0-9]+ ms");
             CliResult exceeding = CliResult.run("check", pid, "--cpu", "80% of limit", "--for", "2s");
             assertThat(exceeding.exitCode()).as(exceeding.toString()).isEqualTo(Main.THRESHOLD);

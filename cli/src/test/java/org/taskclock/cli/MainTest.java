@@ -33,7 +33,7 @@ class MainTest {
     @Test
     void shouldPrintTheOptionsOfBenchAndOfEachExperiment() throws Exception {
         assertThat(CliResult.run("bench", "--help").out()).contains("--contender", "--backend", "post-ns");
-        assertThat(CliResult.run("experiment", "yield", "--help").out()).contains("--seconds", "--jdk");
+        assertThat(CliResult.run("experiment", "yield", "--help").out()).contains("--for=TIME", "--jdk");
         assertThat(CliResult.run("completion", "bash").out()).contains("--contender", "yield-a-lot");
         Path page = Path.of(System.getProperty("cli.jar")).resolveSibling("taskclock.1");
         assertThat(Files.readString(page)).contains("\\-\\-contender", "yield\\-a\\-lot");
@@ -61,9 +61,9 @@ class MainTest {
                 "doctor --bogus",
                 "doctor surplus",
                 "doctor --json=x",
-                "yields --top -1 1",
+                "yields --limit -1 1",
                 "bench --scale 0",
-                "experiment yield --seconds long"
+                "experiment yield --for long"
             })
     void shouldReportUsageErrorsInOneLine(String arguments) throws Exception {
         assertUsageError(CliResult.run(arguments.split(" ")), "--help");

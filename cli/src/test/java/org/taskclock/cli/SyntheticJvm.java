@@ -31,7 +31,8 @@ class SyntheticJvm implements IntervalSource {
 
     /**
      * Shows the JVM until the file named by the argument exists. Writes the id of this process to a file with that name
-     * and the suffix .pid.
+     * and the suffix .pid, and does not begin while there is one with the suffix .wait. While there is one with the
+     * suffix .idle, worker-1 is idle.
      */
     public static void main(String[] args) throws Exception {
         Path ended = Path.of(args[0]);
@@ -41,14 +42,23 @@ class SyntheticJvm implements IntervalSource {
             @Override
             public Interval next() throws IOException {
                 if (Files.exists(ended)) throw new IOException("process 4711 has exited");
-                return super.next();
+                Interval next = super.next();
+                return Files.exists(Path.of(args[0] + ".idle")) ? idle(next, 101) : next;
             }
         };
         if (!Tty.isUsable()) {
             System.out.println("no terminal");
             return;
         }
-        System.out.println(TerminalUi.run(List.of(jvm), new TerminalUi.Options(0.2, 0, true, Column.CPU, "", 0)));
+        Tty.keepKeys();
+        System.out.println("slow start");
+        Path wait = Path.of(args[0] + ".wait");
+        while (Files.exists(wait)) Thread.sleep(10);
+        System.out.println(TerminalUi.run(
+                List.of(jvm),
+                new TerminalUi.Options(0.2, 0, true, Column.CPU, "", 0),
+                SavedSettings.none(),
+                !Boolean.getBoolean("no-mouse")));
     }
 
     @Override
@@ -70,6 +80,24 @@ class SyntheticJvm implements IntervalSource {
     @Override
     public IntervalSource open(int other) {
         return new SyntheticJvm(other);
+    }
+
+    /** Returns the interval as it would be if a thread had used no CPU time. */
+    static Interval idle(Interval interval, int tid) {
+        List<ThreadUsage> threads = new ArrayList<>(interval.threads());
+        threads.replaceAll(t ->
+                t.tid() == tid ? thread(t.pid(), tid, t.javaId(), t.name(), t.kind(), t.pool(), 0, 0, 0, 0, 'S') : t);
+        threads.sort((a, b) -> Long.compare(b.cpuNanos(), a.cpuNanos()));
+        return new Interval(
+                interval.end(),
+                interval.intervalNanos(),
+                interval.pid(),
+                interval.name(),
+                interval.source(),
+                threads,
+                interval.totals(),
+                interval.diagnoses(),
+                interval.notes());
     }
 
     static Interval interval(int pid, int number) {

@@ -14,6 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -163,7 +164,7 @@ class TopTest {
     @Test
     void shouldPrintATable() throws Exception {
         String text = runSuccessfully(
-                        "top", "org.taskclock.testing.LoadProgram", "0.3", "1", "--top", "2", "--no-attach")
+                        "top", "org.taskclock.testing.LoadProgram", "300ms", "1", "--limit", "2", "--no-attach")
                 .out();
         assertThat(text)
                 .contains(
@@ -176,6 +177,52 @@ class TopTest {
                 .contains("TID   CPU%  USER%   SYS%  WAIT%")
                 .doesNotContain("\u001b");
         assertThat(text.lines().filter(l -> l.matches(" *\\d+ +\\d+\\.\\d .*"))).hasSize(2);
+    }
+
+    @Test
+    void shouldSayOnceThatVirtualThreadsNeedTheAgent() throws Exception {
+        assumeThat(Runtime.version().feature())
+                .describedAs("virtual threads require JDK 21")
+                .isGreaterThanOrEqualTo(21);
+        try (LoadJvm virtual = LoadJvm.start("virtual=4")) {
+            String target = Long.toString(virtual.pid());
+            String hint = "; to see them, load the agent: taskclock attach " + target + "\n";
+            String text = runSuccessfully("top", target, "0.4", "3").out();
+            assertThat(text).containsOnlyOnce(hint).containsPattern("\n\\* virtual threads run on [0-9]+ carrier");
+            assertThat(runSuccessfully("top", target, "0.4", "2", "--no-attach").out())
+                    .doesNotContain(hint);
+            assertThat(runSuccessfully("top", target, "0.4", "2", "--csv").out())
+                    .doesNotContain("taskclock attach");
+        }
+    }
+
+    @Test
+    void shouldPrintSeveralJvmsInOneTable() throws Exception {
+        try (LoadJvm other = LoadJvm.start("busy")) {
+            String pids = pid + "," + other.pid();
+            String text = runSuccessfully("top", "-b", "-d", "500ms", "-n", "1", "--limit", "8", "-p", pids)
+                    .out();
+            assertThat(text.lines().filter(line -> line.contains("CPU%")))
+                    .singleElement()
+                    .satisfies(line -> assertThat(line).startsWith("    PID     TID   CPU%"));
+            assertThat(text)
+                    .contains("LoadProgram (" + pid + ")", "LoadProgram (" + other.pid() + ")")
+                    .containsPattern("\n *" + pid + " +[0-9]+ +[0-9.]+ .* kernel-calls\n")
+                    .containsPattern("\n *" + other.pid() + " +[0-9]+ +[0-9.]+ .* a busy thread");
+            List<Double> percents = text.lines()
+                    .filter(line -> line.matches(" *\\d+ +\\d+ +\\d+\\.\\d .*"))
+                    .map(line -> Double.valueOf(line.trim().split(" +", -1)[2]))
+                    .toList();
+            // The threads of both JVMs that are busy come before those that are not.
+            assertThat(percents).hasSize(8);
+            assertThat(Collections.min(percents.subList(0, 4))).isGreaterThan(Collections.max(percents.subList(4, 8)));
+
+            List<String> rows = runSuccessfully("top", "--json", "500ms", "1", "--limit", "3", "-p", pids)
+                    .out()
+                    .lines()
+                    .toList();
+            assertThat(rows).hasSize(3);
+        }
     }
 
     @Test
@@ -194,8 +241,8 @@ class TopTest {
     @CsvSource({
         "top 999999999, 4, there is no process 999999999",
         "top no-such-program, 4, no JVM has \"no-such-program\" in its name",
-        "top 1 x, 2, interval \"x\" is not a number",
-        "top 1 0, 2, interval 0.0",
+        "top 1 x, 2, interval \"x\" is not a duration such as 500ms",
+        "top 1 0, 2, interval \"0\" is not a duration",
         "top 1 1 0, 2, count 0",
         "top 1 1 1.9, 2, count \"1.9\" is not a whole number",
         "top 1 -n 1.9, 2, 1.9",
@@ -203,10 +250,24 @@ class TopTest {
         "top --json --csv 1, 2, cannot be combined",
         "top --filter ( 1, 2, --filter (",
         "top --sort x 1, 2, --sort",
-        "top -p x, 2, -p",
-        "top 0.01 5, 2, interval 0.01",
+        "'top -p ,', 2, '-p ,: an entry of the list is empty'",
+        "'top -p 1,,2', 2, '-p 1,,2: an entry of the list is empty'",
+        "top -p no-such-program, 4, no JVM has \"no-such-program\" in its name",
+        "top --match no-such-option, 4, no JVM has \"no-such-option\" in its command line",
+        "top --match x -p 1, 2, --match cannot be combined with -p",
+        "top -o file 1, 2, Unknown option",
+        "top --top 1 1, 2, Unknown option",
+        "record 1 10ms, 2, must be from 100ms",
+        "record 1 1 0, 2, count 0",
+        "attach, 2, PID|NAME",
+        "attach no-such-program, 4, no JVM has \"no-such-program\" in its name",
+        "detach no-such-program, 4, no JVM has \"no-such-program\" in its name",
+        "status no-such-program, 4, no JVM has \"no-such-program\" in its name",
+        "yields 1 --match x, 2, PID|NAME and --match cannot be combined",
+        "diff --threshold x a b, 2, is not a percentage such as 5%",
+        "top 0.01 5, 2, interval 0.01 s: must be from 50ms to 1d",
         "check 1, 2, nothing to check",
-        "check, 2, PID|NAME",
+        "check --cpu 5%, 2, PID|NAME",
         "check 1 --cpu many, 2, is not a threshold such as 50%",
         "check 1 --cpu 5% --for 0, 2, is not a duration",
         "check 1 --yields 5/s --no-attach, 2, --yields requires attaching",
@@ -239,7 +300,9 @@ class TopTest {
         Process sleep = new ProcessBuilder("sleep", "60").start();
         String output = runAndReturnErrors(Main.FAILED, "top", Long.toString(sleep.pid()));
         sleep.destroy();
-        assertThat(output).isEqualTo("taskclock: process " + sleep.pid() + " is not a JVM\n");
+        assertThat(output)
+                .isEqualTo(
+                        "taskclock: process " + sleep.pid() + " is not a JVM: taskclock list shows the running JVMs\n");
     }
 
     @Test

@@ -75,6 +75,12 @@ class ExperimentTest {
         assertThat(result.jdks()).hasSize(1);
         assertThat(result.machine()).containsKeys("processors", "kernel", "backend");
         assertThat(result.method()).isNotEmpty();
+        assertThat(result.load()).isNotEmpty().allSatisfy(load -> {
+            assertThat(load.step()).isNotBlank();
+            assertThat(load.seconds()).isPositive();
+            assertThat(load.otherPercent()).isBetween(0.0, 100.0);
+            assertThat(load.stolenPercent()).isBetween(0.0, 100.0);
+        });
         for (Result.Table table : result.tables()) {
             assertThat(table.rows()).allSatisfy(row -> assertThat(row).hasSameSizeAs(table.columns()));
         }
@@ -112,7 +118,7 @@ class ExperimentTest {
     @Test
     @Tag("slow")
     void shouldMeasureYield() throws Exception {
-        Result result = run("yield", "--seconds", "0.1");
+        Result result = run("yield", "--for", "100ms");
         boolean virtual = FEATURE >= 21;
         int processorCounts = Runtime.getRuntime().availableProcessors() > 1 ? 2 : 1;
 
@@ -158,7 +164,7 @@ class ExperimentTest {
     @Test
     void shouldMeasureYieldALotAndPrintNothingButJson() throws Exception {
         ProcessResult child =
-                await(start("yield-a-lot", "--seconds", "0.1", "--json", "--jdk", System.getProperty("java.home")));
+                await(start("yield-a-lot", "--for", "100ms", "--json", "--jdk", System.getProperty("java.home")));
         assertThat(child.err.lines()).isNotEmpty().allMatch(line -> line.startsWith("taskclock: ["));
         Path printed = folder.resolve("printed.json");
         Files.writeString(printed, child.out);
@@ -175,10 +181,12 @@ class ExperimentTest {
     @Test
     void shouldMeasureCarriers() throws Exception {
         assumeTrue(FEATURE >= 21, "JDK " + FEATURE + " has no virtual threads");
-        Result.Table table = table(run("carriers", "--seconds", "0.2"), "Carriers of one");
+        Result.Table table = table(run("carriers", "--for", "0.2"), "Carriers of one");
         double visits = 0;
         for (List<Object> row : table.rows()) {
             assertThat(number(table, row, "user") + number(table, row, "system"))
+                    .isCloseTo(number(table, row, "cpu"), within(ROUNDING));
+            assertThat(number(table, row, "thread's own") + number(table, row, "scheduling"))
                     .isCloseTo(number(table, row, "cpu"), within(ROUNDING));
             if (text(table, row, "carrier").equals("Total")) {
                 assertThat(visits).isPositive().isEqualTo(number(table, row, "visits"));
@@ -206,7 +214,7 @@ class ExperimentTest {
         Path document = folder.resolve("document.md");
         Files.writeString(
                 document, "before\n" + AccuracyExperiment.BEGIN + "old\n" + AccuracyExperiment.END + "after\n");
-        Result result = run("accuracy", "--seconds", "0.1", "--markdown", document.toString());
+        Result result = run("accuracy", "--for", "100ms", "--markdown", document.toString());
         Result.Table user = table(result, "Error of user time");
         Result.Table system = table(result, "Error of system time");
         assertThat(user.rows()).hasSize(9);
@@ -227,7 +235,7 @@ class ExperimentTest {
     @Tag("slow")
     void shouldMeasureOverhead() throws Exception {
         String part = FEATURE < 21 ? "switches,reading" : "server,switched";
-        Result result = run("overhead", "--only", part, "--rounds", "1", "--seconds", "0.1", "--windows", "4");
+        Result result = run("overhead", "--only", part, "--rounds", "1", "--for", "100ms", "--windows", "4");
         if (FEATURE >= 21) {
             assertThat(result.tables()).hasSize(2);
             Result.Table switched = table(result, "A server whose accounting");
@@ -257,7 +265,7 @@ class ExperimentTest {
     void shouldKeepPartialResultsWhenInterrupted() throws Exception {
         Path file = folder.resolve("result.json");
         Process process =
-                start("yield", "--seconds", "60", "-o", file.toString(), "--jdk", System.getProperty("java.home"));
+                start("yield", "--for", "1m", "-o", file.toString(), "--jdk", System.getProperty("java.home"));
         BufferedReader lines = process.inputReader();
         String line = lines.readLine();
         while (!line.startsWith("Total")) line = lines.readLine();
@@ -280,7 +288,7 @@ class ExperimentTest {
                                 + "bin/java%n",
                         folder));
 
-        ProcessResult wrong = await(start("yield", "--seconds", "long"));
+        ProcessResult wrong = await(start("yield", "--for", "long"));
         assertThat(wrong.exitCode).isEqualTo(2);
         assertThat(wrong.err)
                 .endsWith(": see taskclock experiment yield --help\n")

@@ -31,10 +31,11 @@ final class AccuracyExperiment extends ExperimentCommand {
     private static final Gson GSON = new Gson();
 
     @Option(
-            names = "--seconds",
-            paramLabel = "N",
-            defaultValue = "3",
-            description = "Run each of the nine workloads for N seconds (default: 3).")
+            names = "--for",
+            paramLabel = "TIME",
+            converter = SecondsConverter.class,
+            defaultValue = "3s",
+            description = "How long to run each of the nine workloads (default: 3s).")
     private double seconds;
 
     @Option(
@@ -52,7 +53,7 @@ final class AccuracyExperiment extends ExperimentCommand {
 
     @Override
     List<String> options() {
-        return List.of("--seconds", Double.toString(seconds));
+        return List.of("--for", seconds + "s");
     }
 
     @Override

@@ -31,10 +31,13 @@ import picocli.CommandLine.Spec;
             "  pr-ms    the pull request's table: SampleTime, ms, 1 thread",
             "  threads  1, 2, 4, 8, and 16 threads: does the gap widen?",
             "",
-            "Exit codes: 0 success, or nothing is slower (--compare); 1 failure, or something is slower (--compare);"
-                    + " 2 usage error; 130 interrupted (the measurements so far are kept)."
+            "Exit codes: 0 success, 1 failure, 2 usage error, 3 something is slower (with --compare), 130 interrupted"
+                    + " (the measurements so far are kept)."
         })
 public final class Bench implements Callable<Integer> {
+    private static final int OK = 0;
+    private static final int THRESHOLD = 3;
+
     @Parameters(
             index = "0",
             arity = "0..1",
@@ -81,7 +84,7 @@ public final class Bench implements Callable<Integer> {
     private boolean flames;
 
     @Option(
-            names = "-o",
+            names = {"-o", "--output"},
             paramLabel = "FILE",
             description = "Write the result to FILE, for taskclock report and --compare.")
     private Path file;
@@ -179,6 +182,6 @@ public final class Bench implements Callable<Integer> {
             System.out.println(verdict + ": " + count + " of " + rows.size());
         }
         boolean slower = rows.stream().anyMatch(row -> row.verdict().equals(ResultComparison.SLOWER));
-        return slower ? 1 : 0;
+        return slower ? THRESHOLD : OK;
     }
 }

@@ -25,10 +25,11 @@ final class CarriersExperiment extends ExperimentCommand {
     private static final Gson GSON = new Gson();
 
     @Option(
-            names = "--seconds",
-            paramLabel = "N",
-            defaultValue = "3",
-            description = "Yield for N seconds (default: 3).")
+            names = "--for",
+            paramLabel = "TIME",
+            converter = SecondsConverter.class,
+            defaultValue = "3s",
+            description = "How long to yield (default: 3s).")
     private double seconds;
 
     /**
@@ -59,7 +60,7 @@ final class CarriersExperiment extends ExperimentCommand {
 
     @Override
     List<String> options() {
-        return List.of("--seconds", Double.toString(seconds));
+        return List.of("--for", seconds + "s");
     }
 
     @Override
@@ -117,7 +118,9 @@ final class CarriersExperiment extends ExperimentCommand {
                 "cpu", "ms", "user", "ms", "system", "ms", "thread's own", "ms", "scheduling", "ms"));
         return new Result.Table(
                 "Carriers of one yielding virtual thread",
-                "A visit is a yield after which the thread continued on this carrier.",
+                "A visit is a yield after which the thread continued on this carrier. cpu is user + system, and also "
+                        + "the thread's own time + scheduling: all were read after the thread had ended and its "
+                        + "carriers had gone to sleep.",
                 columns,
                 rows);
     }

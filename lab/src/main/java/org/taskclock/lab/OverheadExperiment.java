@@ -68,10 +68,11 @@ final class OverheadExperiment extends ExperimentCommand {
     private int rounds;
 
     @Option(
-            names = "--seconds",
-            paramLabel = "N",
-            defaultValue = "1",
-            description = "Warm up each server for N seconds, then measure it for N seconds (default: 1).")
+            names = "--for",
+            paramLabel = "TIME",
+            converter = SecondsConverter.class,
+            defaultValue = "1s",
+            description = "How long to warm up each server, and then how long to measure it (default: 1s).")
     private double seconds;
 
     @Option(
@@ -105,8 +106,8 @@ final class OverheadExperiment extends ExperimentCommand {
                 only.stream().map(Part::toString).collect(Collectors.joining(",")),
                 "--rounds",
                 Integer.toString(rounds),
-                "--seconds",
-                Double.toString(seconds),
+                "--for",
+                seconds + "s",
                 "--windows",
                 Integer.toString(windows));
     }

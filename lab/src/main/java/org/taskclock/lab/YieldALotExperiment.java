@@ -23,10 +23,11 @@ final class YieldALotExperiment extends ExperimentCommand {
     private static final Gson GSON = new Gson();
 
     @Option(
-            names = "--seconds",
-            paramLabel = "N",
-            defaultValue = "3",
-            description = "Run each program for N seconds (default: 3; the newsletter used 1).")
+            names = "--for",
+            paramLabel = "TIME",
+            converter = SecondsConverter.class,
+            defaultValue = "3s",
+            description = "How long to run each program (default: 3s; the newsletter used 1s).")
     private double seconds;
 
     record Run(String jdk, YieldRun.Mode mode, YieldProgram.Figures figures) {
@@ -56,7 +57,7 @@ final class YieldALotExperiment extends ExperimentCommand {
 
     @Override
     List<String> options() {
-        return List.of("--seconds", Double.toString(seconds));
+        return List.of("--for", seconds + "s");
     }
 
     @Override

@@ -22,10 +22,11 @@ final class YieldExperiment extends ExperimentCommand {
     private static final Gson GSON = new Gson();
 
     @Option(
-            names = "--seconds",
-            paramLabel = "N",
-            defaultValue = "5",
-            description = "Run each program for N seconds (default: 5; the newsletter used 10.3).")
+            names = "--for",
+            paramLabel = "TIME",
+            converter = SecondsConverter.class,
+            defaultValue = "5s",
+            description = "How long to run each program (default: 5s; the newsletter used 10.3s).")
     private double seconds;
 
     /** A program to run. */
@@ -75,7 +76,7 @@ final class YieldExperiment extends ExperimentCommand {
 
     @Override
     List<String> options() {
-        return List.of("--seconds", Double.toString(seconds));
+        return List.of("--for", seconds + "s");
     }
 
     @Override

@@ -3,8 +3,8 @@
 package org.taskclock.monitor;
 
 /**
- * The allocation rate of a thread, from the totals in thread dumps. The JVM rounds these totals down to whole K, M, or G
- * from 100 of each on (os::proper_unit_for_byte_size), so the rate is the average between two changes of the total.
+ * The allocation rate of a thread, from the totals in thread dumps. The JVM rounds these totals down to whole K, M, or
+ * G from 100 of each on (os::proper_unit_for_byte_size), so the rate is the average between two changes of the total.
  */
 final class AllocationRate {
     private static final String KEY = " allocated=";

@@ -18,9 +18,9 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A client of HotSpot's attach protocol (src/hotspot/os/posix/attachListener_posix.cpp), which every JDK
- * since 9 supports. It replaces the client in the JDK's module jdk.attach: container images often lack that module, it
- * waits forever for a JVM that does not respond, and it does not offer the commands needed here.
+ * A client of HotSpot's attach protocol (src/hotspot/os/posix/attachListener_posix.cpp), which every JDK since 9
+ * supports. It replaces the client in the JDK's module jdk.attach: container images often lack that module, it waits
+ * forever for a JVM that does not respond, and it does not offer the commands needed here.
  */
 public final class AttachClient {
     private static final int MAX_REPLY_BYTES = 256 << 20;
@@ -158,11 +158,12 @@ public final class AttachClient {
                 all.write(in.array(), 0, in.position());
                 in.clear();
             }
-            String text = all.toString(StandardCharsets.UTF_8);
+            String text = ModifiedUtf8.decode(all.toByteArray());
             int line = text.indexOf('\n');
             if (line < 0) throw new IOException("it closed the connection without a reply");
             if (!text.startsWith("0\n"))
-                throw new RefusedException("it refused: " + text.substring(line + 1).strip());
+                throw new RefusedException(
+                        "it refused: " + text.substring(line + 1).strip());
             return text.substring(line + 1);
         }
 
@@ -183,6 +184,11 @@ public final class AttachClient {
      */
     Path reportRequest() {
         return tempDirectory().resolve(".taskclock_report_" + innerPid);
+    }
+
+    /** Returns the process id in the JVM's own pid namespace. */
+    long innerPid() {
+        return innerPid;
     }
 
     /** Returns /tmp as the process sees it. In a container, it is not the same directory as ours. */
@@ -219,7 +225,7 @@ public final class AttachClient {
         } catch (FileAlreadyExistsException e) {
             // Another tool is about to attach, or has left the file there.
         } catch (FileSystemException e) {
-            throw new IOException("its /tmp is not writable", e);
+            throw TemporaryFolderException.of(this, e);
         }
         try {
             Process kill = new ProcessBuilder("sh", "-c", "kill -QUIT " + pid)

@@ -4,7 +4,9 @@ package org.taskclock.monitor;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.List;
+import java.util.function.Predicate;
 
 /** A sequence of intervals of one JVM, live or recorded. Confined to one thread. */
 public interface IntervalSource extends Closeable {
@@ -28,6 +30,17 @@ public interface IntervalSource extends Closeable {
         return "Stacks are not recorded.";
     }
 
+    /**
+     * Profiles threads of the JVM with the best source that works. Unlike the other methods, this may run at the same
+     * time as another one.
+     *
+     * @param sleep waits for the given time, or returns false early if the profile should end now
+     */
+    default Profile profile(ProfileSelection selection, Duration duration, Predicate<Duration> sleep)
+            throws IOException {
+        throw new IOException("stacks are not recorded");
+    }
+
     /** Returns the JVMs to choose from, busiest first. */
     default List<Jvm> jvms() throws IOException {
         return List.of();
@@ -38,18 +51,13 @@ public interface IntervalSource extends Closeable {
         throw new IOException("process " + pid + ": a recording cannot switch to another process");
     }
 
-    /** Returns whether {@link #step} is supported. */
-    default boolean canStep() {
+    /** Returns whether the agent can probably be loaded into the JVM. May be called on any thread. */
+    default boolean canLoadAgent() {
         return false;
     }
 
-    /**
-     * Moves forward by {@code steps} intervals, or back if negative, but not beyond the first or last one. Returns the
-     * interval at the new position.
-     */
-    default Interval step(int steps) throws IOException {
-        throw new UnsupportedOperationException();
-    }
+    /** Reads the agent's report from the next interval on, because the agent was just loaded. */
+    default void agentLoaded() {}
 
     @Override
     default void close() throws IOException {}

@@ -56,8 +56,7 @@ final class JavaStatusTracker {
         if (history.wait == null || history.wait.state() == null) return;
         boolean blocked = history.wait.contended();
         history.blockedShare = average(history.blockedShare, blocked);
-        history.waitedShare = average(
-                history.waitedShare, !blocked && history.wait.state() != Thread.State.RUNNABLE);
+        history.waitedShare = average(history.waitedShare, !blocked && history.wait.state() != Thread.State.RUNNABLE);
     }
 
     private static double average(double before, boolean now) {

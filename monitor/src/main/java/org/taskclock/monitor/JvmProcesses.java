@@ -5,13 +5,13 @@ package org.taskclock.monitor;
 import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import org.taskclock.ProcStat;
 import org.taskclock.ProcessClock;
@@ -56,9 +56,11 @@ public final class JvmProcesses {
     /** No JVM has fewer threads. */
     private static final int MIN_THREADS = 4;
 
-    private static final String VERSION = "JAVA_VERSION=\"";
-
     private static final byte[] LIBJVM = "libjvm.so".getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] LIBTASKCLOCK = "/libtaskclock-".getBytes(StandardCharsets.US_ASCII);
+
+    /** The name of a thread that every HotSpot JVM has. */
+    private static final String VM_THREAD = "VM Thread";
 
     private JvmProcesses() {}
 
@@ -79,9 +81,24 @@ public final class JvmProcesses {
         return found;
     }
 
-    /** Returns the JVMs whose name contains {@code part}. */
+    /** Returns the JVMs whose name contains {@code part}, ignoring case. */
     public static List<Jvm> named(String part) {
-        return all().stream().filter(jvm -> jvm.name().contains(part)).toList();
+        return all().stream().filter(jvm -> contains(jvm.name(), part)).toList();
+    }
+
+    /**
+     * Returns the JVMs whose command line contains {@code part}, ignoring case. Omits other runs of the program that
+     * calls this, because their command lines contain the text that they look for.
+     */
+    public static List<Jvm> withCommand(String part) {
+        String self = nameOf(ProcessHandle.current().pid());
+        return all().stream()
+                .filter(jvm -> !jvm.name().equals(self) && contains(String.join(" ", commandOf(jvm.pid())), part))
+                .toList();
+    }
+
+    private static boolean contains(String text, String part) {
+        return text.toLowerCase(Locale.ROOT).contains(part.toLowerCase(Locale.ROOT));
     }
 
     /** Returns the JVM that uses the most CPU over a sample of {@code sampleMillis}, or null if there is none. */
@@ -112,8 +129,18 @@ public final class JvmProcesses {
             if (!isHidden(pid)) throw noProcess(pid);
             throw new MonitorException(MonitorException.Reason.NOT_PERMITTED, hiddenMessage(pid));
         }
-        if (!isJvm(pid))
-            throw new MonitorException(MonitorException.Reason.NOT_A_JVM, "process " + pid + " is not a JVM");
+        if (!isJvm(pid)) throw new MonitorException(MonitorException.Reason.NOT_A_JVM, notAJvmMessage(pid));
+    }
+
+    /** Returns the error message for a process that is not a JVM, and what that conclusion is based on. */
+    public static String notAJvmMessage(long pid) {
+        String conclusion = "process " + pid + " is not a JVM: ";
+        try {
+            hasLibjvm(pid);
+        } catch (IOException e) {
+            conclusion += "it has no thread named \"" + VM_THREAD + "\" (its memory maps cannot be read): ";
+        }
+        return conclusion + "taskclock list shows the running JVMs";
     }
 
     private static MonitorException noProcess(long pid) {
@@ -134,8 +161,9 @@ public final class JvmProcesses {
     }
 
     /**
-     * Returns whether a process is a JVM; false if it has ended. For another user's process, this is a guess based on
-     * names.
+     * Returns whether a process is a JVM; false if it has ended. If its memory maps cannot be read, as for another
+     * user's process, the names of its threads decide. Files in /tmp/hsperfdata_* do not count: a JVM that was killed
+     * leaves its file behind, and a JVM in a container that shares /tmp has another process id there.
      */
     public static boolean isJvm(long pid) {
         ProcStat stat = ProcStat.read("/proc/" + pid + "/stat");
@@ -146,29 +174,23 @@ public final class JvmProcesses {
             return hasLibjvm(pid);
         } catch (NoSuchFileException e) {
             return false;
-        } catch (AccessDeniedException e) {
-            // Another user's process: its maps cannot be read, but other files can.
-            return stat.name().equals("java") || launcherOf(pid).equals("java") || hasPerformanceData(pid);
         } catch (IOException e) {
-            return "Permission denied".equals(e.getMessage()) && stat.name().equals("java");
+            return hasVmThread(pid, threads);
         }
+    }
+
+    /** Returns whether one of a process's threads has the name that HotSpot gives its VM thread. */
+    private static boolean hasVmThread(long pid, String... tids) {
+        for (String tid : tids) {
+            ProcStat thread = ProcStat.read("/proc/" + pid + "/task/" + tid + "/stat");
+            if (thread != null && thread.name().equals(VM_THREAD)) return true;
+        }
+        return false;
     }
 
     /** Returns whether a process has mapped HotSpot's library. Throws if the caller may not read its maps. */
     public static boolean hasLibjvm(long pid) throws IOException {
         return ProcText.contains(Files.readAllBytes(Path.of("/proc/" + pid + "/maps")), LIBJVM);
-    }
-
-    private static String launcherOf(long pid) {
-        List<String> command = commandOf(pid);
-        return command.isEmpty() ? "" : fileName(command.get(0));
-    }
-
-    private static boolean hasPerformanceData(long pid) {
-        String[] folders = new File("/tmp").list((folder, name) -> name.startsWith("hsperfdata_"));
-        if (folders == null) return false;
-        for (String folder : folders) if (new File("/tmp/" + folder, Long.toString(pid)).exists()) return true;
-        return false;
     }
 
     /** Returns the main class or jar on the command line, or else the name of the executable. */
@@ -179,21 +201,19 @@ public final class JvmProcesses {
         return stat == null ? "?" : stat.name();
     }
 
-    /** Returns the JVM's feature version from the file "release" of its JDK; 0 if unknown. */
+    /** Returns the JVM's feature version; 0 if unknown. */
     static int featureOf(long pid) {
+        String version = JdkVersion.of(pid);
         try {
-            Path home = Files.readSymbolicLink(Path.of("/proc/" + pid + "/exe"))
-                    .getParent()
-                    .getParent();
-            for (String line : Files.readAllLines(Path.of("/proc/" + pid + "/root" + home, "release"))) {
-                if (line.startsWith(VERSION))
-                    return Runtime.Version.parse(line.substring(VERSION.length(), line.length() - 1))
-                            .feature();
-            }
-        } catch (IOException | RuntimeException e) {
+            return version == null ? 0 : Runtime.Version.parse(version).feature();
+        } catch (IllegalArgumentException e) {
             return 0;
         }
-        return 0;
+    }
+
+    /** Returns whether a process has mapped TaskClock's library, as the agent does. */
+    static boolean hasLibtaskclock(long pid) throws IOException {
+        return ProcText.contains(Files.readAllBytes(Path.of("/proc/" + pid + "/maps")), LIBTASKCLOCK);
     }
 
     /** Returns the program's name in a command, like {@link #nameOf}; empty if the command is empty. */
@@ -216,7 +236,8 @@ public final class JvmProcesses {
 
     private static List<String> commandOf(long pid) {
         try {
-            String text = Files.readString(Path.of("/proc/" + pid + "/cmdline"), StandardCharsets.ISO_8859_1);
+            // Not readString, which throws if the text is not valid UTF-8.
+            String text = new String(Files.readAllBytes(Path.of("/proc/" + pid + "/cmdline")), StandardCharsets.UTF_8);
             return text.isEmpty() ? List.of() : List.of(text.split("\0"));
         } catch (IOException e) {
             return List.of();
@@ -227,7 +248,8 @@ public final class JvmProcesses {
         return path.substring(path.lastIndexOf('/') + 1);
     }
 
-    private static String userOf(long pid) {
+    /** Returns the user that a process runs as; "?" if unknown. */
+    public static String userOf(long pid) {
         try {
             return Files.getOwner(Path.of("/proc/" + pid)).getName();
         } catch (IOException | UnsupportedOperationException e) {

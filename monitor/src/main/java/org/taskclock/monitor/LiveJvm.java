@@ -3,19 +3,15 @@
 package org.taskclock.monitor;
 
 import java.io.IOException;
-import java.util.ArrayList;
-import java.util.HashMap;
+import java.time.Duration;
 import java.util.List;
-import java.util.Map;
+import java.util.function.Predicate;
 
 /** The intervals of a running JVM. */
 public final class LiveJvm implements IntervalSource {
     private final Sampler sampler;
     private final boolean attach;
-
-    // As of the last call of jvms().
-    private final Map<Long, Long> cpuNanosByPid = new HashMap<>();
-    private long listedAt;
+    private final JvmLoads loads = new JvmLoads();
 
     private LiveJvm(Sampler sampler, boolean attach) throws MonitorException {
         this.sampler = sampler;
@@ -52,22 +48,32 @@ public final class LiveJvm implements IntervalSource {
     }
 
     @Override
+    public Profile profile(ProfileSelection selection, Duration duration, Predicate<Duration> sleep)
+            throws IOException {
+        if (!attach) throw new IOException("attaching is switched off (--no-attach)");
+        Profiler.Settings settings =
+                new Profiler.Settings(selection, ProfileSource.AUTO, null, duration, Profiler.DEFAULT_PERIOD.toNanos());
+        return Profiler.run(sampler.pid(), settings, sleep);
+    }
+
+    @Override
     public List<Jvm> jvms() {
-        long now = System.nanoTime();
-        List<Jvm> found = new ArrayList<>();
-        for (JvmProcesses.Jvm jvm : JvmProcesses.all()) {
-            Long before = cpuNanosByPid.put(jvm.pid(), jvm.cpuNanos());
-            double percent = before == null ? 0 : 100.0 * (jvm.cpuNanos() - before) / Math.max(1, now - listedAt);
-            found.add(new Jvm((int) jvm.pid(), jvm.name(), percent));
-        }
-        found.sort((a, b) -> Double.compare(b.cpuPercent(), a.cpuPercent()));
-        listedAt = now;
-        return found;
+        return loads.update(JvmProcesses.all());
     }
 
     @Override
     public IntervalSource open(int pid) throws MonitorException {
         return of(pid, attach);
+    }
+
+    @Override
+    public boolean canLoadAgent() {
+        return sampler.canAttach();
+    }
+
+    @Override
+    public void agentLoaded() {
+        sampler.agentLoaded();
     }
 
     @Override

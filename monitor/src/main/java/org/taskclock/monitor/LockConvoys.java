@@ -44,7 +44,9 @@ final class LockConvoys {
             if (!found.lockClass().equals(last.lockClass())) return false;
             // The garbage collector may have moved the lock.
             if (found.lockId().equals(last.lockId())) return true;
-            if (found.owner() != null && last.owner() != null && found.owner().tid() == last.owner().tid()) return true;
+            if (found.owner() != null
+                    && last.owner() != null
+                    && found.owner().tid() == last.owner().tid()) return true;
             return found.waiters().stream().anyMatch(waiter -> waitingSince.containsKey(waiter.tid()));
         }
 
@@ -58,8 +60,10 @@ final class LockConvoys {
             samples++;
             missed = 0;
             if (found.owner() != null) owners.merge(found.owner().name(), 1, Integer::sum);
-            LockGraph.Wait owner = found.owner() == null ? null : locks.of(found.owner().tid());
-            ownerState = owner == null || owner.state() == null ? "" : owner.state().name();
+            LockGraph.Wait owner =
+                    found.owner() == null ? null : locks.of(found.owner().tid());
+            ownerState =
+                    owner == null || owner.state() == null ? "" : owner.state().name();
         }
 
         String ownerState = "";
@@ -120,8 +124,8 @@ final class LockConvoys {
             long steady = convoy.waitingSince.values().stream()
                     .filter(since -> convoy.lastAt - since == longest)
                     .count();
-            evidence.add(steady + (steady == 1 ? " thread" : " threads") + " waited in each sample for "
-                    + seconds(longest));
+            evidence.add(
+                    steady + (steady == 1 ? " thread" : " threads") + " waited in each sample for " + seconds(longest));
         }
         addOwner(evidence, convoy);
         return new Diagnosis(KIND, last.owner() == null ? 0 : last.owner().tid(), text, evidence);
@@ -130,9 +134,10 @@ final class LockConvoys {
     private static void addOwner(List<String> evidence, Convoy convoy) {
         ThreadDump.Entry owner = convoy.last.owner();
         if (convoy.owners.isEmpty()) {
-            evidence.add("owner unknown: " + (convoy.last.lockClass().startsWith("java.util.concurrent.")
-                    ? "thread dumps do not contain the owners of java.util.concurrent locks"
-                    : "no thread held it when the samples were taken"));
+            evidence.add("owner unknown: "
+                    + (convoy.last.lockClass().startsWith("java.util.concurrent.")
+                            ? "thread dumps do not contain the owners of java.util.concurrent locks"
+                            : "no thread held it when the samples were taken"));
             return;
         }
         convoy.owners.forEach((name, held) ->
@@ -147,7 +152,8 @@ final class LockConvoys {
         StringBuilder names = new StringBuilder();
         for (ThreadDump.Entry thread : threads.subList(0, Math.min(MAX_NAMES, threads.size())))
             names.append(names.isEmpty() ? "\"" : ", \"").append(thread.name()).append('"');
-        if (threads.size() > MAX_NAMES) names.append(", and ").append(threads.size() - MAX_NAMES).append(" more");
+        if (threads.size() > MAX_NAMES)
+            names.append(", and ").append(threads.size() - MAX_NAMES).append(" more");
         return names.toString();
     }
 

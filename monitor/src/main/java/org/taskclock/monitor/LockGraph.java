@@ -56,7 +56,8 @@ final class LockGraph {
                 wait = parse(state, detail);
         }
         waits.put(entry.tid(), wait);
-        if (wait.contended) waiters.computeIfAbsent(wait.lockId, id -> new ArrayList<>()).add(entry);
+        if (wait.contended)
+            waiters.computeIfAbsent(wait.lockId, id -> new ArrayList<>()).add(entry);
         // In Object.wait, and while it waits to lock a monitor again, a thread does not own the monitor that its
         // outer frames locked.
         for (String id : held) if (!id.equals(wait.lockId)) owners.put(id, entry);
@@ -75,7 +76,7 @@ final class LockGraph {
         return c == '_' || Character.isLetter(c);
     }
 
-    /** Parses a line such as {@code parking to wait for  <0x000000071a2b3c4d> (a java.lang.Object)}. */
+    /** Parses a line such as {@code parking to wait for <0x000000071a2b3c4d> (a java.lang.Object)}. */
     private static Wait parse(Thread.State state, String detail) {
         String lockClass = lockClass(detail);
         if (lockClass.isEmpty()) return new Wait(state, "", NO_ID, false);
@@ -120,8 +121,8 @@ final class LockGraph {
     /** Returns the locks that threads wait for. */
     List<Contention> contentions() {
         List<Contention> all = new ArrayList<>();
-        waiters.forEach((id, threads) -> all.add(
-                new Contention(waits.get(threads.get(0).tid()).lockClass, id, threads, owners.get(id))));
+        waiters.forEach((id, threads) ->
+                all.add(new Contention(waits.get(threads.get(0).tid()).lockClass, id, threads, owners.get(id))));
         return all;
     }
 }

@@ -14,9 +14,10 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * A JVM's performance data file, /tmp/hsperfdata_USER/PID, which jstat also reads (src/hotspot/share/runtime/perfData.hpp
- * and perfMemory.hpp). The JVM keeps it in memory and updates it without being asked, so reading it does not affect the
- * JVM. The file is read rather than mapped: access to a mapped file fails if another process truncates it.
+ * A JVM's performance data file, /tmp/hsperfdata_USER/PID, which jstat also reads
+ * (src/hotspot/share/runtime/perfData.hpp and perfMemory.hpp). The JVM keeps it in memory and updates it without being
+ * asked, so reading it does not affect the JVM. The file is read rather than mapped: access to a mapped file fails if
+ * another process truncates it.
  */
 final class PerfData implements AutoCloseable {
     private static final int MAGIC = 0xcafec0c0;
@@ -74,7 +75,8 @@ final class PerfData implements AutoCloseable {
             data.clear();
             while (data.hasRemaining() && file.read(data, data.position()) > 0) {}
             data.flip();
-            if (data.limit() < PROLOGUE_BYTES || data.order(ByteOrder.BIG_ENDIAN).getInt(0) != MAGIC) return false;
+            if (data.limit() < PROLOGUE_BYTES
+                    || data.order(ByteOrder.BIG_ENDIAN).getInt(0) != MAGIC) return false;
             data.order(data.get(4) == 0 ? ByteOrder.BIG_ENDIAN : ByteOrder.LITTLE_ENDIAN);
             boolean accessible = data.get(7) != 0;
             if (!accessible) return false;

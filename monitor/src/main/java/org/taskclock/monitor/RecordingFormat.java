@@ -37,8 +37,8 @@ final class RecordingFormat {
 
     private static final Gson GSON = new GsonBuilder().disableHtmlEscaping().create();
     /** The elements of a row, in order. */
-    private static final List<String> ROW =
-            List.of("thread", "cpuNanos", "userNanos", "waitNanos", "voluntary", "involuntary", "state", "threads", "java");
+    private static final List<String> ROW = List.of(
+            "thread", "cpuNanos", "userNanos", "waitNanos", "voluntary", "involuntary", "state", "threads", "java");
 
     /** The constant part of a thread's usage. {@code occurrence} distinguishes otherwise identical threads. */
     private record Identity(

@@ -295,11 +295,21 @@ public final class Sampler implements AutoCloseable {
     }
 
     /**
-     * Sets whether {@link ThreadUsage#java} is needed in each interval. If so, thread dumps are taken for it, as often as
-     * their cost to the JVM allows. Otherwise, it is filled in only from dumps that are taken for other reasons.
+     * Sets whether {@link ThreadUsage#java} is needed in each interval. If so, thread dumps are taken for it, as often
+     * as their cost to the JVM allows. Otherwise, it is filled in only from dumps that are taken for other reasons.
      */
     public void watchJavaStatus(boolean on) {
         states.watch(on);
+    }
+
+    /** Returns whether attaching is allowed and worked the last time. May be called on any thread. */
+    boolean canAttach() {
+        return names.canAttach();
+    }
+
+    /** Reads the agent's report from the next interval on, because the agent was just loaded. */
+    void agentLoaded() {
+        agent.readSoon();
     }
 
     /** Returns the number of Thread.yield calls in the last interval; -1 if no agent counts them. */

@@ -152,7 +152,7 @@ final class TrackedThread {
         if (length <= 0) return null;
         ProcStat now = ProcStat.parse(text, length);
         state = now.state();
-        if (!now.name().equals(kernelName)) kernelName = now.name();
+        if (!now.name().equals(kernelName)) kernelName = ModifiedUtf8.threadName(now.name(), text, length);
         return now;
     }
 

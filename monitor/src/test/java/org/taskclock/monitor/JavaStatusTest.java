@@ -80,7 +80,8 @@ class JavaStatusTest {
                 Sampler sampler = Sampler.of(load.pid())) {
             Interval interval = await(sampler, i -> convoy(i) != null);
             assertThat(convoy(interval).text())
-                    .isEqualTo("4 threads wait for the same lock: java.util.concurrent.locks.ReentrantLock$NonfairSync");
+                    .isEqualTo(
+                            "4 threads wait for the same lock: java.util.concurrent.locks.ReentrantLock$NonfairSync");
             assertThat(convoy(interval).evidence())
                     .contains("owner unknown: thread dumps do not contain the owners of java.util.concurrent locks");
             JavaStatus waiter = java(interval, "lock-waiter-1");
@@ -98,7 +99,8 @@ class JavaStatusTest {
             sampler.next();
             for (int i = 0; i < 5; i++) {
                 Thread.sleep(1_000);
-                assertThat(sampler.next().diagnoses()).noneMatch(found -> found.kind().equals("lock-convoy"));
+                assertThat(sampler.next().diagnoses())
+                        .noneMatch(found -> found.kind().equals("lock-convoy"));
             }
         }
     }
@@ -118,7 +120,8 @@ class JavaStatusTest {
                     double expected = (now[0] - before[0]) * 1e9 / (now[1] - before[1]);
                     double found = java(interval, "allocator").allocatedBytes() * 1e9 / interval.intervalNanos();
                     assertThat(found).isCloseTo(expected, Offset.offset(expected / 4));
-                    assertThat(java(interval, "pool-7-thread-1").allocatedBytes()).isZero();
+                    assertThat(java(interval, "pool-7-thread-1").allocatedBytes())
+                            .isZero();
                 }
                 before = now;
             }
@@ -144,9 +147,8 @@ class JavaStatusTest {
             sampler.next();
             Thread.sleep(300);
             Interval interval = sampler.next();
-            assertThat(interval.threads())
-                    .isNotEmpty()
-                    .allSatisfy(thread -> assertThat(thread.java()).isEqualTo(JavaStatus.UNKNOWN));
+            assertThat(interval.threads()).isNotEmpty().allSatisfy(thread -> assertThat(thread.java())
+                    .isEqualTo(JavaStatus.UNKNOWN));
             assertThat(interval.totals().heap()).describedAs("read from a file").isNotNull();
         }
     }

@@ -15,9 +15,17 @@ class LockConvoysTest {
     private final StringBuilder dump = new StringBuilder();
 
     private void thread(String name, int tid, String state, String... details) {
-        dump.append('"').append(name).append("\" #").append(tid).append(" daemon prio=5 os_prio=0 cpu=1.2ms elapsed=3s")
-                .append(" allocated=10K defined_classes=1 tid=0x00007f7b nid=").append(tid).append(" waiting  [0x0]\n")
-                .append("   java.lang.Thread.State: ").append(state).append("\n\tat example.Shop.order(Shop.java:7)\n");
+        dump.append('"')
+                .append(name)
+                .append("\" #")
+                .append(tid)
+                .append(" daemon prio=5 os_prio=0 cpu=1.2ms elapsed=3s")
+                .append(" allocated=10K defined_classes=1 tid=0x00007f7b nid=")
+                .append(tid)
+                .append(" waiting  [0x0]\n")
+                .append("   java.lang.Thread.State: ")
+                .append(state)
+                .append("\n\tat example.Shop.order(Shop.java:7)\n");
         for (String detail : details) dump.append("\t- ").append(detail).append('\n');
         dump.append("\tat example.Shop.run(Shop.java:3)\n\n");
     }
@@ -43,14 +51,29 @@ class LockConvoysTest {
     void shouldFindLocksAndOwners() {
         thread("a", 1, "BLOCKED (on object monitor)", waiting("0x10"));
         thread("b", 2, "RUNNABLE", "locked <0x10> (a example.Cache)");
-        thread("c", 3, "WAITING (on object monitor)", "waiting on <0x20> (a java.lang.Object)",
+        thread(
+                "c",
+                3,
+                "WAITING (on object monitor)",
+                "waiting on <0x20> (a java.lang.Object)",
                 "locked <0x20> (a java.lang.Object)");
-        thread("d", 4, "BLOCKED (on object monitor)", "waiting to re-lock in wait() <0x30> (a java.lang.Class for example.Shop)",
+        thread(
+                "d",
+                4,
+                "BLOCKED (on object monitor)",
+                "waiting to re-lock in wait() <0x30> (a java.lang.Class for example.Shop)",
                 "locked <0x30> (a java.lang.Class for example.Shop)");
-        thread("e", 5, "WAITING (parking)",
+        thread(
+                "e",
+                5,
+                "WAITING (parking)",
                 "parking to wait for  <0x40> (a java.util.concurrent.locks.ReentrantLock$NonfairSync)");
-        thread("f", 6, "TIMED_WAITING (parking)", "parking to wait for  <0x50> (a"
-                + " java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject)");
+        thread(
+                "f",
+                6,
+                "TIMED_WAITING (parking)",
+                "parking to wait for  <0x50> (a"
+                        + " java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject)");
         thread("g", 7, "WAITING (on object monitor)", "waiting on <no object reference available>");
         LockGraph locks = locks();
         assertThat(locks.of(1)).isEqualTo(new LockGraph.Wait(Thread.State.BLOCKED, "example.Cache", "0x10", true));
@@ -62,7 +85,9 @@ class LockConvoysTest {
         assertThat(locks.ownerOf("0x30")).isNull();
         assertThat(locks.of(5).contended()).isTrue();
         assertThat(locks.of(6))
-                .matches(w -> w.state() == Thread.State.TIMED_WAITING && !w.contended() && w.lockId().equals("0x50"));
+                .matches(w -> w.state() == Thread.State.TIMED_WAITING
+                        && !w.contended()
+                        && w.lockId().equals("0x50"));
         assertThat(locks.of(7)).isEqualTo(new LockGraph.Wait(Thread.State.WAITING, "", "", false));
         assertThat(locks.of(8)).isNull();
     }
@@ -80,7 +105,9 @@ class LockConvoysTest {
     void shouldDiagnoseAConvoyWithOneOwner() {
         sample(10, "0x10", 1, 2, 3, 4);
         sample(11, "0x10", 1, 2, 3, 4, 5);
-        assertThat(convoys.diagnose()).describedAs("two samples may be a coincidence").isEmpty();
+        assertThat(convoys.diagnose())
+                .describedAs("two samples may be a coincidence")
+                .isEmpty();
         assertThat(convoys.isContended()).isTrue();
         sample(13, "0x99", 1, 2, 4, 5, 6, 7); // the garbage collector has moved the lock
         Diagnosis found = convoys.diagnose().get(0);
@@ -112,7 +139,8 @@ class LockConvoysTest {
     @Test
     void shouldNotDiagnoseFewWaitersOrDifferentLocks() {
         for (int second = 1; second < 6; second++) sample(second, "0x10", 1, 2, 3);
-        for (int second = 1; second < 6; second++) sample(second, "0x" + second, 10 * second, 10 * second + 1, 10 * second + 2, 10 * second + 3);
+        for (int second = 1; second < 6; second++)
+            sample(second, "0x" + second, 10 * second, 10 * second + 1, 10 * second + 2, 10 * second + 3);
         assertThat(convoys.diagnose()).isEmpty();
     }
 
@@ -120,7 +148,9 @@ class LockConvoysTest {
     void shouldForgetAConvoyThatHasDissolved() {
         for (int second = 1; second < 5; second++) sample(second, "0x10", 1, 2, 3, 4);
         sample(5, "0x10", 1);
-        assertThat(convoys.diagnose()).describedAs("the lock may have been free by chance").hasSize(1);
+        assertThat(convoys.diagnose())
+                .describedAs("the lock may have been free by chance")
+                .hasSize(1);
         sample(6, "0x10", 1);
         assertThat(convoys.diagnose()).isEmpty();
         assertThat(convoys.isContended()).isFalse();

@@ -72,7 +72,12 @@ class PerfDataTest {
 
     /** Writes the fixed part of an entry, and its name. */
     private static ByteBuffer entry(ByteBuffer file, String name, int vectorLength, char type) {
-        file.putInt(64).putInt(20).putInt(vectorLength).put((byte) type).put(new byte[3]).putInt(48);
+        file.putInt(64)
+                .putInt(20)
+                .putInt(vectorLength)
+                .put((byte) type)
+                .put(new byte[3])
+                .putInt(48);
         file.put(file.position(), name.getBytes(StandardCharsets.UTF_8));
         return file;
     }

@@ -44,19 +44,19 @@ class RecordingTest {
                 String name = names.get(tid % names.size()) + (tid % 3 == 0 ? tid : "");
                 ThreadUsage.Kind kind = KINDS.get(tid % KINDS.size());
                 threads.add(new ThreadUsage(
-                        4711,
-                        kind == ThreadUsage.Kind.VIRTUAL ? 0 : tid,
-                        tid + 10,
-                        name,
-                        tid % 5 == 0,
-                        kind,
-                        "pool",
-                        kind == ThreadUsage.Kind.VIRTUAL ? random.nextInt(100) : 1,
-                        busy ? random.nextInt(1_000_000) : 0,
-                        busy ? random.nextInt(500_000) : 0,
-                        tid % 7 == 0 ? -1 : 0,
-                        busy ? random.nextInt(100) : 0,
-                        -1,
+                                4711,
+                                kind == ThreadUsage.Kind.VIRTUAL ? 0 : tid,
+                                tid + 10,
+                                name,
+                                tid % 5 == 0,
+                                kind,
+                                "pool",
+                                kind == ThreadUsage.Kind.VIRTUAL ? random.nextInt(100) : 1,
+                                busy ? random.nextInt(1_000_000) : 0,
+                                busy ? random.nextInt(500_000) : 0,
+                                tid % 7 == 0 ? -1 : 0,
+                                busy ? random.nextInt(100) : 0,
+                                -1,
                                 busy ? 'R' : 'S')
                         .withJava(tid % 4 == 0 ? java(busy, i) : JavaStatus.UNKNOWN));
             }
@@ -81,7 +81,8 @@ class RecordingTest {
 
     private static JavaStatus java(boolean busy, int i) {
         return busy
-                ? new JavaStatus(Thread.State.BLOCKED, "Lock", "0x" + i, true, i, "owner \"" + i, i, 2L * i, 3L << i % 40)
+                ? new JavaStatus(
+                        Thread.State.BLOCKED, "Lock", "0x" + i, true, i, "owner \"" + i, i, 2L * i, 3L << i % 40)
                 : new JavaStatus(Thread.State.WAITING, "Object", "", false, 0, "", 0, 7, -1);
     }
 

@@ -302,12 +302,37 @@ class SamplerTest {
                 Sampler sampler = Sampler.of(load.pid())) {
             Diagnosis found = find(sampler, d -> d.kind().equals("yield-storm"));
             assertThat(found.text()).startsWith("virtual threads on");
+            assertThat(found.evidence())
+                    .contains("to count the yields by call site, run taskclock yields " + load.pid());
         }
         try (LoadJvm load = LoadJvm.start("virtual-hog");
                 Sampler sampler = Sampler.of(load.pid())) {
             assertThat(find(sampler, d -> d.kind().equals("carrier-monopolized"))
                             .text())
                     .contains("keeps its carrier");
+        }
+    }
+
+    /** Each of eight carriers uses little CPU time. */
+    @Test
+    void shouldDiagnoseVirtualThreadsThatYieldOnManyCarriers() throws Exception {
+        assumeThat(Runtime.version().feature())
+                .describedAs("virtual threads require JDK 21")
+                .isGreaterThanOrEqualTo(21);
+        String agent = "-javaagent:" + System.getProperty("agent.jar") + "=yield=";
+        String[] load = {"-Djdk.virtualThreadScheduler.parallelism=8", "virtual-yield-often=16"};
+        try (LoadJvm counted = LoadJvm.start(agent + "count", load[0], load[1]);
+                Sampler sampler = Sampler.of(counted.pid())) {
+            Diagnosis found = find(sampler, d -> d.text().contains("times per second"));
+            assertThat(found.kind()).isEqualTo("yield-storm");
+            assertThat(found.evidence())
+                    .anyMatch(e -> e.contains("LoadProgram.yieldOften"))
+                    .noneMatch(e -> e.contains("taskclock yields"));
+        }
+        try (LoadJvm notCounted = LoadJvm.start(agent + "pass", load[0], load[1]);
+                Sampler sampler = Sampler.of(notCounted.pid())) {
+            assertThat(find(sampler, d -> d.kind().equals("scheduling-heavy")).evidence())
+                    .contains("to count the yields by call site, run taskclock yields " + notCounted.pid());
         }
     }
 

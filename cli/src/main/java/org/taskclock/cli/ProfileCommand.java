@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.cli;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import org.taskclock.monitor.MonitorException;
+import org.taskclock.monitor.Profile;
+import org.taskclock.monitor.ProfileException;
+import org.taskclock.monitor.ProfileSelection;
+import org.taskclock.monitor.ProfileSource;
+import org.taskclock.monitor.Profiler;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+@Command(
+        name = "profile",
+        mixinStandardHelpOptions = true,
+        versionProvider = Main.Version.class,
+        description = {
+            "Show the methods in which threads of a running JVM spend their CPU time.",
+            "Samples stacks for some seconds with async-profiler if you have it, else with Flight Recorder, else with"
+                    + " thread dumps. Prints how much of the threads' CPU time the samples cover. Afterward, sampling has"
+                    + " stopped, and no files remain."
+        },
+        footer = {
+            "",
+            "Examples:",
+            "  taskclock profile 4711                              hot methods of all threads",
+            "  taskclock profile orders --thread orders-worker-1   hot methods of one thread",
+            "  taskclock profile 4711 --pool http --flame          flame graph of a pool",
+            "  taskclock profile 4711 --for 30s -o flame.html      flame graph for a browser",
+            "",
+            "Exit codes: 0 success, 1 failure, 2 usage error, 4 no such process (or it exited), 5 permission denied."
+        })
+final class ProfileCommand implements Callable<Integer> {
+    private static final Duration MIN_DURATION = Duration.ofMillis(100);
+    private static final Duration MAX_DURATION = Duration.ofHours(1);
+    private static final Duration MIN_PERIOD = Duration.ofMillis(1);
+    private static final Duration MAX_PERIOD = Duration.ofSeconds(1);
+
+    private static final class Threads {
+        @Option(
+                names = "--thread",
+                paramLabel = "NAME|TID",
+                description = "Profile only this thread: its name, part of its name, or its id in top.")
+        private String thread;
+
+        @Option(
+                names = "--pool",
+                paramLabel = "NAME",
+                description = "Profile only the threads of this pool: its name in top, part of it, or one of its"
+                        + " threads.")
+        private String pool;
+    }
+
+    @Spec
+    private CommandSpec spec;
+
+    @Mixin
+    private JvmOption jvm;
+
+    @Option(
+            names = "--for",
+            paramLabel = "TIME",
+            converter = UnitConverters.DurationConverter.class,
+            defaultValue = "10s",
+            description = "How long to sample (default: ${DEFAULT-VALUE}). Ctrl-C ends earlier.")
+    private Duration duration;
+
+    @ArgGroup
+    private Threads threads;
+
+    @Option(
+            names = "--source",
+            paramLabel = "SOURCE",
+            defaultValue = "auto",
+            description = "How to sample: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}, the best one that"
+                    + " works).")
+    private ProfileSource source;
+
+    @Option(
+            names = "--async-profiler",
+            paramLabel = "PATH",
+            description = "async-profiler's library, or the folder that contains it (default: ASPROF_LIB in the"
+                    + " environment, then the usual folders).")
+    private Path library;
+
+    @Option(
+            names = "--every",
+            paramLabel = "TIME",
+            converter = UnitConverters.DurationConverter.class,
+            defaultValue = "10ms",
+            description = "CPU time between two samples (default: ${DEFAULT-VALUE}). Thread dumps ignore it.")
+    private Duration period;
+
+    @Option(
+            names = "--limit",
+            paramLabel = "N",
+            defaultValue = "20",
+            description = "Show at most N methods (default: ${DEFAULT-VALUE}; 0 for all).")
+    private int limit;
+
+    @Option(names = "--flame", description = "Print a flame graph as text instead of the table.")
+    private boolean flame;
+
+    @Option(
+            names = {"-o", "--output"},
+            paramLabel = "FILE",
+            description = "Write a self-contained HTML page with a flame graph, or - for standard output.")
+    private Path output;
+
+    @Option(names = "--json", description = "Print one JSON object with all methods and stacks.")
+    private boolean json;
+
+    @Override
+    public Integer call() throws IOException {
+        check("--for", duration, MIN_DURATION, MAX_DURATION, "100ms to 1h");
+        check("--every", period, MIN_PERIOD, MAX_PERIOD, "1ms to 1s");
+        if (limit < 0) throw new ParameterException(spec.commandLine(), "--limit " + limit + ": must not be negative");
+        if (flame && json) throw new ParameterException(spec.commandLine(), "--flame and --json cannot be combined");
+        // From here on, Ctrl-C ends the profile and prints what was sampled.
+        TerminationSignal termination = new TerminationSignal();
+        try {
+            long pid = jvm.select();
+            Profiler.Settings settings =
+                    new Profiler.Settings(selection(), source, library, duration, period.toNanos());
+            return print(Profiler.run(pid, settings, termination::sleep));
+        } catch (CommandException e) {
+            return Main.fail(e.getMessage(), e.exitCode);
+        } catch (MonitorException e) {
+            return JvmSelector.fail(e);
+        } catch (ProfileException e) {
+            return Main.fail(e.getMessage(), Main.FAILED);
+        }
+    }
+
+    private void check(String option, Duration value, Duration min, Duration max, String range) {
+        if (value.compareTo(min) >= 0 && value.compareTo(max) <= 0) return;
+        throw new ParameterException(
+                spec.commandLine(), option + " " + UnitConverters.formatDuration(value) + ": must be from " + range);
+    }
+
+    private ProfileSelection selection() {
+        if (threads == null) return ProfileSelection.all();
+        return threads.thread != null ? ProfileSelection.thread(threads.thread) : ProfileSelection.pool(threads.pool);
+    }
+
+    private int print(Profile profile) throws IOException {
+        boolean toStandardOutput = output != null && output.toString().equals("-");
+        if (output != null) {
+            String page =
+                    ProfilePage.of(profile, spec.commandLine().getParseResult().originalArgs());
+            if (toStandardOutput) Main.printUtf8(page);
+            else ReportCommand.write(output, page);
+        }
+        if (toStandardOutput) return Main.OK;
+        if (json) Main.printUtf8(ProfileJson.of(profile));
+        else Main.print(ProfileText.of(profile, flame, limit, ProfileText.WIDTH));
+        if (output != null) System.err.println("taskclock: " + output + ": open it in a browser");
+        return Main.OK;
+    }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.cli;
+
+import com.google.gson.Gson;
+import com.google.gson.GsonBuilder;
+import java.util.List;
+import org.taskclock.monitor.Profile;
+
+/** Formats a profile as one JSON object, which docs/profile.md describes. */
+final class ProfileJson {
+    private static final Gson GSON = new GsonBuilder().disableHtmlEscaping().create();
+
+    private ProfileJson() {}
+
+    private record Method(String method, long selfNanos, long totalNanos, double selfPercent, double totalPercent) {}
+
+    private record Stack(List<String> frames, long samples, long cpuNanos) {}
+
+    private record Json(
+            long pid,
+            String name,
+            String threads,
+            String end,
+            long intervalNanos,
+            long cpuNanos,
+            long userNanos,
+            long systemNanos,
+            String source,
+            long periodNanos,
+            long samples,
+            long sampledNanos,
+            double coveredPercent,
+            List<String> notes,
+            List<Method> methods,
+            List<Stack> stacks) {}
+
+    static String of(Profile profile) {
+        List<Method> methods = profile.methods().stream()
+                .map(m -> new Method(
+                        m.name(),
+                        m.selfNanos(),
+                        m.totalNanos(),
+                        profile.percent(m.selfNanos()),
+                        profile.percent(m.totalNanos())))
+                .toList();
+        List<Stack> stacks = profile.stacks().stream()
+                .map(s -> new Stack(s.frames().stream().map(Profile::name).toList(), s.samples(), s.cpuNanos()))
+                .toList();
+        return GSON.toJson(new Json(
+                        profile.pid(),
+                        profile.program(),
+                        profile.threads(),
+                        profile.end().toString(),
+                        profile.intervalNanos(),
+                        profile.cpuNanos(),
+                        profile.userNanos(),
+                        profile.cpuNanos() - profile.userNanos(),
+                        profile.source(),
+                        profile.periodNanos(),
+                        profile.samples(),
+                        profile.sampledNanos(),
+                        profile.coveredPercent(),
+                        profile.notes(),
+                        methods,
+                        stacks))
+                + "\n";
+    }
+}

@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import java.io.BufferedReader;
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.StreamSupport;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.taskclock.monitor.AttachClient;
+
+/** {@code taskclock profile} on a JVM whose hot methods are known. */
+@Isolated("other tests would affect its measurements and leave files in the temporary directory")
+class ProfileCommandTest {
+    private static final long TIMEOUT_MILLIS = 20_000;
+
+    /** A thread that spends three quarters of its time in one method, a similar one, and a virtual thread if asked. */
+    static final class HotProgram {
+        static volatile long sink;
+
+        private HotProgram() {}
+
+        public static void main(String[] args) throws IOException, ReflectiveOperationException {
+            start("worker-1", HotProgram::work);
+            start("other-1", HotProgram::unrelated);
+            if (args.length > 0) {
+                Object builder = Thread.class.getMethod("ofVirtual").invoke(null);
+                Class.forName("java.lang.Thread$Builder")
+                        .getMethod("start", Runnable.class)
+                        .invoke(builder, (Runnable) HotProgram::workVirtually);
+            }
+            System.out.println("ready");
+            System.in.read(); // until killed
+        }
+
+        private static void start(String name, Runnable load) {
+            Thread thread = new Thread(load, name);
+            thread.setDaemon(true);
+            thread.start();
+        }
+
+        static void work() {
+            while (true) {
+                hot();
+                warm();
+            }
+        }
+
+        static void hot() {
+            spin(3_000);
+        }
+
+        static void warm() {
+            spin(1_000);
+        }
+
+        static void workVirtually() {
+            while (true) spin(10_000);
+        }
+
+        /** Uses a part of a processor. */
+        static void unrelated() {
+            try {
+                while (true) {
+                    spin(2_000);
+                    Thread.sleep(8);
+                }
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+
+        /** Does an amount of work, because the time that it takes depends on what else runs. */
+        private static void spin(int thousands) {
+            long sum = 0;
+            for (int i = 0; i < thousands; i++) for (int j = 0; j < 1_000; j++) sum += j ^ sum;
+            sink = sum;
+        }
+    }
+
+    /** A JVM with the program, and what it had left in the temporary directory before the test. */
+    private static final class Target implements AutoCloseable {
+        final Process process;
+        final BufferedReader out;
+        final String pid;
+
+        Target(String... arguments) throws IOException {
+            List<String> command = new ArrayList<>();
+            command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+            for (String argument : arguments) if (argument.startsWith("-")) command.add(argument);
+            command.addAll(List.of("-cp", classes(), HotProgram.class.getName()));
+            for (String argument : arguments) if (!argument.startsWith("-")) command.add(argument);
+            process = new ProcessBuilder(command).redirectErrorStream(true).start();
+            out = process.inputReader();
+            pid = Long.toString(process.pid());
+            assertThat(out.readLine()).isEqualTo("ready");
+        }
+
+        private static String classes() {
+            return HotProgram.class
+                    .getProtectionDomain()
+                    .getCodeSource()
+                    .getLocation()
+                    .getPath();
+        }
+
+        String execute(String... command) throws IOException {
+            return AttachClient.of(process.pid()).execute(TIMEOUT_MILLIS, command);
+        }
+
+        @Override
+        public void close() throws IOException {
+            process.toHandle().destroyForcibly(); // Process.destroyForcibly would close the output
+            assertThat(out.lines()).as("output of the program").isEmpty();
+        }
+    }
+
+    @TempDir
+    private static Path libraryFolder;
+
+    @BeforeAll
+    static void extractAsyncProfiler() throws IOException {
+        String name = "libasyncProfiler.so";
+        try (InputStream library = ProfileCommandTest.class.getResourceAsStream("/linux-x64/" + name)) {
+            Files.copy(library, libraryFolder.resolve(name), StandardCopyOption.REPLACE_EXISTING);
+        }
+    }
+
+    /** Returns the names of the target's files and folders in the temporary directory that profiles create. */
+    private static List<String> temporaryFiles(Target target) {
+        String[] files = new File("/tmp")
+                .list((folder, name) ->
+                        name.contains("taskclock_profile") || name.matches("\\d{4}(_\\d{2}){5}_" + target.pid));
+        return List.of(files);
+    }
+
+    private static CliResult profile(Target target, String source, String... options)
+            throws IOException, InterruptedException {
+        List<String> arguments = new ArrayList<>(List.of("profile", target.pid, "--source", source));
+        if (source.equals("async-profiler") || source.equals("auto"))
+            arguments.addAll(List.of("--async-profiler", libraryFolder.toString()));
+        arguments.addAll(List.of(options));
+        return CliResult.run(arguments.toArray(String[]::new));
+    }
+
+    private static JsonObject json(CliResult result) {
+        assertThat(result.exitCode()).as(result.err()).isEqualTo(Main.OK);
+        return JsonParser.parseString(result.out()).getAsJsonObject();
+    }
+
+    /** Returns a method's share of the samples, in percent. */
+    private static double total(JsonObject profile, String method) {
+        return StreamSupport.stream(profile.getAsJsonArray("methods").spliterator(), false)
+                .map(JsonElement::getAsJsonObject)
+                .filter(m -> m.get("method").getAsString().endsWith("HotProgram." + method))
+                .mapToDouble(m -> m.get("totalPercent").getAsDouble())
+                .sum();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"async-profiler", "jfr", "stacks"})
+    void shouldFindTheHotMethodOfAThread(String source) throws Exception {
+        try (Target target = new Target()) {
+            JsonObject profile = json(profile(target, source, "--thread", "worker-1", "--for", "4s", "--json"));
+            assertThat(total(profile, "work")).isBetween(98.0, 100.0);
+            // Thread dumps are few: 40 at most, which makes a standard deviation of 7 %.
+            assertThat(total(profile, "hot")).isBetween(source.equals("stacks") ? 45.0 : 60.0, 95.0);
+            assertThat(total(profile, "unrelated")).isZero();
+            String description = profile.get("source").getAsString();
+            switch (source) {
+                case "async-profiler" -> assertThat(description).isEqualTo("async-profiler (ctimer)");
+                case "jfr" -> {
+                    boolean cpuTime = Runtime.version().feature() >= 25;
+                    assertThat(description)
+                            .isEqualTo(cpuTime ? "JFR (jdk.CPUTimeSample)" : "JFR (jdk.ExecutionSample)");
+                    assertThat(target.execute("jcmd", "JFR.check")).contains("No available recordings");
+                }
+                default -> {
+                    assertThat(description).isEqualTo("thread dumps");
+                    assertThat(profile.get("notes").toString()).contains("safepoint bias");
+                }
+            }
+            double seconds = profile.get("intervalNanos").getAsLong() / 1e9;
+            assertThat(seconds).isBetween(3.9, 5.0);
+            long cpu = profile.get("cpuNanos").getAsLong();
+            assertThat(cpu)
+                    .isEqualTo(profile.get("userNanos").getAsLong()
+                            + profile.get("systemNanos").getAsLong());
+            assertThat(cpu / 1e9).isBetween(0.2 * seconds, seconds);
+            // The execution sampler also counts the time in which a thread waits for a processor.
+            assertThat(profile.get("coveredPercent").getAsDouble()).isBetween(50.0, 200.0);
+            assertThat(temporaryFiles(target)).isEmpty();
+        }
+    }
+
+    @Test
+    void shouldProfileAPoolAndAllThreads() throws Exception {
+        try (Target target = new Target()) {
+            JsonObject pool = json(profile(target, "auto", "--pool", "other", "--for", "2s", "--json"));
+            assertThat(pool.get("threads").getAsString()).isEqualTo("pool \"other-#\" (1 threads)");
+            assertThat(total(pool, "unrelated")).isGreaterThan(90);
+            JsonObject all = json(profile(target, "auto", "--for", "2s", "--json"));
+            assertThat(all.get("threads").getAsString()).isEqualTo("all threads");
+            assertThat(total(all, "unrelated")).isBetween(1.0, 50.0);
+            assertThat(total(all, "work")).isGreaterThan(40);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"async-profiler", "jfr", "stacks"})
+    void shouldReportVirtualThreadsOnTheirCarriers(String source) throws Exception {
+        assumeTrue(Runtime.version().feature() >= 21, "NOT RUN: this JDK has no virtual threads");
+        try (Target target = new Target("virtual")) {
+            JsonObject profile =
+                    json(profile(target, source, "--pool", "ForkJoinPool-#-worker-#", "--for", "3s", "--json"));
+            assertThat(profile.get("notes").toString()).contains("virtual threads are sampled on their carriers");
+            assertThat(profile.get("cpuNanos").getAsLong()).isGreaterThan(200_000_000);
+            assertThat(total(profile, "workVirtually")).isGreaterThan(90);
+        }
+    }
+
+    @Test
+    void shouldPrintATableAFlameGraphAndAPage(@TempDir Path directory) throws Exception {
+        try (Target target = new Target()) {
+            CliResult table = profile(target, "auto", "--thread", "worker-1", "--for", "1s", "--limit", "3");
+            assertThat(table.exitCode()).as(table.err()).isEqualTo(Main.OK);
+            assertThat(table.out())
+                    .startsWith("process " + target.pid + " ")
+                    .containsPattern("CPU [0-9.]+ % of a core: user [0-9.]+, system [0-9.]+\n")
+                    .containsPattern(
+                            "source: async-profiler \\(ctimer\\), [0-9]+ samples, one per 10 ms, which stand for"
+                                    + " [0-9.]+ % of this CPU time\n")
+                    .containsPattern("  self %  total %  method\n(.*\n){3}$");
+            Path page = directory.resolve("flame.html");
+            CliResult flame =
+                    profile(target, "auto", "--thread", "worker-1", "--for", "1s", "--flame", "-o", page.toString());
+            assertThat(flame.exitCode()).as(flame.err()).isEqualTo(Main.OK);
+            assertThat(flame.out())
+                    .containsPattern("100\\.0 +0\\.0  \\|{40,} all\n")
+                    .contains("- ", "HotProgram.hot");
+            assertThat(Files.readString(page)).contains("HotProgram.hot", "<iframe", "stand for");
+        }
+    }
+
+    @Test
+    void shouldRefuseWhileAsyncProfilerIsRunning() throws Exception {
+        String library = libraryFolder.resolve("libasyncProfiler.so").toString();
+        try (Target target = new Target()) {
+            Path file = libraryFolder.resolve("users");
+            target.execute("load", library, "true", "start,event=ctimer,file=" + file);
+            CliResult refused = profile(target, "auto", "--for", "1s");
+            assertThat(refused.exitCode()).isEqualTo(Main.FAILED);
+            assertThat(refused.err())
+                    .startsWith("taskclock: process " + target.pid + ": async-profiler is already profiling this JVM: ")
+                    .hasLineCount(1);
+            assertThat(refused.out()).isEmpty();
+            target.execute("load", library, "true", "status,file=" + file);
+            assertThat(file).content().contains("is running");
+            // The other sources do not disturb it.
+            assertThat(json(profile(target, "jfr", "--for", "1s", "--json"))
+                            .get("samples")
+                            .getAsLong())
+                    .isPositive();
+            target.execute("load", library, "true", "status,file=" + file);
+            assertThat(file).content().contains("is running");
+            target.execute("load", library, "true", "stop,file=" + file);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"async-profiler", "jfr"})
+    void shouldLeaveTheUsersRecordingAlone(String source) throws Exception {
+        try (Target target = new Target()) {
+            target.execute("jcmd", "JFR.start name=users");
+            List<String> files = temporaryFiles(target);
+            assertThat(json(profile(target, source, "--for", "1s", "--json"))
+                            .get("samples")
+                            .getAsLong())
+                    .isPositive();
+            assertThat(target.execute("jcmd", "JFR.check"))
+                    .contains("name=users")
+                    .doesNotContain("taskclock");
+            assertThat(temporaryFiles(target)).isEqualTo(files).hasSize(1);
+            Path recording = libraryFolder.resolve("users.jfr");
+            target.execute("jcmd", "JFR.stop name=users filename=" + recording);
+            assertThat(recording).isNotEmptyFile();
+            target.process.toHandle().destroy(); // so that the JVM removes its files
+            target.process.waitFor();
+        }
+    }
+
+    /** Starts a profile that only ends early, and waits until it samples. */
+    private static Process startLongProfile(Target target, Path errors) throws Exception {
+        Process profile = CliResult.builder("profile", target.pid, "--source", "jfr", "--for", "1h")
+                .redirectError(errors.toFile())
+                .start();
+        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(TIMEOUT_MILLIS);
+        while (!target.execute("jcmd", "JFR.check").contains("taskclock_profile")) {
+            assertThat(System.nanoTime()).isLessThan(deadline);
+            Thread.sleep(50);
+        }
+        return profile;
+    }
+
+    @Test
+    void shouldStopSamplingAndPrintTheResultOnCtrlC(@TempDir Path directory) throws Exception {
+        try (Target target = new Target()) {
+            Process profile = startLongProfile(target, directory.resolve("errors"));
+            new ProcessBuilder("kill", "-INT", Long.toString(profile.pid()))
+                    .start()
+                    .waitFor();
+            assertThat(CliResult.exitCode(profile)).isEqualTo(Main.OK);
+            assertThat(profile.inputReader().lines()).contains("  self %  total %  method");
+            assertThat(target.execute("jcmd", "JFR.check")).contains("No available recordings");
+            assertThat(temporaryFiles(target)).isEmpty();
+        }
+    }
+
+    @Test
+    void shouldEndWithTheJvm(@TempDir Path directory) throws Exception {
+        Path errors = directory.resolve("errors");
+        try (Target target = new Target()) {
+            Process profile = startLongProfile(target, errors);
+            target.process.toHandle().destroy();
+            assertThat(CliResult.exitCode(profile)).isEqualTo(Main.NO_PROCESS);
+            assertThat(errors)
+                    .content()
+                    .startsWith("taskclock: process " + target.pid + " has ")
+                    .hasLineCount(1);
+            assertThat(temporaryFiles(target)).isEmpty();
+        }
+    }
+
+    @Test
+    void shouldBeInHelpManPageAndCompletion() throws Exception {
+        assertThat(CliResult.run("--help").out()).contains("  profile  ");
+        assertThat(CliResult.run("profile", "--help").out())
+                .contains("auto, async-profiler, jfr, stacks", "--flame", "--every=TIME");
+        assertThat(CliResult.run("completion", "bash").out()).contains("\"async-profiler\" \"jfr\" \"stacks\"");
+        assertThat(Files.readString(Path.of(System.getProperty("cli.jar")).resolveSibling("taskclock.1")))
+                .contains(".SH taskclock profile", "\\-\\-async\\-profiler");
+    }
+
+    @Test
+    void shouldNameWhatIsWrong() throws Exception {
+        try (Target target = new Target("-XX:+DisableAttachMechanism")) {
+            CliResult refused = profile(target, "auto", "--for", "1s");
+            assertThat(refused.exitCode()).isEqualTo(Main.FAILED);
+            assertThat(refused.err())
+                    .contains("-XX:+DisableAttachMechanism forbids it")
+                    .hasLineCount(1);
+        }
+        try (Target target = new Target()) {
+            CliResult none = profile(target, "jfr", "--thread", "nobody", "--for", "1s");
+            assertThat(none.exitCode()).isEqualTo(Main.FAILED);
+            assertThat(none.err())
+                    .contains("no thread has \"nobody\" in its name")
+                    .hasLineCount(1);
+            CliResult jvm = profile(target, "jfr", "--thread", "VM Thread", "--for", "1s");
+            assertThat(jvm.err()).contains("only async-profiler samples others").hasLineCount(1);
+            CliResult missing = CliResult.run("profile", target.pid, "--async-profiler", "/nowhere", "--for", "1s");
+            assertThat(missing.exitCode()).isEqualTo(Main.FAILED);
+            assertThat(missing.err())
+                    .contains("--async-profiler /nowhere: there is no libasyncProfiler.so")
+                    .hasLineCount(1);
+        }
+        assertThat(CliResult.run("profile", "999999999").exitCode()).isEqualTo(Main.NO_PROCESS);
+        for (String wrong : List.of("--limit -1", "--for 2h", "--every 1us", "--flame --json", "--source perf")) {
+            CliResult usage = CliResult.run(("profile 1 " + wrong).split(" "));
+            assertThat(usage.exitCode()).as(wrong).isEqualTo(Main.USAGE);
+            assertThat(usage.err()).hasLineCount(1);
+        }
+    }
+
+    @Test
+    void shouldShowHotMethodsInTop() throws Exception {
+        try (Target target = new Target();
+                Tmux tmux = new Tmux(100, 30)) {
+            tmux.type("ASPROF_LIB=" + libraryFolder + " "
+                    + Path.of(System.getProperty("java.home"), "bin", "java") + " -jar " + System.getProperty("cli.jar")
+                    + " top " + target.pid);
+            tmux.await("worker-1\n");
+            tmux.press("/", "w", "o", "r", "k", "e", "r", "-", "1", "Enter", "m");
+            tmux.await("Profiling worker-1 for 5 s");
+            tmux.await("HotProgram.hot\n");
+            assertThat(tmux.screen()).contains("source: async-profiler (ctimer)", "self %  total %  method");
+            tmux.press("f");
+            tmux.await("|||| all\n");
+            tmux.press("Escape");
+            tmux.await("F1 Help");
+            tmux.press("m");
+            tmux.await("Profiling worker-1 for 5 s");
+            tmux.press("q"); // back to the table, which cancels the profile
+            tmux.press("q");
+            tmux.await("ready>");
+            Path status = libraryFolder.resolve("status");
+            String library = libraryFolder.resolve("libasyncProfiler.so").toString();
+            target.execute("load", library, "true", "status,file=" + status);
+            assertThat(status).content().contains("not active");
+        }
+    }
+}

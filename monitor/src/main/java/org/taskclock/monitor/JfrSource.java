@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.monitor;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * Samples with Flight Recorder, in a recording of its own: the CPU-time sampler of JDK 25 and later, or else the
+ * execution sampler. The latter also runs on JDK 25, because the former records nothing if the signal SIGPROF is taken.
+ */
+final class JfrSource implements StackSource {
+    /** The first start of Flight Recorder in a JVM loads and transforms classes. */
+    private static final long TIMEOUT_MILLIS = 30_000;
+
+    private static final int FIRST_WITH_CPU_TIME = 25;
+
+    /** The execution sampler accepts no shorter period. */
+    private static final long MIN_PERIOD_MILLIS = 10;
+
+    private final long pid;
+    private final AttachClient jvm;
+    private final boolean hasCpuTime;
+    private final long periodNanos;
+    private final long maxSeconds;
+    private final String name;
+    private final List<String> notes = new ArrayList<>();
+    private Set<String> repositories = Set.of();
+    private String description = "JFR";
+    private boolean running;
+
+    /** @param maxSeconds when the recording stops by itself if this process is killed */
+    JfrSource(long pid, AttachClient jvm, int feature, long periodNanos, long maxSeconds) {
+        this.pid = pid;
+        this.jvm = jvm;
+        hasCpuTime = feature >= FIRST_WITH_CPU_TIME;
+        this.periodNanos = periodNanos;
+        this.maxSeconds = maxSeconds;
+        name = "taskclock_profile_" + ProcessHandle.current().pid() + "_" + System.nanoTime();
+    }
+
+    @Override
+    public String description() {
+        return description;
+    }
+
+    @Override
+    public List<String> notes() {
+        return List.copyOf(notes);
+    }
+
+    @Override
+    public boolean samplesJvmThreads() {
+        return false;
+    }
+
+    private long executionPeriodMillis() {
+        return Math.max(MIN_PERIOD_MILLIS, periodNanos / 1_000_000);
+    }
+
+    @Override
+    public synchronized void start() throws IOException {
+        String command = "JFR.start name=" + name + " settings=none dumponexit=false duration=" + maxSeconds
+                + "s filename=/tmp/." + name + ".jfr +jdk.ExecutionSample#enabled=true +jdk.ExecutionSample#period="
+                + executionPeriodMillis() + "ms";
+        if (hasCpuTime) command += " +jdk.CPUTimeSample#enabled=true +jdk.CPUTimeSample#throttle=" + periodNanos + "ns";
+        repositories = repositories();
+        running = true;
+        String reply = jvm.execute(TIMEOUT_MILLIS, "jcmd", command);
+        if (reply.contains("Started recording")) return;
+        running = false;
+        throw new ProfileException("process " + pid + ": Flight Recorder did not start: "
+                + reply.lines().filter(line -> !line.isBlank()).findFirst().orElse("no reply"));
+    }
+
+    @Override
+    public synchronized List<Sample> stop() throws IOException {
+        if (!running) throw new ProfileException("process " + pid + ": the profile was interrupted");
+        running = false;
+        Path file = file();
+        try {
+            String reply = jvm.execute(TIMEOUT_MILLIS, "jcmd", "JFR.stop name=" + name);
+            if (!Files.exists(file)) {
+                throw new ProfileException("process " + pid + ": Flight Recorder did not write its recording: "
+                        + reply.lines()
+                                .filter(line -> !line.isBlank())
+                                .findFirst()
+                                .orElse("no reply"));
+            }
+            return read(file);
+        } finally {
+            Files.deleteIfExists(file);
+            deleteRepository();
+        }
+    }
+
+    private List<Sample> read(Path file) throws IOException {
+        if (hasCpuTime) {
+            List<Sample> samples = JfrSamples.read(file, true, periodNanos);
+            if (!samples.isEmpty()) {
+                description = "JFR (jdk.CPUTimeSample)";
+                return samples;
+            }
+            notes.add("jdk.CPUTimeSample recorded nothing, so this is jdk.ExecutionSample:"
+                    + " another profiler has taken the signal SIGPROF");
+        }
+        description = "JFR (jdk.ExecutionSample)";
+        notes.add("jdk.ExecutionSample samples by wall-clock time and only Java code, not native code or the kernel");
+        return JfrSamples.read(file, false, executionPeriodMillis() * 1_000_000);
+    }
+
+    @Override
+    public synchronized void abort() {
+        if (!running) return;
+        running = false;
+        try {
+            jvm.execute(TIMEOUT_MILLIS, "jcmd", "JFR.stop name=" + name);
+        } catch (IOException e) {
+            // The JVM has ended or hangs. Otherwise, the recording stops after its duration.
+        }
+        try {
+            Files.deleteIfExists(file());
+            deleteRepository();
+        } catch (IOException e) {
+            // A container's file system disappears with its processes.
+        }
+    }
+
+    /** Returns the file to which the JVM writes the recording, also if it stops by itself. */
+    private Path file() {
+        return jvm.tempDirectory().resolve("." + name + ".jfr");
+    }
+
+    /** Returns the folders in which the JVM keeps unfinished recordings. */
+    private Set<String> repositories() {
+        File[] found = jvm.tempDirectory()
+                .toFile()
+                .listFiles((folder, file) -> file.matches("\\d{4}(_\\d{2}){5}_\\d+(_\\d+)?"));
+        Set<String> names = new TreeSet<>();
+        if (found != null) for (File file : found) names.add(file.getName());
+        return names;
+    }
+
+    /** Deletes the folder that the JVM has created for this recording. It creates a new one for the next recording. */
+    private void deleteRepository() throws IOException {
+        for (String folder : repositories()) {
+            if (repositories.contains(folder)) continue;
+            String[] files = jvm.tempDirectory().resolve(folder).toFile().list();
+            if (files != null && files.length == 0 && folder.matches(".*_" + jvm.innerPid() + "(_\\d+)?"))
+                Files.deleteIfExists(jvm.tempDirectory().resolve(folder));
+        }
+    }
+}

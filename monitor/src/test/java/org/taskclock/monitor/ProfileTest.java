@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.monitor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Instant;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class ProfileTest {
+    private static final long MILLISECOND = 1_000_000;
+
+    private static Profile profile(List<StackSource.Sample> samples, long cpuNanos) {
+        return new Profile(
+                1,
+                "Main",
+                "all threads",
+                Instant.EPOCH,
+                1_000_000_000,
+                "test",
+                10 * MILLISECOND,
+                cpuNanos,
+                cpuNanos / 2,
+                Profile.merge(samples),
+                List.of());
+    }
+
+    @Test
+    void shouldReadTheStacksOfAsyncProfiler() {
+        String collapsed = """
+                [main tid=12];a.B.run_[j];a.B.hot_[i] 3
+                [a;b] tid=7] tid=13];a.B.run_[0] 2
+                [GC Thread#0 tid=14];thread_native_entry;G1::work 1
+                [idle tid=15] 4
+                not a stack
+                """;
+        List<StackSource.Sample> samples = AsyncProfilerSource.parse(collapsed, 10 * MILLISECOND);
+        assertThat(samples)
+                .extracting(StackSource.Sample::thread)
+                .containsExactly("main", "a;b] tid=7]", "GC Thread#0", "idle");
+        assertThat(samples.get(0))
+                .isEqualTo(new StackSource.Sample(
+                        "main", 12, 0, List.of("a.B.run_[j]", "a.B.hot_[i]"), 3, 30 * MILLISECOND));
+        assertThat(samples.get(3).frames()).isEmpty();
+    }
+
+    @Test
+    void shouldReadTheStacksOfAThreadDump() {
+        String entry = """
+                "main" #1 [12] prio=5 os_prio=0 cpu=12.34ms elapsed=1.00s tid=0x1 nid=12 runnable  [0x1]
+                   java.lang.Thread.State: RUNNABLE
+                \tat java.lang.Object.wait0(java.base@25/Native Method)
+                \t- locked <0x1> (a java.lang.Object)
+                \tat a.B$1.hot(B.java:7)
+                \tat a.B$$Lambda$14/0x0000000800c03000.run(Unknown Source)
+                \tat a.B$$Lambda/0x0000000800c03000.run(Unknown Source)
+                \tat java.lang.Thread.run(java.base@25/Thread.java:840)
+                """;
+        assertThat(ThreadDumpSource.frames(entry))
+                .containsExactly(
+                        "java.lang.Thread.run_[j]",
+                        "a.B$$Lambda.run_[j]",
+                        "a.B$$Lambda.run_[j]",
+                        "a.B$1.hot_[j]",
+                        "java.lang.Object.wait0_[j]");
+    }
+
+    @Test
+    void shouldAppendTheStackOfAVirtualThreadToThatOfItsCarrier() {
+        String entry = """
+                "ForkJoinPool-1-worker-1" #23 [7790] daemon prio=5 os_prio=0 cpu=2730.36ms elapsed=8.41s tid=0x1  [0x1]
+                   Carrying virtual thread #22
+                \tat jdk.internal.vm.Continuation.run(java.base@25.0.3/Continuation.java:254)
+                \tat java.util.concurrent.ForkJoinWorkerThread.run(java.base@25.0.3/ForkJoinWorkerThread.java:187)
+                   Mounted virtual thread #22
+                \tat a.B.hot(B.java:2)
+                \tat java.lang.VirtualThread.run(java.base@25.0.3/VirtualThread.java:460)
+                """;
+        assertThat(ThreadDumpSource.frames(entry))
+                .containsExactly(
+                        "java.util.concurrent.ForkJoinWorkerThread.run_[j]",
+                        "jdk.internal.vm.Continuation.run_[j]",
+                        "java.lang.VirtualThread.run_[j]",
+                        "a.B.hot_[j]");
+    }
+
+    @Test
+    void shouldAddUpMethods() {
+        List<StackSource.Sample> samples = List.of(
+                new StackSource.Sample("t", 1, 0, List.of("run_[j]", "hot_[j]"), 6, 60 * MILLISECOND),
+                new StackSource.Sample("u", 2, 0, List.of("run_[j]", "hot_[i]"), 1, 10 * MILLISECOND),
+                new StackSource.Sample("t", 1, 0, List.of("run_[j]", "again_[j]", "again_[j]"), 2, 20 * MILLISECOND),
+                new StackSource.Sample("t", 1, 0, List.of(), 1, 10 * MILLISECOND));
+        Profile profile = profile(samples, 125 * MILLISECOND);
+        assertThat(profile.methods())
+                .containsExactly(
+                        new Profile.Method("hot", 70 * MILLISECOND, 70 * MILLISECOND),
+                        new Profile.Method("again", 20 * MILLISECOND, 20 * MILLISECOND),
+                        new Profile.Method("[no stack]", 10 * MILLISECOND, 10 * MILLISECOND),
+                        new Profile.Method("run", 0, 90 * MILLISECOND));
+        assertThat(profile.samples()).isEqualTo(10);
+        assertThat(profile.coveredPercent()).isEqualTo(80);
+        assertThat(profile.collapsed()).startsWith("run_[j];hot_[j] 6\n");
+        assertThat(profile(List.of(), 0).coveredPercent()).isEqualTo(-1);
+    }
+
+    private static ThreadUsage thread(int tid, String name, ThreadUsage.Kind kind) {
+        return new ThreadUsage(
+                1, tid, tid, name, false, kind, ThreadNames.pool(name), 1, MILLISECOND, MILLISECOND, 0, 0, 0, 'R');
+    }
+
+    @Test
+    void shouldSelectThreads() throws ProfileException {
+        List<ThreadUsage> threads = List.of(
+                thread(11, "http-1", ThreadUsage.Kind.JAVA),
+                thread(12, "http-12", ThreadUsage.Kind.JAVA),
+                thread(13, "Loader", ThreadUsage.Kind.JAVA),
+                thread(14, "Lone-1", ThreadUsage.Kind.JAVA));
+        assertThat(ProfileSelection.thread("http-1").resolve(1, threads)).isEqualTo("thread \"http-1\" (11)");
+        assertThat(ProfileSelection.thread("12").resolve(1, threads)).isEqualTo("thread \"http-12\" (12)");
+        assertThat(ProfileSelection.thread("load").resolve(1, threads)).isEqualTo("thread \"Loader\" (13)");
+        for (String pool : List.of("http-#", "http-7", "HTTP"))
+            assertThat(ProfileSelection.pool(pool).resolve(1, threads)).isEqualTo("pool \"http-#\" (2 threads)");
+        assertThatThrownBy(() -> ProfileSelection.thread("http").resolve(1, threads))
+                .hasMessage("process 1: more than one thread has \"http\" in its name: give one of: http-1, http-12");
+        assertThatThrownBy(() -> ProfileSelection.pool("x").resolve(1, threads))
+                .hasMessageStartingWith("process 1: no pool has \"x\" in its name: ");
+        assertThatThrownBy(() -> ProfileSelection.carriers().resolve(1, threads))
+                .hasMessageContaining("no carrier threads");
+
+        ProfileSelection pool = ProfileSelection.pool("http-#");
+        pool.resolve(1, threads);
+        // A thread that started after the selection belongs to the pool, too.
+        assertThat(pool.includes(new StackSource.Sample("http-99", 99, 0, List.of(), 1, 1)))
+                .isTrue();
+        assertThat(pool.includes(new StackSource.Sample("Loader", 13, 0, List.of(), 1, 1)))
+                .isFalse();
+    }
+}
