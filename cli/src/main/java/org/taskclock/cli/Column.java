@@ -18,11 +18,15 @@ enum Column {
     WAIT("WAIT%", 5, 5),
     VOLUNTARY("VOL/s", 5, 7),
     INVOLUNTARY("INV/s", 5, 6),
+    ALLOCATION("ALLOC/s", 7, 13),
     TIME("TIME", 7, 10),
     WATCHED("+TIME", 7, 12),
     BAR("", 8, 9),
     RECENT("RECENT", 6, 8),
     RISE("RISE", 6, 2),
+    JAVA_STATE("JSTATE", 8, 11),
+    BLOCKED("~BLK%", 5, 12),
+    BLOCKED_BY("BLOCKED BY", 16, 11),
     KIND("KIND", 7, 12),
     JAVA_ID("JAVA", 6, 13),
     POOL("POOL", 24, 14),
@@ -40,6 +44,16 @@ enum Column {
         this.rank = rank;
     }
 
+    /** Returns whether this column shows {@link ThreadUsage#java}. */
+    boolean isJavaStatus() {
+        return this == ALLOCATION || this == JAVA_STATE || this == BLOCKED || this == BLOCKED_BY;
+    }
+
+    /** Returns whether cells are text that starts at the left. */
+    boolean isLeftAligned() {
+        return this == KIND || this == POOL || this == JAVA_STATE || this == BLOCKED_BY;
+    }
+
     boolean isSortable() {
         return this != BAR && this != RECENT;
     }
@@ -50,7 +64,7 @@ enum Column {
     }
 
     private boolean isText() {
-        return this == NAME || this == POOL || this == KIND;
+        return this == NAME || this == POOL || this == KIND || this == JAVA_STATE || this == BLOCKED_BY;
     }
 
     /** Returns the name for menus, messages and --sort. */
@@ -58,6 +72,8 @@ enum Column {
         return switch (this) {
             case JAVA_ID -> "java";
             case LIMIT -> "limit";
+            case JAVA_STATE -> "jstate";
+            case BLOCKED_BY -> "blocked-by";
             default -> name().toLowerCase(java.util.Locale.ROOT);
         };
     }
@@ -82,10 +98,13 @@ enum Column {
             case WAIT -> interval.percent(thread.waitNanos());
             case VOLUNTARY -> thread.voluntary() < 0 ? -1 : thread.voluntary() / intervalSeconds;
             case INVOLUNTARY -> thread.involuntary() < 0 ? -1 : thread.involuntary() / intervalSeconds;
+            case ALLOCATION ->
+                thread.java().allocatedBytes() < 0 ? -1 : thread.java().allocatedBytes() / intervalSeconds;
             case TIME -> seconds(thread.totalNanos());
             case WATCHED -> seconds(thread.watchedNanos());
+            case BLOCKED -> interval.percent(thread.java().blockedNanos());
             case RECENT, RISE -> Double.NaN; // History has them
-            case KIND, POOL, NAME -> 0;
+            case KIND, POOL, NAME, JAVA_STATE, BLOCKED_BY -> 0;
         };
     }
 
@@ -105,7 +124,11 @@ enum Column {
      */
     Comparator<TableModel.Row> order() {
         Comparator<TableModel.Row> order;
-        if (isText()) {
+        if (this == JAVA_STATE || this == BLOCKED_BY) {
+            order = Comparator.<TableModel.Row, Boolean>comparing(
+                            row -> !row.thread().java().contended())
+                    .thenComparing(row -> text(row.thread()), String.CASE_INSENSITIVE_ORDER);
+        } else if (isText()) {
             order = Comparator.comparing(row -> text(row.thread()), String.CASE_INSENSITIVE_ORDER);
         } else if (isAscending()) {
             order = Comparator.comparingDouble(row -> value(row.thread(), row.interval()));
@@ -119,6 +142,8 @@ enum Column {
         return switch (this) {
             case KIND -> thread.kind().name().toLowerCase(java.util.Locale.ROOT);
             case POOL -> thread.pool();
+            case JAVA_STATE -> JavaStatusText.state(thread.java());
+            case BLOCKED_BY -> JavaStatusText.blockedBy(thread.java());
             default -> thread.name();
         };
     }

@@ -7,6 +7,7 @@ import java.time.LocalDateTime;
 import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.List;
+import org.taskclock.monitor.HeapUsage;
 import org.taskclock.monitor.Interval;
 import org.taskclock.monitor.ProcessUsage;
 import org.taskclock.monitor.ThreadUsage;
@@ -23,7 +24,9 @@ final class HeaderRenderer {
     /** Returns the number of lines. */
     static int height(List<Interval> intervals) {
         if (intervals.size() > 1) return intervals.size() + 2;
-        return !intervals.isEmpty() && hasContainer(intervals.get(0)) ? 4 : 3;
+        if (intervals.isEmpty()) return 3;
+        Interval only = intervals.get(0);
+        return 3 + (hasContainer(only) ? 1 : 0) + (only.totals().heap() == null ? 0 : 1);
     }
 
     static List<StyledLine> draw(ViewState view, Styles styles, int width) {
@@ -38,6 +41,7 @@ final class HeaderRenderer {
         if (view.intervals.size() == 1) {
             lines.add(new StyledLine(styles).add(styles.head(), heading(view, first, width)));
             lines.add(process(first, styles, width));
+            if (first.totals().heap() != null) lines.add(heap(first, styles, width));
             if (hasContainer(first)) lines.add(container(first, styles, width));
         } else {
             String head = time(first.end(), view.isRecording) + "  " + CellFormat.number(first.intervalNanos() / 1e9)
@@ -113,6 +117,11 @@ final class HeaderRenderer {
         double throttled = interval.percent(totals.throttledNanos());
         if (throttled > 0) label += "  throttled " + CellFormat.number(throttled) + " %";
         return line(styles, label, width, cpu, 0, limit);
+    }
+
+    private static StyledLine heap(Interval interval, Styles styles, int width) {
+        HeapUsage heap = interval.totals().heap();
+        return new StyledLine(styles).add(CellFormat.truncate("heap      " + HeapText.format(interval, heap), width));
     }
 
     private static StyledLine machine(Interval interval, Styles styles, int width) {

@@ -118,11 +118,7 @@ final class History {
         diagnoses = current;
         Interval first = intervals.get(0);
         return new IntervalSummary(
-                first.end().toEpochMilli(),
-                first.intervalNanos() / 1e9f,
-                (float) percent,
-                List.copyOf(kinds),
-                begins);
+                first.end().toEpochMilli(), first.intervalNanos() / 1e9f, (float) percent, List.copyOf(kinds), begins);
     }
 
     /** Returns the number of threads whose figures are kept. */
@@ -153,8 +149,7 @@ final class History {
         }
         boolean hasThreads = row.members().stream().anyMatch(member -> !isVirtual(member));
         // The carriers' time includes that of the virtual threads.
-        for (TableModel.Row member : row.members())
-            if (!(hasThreads && isVirtual(member))) add(member.key(), percents);
+        for (TableModel.Row member : row.members()) if (!(hasThreads && isVirtual(member))) add(member.key(), percents);
         return percents;
     }
 
@@ -165,7 +160,8 @@ final class History {
     private void add(String key, double[] percents) {
         Track track = tracks.get(key);
         if (track == null) return;
-        for (int i = 0; i < percents.length; i++) percents[i] += track.percent(Math.max(0, count - percents.length + i));
+        for (int i = 0; i < percents.length; i++)
+            percents[i] += track.percent(Math.max(0, count - percents.length + i));
     }
 
     /**

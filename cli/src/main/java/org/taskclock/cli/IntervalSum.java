@@ -114,7 +114,8 @@ final class IntervalSum {
                 sum(before.machineNanos(), usage.machineNanos()),
                 usage.processors(),
                 sum(before.ownNanos(), usage.ownNanos()),
-                sum(before.machineUserNanos(), usage.machineUserNanos()));
+                sum(before.machineUserNanos(), usage.machineUserNanos()),
+                null);
     }
 
     private static long sum(long before, long nanos) {

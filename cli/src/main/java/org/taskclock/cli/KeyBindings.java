@@ -59,6 +59,10 @@ final class KeyBindings {
             VOL/s  voluntary context switches: the thread blocked
             INV/s  involuntary context switches: time slice used up, preempted or yielded
             TIME   CPU time since the thread started; +TIME: since watching began
+            ALLOC/s     bytes allocated per second (from rounded totals)
+            JSTATE      Java state: BLOCKED waits for a monitor; TIMED is TIMED_WAITING
+            ~BLK%       estimated time waiting for locks
+            BLOCKED BY  owner of the lock that the thread waits for, or the lock
             S      R running, S sleeping, D in the kernel (uninterruptible), T stopped
             RECENT CPU in the last intervals, newest at the right
             RISE   CPU% minus the median of the previous intervals (up to 59)

@@ -40,7 +40,7 @@ final class OutputOptions {
 
     @Option(
             names = {"-a", "--all"},
-            description = "Include idle threads.")
+            description = "Include idle threads. Threads that wait for a lock are always included.")
     private boolean includeIdle;
 
     @Option(
@@ -65,6 +65,11 @@ final class OutputOptions {
     /** Returns whether the terminal UI may be used. */
     boolean isForTerminal() {
         return !batch && isText();
+    }
+
+    /** Returns whether the output contains Java states, locks, and allocation. */
+    boolean showsJavaStatus() {
+        return json || csv;
     }
 
     boolean isColored() {
@@ -122,7 +127,8 @@ final class OutputOptions {
         int maxRows = limit != null ? limit : json || csv ? 0 : DEFAULT_LIMIT;
         return intervals.stream()
                 .flatMap(interval -> interval.threads().stream())
-                .filter(thread -> includeIdle || thread.cpuNanos() > 0)
+                .filter(thread ->
+                        includeIdle || thread.cpuNanos() > 0 || thread.java().contended())
                 .filter(thread -> namePattern == null
                         || namePattern.matcher(thread.name()).find())
                 .sorted(order)

@@ -98,8 +98,8 @@ final class ReplayControl {
         target = number;
         queries.submit(
                 () -> {
-                    Interval interval =
-                            recording.step(number < 0 ? 1 : number - recording.position().number());
+                    Interval interval = recording.step(
+                            number < 0 ? 1 : number - recording.position().number());
                     List<Interval> previous = recording.previous(History.INTERVALS - 1);
                     Recording.Position position = recording.position();
                     return () -> {

@@ -10,7 +10,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import org.taskclock.monitor.HeapUsage;
 import org.taskclock.monitor.Interval;
+import org.taskclock.monitor.JavaStatus;
 import org.taskclock.monitor.ThreadUsage;
 
 /**
@@ -48,10 +50,25 @@ final class RowFormat {
             "systemNanos",
             "waitNanos",
             "totalNanos",
-            "watchedNanos");
+            "watchedNanos",
+            "javaState",
+            "lockClass",
+            "lockId",
+            "blockedByTid",
+            "blockedBy",
+            "blockedNanosEstimate",
+            "waitedNanosEstimate",
+            "allocatedBytes",
+            "heapUsedBytes",
+            "heapCommittedBytes",
+            "heapMaxBytes",
+            "gcPauses",
+            "gcPauseNanos");
 
     /** The states of /proc/PID/stat. Groups have none. */
     private static final String STATES = "RSDTtZXIWKP";
+
+    private static final HeapUsage UNKNOWN_HEAP = new HeapUsage(-1, -1, -1, -1, -1);
 
     private RowFormat() {}
 
@@ -100,6 +117,10 @@ final class RowFormat {
     }
 
     private static List<Object> values(Interval interval, ThreadUsage thread) {
+        JavaStatus java = thread.java();
+        HeapUsage heap = interval.totals().heap() == null
+                ? UNKNOWN_HEAP
+                : interval.totals().heap();
         return Arrays.asList(
                 interval.end().toString(),
                 thread.pid(),
@@ -124,11 +145,28 @@ final class RowFormat {
                 known(thread.systemNanos()),
                 known(thread.waitNanos()),
                 known(thread.totalNanos()),
-                known(thread.watchedNanos()));
+                known(thread.watchedNanos()),
+                known(java.stateName()),
+                known(java.lockClass()),
+                known(java.lockId()),
+                java.ownerTid() == 0 ? null : java.ownerTid(),
+                known(java.owner()),
+                known(java.blockedNanos()),
+                known(java.waitedNanos()),
+                known(java.allocatedBytes()),
+                known(heap.usedBytes()),
+                known(heap.committedBytes()),
+                known(heap.maxBytes()),
+                known(heap.gcPauses()),
+                known(heap.gcPauseNanos()));
     }
 
     private static Long known(long value) {
         return value < 0 ? null : value;
+    }
+
+    private static String known(String text) {
+        return text.isEmpty() ? null : text;
     }
 
     private static Double percent(Interval interval, long nanos) {

@@ -55,7 +55,8 @@ final class ScreenRenderer {
         if (view.agentOffer.height() > 0) top.add(new StyledLine(styles).add(styles.title(), view.agentOffer.line()));
         for (int i = 0; i < header - 1; i++) add(top.get(i));
         int timeline = Timeline.height(view, height);
-        if (timeline > 0) Timeline.draw(view, styles, width).subList(0, timeline).forEach(this::add);
+        if (timeline > 0)
+            Timeline.draw(view, styles, width).subList(0, timeline).forEach(this::add);
         if (header > 0) add(diagnosis());
         int page = pageHeight(view, height);
         switch (view.page) {
@@ -94,9 +95,7 @@ final class ScreenRenderer {
 
     /** Returns the number of lines above the page. */
     static int pageTop(ViewState view, int height) {
-        return headerHeight(view, height)
-                + Timeline.height(view, height)
-                + (view.page == ViewState.Page.TABLE ? 1 : 0);
+        return headerHeight(view, height) + Timeline.height(view, height) + (view.page == ViewState.Page.TABLE ? 1 : 0);
     }
 
     static Column columnAt(ViewState view, int width, int x) {
@@ -206,6 +205,9 @@ final class ScreenRenderer {
                 + ": "
                 + CellFormat.number(percent)
                 + " % in the last interval");
+        for (String line :
+                JavaStatusText.details(thread.java(), view.intervals.isEmpty() ? null : view.intervals.get(0)))
+            wrap(text, "", line);
         text.add("");
         if (view.stacks.isEmpty()) text.add("...");
         view.stacks.lines().forEach(line -> text.add(CellFormat.sanitize(line.replace("\t", "    "))));

@@ -11,6 +11,7 @@ import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
 import org.taskclock.monitor.Interval;
+import org.taskclock.monitor.JavaStatus;
 import org.taskclock.monitor.ThreadUsage;
 
 /** The rows of the table: the threads of all intervals, filtered, sorted, and optionally grouped by pool. */
@@ -145,7 +146,9 @@ final class TableModel {
                 involuntary,
                 state,
                 total,
-                watched);
+                watched,
+                JavaStatus.ofPool(
+                        counted.stream().map(row -> row.thread().java()).toList()));
         return new Row(key, first.interval(), sum, List.copyOf(members), false);
     }
 

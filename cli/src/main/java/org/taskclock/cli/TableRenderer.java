@@ -58,6 +58,7 @@ final class TableRenderer {
             columns.add(column);
         }
         columns.sort(Comparator.comparing(order::indexOf));
+        view.showsJavaStatus = columns.stream().anyMatch(Column::isJavaStatus) || view.sort.isJavaStatus();
         // The bar gets the space that names do not need.
         int extra = Math.max(0, Math.min(left - VERY_LONG_NAME, MAX_BAR - Column.BAR.width));
         boolean hasBar = columns.contains(Column.BAR);
@@ -103,7 +104,7 @@ final class TableRenderer {
         StyledLine line = new StyledLine(styles);
         for (Column column : columns) {
             boolean sorted = column == view.sort;
-            if (column == Column.POOL || column == Column.KIND) {
+            if (column.isLeftAligned()) {
                 String title = column.title + (sorted ? arrow() : "");
                 line.add(style(column), CellFormat.padRight(title, width(column)))
                         .add(styles.titles(), " ");
@@ -165,13 +166,15 @@ final class TableRenderer {
         return switch (column) {
             case PID, TID, JAVA_ID -> CellFormat.padLeft(value > 0 ? Long.toString((long) value) : "", column.width);
             case STATE -> String.valueOf(thread.state() > ' ' && thread.state() < 0x7f ? thread.state() : '?');
+            case ALLOCATION -> CellFormat.padLeft(HeapText.bytes(Math.round(value)), column.width);
             case TIME, WATCHED -> CellFormat.padLeft(CellFormat.time(value), column.width);
             case BAR ->
                 // Without styles, because the row is selected.
                 bar(new StyledLine(styles), row).toAttributed(barWidth).toString();
             case RECENT -> Sparkline.of(view.history.percents(row, recentWidth), view.unicode);
             case RISE -> CellFormat.padLeft(CellFormat.signed(view.history.rise(row)), column.width);
-            case KIND, POOL -> CellFormat.padRight(CellFormat.sanitize(column.text(thread)), column.width);
+            case KIND, POOL, JAVA_STATE, BLOCKED_BY ->
+                CellFormat.padRight(CellFormat.sanitize(column.text(thread)), column.width);
             default -> CellFormat.padLeft(CellFormat.number(value), column.width);
         };
     }

@@ -185,12 +185,14 @@ final class TerminalUi {
         List<IntervalSource> current = sources;
         ThreadUsage thread = view.page == ViewState.Page.STACKS ? view.stackThread : null;
         IntervalSource source = thread == null ? null : findSource(thread.pid());
+        boolean watchesJava = view.showsJavaStatus || thread != null;
         requestSample(() -> {
             List<Interval> intervals = new ArrayList<>();
             List<IntervalSource> remaining = new ArrayList<>(current);
             String error = "";
             for (IntervalSource each : current) {
                 try {
+                    each.watchJavaStatus(watchesJava);
                     intervals.add(each.next());
                 } catch (IOException e) {
                     remaining.remove(each);

@@ -27,7 +27,8 @@ final class Timeline {
     private static final int LABEL_WIDTH = 10;
     private static final int MAXIMUM_WIDTH = 13;
 
-    private static final DateTimeFormatter DATE_AND_TIME = DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ss", Locale.ROOT);
+    private static final DateTimeFormatter DATE_AND_TIME =
+            DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ss", Locale.ROOT);
     private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT);
 
     private final ViewState view;
@@ -152,7 +153,8 @@ final class Timeline {
     }
 
     private StyledLine marks() {
-        StyledLine line = new StyledLine(styles).add(styles.faint(), CellFormat.padRight(time(startMillis), LABEL_WIDTH));
+        StyledLine line =
+                new StyledLine(styles).add(styles.faint(), CellFormat.padRight(time(startMillis), LABEL_WIDTH));
         for (int i = 0; i < columns; i++) {
             String mark = kinds[i] != null ? letter(kinds[i]) : i == current ? "^" : " ";
             if (i == current) line.add(styles.selected(), mark);

@@ -68,6 +68,8 @@ final class TopCommand implements Callable<Integer> {
         involuntary,
         time,
         watched,
+        allocation,
+        blocked,
         tid,
         name,
         pool;
@@ -87,6 +89,14 @@ final class TopCommand implements Callable<Integer> {
                 case time -> Comparator.comparingLong(ThreadUsage::totalNanos).reversed();
                 case watched ->
                     Comparator.comparingLong(ThreadUsage::watchedNanos).reversed();
+                case allocation ->
+                    Comparator.comparingLong(
+                                    (ThreadUsage thread) -> thread.java().allocatedBytes())
+                            .reversed();
+                case blocked ->
+                    Comparator.comparingLong(
+                                    (ThreadUsage thread) -> thread.java().blockedNanos())
+                            .reversed();
                 case tid -> Comparator.comparingInt(ThreadUsage::tid);
                 case name -> Comparator.comparing(ThreadUsage::name);
                 case pool -> Comparator.comparing(ThreadUsage::pool).thenComparing(ThreadUsage::name);
@@ -165,7 +175,11 @@ final class TopCommand implements Callable<Integer> {
                 System.err.println("taskclock: watching a demo program, process " + child.pid());
             }
             if (pids.isEmpty()) pids.add(JvmSelector.busiest());
-            for (long pid : pids) sources.add(LiveJvm.of(pid, !noAttach));
+            for (long pid : pids) {
+                LiveJvm source = LiveJvm.of(pid, !noAttach);
+                sources.add(source);
+                source.watchJavaStatus(output.showsJavaStatus());
+            }
             if (useTerminal) {
                 TerminalUi.Outcome outcome = show(sources);
                 if (outcome.terminalUsed()) return outcome.exitCode();

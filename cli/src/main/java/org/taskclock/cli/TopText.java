@@ -162,6 +162,7 @@ final class TopText {
                     split));
         }
         line(text, "", summary.toString());
+        if (totals.heap() != null) line(text, "", "heap " + HeapText.format(interval, totals.heap()));
     }
 
     private void thread(StringBuilder text, Interval interval, ThreadUsage thread, boolean several) {

@@ -48,7 +48,7 @@ final class ViewState {
      * these.
      */
     private static final List<String> BY_SEVERITY =
-            List.of("yield-storm", "carrier-monopolized", "throttled", "gc", "jit");
+            List.of("yield-storm", "carrier-monopolized", "lock-convoy", "throttled", "gc", "jit");
 
     static final double MIN_INTERVAL_SECONDS = 0.1;
     static final double MAX_INTERVAL_SECONDS = 3600;
@@ -103,13 +103,16 @@ final class ViewState {
     Recording.Position position;
     /** The summaries of the intervals of the recording, as far as they have been read. */
     final List<IntervalSummary> outline = new ArrayList<>();
+
     List<TableModel.Row> rows = List.of();
     List<Jvm> jvms = List.of();
     ThreadUsage stackThread;
+    /** Whether the screen shows Java states, locks, or allocation. */
+    boolean showsJavaStatus;
+
     String stacks = "";
     /** The profile that is shown or running; null if there was none. */
     ProfileView profile;
-
 
     /** A message in the footer until the next key press, or permanently once the source has ended. */
     String message = "";
@@ -145,7 +148,10 @@ final class ViewState {
     }
 
     boolean isVisible(ThreadUsage thread) {
-        if (hideIdle && thread.cpuNanos() <= 0 && thread.waitNanos() <= 0) return false;
+        boolean idle = thread.cpuNanos() <= 0
+                && thread.waitNanos() <= 0
+                && !thread.java().contended();
+        if (hideIdle && idle) return false;
         if (hideJvm) {
             switch (thread.kind()) {
                 case GC, JIT, VM, NATIVE -> {

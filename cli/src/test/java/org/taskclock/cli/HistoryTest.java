@@ -69,7 +69,10 @@ class HistoryTest {
     }
 
     private String line(String start, int width) {
-        return screen(width).stream().filter(line -> line.startsWith(start)).findFirst().orElseThrow();
+        return screen(width).stream()
+                .filter(line -> line.startsWith(start))
+                .findFirst()
+                .orElseThrow();
     }
 
     @Test
@@ -106,9 +109,7 @@ class HistoryTest {
         for (int i = 0; i < 20; i++) accept(Map.of(1, 90, 2, 10 + i % 3, 3, 40));
         accept(Map.of(1, 91, 2, 60, 3, 12, 4, 25)); // worker-4 has just started
         KeyBindings.handle(view, "R", HEIGHT);
-        assertThat(view.rows)
-                .extracting(row -> row.thread().tid())
-                .containsExactly(2, 4, 1, 3);
+        assertThat(view.rows).extracting(row -> row.thread().tid()).containsExactly(2, 4, 1, 3);
         assertThat(view.selected).isZero();
         assertThat(view.rows).extracting(view.history::rise).containsExactly(49.0, 25.0, 1.0, -28.0);
         List<String> screen = screen(80);
@@ -156,8 +157,10 @@ class HistoryTest {
 
     @Test
     void shouldScaleSparklines() {
-        assertThat(Sparkline.of(new double[] {Double.NaN, 0, 0.01, 50, 100}, true)).isEqualTo("  \u2581\u2584\u2588");
-        assertThat(Sparkline.of(new double[] {Double.NaN, 0, 0.01, 50, 100}, false)).isEqualTo("  .=@");
+        assertThat(Sparkline.of(new double[] {Double.NaN, 0, 0.01, 50, 100}, true))
+                .isEqualTo("  \u2581\u2584\u2588");
+        assertThat(Sparkline.of(new double[] {Double.NaN, 0, 0.01, 50, 100}, false))
+                .isEqualTo("  .=@");
         // Noise below 10 % of a core is not scaled up.
         assertThat(Sparkline.of(new double[] {1, 5}, true)).isEqualTo("\u2581\u2584");
         // Groups of threads use more than one core.
@@ -167,7 +170,10 @@ class HistoryTest {
     @Test
     void shouldDrawTheRecentCpuOfEachThread() {
         for (int percent : new int[] {0, 25, 50, 75, 100, 0, 100}) accept(Map.of(1, percent, 2, 10));
-        String line = screen(80).stream().filter(l -> l.contains("worker-1")).findFirst().orElseThrow();
+        String line = screen(80).stream()
+                .filter(l -> l.contains("worker-1"))
+                .findFirst()
+                .orElseThrow();
         assertThat(line).contains("\u2582\u2584\u2586\u2588 \u2588 worker-1");
         view.unicode = false;
         assertThat(String.join("\n", screen(200))).contains(" :=*@ @ ").matches("(?s)[\\n -~]*");
@@ -179,7 +185,9 @@ class HistoryTest {
         accept(Map.of(1, 50), "gc");
         accept(Map.of(1, 200), "gc", "yield-storm");
         accept(Map.of(1, 0));
-        assertThat(line("history", 80)).startsWith("history   \u2584\u2582\u2588 ").endsWith("  max 200.0 %");
+        assertThat(line("history", 80))
+                .startsWith("history   \u2584\u2582\u2588 ")
+                .endsWith("  max 200.0 %");
         String marks = screen(80).get(screen(80).indexOf(line("history", 80)) + 1);
         assertThat(marks.substring(10)).startsWith(" GY ");
         // A column holds several intervals if they do not fit.
@@ -196,8 +204,10 @@ class HistoryTest {
     @Test
     void shouldLeaveSmallScreensToTheThreads() {
         accept(Map.of(1, 100));
-        assertThat(ScreenRenderer.draw(view, 80, 19)).noneMatch(line -> line.toString().startsWith("history"));
-        assertThat(ScreenRenderer.draw(view, 80, 20)).anyMatch(line -> line.toString().startsWith("history"));
+        assertThat(ScreenRenderer.draw(view, 80, 19))
+                .noneMatch(line -> line.toString().startsWith("history"));
+        assertThat(ScreenRenderer.draw(view, 80, 20))
+                .anyMatch(line -> line.toString().startsWith("history"));
         KeyBindings.handle(view, "F1", HEIGHT);
         assertThat(screen(80)).noneMatch(line -> line.startsWith("history   "));
     }

@@ -23,7 +23,7 @@ class IntervalSumTest {
 
     private static Interval interval(long nanos, List<ThreadUsage> threads) {
         long cpu = threads.stream().mapToLong(ThreadUsage::cpuNanos).sum();
-        ProcessUsage totals = new ProcessUsage(cpu, cpu / 2, -1, 0, -1, 2 * cpu, 4, 1, cpu);
+        ProcessUsage totals = new ProcessUsage(cpu, cpu / 2, -1, 0, -1, 2 * cpu, 4, 1, cpu, null);
         return new Interval(
                 Instant.ofEpochSecond(1_800_000_000),
                 nanos,
@@ -56,7 +56,7 @@ class IntervalSumTest {
         assertThat(steady.totalNanos()).isEqualTo(7 * SECOND / 2);
         assertThat(all.totals())
                 .isEqualTo(new ProcessUsage(
-                        9 * SECOND / 4, 9 * SECOND / 8, -1, 0, -1, 9 * SECOND / 2, 4, 2, 9 * SECOND / 4));
+                        9 * SECOND / 4, 9 * SECOND / 8, -1, 0, -1, 9 * SECOND / 2, 4, 2, 9 * SECOND / 4, null));
     }
 
     @Test

@@ -56,8 +56,16 @@ class ReplayTest {
 
     @Test
     void shouldAcceptTimesWithinTheRecording() throws Exception {
-        assertThat(replay("--at", "10:05:00").out().lines()).hasSize(2).last().asString().startsWith("2026-11-21T10:05:00Z");
-        assertThat(replay("--at", "10:00").out().lines()).hasSize(2).last().asString().startsWith("2026-11-21T10:00:01Z");
+        assertThat(replay("--at", "10:05:00").out().lines())
+                .hasSize(2)
+                .last()
+                .asString()
+                .startsWith("2026-11-21T10:05:00Z");
+        assertThat(replay("--at", "10:00").out().lines())
+                .hasSize(2)
+                .last()
+                .asString()
+                .startsWith("2026-11-21T10:00:01Z");
         assertThat(replay("--from", "+1m", "--to", "10:02").out().lines()).hasSize(1 + 61);
         assertThat(replay("--from", "+3m", "--to", "+2m").err())
                 .isEqualTo("taskclock: no interval ended in that time range: see taskclock replay --help\n");
@@ -84,7 +92,9 @@ class ReplayTest {
                     .hasLineCount(1);
             CliResult report = CliResult.run("report", file.toString(), "-o", file + ".html");
             assertThat(report.exitCode()).isEqualTo(Main.FAILED);
-            assertThat(report.err()).startsWith("taskclock: " + file + ": is damaged").hasLineCount(1);
+            assertThat(report.err())
+                    .startsWith("taskclock: " + file + ": is damaged")
+                    .hasLineCount(1);
         }
     }
 }

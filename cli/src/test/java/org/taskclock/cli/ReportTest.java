@@ -90,8 +90,7 @@ class ReportTest {
                 "{\"format\": \"taskclock-result/9\"}",
                 "is not a TaskClock result: its format is \"taskclock-result/9\","
                         + " but this version reads \"taskclock-result/1\"");
-        problems.put(
-                RESULT.replace("\"quick\"", "[]"), "is damaged: a member of the result has the wrong type");
+        problems.put(RESULT.replace("\"quick\"", "[]"), "is damaged: a member of the result has the wrong type");
         for (Map.Entry<String, String> entry : problems.entrySet()) {
             Path file = Files.writeString(directory.resolve("foreign"), entry.getKey());
             assertThat(CliResult.run("report", file.toString(), "-o", directory + "/x.html"))
@@ -110,9 +109,10 @@ class ReportTest {
         assertThat(CliResult.run("report", result.toString(), "-o", "/dev/full").err())
                 .isEqualTo("taskclock: report: /dev/full: No space left on device: choose another file with -o\n");
         Path missing = directory.resolve("no/x.html");
-        assertThat(CliResult.run("report", result.toString(), "-o", missing.toString()).err())
-                .isEqualTo("taskclock: report: " + missing
-                        + ": no such file or directory: choose another file with -o\n");
+        assertThat(CliResult.run("report", result.toString(), "-o", missing.toString())
+                        .err())
+                .isEqualTo(
+                        "taskclock: report: " + missing + ": no such file or directory: choose another file with -o\n");
     }
 
     private static void assertFailed(CliResult child, int exitCode, String text) {

@@ -8,8 +8,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.taskclock.monitor.HeapUsage;
 import org.taskclock.monitor.Interval;
 import org.taskclock.monitor.IntervalSource;
+import org.taskclock.monitor.ProcessUsage;
 import org.taskclock.monitor.ThreadUsage;
 
 /** Screens rendered without a terminal. */
@@ -121,6 +123,57 @@ class ScreenRendererTest {
         view.moveTo(other);
         press("A");
         assertThat(screen()).contains("Load the agent into process 4712 ");
+    }
+
+    @Test
+    void shouldShowWhyAThreadDoesNotRun() {
+        List<String> lines = draw(220, HEIGHT);
+        assertThat(lines).anySatisfy(line -> assertThat(line)
+                .containsPattern(" 1\\.5M +\\d.* BLOCKED +90\\.0 worker-1 +java .* worker-3 *$"));
+        assertThat(lines).anySatisfy(line -> assertThat(line).containsPattern(" - +- +- +java .* worker-2 *$"));
+        assertThat(view.showsJavaStatus).isTrue();
+        draw(80, HEIGHT);
+        assertThat(view.showsJavaStatus).describedAs("no column for it").isFalse();
+        press("t"); // by pool
+        assertThat(draw(220, HEIGHT)).anySatisfy(line -> assertThat(line).contains(" BLOCKED ", "+ worker-# (3)"));
+        press("t", "/", "w", "o", "r", "k", "e", "r", "-", "3", "Enter", "Enter");
+        assertThat(screen())
+                .contains(
+                        "BLOCKED, waits to acquire org.example.Cache 0x7117f6b38, held by \"worker-1\", thread 101",
+                        "waited for locks 90.0 % of the interval, otherwise waited or slept 5.0 %",
+                        "allocated 1.5M per second");
+    }
+
+    @Test
+    void shouldShowTheHeap() {
+        List<String> without = draw(WIDTH, HEIGHT);
+        assertThat(without).noneMatch(line -> line.startsWith("heap"));
+        ProcessUsage totals = interval.totals();
+        view.accept(List.of(new Interval(
+                interval.end(),
+                interval.intervalNanos(),
+                interval.pid(),
+                interval.name(),
+                interval.source(),
+                interval.threads(),
+                new ProcessUsage(
+                        totals.processNanos(),
+                        totals.processUserNanos(),
+                        totals.containerNanos(),
+                        totals.containerCores(),
+                        totals.throttledNanos(),
+                        totals.machineNanos(),
+                        totals.processors(),
+                        totals.ownNanos(),
+                        totals.machineUserNanos(),
+                        new HeapUsage(300 << 20, 512 << 20, 1L << 30, 3, 12_500_000)),
+                interval.diagnoses(),
+                interval.notes())));
+        List<String> lines = draw(WIDTH, HEIGHT);
+        assertThat(lines.get(2).stripTrailing())
+                .isEqualTo("heap      300.0M used, 512.0M committed, 1.0G max  3 GC pauses, 12.5 ms (1.3 %)");
+        assertThat(lines.get(4)).startsWith("machine");
+        assertThat(lines).anyMatch(line -> line.startsWith("! yield-storm"));
     }
 
     @Test

@@ -12,6 +12,7 @@ import org.taskclock.monitor.Diagnosis;
 import org.taskclock.monitor.EndedPool;
 import org.taskclock.monitor.Interval;
 import org.taskclock.monitor.IntervalSource;
+import org.taskclock.monitor.JavaStatus;
 import org.taskclock.monitor.ProcessUsage;
 import org.taskclock.monitor.ThreadUsage;
 import org.taskclock.monitor.ThreadUsage.Kind;
@@ -104,7 +105,17 @@ class SyntheticJvm implements IntervalSource {
         List<ThreadUsage> threads = new ArrayList<>();
         threads.add(thread(pid, 101, 31, "worker-1", Kind.JAVA, "worker-#", 98, 10, 0, 9876, 'R'));
         threads.add(thread(pid, 102, 32, "worker-2", Kind.JAVA, "worker-#", 40, 40, 1, 5, 'R'));
-        threads.add(thread(pid, 103, 33, "worker-3", Kind.JAVA, "worker-#", 2, 1, 100, 0, 'S'));
+        threads.add(thread(pid, 103, 33, "worker-3", Kind.JAVA, "worker-#", 2, 1, 100, 0, 'S')
+                .withJava(new JavaStatus(
+                        Thread.State.BLOCKED,
+                        "org.example.Cache",
+                        "0x7117f6b38",
+                        true,
+                        101,
+                        "worker-1",
+                        SECOND * 9 / 10,
+                        SECOND / 20,
+                        1_536 * 1_024)));
         for (int i = 1; i <= 30; i++) {
             threads.add(thread(pid, 200 + i, 50 + i, "http-" + i, Kind.JAVA, "http-#", 0, 0, i, 0, 'S'));
         }
@@ -127,7 +138,7 @@ class SyntheticJvm implements IntervalSource {
                 300 * SECOND / 100,
                 4,
                 SECOND / 200,
-                220 * SECOND / 100);
+                220 * SECOND / 100, null);
         Diagnosis storm = new Diagnosis(
                 "yield-storm",
                 101,

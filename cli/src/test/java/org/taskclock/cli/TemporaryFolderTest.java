@@ -21,7 +21,9 @@ class TemporaryFolderTest {
     @TempDir
     private Path directory;
 
-    /** Runs the command line with a file system mounted on the directory. Returns its output and the files left there. */
+    /**
+     * Runs the command line with a file system mounted on the directory. Returns its output and the files left there.
+     */
     private String runWithMount(String mountOptions, String... arguments) throws Exception {
         List<String> command = new ArrayList<>(List.of(
                 "unshare",
@@ -41,7 +43,9 @@ class TemporaryFolderTest {
     private static void assumeMountsArePermitted() throws InterruptedException {
         int exit;
         try {
-            exit = new ProcessBuilder("unshare", "--mount", "mount", "-t", "tmpfs", "none", "/mnt").start().waitFor();
+            exit = new ProcessBuilder("unshare", "--mount", "mount", "-t", "tmpfs", "none", "/mnt")
+                    .start()
+                    .waitFor();
         } catch (IOException e) {
             exit = -1;
         }
@@ -82,13 +86,8 @@ class TemporaryFolderTest {
         assumeTrue(
                 !Path.of("").toAbsolutePath().startsWith("/tmp"),
                 "NOT RUN: the build is in /tmp, which the test hides");
-        List<String> prefix = List.of(
-                "unshare",
-                "--mount",
-                "sh",
-                "-c",
-                "mount -t tmpfs -o size=64k none /tmp && exec \"$@\"",
-                "sh");
+        List<String> prefix =
+                List.of("unshare", "--mount", "sh", "-c", "mount -t tmpfs -o size=64k none /tmp && exec \"$@\"", "sh");
         try (LoadJvm load = LoadJvm.startWithPrefix(prefix, "idle")) {
             CliResult attach = CliResult.run("attach", Long.toString(load.pid()));
             assertThat(attach.err())

@@ -47,7 +47,8 @@ class TerminalUiTest {
                             SyntheticJvm.WIDE,
                             "worker-1\n");
             assertThat(screen)
-                    .containsPattern("\n +101 R +98\\.0 +10\\.0 +88\\.0 +0\\.1 +0\\.0 +9876 \\|#{7} +\u2588+ worker-1\n")
+                    .containsPattern(
+                            "\n +101 R +98\\.0 +10\\.0 +88\\.0 +0\\.1 +0\\.0 +9876 \\|#{7} +\u2588+ worker-1\n")
                     .contains("\nhistory   \u2588", " max 205.0 %");
             assertThat(tmux.state()).isEqualTo("alternate 1 cursor 0");
             assertThat(tmux.screenWithColors()).contains("\u001b[32m");
@@ -200,7 +201,8 @@ class TerminalUiTest {
             tmux.await("the whole file to be read", s -> s.contains("position  ") && !s.contains("(reading"));
             tmux.press(")");
             String screen = tmux.await("41 of 300  2026-11-21 10:00:41  0:41 of 5:00\n");
-            assertThat(screen).contains("\nhistory   ", " max 131.0 %", "! gc: gc was found", "10:00:00  ", "  10:05:00");
+            assertThat(screen)
+                    .contains("\nhistory   ", " max 131.0 %", "! gc: gc was found", "10:00:00  ", "  10:05:00");
             assertThat(screen).containsPattern("\n10:00:00 +G+ +G+ +G+ +10:05:00\n");
             tmux.press(")");
             screen = tmux.await("141 of 300  2026-11-21 10:02:21  2:21 of 5:00\n");
@@ -247,6 +249,25 @@ class TerminalUiTest {
     /** Returns the time at which the interval ended. */
     private static String time(String screen) {
         return screen.replaceFirst("(?s)^(?:[0-9-]{10} )?([0-9:]{8}).*", "$1");
+    }
+
+    @Test
+    void shouldShowWhoHoldsALock() throws Exception {
+        try (LoadJvm convoy = LoadJvm.start("convoy=4");
+                Tmux tmux = new Tmux(140, 30)) {
+            run(tmux, "NO_COLOR=1", "-jar " + System.getProperty("cli.jar") + " top --filter lock- " + convoy.pid());
+            tmux.await("the owner", s -> s.contains("BLOCKED  ") && s.contains(" lock-owner "));
+            String screen = tmux.await("lock-convoy: thread \"lock-owner\" holds a lock that 3 threads wait for");
+            assertThat(screen).containsPattern("\nheap +[0-9.]+[KM] used, [0-9.]+M committed, 128.0M max");
+            tmux.press("F2");
+            tmux.await("3 threads waited in each sample for");
+            tmux.press("q", "/", "w", "a", "i", "t", "e", "r", "-", "2", "Enter", "Enter");
+            tmux.await("BLOCKED, waits to acquire java.util.BitSet 0x");
+            tmux.await("waiting to lock <0x"); // in its stack
+            assertThat(tmux.screen()).contains("held by \"lock-owner\", thread ");
+            tmux.press("q", "q");
+            assertRestored(tmux);
+        }
     }
 
     @Test

@@ -54,7 +54,20 @@ class TopTest {
             "systemNanos",
             "waitNanos",
             "totalNanos",
-            "watchedNanos");
+            "watchedNanos",
+            "javaState",
+            "lockClass",
+            "lockId",
+            "blockedByTid",
+            "blockedBy",
+            "blockedNanosEstimate",
+            "waitedNanosEstimate",
+            "allocatedBytes",
+            "heapUsedBytes",
+            "heapCommittedBytes",
+            "heapMaxBytes",
+            "gcPauses",
+            "gcPauseNanos");
 
     private static LoadJvm load;
     private static String pid;
@@ -109,6 +122,40 @@ class TopTest {
                                 + row.get("systemPercent").getAsDouble()
                                 - row.get("cpuPercent").getAsDouble())
                         < 0.01);
+    }
+
+    @Test
+    void shouldPrintWhyThreadsDoNotRun() throws Exception {
+        try (LoadJvm convoy = LoadJvm.start("convoy=4", "allocate")) {
+            String target = Long.toString(convoy.pid());
+            List<JsonObject> rows = runSuccessfully("top", target, "--json", "-d", "1", "-n", "3")
+                    .out()
+                    .lines()
+                    .map(line -> JsonParser.parseString(line).getAsJsonObject())
+                    .toList();
+            String last = rows.get(rows.size() - 1).get("time").getAsString();
+            JsonObject waiter = rows.stream()
+                    .filter(row -> row.get("time").getAsString().equals(last))
+                    .filter(row -> row.get("name").getAsString().equals("lock-waiter-1"))
+                    .findFirst()
+                    .orElseThrow();
+            assertThat(waiter.get("javaState").getAsString()).isEqualTo("BLOCKED");
+            assertThat(waiter.get("lockClass").getAsString()).isEqualTo("java.util.BitSet");
+            assertThat(waiter.get("lockId").getAsString()).startsWith("0x");
+            assertThat(waiter.get("blockedBy").getAsString()).isEqualTo("lock-owner");
+            assertThat(waiter.get("blockedByTid").getAsInt()).isPositive();
+            assertThat(waiter.get("blockedNanosEstimate").getAsLong()).isGreaterThan(900_000_000);
+            assertThat(waiter.get("heapMaxBytes").getAsLong()).isEqualTo(128 << 20);
+            assertThat(rows.stream()
+                            .filter(row -> row.get("name").getAsString().equals("allocator"))
+                            .mapToLong(row -> row.get("allocatedBytes").getAsLong())
+                            .max()
+                            .orElseThrow())
+                    .isBetween(1_000_000L, 20_000_000L);
+            assertThat(runSuccessfully("top", target, "-b", "--no-attach", "-d", "0.3", "-n", "1")
+                            .out())
+                    .containsPattern("\nheap [0-9.]+[KM] used, [0-9.]+M committed, 128.0M max  \\d+ GC pause");
+        }
     }
 
     @Test

@@ -14,12 +14,13 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A client of HotSpot's attach protocol, version 1 (src/hotspot/os/posix/attachListener_posix.cpp), which every JDK
- * since 9 supports. It replaces the client in the JDK's module jdk.attach: container images often lack that module, it
- * waits forever for a JVM that does not respond, and it does not offer the commands needed here.
+ * A client of HotSpot's attach protocol (src/hotspot/os/posix/attachListener_posix.cpp), which every JDK since 9
+ * supports. It replaces the client in the JDK's module jdk.attach: container images often lack that module, it waits
+ * forever for a JVM that does not respond, and it does not offer the commands needed here.
  */
 public final class AttachClient {
     private static final int MAX_REPLY_BYTES = 256 << 20;
@@ -32,6 +33,8 @@ public final class AttachClient {
 
     private final long pid;
     private final long innerPid;
+    /** Whether the JVM can be asked to collect a reply before it sends it; null if not yet known. */
+    private volatile Boolean canBuffer;
 
     private AttachClient(long pid, long innerPid) {
         this.pid = pid;
@@ -55,7 +58,28 @@ public final class AttachClient {
      * @throws IOException if the JVM cannot be reached, refuses, or does not reply in time; the message is the reason
      */
     public String execute(long timeoutMillis, String... command) throws IOException {
-        Exchange exchange = new Exchange(command);
+        return execute(timeoutMillis, false, command);
+    }
+
+    /**
+     * Executes a command like {@link #execute}, but the JVM collects the whole reply before it sends any of it. JDK 25
+     * and later otherwise send the reply of a thread dump while the program is stopped (attachStream in
+     * attachListener.cpp), so a client that reads slowly would keep the program stopped. This takes version 2 of the
+     * protocol.
+     */
+    String executeBuffered(long timeoutMillis, String... command) throws IOException {
+        if (canBuffer == null) {
+            try {
+                canBuffer = execute(timeoutMillis, "getversion", "options").contains("streaming");
+            } catch (RefusedException e) {
+                canBuffer = false; // An older JVM, which always collects replies.
+            }
+        }
+        return execute(timeoutMillis, canBuffer, command);
+    }
+
+    private String execute(long timeoutMillis, boolean buffered, String... command) throws IOException {
+        Exchange exchange = new Exchange(buffered, command);
         Thread thread = new Thread(exchange, "taskclock-attach");
         thread.setDaemon(true);
         thread.start();
@@ -67,14 +91,25 @@ public final class AttachClient {
         return exchange.result(timeoutMillis);
     }
 
+    /** Thrown if the JVM does not execute a command. */
+    private static final class RefusedException extends IOException {
+        private static final long serialVersionUID = 1;
+
+        RefusedException(String message) {
+            super(message);
+        }
+    }
+
     private final class Exchange implements Runnable {
+        private final boolean buffered;
         private final String[] command;
         private SocketChannel channel;
         private boolean done;
         private String reply;
         private IOException failure;
 
-        Exchange(String... command) {
+        Exchange(boolean buffered, String... command) {
+            this.buffered = buffered;
             this.command = command;
         }
 
@@ -101,11 +136,21 @@ public final class AttachClient {
             }
         }
 
-        private String exchange(SocketChannel to) throws IOException {
+        /** Returns the request. All commands that are buffered consist of ASCII characters. */
+        private String request() {
+            if (buffered) {
+                String body = command[0] + " streaming=0\0"
+                        + String.join("\0", List.of(command).subList(1, command.length)) + "\0";
+                return "2\0" + body.length() + "\0" + body;
+            }
             StringBuilder request = new StringBuilder("1\0");
             for (int i = 0; i < 4; i++)
                 request.append(i < command.length ? command[i] : "").append('\0');
-            ByteBuffer out = ByteBuffer.wrap(request.toString().getBytes(StandardCharsets.UTF_8));
+            return request.toString();
+        }
+
+        private String exchange(SocketChannel to) throws IOException {
+            ByteBuffer out = ByteBuffer.wrap(request().getBytes(StandardCharsets.UTF_8));
             while (out.hasRemaining()) to.write(out);
             ByteArrayOutputStream all = new ByteArrayOutputStream();
             ByteBuffer in = ByteBuffer.allocate(1 << 16);
@@ -117,7 +162,8 @@ public final class AttachClient {
             int line = text.indexOf('\n');
             if (line < 0) throw new IOException("it closed the connection without a reply");
             if (!text.startsWith("0\n"))
-                throw new IOException("it refused: " + text.substring(line + 1).strip());
+                throw new RefusedException(
+                        "it refused: " + text.substring(line + 1).strip());
             return text.substring(line + 1);
         }
 

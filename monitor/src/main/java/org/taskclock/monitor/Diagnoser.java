@@ -69,6 +69,9 @@ final class Diagnoser {
     /** The number of samples in which each virtual thread was mounted. */
     private final Map<Long, Integer> mountedSamples = new HashMap<>();
 
+    /** The last dump that was used as a sample. */
+    private ThreadDump sampled;
+
     Diagnoser(JavaThreadNames names) {
         this.names = names;
     }
@@ -77,7 +80,7 @@ final class Diagnoser {
         double seconds = intervalNanos / 1e9;
         List<ThreadUsage> suspicious = new ArrayList<>();
         for (ThreadUsage thread : threads) if (isSuspect(thread, intervalNanos, seconds)) suspicious.add(thread);
-        sample(suspicious);
+        sample(suspicious, intervalNanos);
 
         List<Diagnosis> all = new ArrayList<>();
         Map<String, Integer> countByKind = new HashMap<>();
@@ -118,18 +121,27 @@ final class Diagnoser {
         return thread.systemNanos() > SYSTEM_HEAVY_SHARE * thread.cpuNanos();
     }
 
-    private void sample(List<ThreadUsage> suspicious) {
+    private void sample(List<ThreadUsage> suspicious, long intervalNanos) {
         for (ThreadUsage thread : suspicious)
             suspects.computeIfAbsent(thread.tid(), tid -> new Suspect()).intervalsSinceSuspicious = 0;
         suspects.values().removeIf(suspect -> suspect.intervalsSinceSuspicious++ > INTERVALS_REMEMBERED);
-        if (suspicious.isEmpty() || !names.mayDump()) return;
-        ThreadDump dump;
-        try {
-            dump = names.dump();
-        } catch (IOException e) {
-            // The diagnoses stay unconfirmed; JavaThreadNames.reason() returns why.
-            return;
+        if (suspicious.isEmpty()) return;
+        ThreadDump dump = names.newest();
+        boolean isUsable = dump != null && dump != sampled && System.nanoTime() - dump.takenAt() < intervalNanos;
+        if (!isUsable) {
+            if (!names.mayDump()) return;
+            try {
+                dump = names.dump();
+            } catch (IOException e) {
+                // The diagnoses stay unconfirmed; JavaThreadNames.reason() returns why.
+                return;
+            }
         }
+        sampled = dump;
+        addSamples(dump);
+    }
+
+    private void addSamples(ThreadDump dump) {
         suspects.forEach((tid, suspect) -> addSample(suspect, dump.of(tid)));
         if (mountedSamples.size() > MAX_CARRIED) mountedSamples.clear();
         for (ThreadDump.Entry entry : dump.all())

@@ -22,6 +22,9 @@ public interface IntervalSource extends Closeable {
      */
     Interval next() throws IOException;
 
+    /** Sets whether {@link ThreadUsage#java} is needed in each interval, which costs a live JVM some time. */
+    default void watchJavaStatus(boolean on) {}
+
     /** Returns the current stacks of the thread, or of the group's threads, as lines of text, or why there are none. */
     default String stacks(ThreadUsage thread) throws IOException {
         return "Stacks are not recorded.";

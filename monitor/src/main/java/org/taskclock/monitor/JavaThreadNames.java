@@ -20,6 +20,9 @@ final class JavaThreadNames implements AutoCloseable {
 
     private static final long MIN_PAUSE_NANOS = 9 * NANOS_PER_SECOND / 10;
     private static final long RETRY_NANOS = 30 * NANOS_PER_SECOND;
+    /** Adds the bytes that each thread has allocated. */
+    private static final String EXTENDED = "-e";
+
     private static final String NOT_ALLOWED = "attaching is switched off";
 
     private final int pid;
@@ -30,6 +33,8 @@ final class JavaThreadNames implements AutoCloseable {
     private ThreadDump resolved;
     /** The newest dump, which {@link #resolve} has not used yet; null if there is none. Any thread may take it. */
     private volatile ThreadDump unresolved;
+    /** The newest dump; null if there is none. */
+    private volatile ThreadDump newest;
 
     private volatile boolean dumping;
     /** The reason why the last attempt failed; null if it succeeded. */
@@ -87,11 +92,16 @@ final class JavaThreadNames implements AutoCloseable {
         return failure != null ? failure : "stacks are sampled only occasionally";
     }
 
+    /** Returns the newest dump, which may be old; null if there is none. */
+    ThreadDump newest() {
+        return newest;
+    }
+
     ThreadDump dump() throws IOException {
         if (!attachAllowed) throw new IOException(NOT_ALLOWED);
         ThreadDump dump;
         try {
-            dump = ThreadDump.parse(jvm.execute(TIMEOUT_MILLIS, "threaddump"));
+            dump = ThreadDump.parse(jvm.executeBuffered(TIMEOUT_MILLIS, "threaddump", EXTENDED));
             failure = null;
         } catch (IOException e) {
             failure = e.getMessage();
@@ -100,6 +110,7 @@ final class JavaThreadNames implements AutoCloseable {
         }
         notBefore = System.nanoTime() + Math.max(MIN_PAUSE_NANOS, dump.all().size() * PAUSE_NANOS_PER_THREAD);
         unresolved = dump;
+        newest = dump;
         return dump;
     }
 

@@ -33,6 +33,11 @@ public final class LiveJvm implements IntervalSource {
     }
 
     @Override
+    public void watchJavaStatus(boolean on) {
+        sampler.watchJavaStatus(on);
+    }
+
+    @Override
     public String stacks(ThreadUsage thread) {
         if (thread.tid() == 0) return thread.name() + ": a group has no stack";
         try {

@@ -13,6 +13,7 @@ package org.taskclock.monitor;
  * @param machineNanos CPU time of all processes of the machine; -1 if unknown
  * @param ownNanos CPU time of the process that takes the readings
  * @param machineUserNanos the part of {@code machineNanos} spent in user mode; -1 if unknown
+ * @param heap the JVM's heap; null if unknown
  */
 public record ProcessUsage(
         long processNanos,
@@ -23,8 +24,9 @@ public record ProcessUsage(
         long machineNanos,
         int processors,
         long ownNanos,
-        long machineUserNanos) {
-    /** Creates totals in which the user time of the machine is unknown. */
+        long machineUserNanos,
+        HeapUsage heap) {
+    /** Creates totals in which the user time of the machine and the heap are unknown. */
     public ProcessUsage(
             long processNanos,
             long processUserNanos,
@@ -43,6 +45,7 @@ public record ProcessUsage(
                 machineNanos,
                 processors,
                 ownNanos,
-                -1);
+                -1,
+                null);
     }
 }

@@ -6,6 +6,7 @@ import com.google.gson.Gson;
 import com.google.gson.GsonBuilder;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
+import com.google.gson.JsonNull;
 import com.google.gson.JsonObject;
 import java.io.IOException;
 import java.time.Instant;
@@ -46,7 +47,8 @@ final class RecordingFormat {
             "involuntary",
             "state",
             "threads",
-            "totalNanos");
+            "totalNanos",
+            "java");
 
     /**
      * The first line of each block.
@@ -107,7 +109,7 @@ final class RecordingFormat {
             }
             seen.put(identity, number);
             ThreadUsage before = last.put(number, usage);
-            if (usage.cpuNanos() <= 0 && usage.equals(before)) continue;
+            if (usage.cpuNanos() <= 0 && !hasChanged(usage, before)) continue;
             // Readers add the CPU time of each row to the previous total.
             long totalBefore = before == null ? RecordedThread.totalBefore(usage) : before.totalNanos();
             rows.add(row(number, usage, RecordedThread.sum(totalBefore, usage.cpuNanos()) == usage.totalNanos()));
@@ -135,6 +137,10 @@ final class RecordingFormat {
         JsonArray ended = endedPools.encode(interval.endedPools());
         if (!ended.isEmpty()) line.add("ended", ended);
         return text.append(GSON.toJson(line)).append('\n').toString();
+    }
+
+    private static boolean hasChanged(ThreadUsage usage, ThreadUsage before) {
+        return before == null || !JavaStatusFormat.withoutTimes(usage).equals(JavaStatusFormat.withoutTimes(before));
     }
 
     private static String thread(int number, ThreadUsage usage) {
@@ -165,8 +171,11 @@ final class RecordingFormat {
         row.add(usage.voluntary());
         row.add(usage.involuntary());
         row.add(usage.state());
-        if (usage.threads() != 1 || !totalIsSum) row.add(usage.threads());
+        boolean hasJava = !usage.java().equals(JavaStatus.UNKNOWN);
+        if (usage.threads() != 1 || !totalIsSum || hasJava) row.add(usage.threads());
         if (!totalIsSum) row.add(usage.totalNanos());
+        else if (hasJava) row.add(JsonNull.INSTANCE);
+        if (hasJava) row.add(JavaStatusFormat.encode(usage.java()));
         return row;
     }
 
@@ -244,7 +253,7 @@ final class RecordingFormat {
 
     private void update(JsonArray row) {
         ThreadUsage usage = last.get(row.get(0).getAsInt());
-        long total = row.size() > 8
+        long total = row.size() > 8 && !row.get(8).isJsonNull()
                 ? row.get(8).getAsLong()
                 : RecordedThread.sum(usage.totalNanos(), row.get(1).getAsLong());
         last.put(
@@ -265,7 +274,8 @@ final class RecordingFormat {
                         row.get(5).getAsLong(),
                         row.get(6).getAsString().charAt(0),
                         total,
-                        total < 0 ? -1 : total - RecordedThread.watchedFromNanos(usage)));
+                        total < 0 ? -1 : total - RecordedThread.watchedFromNanos(usage),
+                        row.size() > 9 ? JavaStatusFormat.decode(row.get(9).getAsJsonArray()) : JavaStatus.UNKNOWN));
     }
 
     private static <T> T parse(String line, Class<T> type) throws IOException {

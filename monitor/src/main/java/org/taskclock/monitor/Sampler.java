@@ -20,6 +20,9 @@ import org.taskclock.ProcessClock;
  * does not affect the JVM, and attaches to it, if allowed, for the names of new threads. Confined to one thread.
  */
 public final class Sampler implements AutoCloseable {
+    /** The age up to which a dump that was taken for another purpose is used for a stack. */
+    private static final long RECENT_NANOS = 100_000_000;
+
     private final int pid;
     private final String name;
     private final boolean precise;
@@ -34,6 +37,8 @@ public final class Sampler implements AutoCloseable {
     private final JavaThreadNames names;
     private final Diagnoser diagnoser;
     private final AgentClient agent;
+    private final JavaStatusSampler states;
+    private final HeapMonitor heap;
     private final Map<Integer, TrackedThread> threads = new HashMap<>();
     private final EndedThreads ended;
 
@@ -67,6 +72,8 @@ public final class Sampler implements AutoCloseable {
         names = new JavaThreadNames(this.pid, jvm, attach);
         diagnoser = new Diagnoser(names);
         agent = new AgentClient(this.pid, jvm, attach);
+        states = new JavaStatusSampler(names);
+        heap = new HeapMonitor(pid);
         ended = new EndedThreads(this.pid);
     }
 
@@ -140,6 +147,9 @@ public final class Sampler implements AutoCloseable {
 
     private Interval advance() throws MonitorException {
         readings++;
+        HeapUsage heapUsage = heap.next();
+        // Before the threads are read, because a dump takes time.
+        states.sample(heap.contendedLockAttempts());
         char processState = processState();
         int[] tids = tids();
         long before = processNanos();
@@ -164,6 +174,7 @@ public final class Sampler implements AutoCloseable {
             sum += thread.cpuNanos;
             sumUser += thread.userNanos;
         }
+        states.apply(usages, intervalNanos);
         long readingNanos = firstReadingNanos + System.nanoTime() - start;
         long endedNanos =
                 ended.advance(midpoint(before, now.process), liveNanos(), machine.processors() * readingNanos / 2);
@@ -186,10 +197,12 @@ public final class Sampler implements AutoCloseable {
                 machineNanos,
                 machine.processors(),
                 now.own - last.own,
-                Math.min(difference(now.machine.userNanos(), last.machine.userNanos()), machineNanos));
+                Math.min(difference(now.machine.userNanos(), last.machine.userNanos()), machineNanos),
+                heapUsage);
         last = now;
         Instant end = Instant.now();
         List<Diagnosis> diagnoses = diagnoser.diagnose(usages, totals, intervalNanos, agent);
+        diagnoses.addAll(states.diagnose());
         String source = agent.isPresent() ? "agent" : "proc";
         return new Interval(end, intervalNanos, pid, name, source, usages, totals, diagnoses, notes, ended.pools());
     }
@@ -284,6 +297,14 @@ public final class Sampler implements AutoCloseable {
         return tids;
     }
 
+    /**
+     * Sets whether {@link ThreadUsage#java} is needed in each interval. If so, thread dumps are taken for it, as often
+     * as their cost to the JVM allows. Otherwise, it is filled in only from dumps that are taken for other reasons.
+     */
+    public void watchJavaStatus(boolean on) {
+        states.watch(on);
+    }
+
     /** Returns whether attaching is allowed and worked the last time. May be called on any thread. */
     boolean canAttach() {
         return names.canAttach();
@@ -312,7 +333,9 @@ public final class Sampler implements AutoCloseable {
      * @throws IOException if there is no stack; the message is the reason
      */
     public String stacks(int tid) throws IOException {
-        ThreadDump.Entry found = names.dump().of(tid);
+        ThreadDump newest = names.newest();
+        boolean recent = newest != null && System.nanoTime() - newest.takenAt() < RECENT_NANOS;
+        ThreadDump.Entry found = (recent ? newest : names.dump()).of(tid);
         if (found == null) throw new IOException("thread " + tid + " has no Java stack or has exited");
         return found.text();
     }
@@ -323,5 +346,6 @@ public final class Sampler implements AutoCloseable {
         stat.close();
         machine.close();
         names.close();
+        heap.close();
     }
 }

@@ -24,6 +24,13 @@ final class ThreadDump {
             return carriedId == 0 && text.contains("at java.lang.VirtualThread.runContinuation");
         }
 
+        /** Returns the text before the stack. The name at its start may contain any text. */
+        String header() {
+            int end = text.indexOf("\n   java.lang.Thread.State");
+            if (end < 0) end = text.indexOf('\n', Math.max(0, text.indexOf(" os_prio=")));
+            return end < 0 ? text : text.substring(0, end);
+        }
+
         /** Returns the innermost frame; empty if there is none. */
         String topFrame() {
             int at = text.indexOf("\tat ");
@@ -45,6 +52,7 @@ final class ThreadDump {
     private static final Pattern CARRYING = Pattern.compile("\\n +Carrying virtual thread #(\\d+)");
 
     private final Map<Integer, Entry> entries = new HashMap<>();
+    private final long takenAt = System.nanoTime();
 
     private boolean virtualThreads;
 
@@ -107,6 +115,11 @@ final class ThreadDump {
     /** Returns a thread's entry; null if the dump lacks it. */
     Entry of(int tid) {
         return entries.get(tid);
+    }
+
+    /** Returns the System.nanoTime at which the JVM had sent this dump. */
+    long takenAt() {
+        return takenAt;
     }
 
     boolean hasVirtualThreads() {

@@ -19,6 +19,7 @@ package org.taskclock.monitor;
  * @param state as in /proc, such as R for running or S for sleeping
  * @param totalNanos CPU time since the thread started; for a group, since the agent counts it
  * @param watchedNanos the part of {@code totalNanos} since watching began
+ * @param java what the JVM reports about the thread
  */
 public record ThreadUsage(
         int pid,
@@ -36,7 +37,8 @@ public record ThreadUsage(
         long involuntary,
         char state,
         long totalNanos,
-        long watchedNanos) {
+        long watchedNanos,
+        JavaStatus java) {
     /** The purpose of a thread. */
     public enum Kind {
         /** A platform thread of the program. */
@@ -55,7 +57,7 @@ public record ThreadUsage(
         NATIVE
     }
 
-    /** Creates the usage of a thread whose CPU time outside the interval is unknown. */
+    /** Creates the usage of a thread whose CPU time outside the interval and Java status are unknown. */
     public ThreadUsage(
             int pid,
             int tid,
@@ -88,6 +90,66 @@ public record ThreadUsage(
                 state,
                 -1,
                 -1);
+    }
+
+    /** Creates the usage of a thread whose Java status is unknown. */
+    public ThreadUsage(
+            int pid,
+            int tid,
+            long javaId,
+            String name,
+            boolean truncated,
+            Kind kind,
+            String pool,
+            int threads,
+            long cpuNanos,
+            long userNanos,
+            long waitNanos,
+            long voluntary,
+            long involuntary,
+            char state,
+            long totalNanos,
+            long watchedNanos) {
+        this(
+                pid,
+                tid,
+                javaId,
+                name,
+                truncated,
+                kind,
+                pool,
+                threads,
+                cpuNanos,
+                userNanos,
+                waitNanos,
+                voluntary,
+                involuntary,
+                state,
+                totalNanos,
+                watchedNanos,
+                JavaStatus.UNKNOWN);
+    }
+
+    /** Returns the same usage with this Java status. */
+    public ThreadUsage withJava(JavaStatus status) {
+        return new ThreadUsage(
+                pid,
+                tid,
+                javaId,
+                name,
+                truncated,
+                kind,
+                pool,
+                threads,
+                cpuNanos,
+                userNanos,
+                waitNanos,
+                voluntary,
+                involuntary,
+                state,
+                totalNanos,
+                watchedNanos,
+                status);
     }
 
     public long systemNanos() {

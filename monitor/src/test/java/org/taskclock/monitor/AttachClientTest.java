@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.taskclock.testing.LoadJvm;
 
@@ -20,6 +21,25 @@ class AttachClientTest {
             load.end();
             assertEnded(client);
             assertEnded(AttachClient.of(load.pid()));
+        }
+    }
+
+    /** While JDK 25 and later send a reply of another kind, a client that reads slowly keeps the program stopped. */
+    @Test
+    void shouldMakeTheJvmCollectThreadDumpsBeforeSendingThem() throws Exception {
+        boolean sends = Runtime.version().feature() >= 25;
+        try (LoadJvm load = LoadJvm.start(sends ? "-Xlog:attach=trace" : "-Xint", "idle")) {
+            AttachClient client = AttachClient.of(load.pid());
+            for (int i = 0; i < 2; i++) {
+                assertThat(client.executeBuffered(TIMEOUT_MILLIS, "threaddump", "-e"))
+                        .contains("\"pool-7-thread-1\"", " allocated=", "java.lang.Thread.sleep");
+            }
+            List<String> log = load.end();
+            if (!sends) return;
+            assertThat(log)
+                    .filteredOn(line -> line.contains("executing command threaddump"))
+                    .hasSize(2)
+                    .allMatch(line -> line.contains("streaming output: 0"));
         }
     }
 

@@ -67,10 +67,12 @@ class RecordingTest {
                         -1,
                         busy ? 'R' : 'S',
                         totalKnown ? total : -1,
-                        totalKnown ? total - tid : -1));
+                        totalKnown ? total - tid : -1,
+                        tid % 4 == 0 ? java(busy, i) : JavaStatus.UNKNOWN));
             }
             threads.sort(Comparator.comparingLong(ThreadUsage::cpuNanos).reversed());
-            ProcessUsage process = new ProcessUsage(random.nextInt(), 1, -1, 1.5, -1, 3, 2, 4, i % 2);
+            HeapUsage heap = i % 3 == 0 ? null : new HeapUsage(i, 2, 3, 4, 5);
+            ProcessUsage process = new ProcessUsage(random.nextInt(), 1, -1, 1.5, -1, 3, 2, 4, i % 2, heap);
             List<EndedPool> ended = new ArrayList<>();
             for (int pool = 0; pool < i / 20; pool++)
                 ended.add(new EndedPool("pool-" + pool, KINDS.get(pool % KINDS.size()), i / 30 + 1, i / 30 * 7L, pool));
@@ -89,6 +91,34 @@ class RecordingTest {
                     ended));
         }
         return intervals;
+    }
+
+    private static JavaStatus java(boolean busy, int i) {
+        return busy
+                ? new JavaStatus(
+                        Thread.State.BLOCKED, "Lock", "0x" + i, true, i, "owner \"" + i, i, 2L * i, 3L << i % 40)
+                : new JavaStatus(Thread.State.WAITING, "Object", "", false, 0, "", 0, 7, -1);
+    }
+
+    @Test
+    void shouldNotRepeatSleepingThreadsWhoseEstimatesChange() {
+        ThreadUsage usage = new ThreadUsage(1, 2, 3, "a", false, ThreadUsage.Kind.JAVA, "a", 1, 0, 0, 0, 0, 0, 'S');
+        RecordingFormat format = new RecordingFormat();
+        for (int i = 0; i < 2; i++) {
+            JavaStatus java = new JavaStatus(Thread.State.WAITING, "Object", "0x" + i, false, 0, "", 0, i, 0);
+            String lines = format.encode(new Interval(
+                    START,
+                    1_000_000_000,
+                    1,
+                    "Main",
+                    "proc",
+                    List.of(usage.withJava(java)),
+                    new ProcessUsage(0, 0, 0, 0, 0, 0, 1, 0),
+                    List.of(),
+                    List.of()));
+            if (i == 0) assertThat(lines).contains("[\"WAITING\",\"Object\",\"\",false,0,\"\",0,0,0]");
+            else assertThat(lines).contains("\"rows\":[]");
+        }
     }
 
     private Path write(List<Interval> intervals) throws IOException {

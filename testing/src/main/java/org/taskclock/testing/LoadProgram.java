@@ -10,18 +10,27 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
+import java.util.BitSet;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * A program with known loads. Each argument is the name of a load, or a name and a number of threads, as in "idle=3".
  * The program reads commands from standard input, one per line: "reference" prints the CPU times of its threads and of
- * the process, and "churn N" runs N short-lived threads. Each reply ends with a line "done".
+ * the process, "allocated" prints the bytes that each thread has allocated, and "churn N" runs N short-lived threads.
+ * Each reply ends with a line "done".
  */
 public final class LoadProgram {
     static volatile Object sink;
 
     private static final ThreadMXBean BEAN = ManagementFactory.getThreadMXBean();
+    private static final Object MONITOR = new BitSet();
+    private static final ReentrantLock LOCK = new ReentrantLock();
+    /** Reaches 0 when the owner has taken the monitor or the lock. */
+    private static final CountDownLatch TAKEN = new CountDownLatch(1);
+
     private static final Map<String, Thread> THREADS = new TreeMap<>();
 
     private LoadProgram() {}
@@ -36,6 +45,7 @@ public final class LoadProgram {
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line; (line = in.readLine()) != null; print("done")) {
             if (line.equals("reference")) reference();
+            else if (line.equals("allocated")) allocated();
             else if (line.startsWith("churn ")) churn(Integer.parseInt(line.substring("churn ".length())));
         }
         Runtime.getRuntime().halt(0);
@@ -50,6 +60,9 @@ public final class LoadProgram {
             case "idle" -> startPlatform("pool-7-thread-" + number, () -> sleep(1_000_000));
             case "yield" -> startPlatform("yielder", LoadProgram::yieldForever);
             case "garbage" -> startPlatform("garbage", LoadProgram::allocate);
+            case "convoy" -> startPlatform(lockUser(number), () -> useMonitor(number == 1));
+            case "parked" -> startPlatform(lockUser(number), () -> useLock(number == 1));
+            case "allocate" -> startPlatform("allocator", LoadProgram::allocateSteadily);
             case "virtual" -> startVirtual("request-" + number, () -> runBursts(5, 30));
             case "virtual-yield" -> startVirtual("virtual-yielder-" + number, LoadProgram::yieldForever);
             case "virtual-yield-often" -> startVirtual("often-" + number, LoadProgram::yieldOften);
@@ -90,6 +103,12 @@ public final class LoadProgram {
         text.append("(process)\t").append(process).append("\t-1\n");
         System.out.print(text);
         print("(time)\t" + before + "\t" + System.nanoTime());
+    }
+
+    private static void allocated() {
+        var bean = (com.sun.management.ThreadMXBean) BEAN;
+        THREADS.forEach((name, thread) -> System.out.println(
+                name + "\t" + bean.getThreadAllocatedBytes(thread.getId()) + "\t" + System.nanoTime()));
     }
 
     /** Runs threads of 20 ms one after another and prints their total CPU time. */
@@ -152,6 +171,47 @@ public final class LoadProgram {
     private static void allocate() {
         Object[] kept = new Object[8_000];
         for (int i = 0; ; i = (i + 1) % kept.length) kept[i] = new byte[1_000];
+    }
+
+    /** Allocates about 10 MB per second. */
+    private static void allocateSteadily() {
+        while (true) {
+            sink = new byte[100_000];
+            sleep(10);
+        }
+    }
+
+    private static String lockUser(int number) {
+        return number == 1 ? "lock-owner" : "lock-waiter-" + (number - 1);
+    }
+
+    /** The first thread takes the monitor and keeps it; the others wait for it. */
+    private static void useMonitor(boolean owner) {
+        if (!owner) await(TAKEN);
+        synchronized (MONITOR) {
+            TAKEN.countDown();
+            runBursts(2, 50);
+        }
+    }
+
+    /** The first thread takes the lock and keeps it; the others wait for it. */
+    private static void useLock(boolean owner) {
+        if (!owner) await(TAKEN);
+        LOCK.lock();
+        try {
+            TAKEN.countDown();
+            runBursts(2, 50);
+        } finally {
+            LOCK.unlock();
+        }
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     private static void sleep(long millis) {

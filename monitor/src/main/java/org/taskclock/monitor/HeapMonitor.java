@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.monitor;
+
+/** The heap and the garbage collections of one JVM, and its contended locks, from {@link PerfData}. */
+final class HeapMonitor implements AutoCloseable {
+    private static final int MAX_GENERATIONS = 2;
+    private static final int MAX_SPACES = 4;
+    private static final int MAX_COLLECTORS = 3;
+    /** Sizes are multiples of this. Before JDK 21, G1 adds a few bytes, so that no size is 0. */
+    private static final long PAGE_BYTES = 4_096;
+
+    /** Null if the JVM has no performance data. */
+    private final PerfData data;
+
+    private boolean wholeHeapPerGeneration;
+    private double nanosPerTick;
+    private long pauses;
+    private long pauseTicks;
+
+    HeapMonitor(long pid) {
+        data = PerfData.of(pid);
+        if (data == null) return;
+        // The maximum of each generation is that of the whole heap, because any region can be part of any generation.
+        String collector = data.text("sun.gc.collector.0.name");
+        wholeHeapPerGeneration =
+                collector.startsWith("G1") || collector.startsWith("Z") || collector.startsWith("Shenandoah");
+        long frequency = data.value("sun.os.hrt.frequency");
+        nanosPerTick = frequency <= 0 ? 1 : 1e9 / frequency;
+        pauses = sumOfCollectors("invocations");
+        pauseTicks = sumOfCollectors("time");
+    }
+
+    /** Returns the heap, and the pauses since the previous call; null if unknown. */
+    HeapUsage next() {
+        if (data == null || !data.refresh()) return null;
+        long used = 0;
+        long committed = 0;
+        long max = 0;
+        boolean known = false;
+        for (int g = 0; g < MAX_GENERATIONS; g++) {
+            String generation = "sun.gc.generation." + g + ".";
+            for (int s = 0; s < MAX_SPACES; s++) used += Math.max(0, data.value(generation + "space." + s + ".used"));
+            committed += Math.max(0, data.value(generation + "capacity"));
+            long limit = Math.max(0, data.value(generation + "maxCapacity"));
+            known |= limit > 0;
+            max = wholeHeapPerGeneration ? Math.max(max, limit) : max + limit;
+        }
+        if (!known) return null;
+        long pausesBefore = pauses;
+        long ticksBefore = pauseTicks;
+        pauses = sumOfCollectors("invocations");
+        pauseTicks = sumOfCollectors("time");
+        return new HeapUsage(
+                used,
+                committed & -PAGE_BYTES,
+                max & -PAGE_BYTES,
+                Math.max(0, pauses - pausesBefore),
+                Math.round(Math.max(0, pauseTicks - ticksBefore) * nanosPerTick));
+    }
+
+    private long sumOfCollectors(String counter) {
+        long sum = 0;
+        for (int c = 0; c < MAX_COLLECTORS; c++)
+            sum += Math.max(0, data.value("sun.gc.collector." + c + "." + counter));
+        return sum;
+    }
+
+    /**
+     * Returns how often threads have waited to enter a monitor since the JVM started, as of the last call of
+     * {@link #next}; -1 if unknown.
+     */
+    long contendedLockAttempts() {
+        return data == null ? -1 : data.value("sun.rt._sync_ContendedLockAttempts");
+    }
+
+    @Override
+    public void close() {
+        if (data != null) data.close();
+    }
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.monitor;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * A JVM's performance data file, /tmp/hsperfdata_USER/PID, which jstat also reads
+ * (src/hotspot/share/runtime/perfData.hpp and perfMemory.hpp). The JVM keeps it in memory and updates it without being
+ * asked, so reading it does not affect the JVM. The file is read rather than mapped: access to a mapped file fails if
+ * another process truncates it.
+ */
+final class PerfData implements AutoCloseable {
+    private static final int MAGIC = 0xcafec0c0;
+    private static final int MAX_BYTES = 16 << 20;
+    private static final int PROLOGUE_BYTES = 32;
+    private static final String FOLDER = "/hsperfdata_";
+
+    private final FileChannel file;
+    private final ByteBuffer data;
+    /** The position of each value of type long. */
+    private final Map<String, Integer> longs = new HashMap<>();
+
+    private final Map<String, String> texts = new HashMap<>();
+    private int entryCount = -1;
+
+    private PerfData(FileChannel file, int size) {
+        this.file = file;
+        data = ByteBuffer.allocate(size);
+    }
+
+    /** Returns the data of a JVM; null if it has none (-XX:-UsePerfData), or may not be read. */
+    static PerfData of(long pid) {
+        try {
+            String path = mappedFile(Files.readString(Path.of("/proc/" + pid + "/maps"), StandardCharsets.ISO_8859_1));
+            return path == null ? null : open(Path.of("/proc/" + pid + "/root" + path));
+        } catch (IOException | RuntimeException e) {
+            return null;
+        }
+    }
+
+    /**
+     * Returns the path of the file that a process has mapped, in its own file system; null if there is none. A file
+     * that the process has not mapped may have been left by an earlier process with the same id.
+     */
+    private static String mappedFile(String maps) {
+        int folder = maps.indexOf(FOLDER);
+        if (folder < 0) return null;
+        int start = maps.lastIndexOf(' ', folder) + 1;
+        int end = maps.indexOf('\n', folder);
+        return maps.substring(start, end < 0 ? maps.length() : end);
+    }
+
+    /** Returns null if the file does not contain performance data. */
+    static PerfData open(Path path) throws IOException {
+        FileChannel file = FileChannel.open(path, StandardOpenOption.READ);
+        PerfData data = new PerfData(file, (int) Math.min(file.size(), MAX_BYTES));
+        if (data.refresh()) return data;
+        data.close();
+        return null;
+    }
+
+    /** Reads the current values. Returns false if the file is damaged. */
+    boolean refresh() {
+        try {
+            data.clear();
+            while (data.hasRemaining() && file.read(data, data.position()) > 0) {}
+            data.flip();
+            if (data.limit() < PROLOGUE_BYTES
+                    || data.order(ByteOrder.BIG_ENDIAN).getInt(0) != MAGIC) return false;
+            data.order(data.get(4) == 0 ? ByteOrder.BIG_ENDIAN : ByteOrder.LITTLE_ENDIAN);
+            boolean accessible = data.get(7) != 0;
+            if (!accessible) return false;
+            // Entries are only ever added.
+            if (data.getInt(28) != entryCount) parseEntries();
+            return true;
+        } catch (IOException | IndexOutOfBoundsException e) {
+            return false;
+        }
+    }
+
+    private void parseEntries() {
+        longs.clear();
+        texts.clear();
+        int count = data.getInt(28);
+        int entry = data.getInt(24);
+        for (int i = 0; i < count; i++) {
+            int length = data.getInt(entry);
+            int vectorLength = data.getInt(entry + 8);
+            byte type = data.get(entry + 12);
+            int value = entry + data.getInt(entry + 16);
+            String name = text(entry + data.getInt(entry + 4), entry + length);
+            if (vectorLength == 0 && type == 'J') longs.put(name, value);
+            else if (type == 'B') texts.put(name, text(value, value + vectorLength));
+            if (length <= 0) throw new IndexOutOfBoundsException(length);
+            entry += length;
+        }
+        entryCount = count;
+    }
+
+    private String text(int start, int maxEnd) {
+        int end = start;
+        while (end < maxEnd && data.get(end) != 0) end++;
+        return new String(data.array(), start, end - start, StandardCharsets.UTF_8);
+    }
+
+    /** Returns a value as of the last {@link #refresh}; -1 if there is none. */
+    long value(String name) {
+        Integer at = longs.get(name);
+        return at == null || at + Long.BYTES > data.limit() ? -1 : data.getLong(at);
+    }
+
+    /** Returns a text as of the last change of the number of entries; empty if there is none. */
+    String text(String name) {
+        return texts.getOrDefault(name, "");
+    }
+
+    @Override
+    public void close() {
+        try {
+            file.close();
+        } catch (IOException e) {
+            // Harmless, because the file was only read.
+        }
+    }
+}
