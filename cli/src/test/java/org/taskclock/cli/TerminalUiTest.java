@@ -254,7 +254,7 @@ class TerminalUiTest {
     @Test
     void shouldShowWhoHoldsALock() throws Exception {
         try (LoadJvm convoy = LoadJvm.start("convoy=4");
-                Tmux tmux = new Tmux(140, 30)) {
+                Tmux tmux = new Tmux(160, 30)) {
             run(tmux, "NO_COLOR=1", "-jar " + System.getProperty("cli.jar") + " top --filter lock- " + convoy.pid());
             tmux.await("the owner", s -> s.contains("BLOCKED  ") && s.contains(" lock-owner "));
             String screen = tmux.await("lock-convoy: thread \"lock-owner\" holds a lock that 3 threads wait for");

@@ -15,7 +15,7 @@ import java.util.Set;
 final class JavaThreadNames implements AutoCloseable {
     private static final long TIMEOUT_MILLIS = 4_000;
     private static final long NANOS_PER_SECOND = 1_000_000_000;
-    /** The pause after a dump, for each thread in it: about 200 times the cost to the JVM. */
+    /** The pause after a dump, for each thread in it: at least 200 times the cost to the JVM. */
     private static final long PAUSE_NANOS_PER_THREAD = NANOS_PER_SECOND / 100;
 
     private static final long MIN_PAUSE_NANOS = 9 * NANOS_PER_SECOND / 10;
