@@ -101,6 +101,7 @@ class ProfileCommandTest {
         final Process process;
         final BufferedReader out;
         final String pid;
+        final Path directory = Files.createTempDirectory("taskclock-profiled");
 
         Target(String... arguments) throws IOException {
             List<String> command = new ArrayList<>();
@@ -109,7 +110,10 @@ class ProfileCommandTest {
             for (String argument : arguments) if (argument.startsWith("-")) command.add(argument);
             command.addAll(List.of("-cp", classes(), HotProgram.class.getName()));
             for (String argument : arguments) if (!argument.startsWith("-")) command.add(argument);
-            process = new ProcessBuilder(command).redirectErrorStream(true).start();
+            process = new ProcessBuilder(command)
+                    .directory(directory.toFile())
+                    .redirectErrorStream(true)
+                    .start();
             out = process.inputReader();
             pid = Long.toString(process.pid());
             assertThat(out.readLine()).isEqualTo("ready");
@@ -131,6 +135,8 @@ class ProfileCommandTest {
         public void close() throws IOException {
             process.toHandle().destroyForcibly(); // Process.destroyForcibly would close the output
             assertThat(out.lines()).as("output of the program").isEmpty();
+            assertThat(directory).isEmptyDirectory();
+            Files.delete(directory);
         }
     }
 
