@@ -3,7 +3,6 @@
 package org.taskclock.cli;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.Callable;
@@ -159,7 +158,7 @@ final class ProfileCommand implements Callable<Integer> {
         boolean toStandardOutput = output != null && output.toString().equals("-");
         if (output != null) {
             String page = ProfilePage.of(profile, spec.commandLine().getParseResult().originalArgs());
-            if (toStandardOutput) Main.print(page, StandardCharsets.UTF_8);
+            if (toStandardOutput) Main.printUtf8(page);
             else ReportCommand.write(output, page);
         }
         if (toStandardOutput) return Main.OK;
