@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
-import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
@@ -25,113 +24,11 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.taskclock.monitor.AttachClient;
 
 /** {@code taskclock profile} on a JVM whose hot methods are known. */
 @Isolated("other tests would affect its measurements and leave files in the temporary directory")
 class ProfileCommandTest {
     private static final long TIMEOUT_MILLIS = 20_000;
-
-    /** A thread that spends three quarters of its time in one method, a similar one, and a virtual thread if asked. */
-    static final class HotProgram {
-        static volatile long sink;
-
-        private HotProgram() {}
-
-        public static void main(String[] args) throws IOException, ReflectiveOperationException {
-            start("worker-1", HotProgram::work);
-            start("other-1", HotProgram::unrelated);
-            if (args.length > 0) {
-                Object builder = Thread.class.getMethod("ofVirtual").invoke(null);
-                Class.forName("java.lang.Thread$Builder")
-                        .getMethod("start", Runnable.class)
-                        .invoke(builder, (Runnable) HotProgram::workVirtually);
-            }
-            System.out.println("ready");
-            System.in.read(); // until killed
-        }
-
-        private static void start(String name, Runnable load) {
-            Thread thread = new Thread(load, name);
-            thread.setDaemon(true);
-            thread.start();
-        }
-
-        static void work() {
-            while (true) {
-                hot();
-                warm();
-            }
-        }
-
-        static void hot() {
-            spin(3_000);
-        }
-
-        static void warm() {
-            spin(1_000);
-        }
-
-        static void workVirtually() {
-            while (true) spin(10_000);
-        }
-
-        /** Uses a part of a processor. */
-        static void unrelated() {
-            try {
-                while (true) {
-                    spin(2_000);
-                    Thread.sleep(8);
-                }
-            } catch (InterruptedException e) {
-                throw new IllegalStateException(e);
-            }
-        }
-
-        /** Does an amount of work, because the time that it takes depends on what else runs. */
-        private static void spin(int thousands) {
-            long sum = 0;
-            for (int i = 0; i < thousands; i++) for (int j = 0; j < 1_000; j++) sum += j ^ sum;
-            sink = sum;
-        }
-    }
-
-    /** A JVM with the program, and what it had left in the temporary directory before the test. */
-    private static final class Target implements AutoCloseable {
-        final Process process;
-        final BufferedReader out;
-        final String pid;
-
-        Target(String... arguments) throws IOException {
-            List<String> command = new ArrayList<>();
-            command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-            for (String argument : arguments) if (argument.startsWith("-")) command.add(argument);
-            command.addAll(List.of("-cp", classes(), HotProgram.class.getName()));
-            for (String argument : arguments) if (!argument.startsWith("-")) command.add(argument);
-            process = new ProcessBuilder(command).redirectErrorStream(true).start();
-            out = process.inputReader();
-            pid = Long.toString(process.pid());
-            assertThat(out.readLine()).isEqualTo("ready");
-        }
-
-        private static String classes() {
-            return HotProgram.class
-                    .getProtectionDomain()
-                    .getCodeSource()
-                    .getLocation()
-                    .getPath();
-        }
-
-        String execute(String... command) throws IOException {
-            return AttachClient.of(process.pid()).execute(TIMEOUT_MILLIS, command);
-        }
-
-        @Override
-        public void close() throws IOException {
-            process.toHandle().destroyForcibly(); // Process.destroyForcibly would close the output
-            assertThat(out.lines()).as("output of the program").isEmpty();
-        }
-    }
 
     @TempDir
     private static Path libraryFolder;
@@ -145,14 +42,13 @@ class ProfileCommandTest {
     }
 
     /** Returns the names of the target's files and folders in the temporary directory that profiles create. */
-    private static List<String> temporaryFiles(Target target) {
-        String[] files = new File("/tmp")
-                .list((folder, name) ->
-                        name.contains("taskclock_profile") || name.matches("\\d{4}(_\\d{2}){5}_" + target.pid));
+    private static List<String> temporaryFiles(HotJvm target) {
+        String[] files = new File("/tmp").list((folder, name) -> name.contains("taskclock_profile")
+                || name.matches("\\d{4}(_\\d{2}){5}_" + target.pid));
         return List.of(files);
     }
 
-    private static CliResult profile(Target target, String source, String... options)
+    private static CliResult profile(HotJvm target, String source, String... options)
             throws IOException, InterruptedException {
         List<String> arguments = new ArrayList<>(List.of("profile", target.pid, "--source", source));
         if (source.equals("async-profiler") || source.equals("auto"))
@@ -170,7 +66,7 @@ class ProfileCommandTest {
     private static double total(JsonObject profile, String method) {
         return StreamSupport.stream(profile.getAsJsonArray("methods").spliterator(), false)
                 .map(JsonElement::getAsJsonObject)
-                .filter(m -> m.get("method").getAsString().endsWith("HotProgram." + method))
+                .filter(m -> m.get("method").getAsString().endsWith("Program." + method))
                 .mapToDouble(m -> m.get("totalPercent").getAsDouble())
                 .sum();
     }
@@ -178,7 +74,7 @@ class ProfileCommandTest {
     @ParameterizedTest
     @ValueSource(strings = {"async-profiler", "jfr", "stacks"})
     void shouldFindTheHotMethodOfAThread(String source) throws Exception {
-        try (Target target = new Target()) {
+        try (HotJvm target = new HotJvm()) {
             JsonObject profile = json(profile(target, source, "--thread", "worker-1", "--for", "4s", "--json"));
             assertThat(total(profile, "work")).isBetween(98.0, 100.0);
             // Thread dumps are few: 40 at most, which makes a standard deviation of 7 %.
@@ -201,9 +97,8 @@ class ProfileCommandTest {
             double seconds = profile.get("intervalNanos").getAsLong() / 1e9;
             assertThat(seconds).isBetween(3.9, 5.0);
             long cpu = profile.get("cpuNanos").getAsLong();
-            assertThat(cpu)
-                    .isEqualTo(profile.get("userNanos").getAsLong()
-                            + profile.get("systemNanos").getAsLong());
+            assertThat(cpu).isEqualTo(profile.get("userNanos").getAsLong()
+                    + profile.get("systemNanos").getAsLong());
             assertThat(cpu / 1e9).isBetween(0.2 * seconds, seconds);
             // The execution sampler also counts the time in which a thread waits for a processor.
             assertThat(profile.get("coveredPercent").getAsDouble()).isBetween(50.0, 200.0);
@@ -213,7 +108,7 @@ class ProfileCommandTest {
 
     @Test
     void shouldProfileAPoolAndAllThreads() throws Exception {
-        try (Target target = new Target()) {
+        try (HotJvm target = new HotJvm()) {
             JsonObject pool = json(profile(target, "auto", "--pool", "other", "--for", "2s", "--json"));
             assertThat(pool.get("threads").getAsString()).isEqualTo("pool \"other-#\" (1 threads)");
             assertThat(total(pool, "unrelated")).isGreaterThan(90);
@@ -228,9 +123,8 @@ class ProfileCommandTest {
     @ValueSource(strings = {"async-profiler", "jfr", "stacks"})
     void shouldReportVirtualThreadsOnTheirCarriers(String source) throws Exception {
         assumeTrue(Runtime.version().feature() >= 21, "NOT RUN: this JDK has no virtual threads");
-        try (Target target = new Target("virtual")) {
-            JsonObject profile =
-                    json(profile(target, source, "--pool", "ForkJoinPool-#-worker-#", "--for", "3s", "--json"));
+        try (HotJvm target = new HotJvm("virtual")) {
+            JsonObject profile = json(profile(target, source, "--pool", "ForkJoinPool-#-worker-#", "--for", "3s", "--json"));
             assertThat(profile.get("notes").toString()).contains("virtual threads are sampled on their carriers");
             assertThat(profile.get("cpuNanos").getAsLong()).isGreaterThan(200_000_000);
             assertThat(total(profile, "workVirtually")).isGreaterThan(90);
@@ -239,31 +133,28 @@ class ProfileCommandTest {
 
     @Test
     void shouldPrintATableAFlameGraphAndAPage(@TempDir Path directory) throws Exception {
-        try (Target target = new Target()) {
+        try (HotJvm target = new HotJvm()) {
             CliResult table = profile(target, "auto", "--thread", "worker-1", "--for", "1s", "--limit", "3");
             assertThat(table.exitCode()).as(table.err()).isEqualTo(Main.OK);
             assertThat(table.out())
                     .startsWith("process " + target.pid + " ")
                     .containsPattern("CPU [0-9.]+ % of a core: user [0-9.]+, system [0-9.]+\n")
-                    .containsPattern(
-                            "source: async-profiler \\(ctimer\\), [0-9]+ samples, one per 10 ms, which stand for"
-                                    + " [0-9.]+ % of this CPU time\n")
+                    .containsPattern("source: async-profiler \\(ctimer\\), [0-9]+ samples, one per 10 ms, which stand for"
+                            + " [0-9.]+ % of this CPU time\n")
                     .containsPattern("  self %  total %  method\n(.*\n){3}$");
             Path page = directory.resolve("flame.html");
-            CliResult flame =
-                    profile(target, "auto", "--thread", "worker-1", "--for", "1s", "--flame", "-o", page.toString());
+            CliResult flame = profile(
+                    target, "auto", "--thread", "worker-1", "--for", "1s", "--flame", "-o", page.toString());
             assertThat(flame.exitCode()).as(flame.err()).isEqualTo(Main.OK);
-            assertThat(flame.out())
-                    .containsPattern("100\\.0 +0\\.0  \\|{40,} all\n")
-                    .contains("- ", "HotProgram.hot");
-            assertThat(Files.readString(page)).contains("HotProgram.hot", "<iframe", "stand for");
+            assertThat(flame.out()).containsPattern("100\\.0 +0\\.0  \\|{40,} all\n").contains("- ", "Program.hot");
+            assertThat(Files.readString(page)).contains("Program.hot", "<iframe", "stand for");
         }
     }
 
     @Test
     void shouldRefuseWhileAsyncProfilerIsRunning() throws Exception {
         String library = libraryFolder.resolve("libasyncProfiler.so").toString();
-        try (Target target = new Target()) {
+        try (HotJvm target = new HotJvm()) {
             Path file = libraryFolder.resolve("users");
             target.execute("load", library, "true", "start,event=ctimer,file=" + file);
             CliResult refused = profile(target, "auto", "--for", "1s");
@@ -275,9 +166,7 @@ class ProfileCommandTest {
             target.execute("load", library, "true", "status,file=" + file);
             assertThat(file).content().contains("is running");
             // The other sources do not disturb it.
-            assertThat(json(profile(target, "jfr", "--for", "1s", "--json"))
-                            .get("samples")
-                            .getAsLong())
+            assertThat(json(profile(target, "jfr", "--for", "1s", "--json")).get("samples").getAsLong())
                     .isPositive();
             target.execute("load", library, "true", "status,file=" + file);
             assertThat(file).content().contains("is running");
@@ -288,16 +177,12 @@ class ProfileCommandTest {
     @ParameterizedTest
     @ValueSource(strings = {"async-profiler", "jfr"})
     void shouldLeaveTheUsersRecordingAlone(String source) throws Exception {
-        try (Target target = new Target()) {
+        try (HotJvm target = new HotJvm()) {
             target.execute("jcmd", "JFR.start name=users");
             List<String> files = temporaryFiles(target);
-            assertThat(json(profile(target, source, "--for", "1s", "--json"))
-                            .get("samples")
-                            .getAsLong())
+            assertThat(json(profile(target, source, "--for", "1s", "--json")).get("samples").getAsLong())
                     .isPositive();
-            assertThat(target.execute("jcmd", "JFR.check"))
-                    .contains("name=users")
-                    .doesNotContain("taskclock");
+            assertThat(target.execute("jcmd", "JFR.check")).contains("name=users").doesNotContain("taskclock");
             assertThat(temporaryFiles(target)).isEqualTo(files).hasSize(1);
             Path recording = libraryFolder.resolve("users.jfr");
             target.execute("jcmd", "JFR.stop name=users filename=" + recording);
@@ -308,7 +193,7 @@ class ProfileCommandTest {
     }
 
     /** Starts a profile that only ends early, and waits until it samples. */
-    private static Process startLongProfile(Target target, Path errors) throws Exception {
+    private static Process startLongProfile(HotJvm target, Path errors) throws Exception {
         Process profile = CliResult.builder("profile", target.pid, "--source", "jfr", "--for", "1h")
                 .redirectError(errors.toFile())
                 .start();
@@ -322,11 +207,9 @@ class ProfileCommandTest {
 
     @Test
     void shouldStopSamplingAndPrintTheResultOnCtrlC(@TempDir Path directory) throws Exception {
-        try (Target target = new Target()) {
+        try (HotJvm target = new HotJvm()) {
             Process profile = startLongProfile(target, directory.resolve("errors"));
-            new ProcessBuilder("kill", "-INT", Long.toString(profile.pid()))
-                    .start()
-                    .waitFor();
+            new ProcessBuilder("kill", "-INT", Long.toString(profile.pid())).start().waitFor();
             assertThat(CliResult.exitCode(profile)).isEqualTo(Main.OK);
             assertThat(profile.inputReader().lines()).contains("  self %  total %  method");
             assertThat(target.execute("jcmd", "JFR.check")).contains("No available recordings");
@@ -337,14 +220,11 @@ class ProfileCommandTest {
     @Test
     void shouldEndWithTheJvm(@TempDir Path directory) throws Exception {
         Path errors = directory.resolve("errors");
-        try (Target target = new Target()) {
+        try (HotJvm target = new HotJvm()) {
             Process profile = startLongProfile(target, errors);
             target.process.toHandle().destroy();
             assertThat(CliResult.exitCode(profile)).isEqualTo(Main.NO_PROCESS);
-            assertThat(errors)
-                    .content()
-                    .startsWith("taskclock: process " + target.pid + " has ")
-                    .hasLineCount(1);
+            assertThat(errors).content().startsWith("taskclock: process " + target.pid + " has ").hasLineCount(1);
             assertThat(temporaryFiles(target)).isEmpty();
         }
     }
@@ -361,19 +241,15 @@ class ProfileCommandTest {
 
     @Test
     void shouldNameWhatIsWrong() throws Exception {
-        try (Target target = new Target("-XX:+DisableAttachMechanism")) {
+        try (HotJvm target = new HotJvm("-XX:+DisableAttachMechanism")) {
             CliResult refused = profile(target, "auto", "--for", "1s");
             assertThat(refused.exitCode()).isEqualTo(Main.FAILED);
-            assertThat(refused.err())
-                    .contains("-XX:+DisableAttachMechanism forbids it")
-                    .hasLineCount(1);
+            assertThat(refused.err()).contains("-XX:+DisableAttachMechanism forbids it").hasLineCount(1);
         }
-        try (Target target = new Target()) {
+        try (HotJvm target = new HotJvm()) {
             CliResult none = profile(target, "jfr", "--thread", "nobody", "--for", "1s");
             assertThat(none.exitCode()).isEqualTo(Main.FAILED);
-            assertThat(none.err())
-                    .contains("no thread has \"nobody\" in its name")
-                    .hasLineCount(1);
+            assertThat(none.err()).contains("no thread has \"nobody\" in its name").hasLineCount(1);
             CliResult jvm = profile(target, "jfr", "--thread", "VM Thread", "--for", "1s");
             assertThat(jvm.err()).contains("only async-profiler samples others").hasLineCount(1);
             CliResult missing = CliResult.run("profile", target.pid, "--async-profiler", "/nowhere", "--for", "1s");
@@ -392,7 +268,7 @@ class ProfileCommandTest {
 
     @Test
     void shouldShowHotMethodsInTop() throws Exception {
-        try (Target target = new Target();
+        try (HotJvm target = new HotJvm();
                 Tmux tmux = new Tmux(100, 30)) {
             tmux.type("ASPROF_LIB=" + libraryFolder + " "
                     + Path.of(System.getProperty("java.home"), "bin", "java") + " -jar " + System.getProperty("cli.jar")
@@ -400,7 +276,7 @@ class ProfileCommandTest {
             tmux.await("worker-1\n");
             tmux.press("/", "w", "o", "r", "k", "e", "r", "-", "1", "Enter", "m");
             tmux.await("Profiling worker-1 for 5 s");
-            tmux.await("HotProgram.hot\n");
+            tmux.await("Program.hot\n");
             assertThat(tmux.screen()).contains("source: async-profiler (ctimer)", "self %  total %  method");
             tmux.press("f");
             tmux.await("|||| all\n");

@@ -122,7 +122,7 @@ final class AsyncProfilerSource implements StackSource {
 
     /** Executes a command whose output goes to the file, and returns the output. */
     private String query(String command) throws IOException {
-        execute(command + ",file=/tmp/" + name + ",log=none");
+        execute(command + ",file=/tmp/" + name + ",loglevel=none");
         Path file = jvm.tempDirectory().resolve(name);
         return Files.exists(file) ? new String(Files.readAllBytes(file), StandardCharsets.UTF_8) : "";
     }
@@ -169,7 +169,7 @@ final class AsyncProfilerSource implements StackSource {
         if (!running) return;
         running = false;
         try {
-            execute("stop,file=/tmp/" + name + ",log=none");
+            execute("stop,file=/tmp/" + name + ",loglevel=none");
         } catch (IOException e) {
             // The JVM has ended or hangs. Otherwise, async-profiler stops after its timeout.
         } finally {
