@@ -114,8 +114,7 @@ final class OutputOptions {
 
     /** Returns the averages over all intervals of each JVM as text; nothing if there is only one interval. */
     String formatAverage(Collection<IntervalSum> sums, Comparator<ThreadUsage> order, TopText text) {
-        List<IntervalSum> several =
-                sums.stream().filter(sum -> sum.count() > 1).toList();
+        List<IntervalSum> several = sums.stream().filter(sum -> sum.count() > 1).toList();
         if (several.isEmpty()) return "";
         List<Interval> averages = several.stream().map(IntervalSum::interval).toList();
         List<Integer> counts = several.stream().map(IntervalSum::count).toList();

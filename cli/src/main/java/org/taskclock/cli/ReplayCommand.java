@@ -95,7 +95,7 @@ final class ReplayCommand implements Callable<Integer> {
             Instant high = parseTime("--to", to, whole);
             recording.limit(low, high);
             if (recording.intervalCount() == 0) throw usageError("no interval ended in that time range");
-            if (start != null && (low != null && start.isBefore(low) || high != null && start.isAfter(high)))
+            if (start != null && ((low != null && start.isBefore(low)) || (high != null && start.isAfter(high))))
                 throw usageError("--at " + at + " is not between --from and --to");
             if (start != null) recording.seek(start);
             if (output.isForTerminal() && Tty.isUsable()) return show(recording);

@@ -100,14 +100,10 @@ class ListTest {
                 .isEqualTo("root");
         assumeThat(Path.of("/usr/bin/setpriv")).describedAs("util-linux").exists();
         assumeThat(Path.of("/usr/bin/python3")).describedAs("Python").exists();
-        Process threads = new ProcessBuilder(
-                        "python3",
-                        "-c",
-                        """
+        Process threads = new ProcessBuilder("python3", "-c", """
                         import threading, time
                         for i in range(5): threading.Thread(target=time.sleep, args=(60,)).start()
-                        print('ready', flush=True)""")
-                .start();
+                        print('ready', flush=True)""").start();
         Path stale = Path.of("/tmp/hsperfdata_root/" + threads.pid());
         Path jar = Files.createTempFile("taskclock-cli", ".jar");
         try (LoadJvm load = LoadJvm.start("-XX:-UsePerfData", "idle")) {

@@ -28,13 +28,7 @@ class RecordRateTest {
         Path file = directory.resolve("recording.gz");
         try (LoadJvm load = LoadJvm.start("busy")) {
             Process recorder = CliResult.builder(
-                            "record",
-                            Long.toString(load.pid()),
-                            "100ms",
-                            "-o",
-                            file.toString(),
-                            "--for",
-                            "4s")
+                            "record", Long.toString(load.pid()), "100ms", "-o", file.toString(), "--for", "4s")
                     .redirectErrorStream(true)
                     .start();
             for (int intervals : new int[] {3, 12}) {

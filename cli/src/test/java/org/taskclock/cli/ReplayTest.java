@@ -16,9 +16,6 @@ import org.taskclock.monitor.RecordingWriter;
 
 /** {@code taskclock replay} of a synthetic recording as text. */
 class ReplayTest {
-    private static final String RANGE =
-            " is outside of %s: it covers 2026-11-21 10:00:00 to 2026-11-21 10:05:00 (UTC): see taskclock replay --help\n";
-
     @TempDir
     private Path directory;
 
@@ -49,7 +46,11 @@ class ReplayTest {
             for (String time : List.of("10:05:01", "09:59", "+6m", "2026-11-21T09:59:59Z", "2026-11-22T10:01:00Z")) {
                 assertThat(replay(option, time))
                         .isEqualTo(new CliResult(
-                                Main.USAGE, "", "taskclock: " + option + " " + time + String.format(RANGE, file)));
+                                Main.USAGE,
+                                "",
+                                "taskclock: " + option + " " + time + " is outside of " + file
+                                        + ": it covers 2026-11-21 10:00:00 to 2026-11-21 10:05:00 (UTC):"
+                                        + " see taskclock replay --help\n"));
             }
         }
     }

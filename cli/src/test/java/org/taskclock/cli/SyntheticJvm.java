@@ -138,7 +138,8 @@ class SyntheticJvm implements IntervalSource {
                 300 * SECOND / 100,
                 4,
                 SECOND / 200,
-                220 * SECOND / 100, null);
+                220 * SECOND / 100,
+                null);
         Diagnosis storm = new Diagnosis(
                 "yield-storm",
                 101,

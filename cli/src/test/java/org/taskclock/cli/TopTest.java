@@ -320,8 +320,10 @@ class TopTest {
     void shouldReportTheExceededThreshold() throws Exception {
         assertThat(runSuccessfully("check", pid, "--cpu", "1000%", "--system", "100% of limit", "--for", "300ms")
                         .out())
-                .matches("cpu [0-9.]+ % of one core, within 1000.0 %\n"
-                        + "system [0-9.]+ % of the (limit of|machine, which has) [0-9.]+ .*, within 100.0 %\n");
+                .matches("""
+                        cpu [0-9.]+ % of one core, within 1000.0 %
+                        system [0-9.]+ % of the (limit of|machine, which has) [0-9.]+ .*, within 100.0 %
+                        """);
 
         CliResult exceeded = CliResult.run(
                 "check", pid, "--cpu", "1000%", "--system", "0%", "--pool", "kernel-calls", "--for", "500ms");

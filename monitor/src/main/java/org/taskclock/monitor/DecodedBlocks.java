@@ -19,8 +19,8 @@ final class DecodedBlocks {
     }
 
     List<Interval> of(Recording.Block block) throws IOException {
-        if (last == null || last.block != block) {
-            Decoded used = secondLast != null && secondLast.block == block ? secondLast : decode(block);
+        if (last == null || !last.block.equals(block)) {
+            Decoded used = secondLast != null && secondLast.block.equals(block) ? secondLast : decode(block);
             secondLast = last;
             last = used;
         }

@@ -62,7 +62,11 @@ class RecordingOutlineTest {
     private static List<IntervalSummary> readAll(Recording recording) throws IOException {
         RecordingOutline outline = new RecordingOutline(recording);
         List<IntervalSummary> all = new ArrayList<>();
-        for (List<IntervalSummary> next; !(next = outline.next()).isEmpty(); ) all.addAll(next);
+        List<IntervalSummary> next = outline.next();
+        while (!next.isEmpty()) {
+            all.addAll(next);
+            next = outline.next();
+        }
         return all;
     }
 
@@ -87,7 +91,7 @@ class RecordingOutlineTest {
             recording.limit(START.plusSeconds(111), START.plusSeconds(260));
             assertThat(readAll(recording))
                     .isEqualTo(all.subList(110, 260).stream()
-                            .map(s -> s == all.get(110)
+                            .map(s -> s.equals(all.get(110))
                                     ? new IntervalSummary(s.endMillis(), s.seconds(), s.cpuPercent(), s.kinds(), true)
                                     : s)
                             .toList());
