@@ -30,6 +30,7 @@ final class AgentClient {
     private final int pid;
     private final AttachClient jvm;
     private final boolean attachAllowed;
+    private boolean isFirstAttempt = true;
     private long notBefore = System.nanoTime();
 
     private boolean present;
@@ -125,7 +126,9 @@ final class AgentClient {
         intervalMounts = 0;
         long start = System.nanoTime();
         if (!attachAllowed || start - notBefore < 0) return;
-        notBefore = start + RETRY_NANOS;
+        // The agent of a JVM that has just started does not report yet.
+        notBefore = start + (isFirstAttempt ? NANOS_PER_SECOND : RETRY_NANOS);
+        isFirstAttempt = false;
         AgentReport report;
         try {
             report = AgentReport.request(jvm, TIMEOUT_MILLIS);

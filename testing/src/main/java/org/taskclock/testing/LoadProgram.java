@@ -41,6 +41,7 @@ public final class LoadProgram {
             int count = parts.length > 1 ? Integer.parseInt(parts[1]) : 1;
             for (int i = 1; i <= count; i++) start(parts[0], i);
         }
+        awaitAgent();
         print("done");
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line; (line = in.readLine()) != null; print("done")) {
@@ -49,6 +50,13 @@ public final class LoadProgram {
             else if (line.startsWith("churn ")) churn(Integer.parseInt(line.substring("churn ".length())));
         }
         Runtime.getRuntime().halt(0);
+    }
+
+    /** Waits until an agent that started with this program reports to tools, 0.2 s after its start. */
+    private static void awaitAgent() throws InterruptedException {
+        String state = System.getProperty("taskclock.agent", "");
+        if (!state.startsWith("version=")) return;
+        while (!System.getProperty("taskclock.agent").contains(",backend=")) Thread.sleep(5);
     }
 
     private static void start(String load, int number) throws ReflectiveOperationException {
