@@ -60,8 +60,9 @@ final class AgentOptions {
     @Option(
             names = "--virtual-yield",
             paramLabel = "MODE",
-            description = "Thread.yield in virtual threads: ${COMPLETION-CANDIDATES} (default: count if --yield is count,"
-                    + " otherwise pass). With off, a thread that yields to wait for another may hang.")
+            description =
+                    "Thread.yield in virtual threads: ${COMPLETION-CANDIDATES} (default: count if --yield is count,"
+                            + " otherwise pass). With off, a thread that yields to wait for another may hang.")
     private YieldMode virtualYield;
 
     @Option(

@@ -39,8 +39,9 @@ final class AttachCommand implements Callable<Integer> {
             index = "1",
             arity = "0..1",
             paramLabel = "OPTIONS",
-            description = "Options in the form that -javaagent takes: name=value, separated by commas. The names are those"
-                    + " of the options below.")
+            description =
+                    "Options in the form that -javaagent takes: name=value, separated by commas. The names are those"
+                            + " of the options below.")
     private String text;
 
     @Mixin
@@ -53,7 +54,8 @@ final class AttachCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         try {
             List<String> texts = jvm.arguments(text == null ? List.of() : List.of(text));
-            if (texts.size() > 1) throw new CommandException(Main.USAGE, "attach: unexpected argument: " + texts.get(1));
+            if (texts.size() > 1)
+                throw new CommandException(Main.USAGE, "attach: unexpected argument: " + texts.get(1));
             return run(jvm.selectBeforeArguments(), options.appendTo(texts.isEmpty() ? "" : texts.get(0)), dryRun);
         } catch (CommandException e) {
             return Main.fail(e.getMessage(), e.exitCode);

@@ -50,8 +50,9 @@ final class DiffCommand implements Callable<Integer> {
             names = "--threshold",
             paramLabel = "PERCENT",
             converter = UnitConverters.PercentConverter.class,
-            description = "Ignore changes smaller than this, in percent of one core (default: 0.5), and exit with code 3"
-                    + " if there are others.")
+            description =
+                    "Ignore changes smaller than this, in percent of one core (default: 0.5), and exit with code 3"
+                            + " if there are others.")
     private Double threshold;
 
     @Option(names = "--all", description = "List unchanged pools and threads too.")

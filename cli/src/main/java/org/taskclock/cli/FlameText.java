@@ -79,10 +79,13 @@ final class FlameText {
                 CellFormat.sanitize(node.name));
         lines.add(CellFormat.truncate(line, width));
         List<Node> callees = new ArrayList<>(node.callees.values());
-        callees.sort(Comparator.comparingLong((Node callee) -> callee.totalNanos).reversed());
+        callees.sort(
+                Comparator.comparingLong((Node callee) -> callee.totalNanos).reversed());
         // A frame narrower than a column is not drawn; all of these share a line.
         long columnNanos = profile.sampledNanos() / barWidth;
-        List<Node> narrow = callees.stream().filter(callee -> callee.totalNanos < columnNanos).toList();
+        List<Node> narrow = callees.stream()
+                .filter(callee -> callee.totalNanos < columnNanos)
+                .toList();
         callees.removeAll(narrow);
         boolean branches = callees.size() + (narrow.isEmpty() ? 0 : 1) > 1;
         long calleeStart = startNanos;

@@ -105,8 +105,7 @@ final class OutputOptions {
         StringBuilder rows = new StringBuilder();
         for (ThreadUsage thread : threads) {
             Interval interval = TopText.intervalOf(thread, intervals);
-            rows.append(
-                    json ? RowFormat.json(interval, List.of(thread)) : RowFormat.csv(interval, List.of(thread)));
+            rows.append(json ? RowFormat.json(interval, List.of(thread)) : RowFormat.csv(interval, List.of(thread)));
         }
         return rows.toString();
     }

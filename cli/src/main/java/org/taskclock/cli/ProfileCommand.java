@@ -145,8 +145,7 @@ final class ProfileCommand implements Callable<Integer> {
     private void check(String option, Duration value, Duration min, Duration max, String range) {
         if (value.compareTo(min) >= 0 && value.compareTo(max) <= 0) return;
         throw new ParameterException(
-                spec.commandLine(),
-                option + " " + UnitConverters.formatDuration(value) + ": must be from " + range);
+                spec.commandLine(), option + " " + UnitConverters.formatDuration(value) + ": must be from " + range);
     }
 
     private ProfileSelection selection() {
@@ -157,7 +156,8 @@ final class ProfileCommand implements Callable<Integer> {
     private int print(Profile profile) throws IOException {
         boolean toStandardOutput = output != null && output.toString().equals("-");
         if (output != null) {
-            String page = ProfilePage.of(profile, spec.commandLine().getParseResult().originalArgs());
+            String page =
+                    ProfilePage.of(profile, spec.commandLine().getParseResult().originalArgs());
             if (toStandardOutput) Main.printUtf8(page);
             else ReportCommand.write(output, page);
         }

@@ -22,9 +22,9 @@ final class ProfilePage {
     /** @param arguments the arguments that repeat the profile */
     static String of(Profile profile, List<String> arguments) throws IOException {
         List<List<Object>> rows = new ArrayList<>();
-        for (Profile.Method method : profile.methods().stream().limit(MAX_METHODS).toList()) {
-            rows.add(List.of(
-                    method.name(), profile.percent(method.selfNanos()), profile.percent(method.totalNanos())));
+        for (Profile.Method method :
+                profile.methods().stream().limit(MAX_METHODS).toList()) {
+            rows.add(List.of(method.name(), profile.percent(method.selfNanos()), profile.percent(method.totalNanos())));
         }
         List<Result.Column> columns = List.of(
                 new Result.Column("method", ""), new Result.Column("self", "%"), new Result.Column("total", "%"));
@@ -51,7 +51,8 @@ final class ProfilePage {
                 List.of(),
                 List.of(),
                 List.of(),
-                List.of(new Result.FlameGraph("Flame graph", profile.periodNanos() > 0 ? "" : COUNTS, profile.collapsed())),
+                List.of(new Result.FlameGraph(
+                        "Flame graph", profile.periodNanos() > 0 ? "" : COUNTS, profile.collapsed())),
                 Map.of())));
     }
 }

@@ -56,8 +56,8 @@ final class ProfileText {
         text.append(String.format(Locale.ROOT, "%,d samples", profile.samples()));
         if (profile.periodNanos() > 0) text.append(", one per ").append(millis(profile.periodNanos()));
         if (profile.coveredPercent() >= 0) {
-            text.append(String.format(
-                    Locale.ROOT, ", which stand for %.1f %% of this CPU time", profile.coveredPercent()));
+            text.append(
+                    String.format(Locale.ROOT, ", which stand for %.1f %% of this CPU time", profile.coveredPercent()));
         }
         return text.toString();
     }

@@ -171,7 +171,8 @@ final class TopCommand implements Callable<Integer> {
     private JvmQuery parseArguments() throws CommandException {
         List<String> remaining = new ArrayList<>(arguments);
         JvmQuery query = null;
-        if (match != null && (demo || !jvms.isEmpty())) throw usageError("--match cannot be combined with -p or --demo");
+        if (match != null && (demo || !jvms.isEmpty()))
+            throw usageError("--match cannot be combined with -p or --demo");
         if (match != null) query = new JvmQuery(match, true);
         else if (jvms.isEmpty() && !demo && !remaining.isEmpty() && !IntervalOptions.isInterval(remaining.get(0)))
             query = JvmQuery.of(remaining.remove(0));

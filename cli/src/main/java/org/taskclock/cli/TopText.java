@@ -31,7 +31,9 @@ final class TopText {
         return intervals.get(0);
     }
 
-    /** Formats the intervals of one or more JVMs as one table, which has a column for the process if there are several. */
+    /**
+     * Formats the intervals of one or more JVMs as one table, which has a column for the process if there are several.
+     */
     String format(List<Interval> intervals, List<ThreadUsage> threads) {
         StringBuilder text = new StringBuilder();
         boolean several = intervals.size() > 1;
@@ -39,19 +41,20 @@ final class TopText {
         line(
                 text,
                 BOLD,
-                (several ? String.format(Locale.ROOT, "%7s ", "PID") : "") + String.format(
-                        Locale.ROOT,
-                        "%7s %6s %6s %6s %6s %8s %8s %c %-8s %s",
-                        "TID",
-                        "CPU%",
-                        "USER%",
-                        "SYS%",
-                        "WAIT%",
-                        "VOL/s",
-                        "INVOL/s",
-                        'S',
-                        "KIND",
-                        "NAME"));
+                (several ? String.format(Locale.ROOT, "%7s ", "PID") : "")
+                        + String.format(
+                                Locale.ROOT,
+                                "%7s %6s %6s %6s %6s %8s %8s %c %-8s %s",
+                                "TID",
+                                "CPU%",
+                                "USER%",
+                                "SYS%",
+                                "WAIT%",
+                                "VOL/s",
+                                "INVOL/s",
+                                'S',
+                                "KIND",
+                                "NAME"));
         for (ThreadUsage thread : threads) thread(text, intervalOf(thread, intervals), thread, several);
         int hidden = -threads.size();
         for (Interval interval : intervals) {
@@ -134,19 +137,20 @@ final class TopText {
         line(
                 text,
                 "",
-                (several ? String.format(Locale.ROOT, "%7d ", thread.pid()) : "") + String.format(
-                        Locale.ROOT,
-                        "%7s %6s %6s %6s %6s %8s %8s %c %-8s %s",
-                        thread.tid() == 0 ? "-" : Integer.toString(thread.tid()),
-                        percent(interval, thread.cpuNanos()),
-                        percent(interval, thread.userNanos()),
-                        percent(interval, thread.systemNanos()),
-                        percent(interval, thread.waitNanos()),
-                        rate(thread.voluntary(), seconds),
-                        rate(thread.involuntary(), seconds),
-                        thread.state(),
-                        thread.kind().name().toLowerCase(Locale.ROOT),
-                        printable(thread.name()) + mark + count));
+                (several ? String.format(Locale.ROOT, "%7d ", thread.pid()) : "")
+                        + String.format(
+                                Locale.ROOT,
+                                "%7s %6s %6s %6s %6s %8s %8s %c %-8s %s",
+                                thread.tid() == 0 ? "-" : Integer.toString(thread.tid()),
+                                percent(interval, thread.cpuNanos()),
+                                percent(interval, thread.userNanos()),
+                                percent(interval, thread.systemNanos()),
+                                percent(interval, thread.waitNanos()),
+                                rate(thread.voluntary(), seconds),
+                                rate(thread.involuntary(), seconds),
+                                thread.state(),
+                                thread.kind().name().toLowerCase(Locale.ROOT),
+                                printable(thread.name()) + mark + count));
     }
 
     private static String percent(Interval interval, long nanos) {

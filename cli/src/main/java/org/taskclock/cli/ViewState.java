@@ -86,7 +86,6 @@ final class ViewState {
     /** The profile that is shown or running; null if there was none. */
     ProfileView profile;
 
-
     /** A message in the footer until the next key press, or permanently once the source has ended. */
     String message = "";
 

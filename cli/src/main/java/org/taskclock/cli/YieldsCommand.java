@@ -136,7 +136,8 @@ final class YieldsCommand implements Callable<Integer> {
             target.configureAgent(previousMode == null ? "detach" : "yield=" + previousMode);
         }
         Result result = difference(pid, start, end);
-        if (json) Main.printUtf8(new GsonBuilder().disableHtmlEscaping().create().toJson(result) + "\n");
+        if (json)
+            Main.printUtf8(new GsonBuilder().disableHtmlEscaping().create().toJson(result) + "\n");
         else Main.print(text(result, limit));
         return Main.OK;
     }

@@ -148,7 +148,8 @@ class AttachTest {
     void shouldReportUnusableProcesses() throws IOException, InterruptedException {
         CliResult missing = CliResult.run("attach", "999999999");
         assertThat(missing.exitCode()).isEqualTo(Main.NO_PROCESS);
-        assertThat(missing.err()).isEqualTo("taskclock: there is no process 999999999: taskclock list shows the running JVMs\n");
+        assertThat(missing.err())
+                .isEqualTo("taskclock: there is no process 999999999: taskclock list shows the running JVMs\n");
 
         Process sleep = new ProcessBuilder("sleep", "60").start();
         CliResult notAJvm = CliResult.run("detach", Long.toString(sleep.pid()));

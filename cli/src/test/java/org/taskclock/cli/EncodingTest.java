@@ -70,7 +70,8 @@ class EncodingTest {
             assertThat(runInC("diff", "--json", "--all", recording.toString(), recording.toString()))
                     .contains(NAME);
             Path times = directory.resolve("times.json");
-            List<String> time = new ArrayList<>(List.of("time", "-q", "--json", times.toString(), "--", "timeout", "3"));
+            List<String> time =
+                    new ArrayList<>(List.of("time", "-q", "--json", times.toString(), "--", "timeout", "3"));
             time.addAll(List.of(
                     ProcessHandle.current().info().command().orElseThrow(),
                     "-cp",
@@ -88,10 +89,12 @@ class EncodingTest {
 
     @Test
     void shouldPrintNoEscapeSequencesWithoutACapableTerminal() throws Exception {
-        String java = Path.of(System.getProperty("java.home"), "bin", "java") + " -jar " + System.getProperty("cli.jar");
+        String java =
+                Path.of(System.getProperty("java.home"), "bin", "java") + " -jar " + System.getProperty("cli.jar");
         try (Tmux tmux = new Tmux(120, 50)) {
             for (String environment : List.of("TERM=dumb", "-u TERM")) {
-                for (String command : List.of("--help", "top --help", "top --demo 200ms 1", "list", "doctr", "top -x")) {
+                for (String command :
+                        List.of("--help", "top --help", "top --demo 200ms 1", "list", "doctr", "top -x")) {
                     tmux.type("clear; env " + environment + " " + java + " " + command + "; echo is-$((40+2))");
                     tmux.await("is-42");
                     // The shell and the command line are plain too.

@@ -87,8 +87,7 @@ final class HotJvm implements AutoCloseable {
 
     HotJvm(String... arguments) throws IOException {
         List<String> command = new ArrayList<>();
-        command.add(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         for (String argument : arguments) if (argument.startsWith("-")) command.add(argument);
         command.addAll(List.of("-cp", classes(), Program.class.getName()));
         for (String argument : arguments) if (!argument.startsWith("-")) command.add(argument);
@@ -102,11 +101,7 @@ final class HotJvm implements AutoCloseable {
     }
 
     private static String classes() {
-        return Program.class
-                .getProtectionDomain()
-                .getCodeSource()
-                .getLocation()
-                .getPath();
+        return Program.class.getProtectionDomain().getCodeSource().getLocation().getPath();
     }
 
     String execute(String... command) throws IOException {

@@ -87,8 +87,8 @@ class JvmQueryTest {
         String command = java + " -jar " + System.getProperty("cli.jar") + " top LoadProgram; echo status $?";
         try (Tmux tmux = new Tmux(100, 30)) {
             tmux.type(command);
-            String screen = tmux.await("JVMs (Enter: watch)", s -> s.contains(first.pid() + " ")
-                    && s.contains(second.pid() + " "));
+            String screen = tmux.await(
+                    "JVMs (Enter: watch)", s -> s.contains(first.pid() + " ") && s.contains(second.pid() + " "));
             assertThat(screen.lines().filter(line -> line.contains("%  "))).hasSize(2);
             tmux.press("Down", "Enter");
             screen = tmux.await("a busy thread");

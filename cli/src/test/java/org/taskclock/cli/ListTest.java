@@ -144,8 +144,8 @@ class ListTest {
     private static String asNobody(Path jar, int exitCode, String... arguments) throws Exception {
         List<String> command = new ArrayList<>(
                 List.of("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all"));
-        command.addAll(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-jar", jar.toString()));
+        command.addAll(
+                List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-jar", jar.toString()));
         command.addAll(List.of(arguments));
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
@@ -157,7 +157,9 @@ class ListTest {
     @Test
     void shouldReportThatNoJvmIsRunning() throws Exception {
         List<String> alone = List.of("unshare", "--pid", "--fork", "--mount-proc", "--kill-child");
-        assumeThat(runAlone(alone, "true")).describedAs("not permitted: " + alone).isZero();
+        assumeThat(runAlone(alone, "true"))
+                .describedAs("not permitted: " + alone)
+                .isZero();
         String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
         String jar = System.getProperty("cli.jar");
         Map<String, Integer> exitCodes = Map.of("top", Main.NO_PROCESS, "list", Main.OK);

@@ -43,8 +43,9 @@ class ProfileCommandTest {
 
     /** Returns the names of the target's files and folders in the temporary directory that profiles create. */
     private static List<String> temporaryFiles(HotJvm target) {
-        String[] files = new File("/tmp").list((folder, name) -> name.contains("taskclock_profile")
-                || name.matches("\\d{4}(_\\d{2}){5}_" + target.pid));
+        String[] files = new File("/tmp")
+                .list((folder, name) ->
+                        name.contains("taskclock_profile") || name.matches("\\d{4}(_\\d{2}){5}_" + target.pid));
         return List.of(files);
     }
 
@@ -97,8 +98,9 @@ class ProfileCommandTest {
             double seconds = profile.get("intervalNanos").getAsLong() / 1e9;
             assertThat(seconds).isBetween(3.9, 5.0);
             long cpu = profile.get("cpuNanos").getAsLong();
-            assertThat(cpu).isEqualTo(profile.get("userNanos").getAsLong()
-                    + profile.get("systemNanos").getAsLong());
+            assertThat(cpu)
+                    .isEqualTo(profile.get("userNanos").getAsLong()
+                            + profile.get("systemNanos").getAsLong());
             assertThat(cpu / 1e9).isBetween(0.2 * seconds, seconds);
             // The execution sampler also counts the time in which a thread waits for a processor.
             assertThat(profile.get("coveredPercent").getAsDouble()).isBetween(50.0, 200.0);
@@ -124,7 +126,8 @@ class ProfileCommandTest {
     void shouldReportVirtualThreadsOnTheirCarriers(String source) throws Exception {
         assumeTrue(Runtime.version().feature() >= 21, "NOT RUN: this JDK has no virtual threads");
         try (HotJvm target = new HotJvm("virtual")) {
-            JsonObject profile = json(profile(target, source, "--pool", "ForkJoinPool-#-worker-#", "--for", "3s", "--json"));
+            JsonObject profile =
+                    json(profile(target, source, "--pool", "ForkJoinPool-#-worker-#", "--for", "3s", "--json"));
             assertThat(profile.get("notes").toString()).contains("virtual threads are sampled on their carriers");
             assertThat(profile.get("cpuNanos").getAsLong()).isGreaterThan(200_000_000);
             assertThat(total(profile, "workVirtually")).isGreaterThan(90);
@@ -139,14 +142,17 @@ class ProfileCommandTest {
             assertThat(table.out())
                     .startsWith("process " + target.pid + " ")
                     .containsPattern("CPU [0-9.]+ % of a core: user [0-9.]+, system [0-9.]+\n")
-                    .containsPattern("source: async-profiler \\(ctimer\\), [0-9]+ samples, one per 10 ms, which stand for"
-                            + " [0-9.]+ % of this CPU time\n")
+                    .containsPattern(
+                            "source: async-profiler \\(ctimer\\), [0-9]+ samples, one per 10 ms, which stand for"
+                                    + " [0-9.]+ % of this CPU time\n")
                     .containsPattern("  self %  total %  method\n(.*\n){3}$");
             Path page = directory.resolve("flame.html");
-            CliResult flame = profile(
-                    target, "auto", "--thread", "worker-1", "--for", "1s", "--flame", "-o", page.toString());
+            CliResult flame =
+                    profile(target, "auto", "--thread", "worker-1", "--for", "1s", "--flame", "-o", page.toString());
             assertThat(flame.exitCode()).as(flame.err()).isEqualTo(Main.OK);
-            assertThat(flame.out()).containsPattern("100\\.0 +0\\.0  \\|{40,} all\n").contains("- ", "Program.hot");
+            assertThat(flame.out())
+                    .containsPattern("100\\.0 +0\\.0  \\|{40,} all\n")
+                    .contains("- ", "Program.hot");
             assertThat(Files.readString(page)).contains("Program.hot", "<iframe", "stand for");
         }
     }
@@ -156,21 +162,23 @@ class ProfileCommandTest {
         String library = libraryFolder.resolve("libasyncProfiler.so").toString();
         try (HotJvm target = new HotJvm()) {
             Path file = libraryFolder.resolve("users");
-            target.execute("load", library, "true", "start,event=ctimer,file=" + file);
+            target.execute("load", library, "true", "start,event=ctimer,loglevel=none,file=" + file);
             CliResult refused = profile(target, "auto", "--for", "1s");
             assertThat(refused.exitCode()).isEqualTo(Main.FAILED);
             assertThat(refused.err())
                     .startsWith("taskclock: process " + target.pid + ": async-profiler is already profiling this JVM: ")
                     .hasLineCount(1);
             assertThat(refused.out()).isEmpty();
-            target.execute("load", library, "true", "status,file=" + file);
+            target.execute("load", library, "true", "status,loglevel=none,file=" + file);
             assertThat(file).content().contains("is running");
             // The other sources do not disturb it.
-            assertThat(json(profile(target, "jfr", "--for", "1s", "--json")).get("samples").getAsLong())
+            assertThat(json(profile(target, "jfr", "--for", "1s", "--json"))
+                            .get("samples")
+                            .getAsLong())
                     .isPositive();
-            target.execute("load", library, "true", "status,file=" + file);
+            target.execute("load", library, "true", "status,loglevel=none,file=" + file);
             assertThat(file).content().contains("is running");
-            target.execute("load", library, "true", "stop,file=" + file);
+            target.execute("load", library, "true", "stop,loglevel=none,file=" + file);
         }
     }
 
@@ -180,9 +188,13 @@ class ProfileCommandTest {
         try (HotJvm target = new HotJvm()) {
             target.execute("jcmd", "JFR.start name=users");
             List<String> files = temporaryFiles(target);
-            assertThat(json(profile(target, source, "--for", "1s", "--json")).get("samples").getAsLong())
+            assertThat(json(profile(target, source, "--for", "1s", "--json"))
+                            .get("samples")
+                            .getAsLong())
                     .isPositive();
-            assertThat(target.execute("jcmd", "JFR.check")).contains("name=users").doesNotContain("taskclock");
+            assertThat(target.execute("jcmd", "JFR.check"))
+                    .contains("name=users")
+                    .doesNotContain("taskclock");
             assertThat(temporaryFiles(target)).isEqualTo(files).hasSize(1);
             Path recording = libraryFolder.resolve("users.jfr");
             target.execute("jcmd", "JFR.stop name=users filename=" + recording);
@@ -194,9 +206,10 @@ class ProfileCommandTest {
 
     /** Starts a profile that only ends early, and waits until it samples. */
     private static Process startLongProfile(HotJvm target, Path errors) throws Exception {
-        Process profile = CliResult.builder("profile", target.pid, "--source", "jfr", "--for", "1h")
-                .redirectError(errors.toFile())
-                .start();
+        ProcessBuilder builder = CliResult.builder("profile", target.pid, "--source", "jfr", "--for", "1h");
+        // A shell starts background jobs, such as this test, so that they and their children ignore SIGINT.
+        builder.command().addAll(0, List.of("env", "--default-signal=INT"));
+        Process profile = builder.redirectError(errors.toFile()).start();
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(TIMEOUT_MILLIS);
         while (!target.execute("jcmd", "JFR.check").contains("taskclock_profile")) {
             assertThat(System.nanoTime()).isLessThan(deadline);
@@ -209,7 +222,9 @@ class ProfileCommandTest {
     void shouldStopSamplingAndPrintTheResultOnCtrlC(@TempDir Path directory) throws Exception {
         try (HotJvm target = new HotJvm()) {
             Process profile = startLongProfile(target, directory.resolve("errors"));
-            new ProcessBuilder("kill", "-INT", Long.toString(profile.pid())).start().waitFor();
+            new ProcessBuilder("kill", "-INT", Long.toString(profile.pid()))
+                    .start()
+                    .waitFor();
             assertThat(CliResult.exitCode(profile)).isEqualTo(Main.OK);
             assertThat(profile.inputReader().lines()).contains("  self %  total %  method");
             assertThat(target.execute("jcmd", "JFR.check")).contains("No available recordings");
@@ -224,7 +239,10 @@ class ProfileCommandTest {
             Process profile = startLongProfile(target, errors);
             target.process.toHandle().destroy();
             assertThat(CliResult.exitCode(profile)).isEqualTo(Main.NO_PROCESS);
-            assertThat(errors).content().startsWith("taskclock: process " + target.pid + " has ").hasLineCount(1);
+            assertThat(errors)
+                    .content()
+                    .startsWith("taskclock: process " + target.pid + " has ")
+                    .hasLineCount(1);
             assertThat(temporaryFiles(target)).isEmpty();
         }
     }
@@ -244,12 +262,16 @@ class ProfileCommandTest {
         try (HotJvm target = new HotJvm("-XX:+DisableAttachMechanism")) {
             CliResult refused = profile(target, "auto", "--for", "1s");
             assertThat(refused.exitCode()).isEqualTo(Main.FAILED);
-            assertThat(refused.err()).contains("-XX:+DisableAttachMechanism forbids it").hasLineCount(1);
+            assertThat(refused.err())
+                    .contains("-XX:+DisableAttachMechanism forbids it")
+                    .hasLineCount(1);
         }
         try (HotJvm target = new HotJvm()) {
             CliResult none = profile(target, "jfr", "--thread", "nobody", "--for", "1s");
             assertThat(none.exitCode()).isEqualTo(Main.FAILED);
-            assertThat(none.err()).contains("no thread has \"nobody\" in its name").hasLineCount(1);
+            assertThat(none.err())
+                    .contains("no thread has \"nobody\" in its name")
+                    .hasLineCount(1);
             CliResult jvm = profile(target, "jfr", "--thread", "VM Thread", "--for", "1s");
             assertThat(jvm.err()).contains("only async-profiler samples others").hasLineCount(1);
             CliResult missing = CliResult.run("profile", target.pid, "--async-profiler", "/nowhere", "--for", "1s");
@@ -289,7 +311,7 @@ class ProfileCommandTest {
             tmux.await("ready>");
             Path status = libraryFolder.resolve("status");
             String library = libraryFolder.resolve("libasyncProfiler.so").toString();
-            target.execute("load", library, "true", "status,file=" + status);
+            target.execute("load", library, "true", "status,loglevel=none,file=" + status);
             assertThat(status).content().contains("not active");
         }
     }

@@ -49,8 +49,8 @@ class ProfileTextTest {
                     30.0     30.0  Hot.other
                 """);
         assertThat(ProfileText.of(PROFILE, false, 0, 80)).contains(" 90.0  Worker.loop\n", "?[31mevil");
-        assertThat(ProfileText.of(profile(), false, 0, 80)).endsWith("No samples: these threads used little or no"
-                + " CPU time.\n");
+        assertThat(ProfileText.of(profile(), false, 0, 80))
+                .endsWith("No samples: these threads used little or no" + " CPU time.\n");
     }
 
     @Test

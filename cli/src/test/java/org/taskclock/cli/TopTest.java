@@ -137,9 +137,9 @@ class TopTest {
             String pids = pid + "," + other.pid();
             String text = runSuccessfully("top", "-b", "-d", "500ms", "-n", "1", "--limit", "8", "-p", pids)
                     .out();
-            assertThat(text.lines().filter(line -> line.contains("CPU%"))).singleElement().satisfies(line -> assertThat(
-                            line)
-                    .startsWith("    PID     TID   CPU%"));
+            assertThat(text.lines().filter(line -> line.contains("CPU%")))
+                    .singleElement()
+                    .satisfies(line -> assertThat(line).startsWith("    PID     TID   CPU%"));
             assertThat(text)
                     .contains("LoadProgram (" + pid + ")", "LoadProgram (" + other.pid() + ")")
                     .containsPattern("\n *" + pid + " +[0-9]+ +[0-9.]+ .* kernel-calls\n")

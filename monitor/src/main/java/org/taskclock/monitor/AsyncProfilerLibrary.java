@@ -40,7 +40,8 @@ final class AsyncProfilerLibrary {
             Path asprof = Path.of(folder).resolve("asprof");
             if (!Files.isExecutable(asprof)) continue;
             try {
-                Path library = asprof.toRealPath().resolve("../../lib").normalize().resolve(NAME);
+                Path library =
+                        asprof.toRealPath().resolve("../../lib").normalize().resolve(NAME);
                 if (Files.isRegularFile(library)) return library;
             } catch (IOException e) {
                 // Continue with the next folder.
@@ -54,8 +55,10 @@ final class AsyncProfilerLibrary {
     }
 
     private static Path at(Path path, String option) throws ProfileException {
-        for (Path candidate : List.of(path, path.resolve(NAME), path.resolve("lib").resolve(NAME)))
-            if (Files.isRegularFile(candidate)) return candidate.toAbsolutePath().normalize();
+        for (Path candidate :
+                List.of(path, path.resolve(NAME), path.resolve("lib").resolve(NAME)))
+            if (Files.isRegularFile(candidate))
+                return candidate.toAbsolutePath().normalize();
         throw new ProfileException(option + ": there is no " + NAME + ": give the path of the library");
     }
 
@@ -76,8 +79,8 @@ final class AsyncProfilerLibrary {
     }
 
     /**
-     * Returns the library that is already loaded in a JVM; null if there is none. A second copy would not see the
-     * state of the first one.
+     * Returns the library that is already loaded in a JVM; null if there is none. A second copy would not see the state
+     * of the first one.
      *
      * @throws ProfileException if its file has been deleted, so that it cannot be asked whether it is profiling
      */
@@ -90,7 +93,8 @@ final class AsyncProfilerLibrary {
             deleted = line.substring(slash);
         }
         if (deleted == null) return null;
-        throw new ProfileException("process " + pid + ": async-profiler was loaded from a file that has since been deleted"
-                + ", so it may be profiling: use --source jfr");
+        throw new ProfileException(
+                "process " + pid + ": async-profiler was loaded from a file that has since been deleted"
+                        + ", so it may be profiling: use --source jfr");
     }
 }

@@ -156,7 +156,8 @@ final class AsyncProfilerSource implements StackSource {
             Matcher parts = THREAD.matcher(line);
             if (!parts.matches()) continue;
             long count = Long.parseLong(parts.group(4));
-            List<String> frames = parts.group(3) == null ? List.of() : List.of(parts.group(3).split(";", -1));
+            List<String> frames =
+                    parts.group(3) == null ? List.of() : List.of(parts.group(3).split(";", -1));
             int tid = Integer.parseInt(parts.group(2));
             samples.add(new Sample(parts.group(1), tid, 0, frames, count, count * periodNanos));
         }

@@ -67,9 +67,9 @@ final class JfrSource implements StackSource {
     @Override
     public synchronized void start() throws IOException {
         String command = "JFR.start name=" + name + " settings=none dumponexit=false duration=" + maxSeconds
-                + "s filename=/tmp/." + name + ".jfr +jdk.ExecutionSample#enabled=true +jdk.ExecutionSample#period=" + executionPeriodMillis() + "ms";
-        if (hasCpuTime)
-            command += " +jdk.CPUTimeSample#enabled=true +jdk.CPUTimeSample#throttle=" + periodNanos + "ns";
+                + "s filename=/tmp/." + name + ".jfr +jdk.ExecutionSample#enabled=true +jdk.ExecutionSample#period="
+                + executionPeriodMillis() + "ms";
+        if (hasCpuTime) command += " +jdk.CPUTimeSample#enabled=true +jdk.CPUTimeSample#throttle=" + periodNanos + "ns";
         repositories = repositories();
         running = true;
         String reply = jvm.execute(TIMEOUT_MILLIS, "jcmd", command);
@@ -88,7 +88,10 @@ final class JfrSource implements StackSource {
             String reply = jvm.execute(TIMEOUT_MILLIS, "jcmd", "JFR.stop name=" + name);
             if (!Files.exists(file)) {
                 throw new ProfileException("process " + pid + ": Flight Recorder did not write its recording: "
-                        + reply.lines().filter(line -> !line.isBlank()).findFirst().orElse("no reply"));
+                        + reply.lines()
+                                .filter(line -> !line.isBlank())
+                                .findFirst()
+                                .orElse("no reply"));
             }
             return read(file);
         } finally {

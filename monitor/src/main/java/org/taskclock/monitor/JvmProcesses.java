@@ -237,8 +237,7 @@ public final class JvmProcesses {
     private static List<String> commandOf(long pid) {
         try {
             // Not readString, which throws if the text is not valid UTF-8.
-            String text =
-                    new String(Files.readAllBytes(Path.of("/proc/" + pid + "/cmdline")), StandardCharsets.UTF_8);
+            String text = new String(Files.readAllBytes(Path.of("/proc/" + pid + "/cmdline")), StandardCharsets.UTF_8);
             return text.isEmpty() ? List.of() : List.of(text.split("\0"));
         } catch (IOException e) {
             return List.of();

@@ -4,7 +4,6 @@ package org.taskclock.monitor;
 
 import java.io.IOException;
 import java.io.StringReader;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -50,8 +49,8 @@ public record JvmSummary(
      * Returns all JVMs of this machine that are visible, except this one, busiest first.
      *
      * @param sampleMillis how long to measure CPU usage
-     * @param attach whether to ask JVMs that have loaded TaskClock's library for the state of the agent; no other JVM is
-     *     asked
+     * @param attach whether to ask JVMs that have loaded TaskClock's library for the state of the agent; no other JVM
+     *     is asked
      */
     public static List<JvmSummary> all(long sampleMillis, boolean attach) throws InterruptedException {
         List<JvmProcesses.Jvm> jvms = JvmProcesses.all();
@@ -67,9 +66,9 @@ public record JvmSummary(
             Double percent = before[i] < 0 || after[i] < 0 ? null : 100 * (after[i] - before[i]) / sampleNanos;
             summaries.add(of(jvms.get(i), percent, threads, attach));
         }
-        summaries.sort(Comparator.comparing(
-                        JvmSummary::cpuPercent, Comparator.nullsLast(Comparator.<Double>reverseOrder()))
-                .thenComparing(JvmSummary::pid));
+        summaries.sort(
+                Comparator.comparing(JvmSummary::cpuPercent, Comparator.nullsLast(Comparator.<Double>reverseOrder()))
+                        .thenComparing(JvmSummary::pid));
         return summaries;
     }
 

@@ -46,8 +46,8 @@ public final class LiveJvm implements IntervalSource {
     public Profile profile(ProfileSelection selection, Duration duration, Predicate<Duration> sleep)
             throws IOException {
         if (!attach) throw new IOException("attaching is switched off (--no-attach)");
-        Profiler.Settings settings = new Profiler.Settings(
-                selection, ProfileSource.AUTO, null, duration, Profiler.DEFAULT_PERIOD.toNanos());
+        Profiler.Settings settings =
+                new Profiler.Settings(selection, ProfileSource.AUTO, null, duration, Profiler.DEFAULT_PERIOD.toNanos());
         return Profiler.run(sampler.pid(), settings, sleep);
     }
 

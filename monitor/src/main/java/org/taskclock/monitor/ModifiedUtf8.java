@@ -6,8 +6,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * Decodes the text that HotSpot prints. HotSpot writes strings in modified UTF-8, which encodes each half of a surrogate
- * pair in three bytes of its own; standard UTF-8 does not permit that.
+ * Decodes the text that HotSpot prints. HotSpot writes strings in modified UTF-8, which encodes each half of a
+ * surrogate pair in three bytes of its own; standard UTF-8 does not permit that.
  */
 final class ModifiedUtf8 {
     /** Replaces bytes that are not UTF-8. */

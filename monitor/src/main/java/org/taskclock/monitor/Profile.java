@@ -39,9 +39,9 @@ public record Profile(
     /**
      * Equal stacks.
      *
-     * @param frames outermost first. As in async-profiler's collapsed stacks, a suffix gives the type of a frame: {@code
-     *     _[j]} for compiled, {@code _[i]} for inlined, and {@code _[0]} for interpreted Java code, {@code _[k]} for the
-     *     kernel.
+     * @param frames outermost first. As in async-profiler's collapsed stacks, a suffix gives the type of a frame:
+     *     {@code _[j]} for compiled, {@code _[i]} for inlined, and {@code _[0]} for interpreted Java code, {@code _[k]}
+     *     for the kernel.
      * @param cpuNanos the CPU time that the samples stand for
      */
     public record Stack(List<String> frames, long samples, long cpuNanos) {}

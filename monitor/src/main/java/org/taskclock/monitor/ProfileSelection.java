@@ -57,11 +57,13 @@ public final class ProfileSelection {
 
     /** Finds the selected threads among those of the JVM. Returns a description of them. */
     String resolve(long pid, List<ThreadUsage> all) throws ProfileException {
-        List<ThreadUsage> threads = all.stream().filter(thread -> thread.tid() != 0).toList();
+        List<ThreadUsage> threads =
+                all.stream().filter(thread -> thread.tid() != 0).toList();
         List<ThreadUsage> found =
                 switch (kind) {
                     case ALL -> threads;
-                    case CARRIERS -> threads.stream().filter(ProfileSelection::isCarrier).toList();
+                    case CARRIERS ->
+                        threads.stream().filter(ProfileSelection::isCarrier).toList();
                     case THREAD -> findThreads(pid, threads);
                     case POOL -> findPool(pid, threads);
                 };
@@ -97,7 +99,8 @@ public final class ProfileSelection {
     private List<ThreadUsage> findThreads(long pid, List<ThreadUsage> threads) throws ProfileException {
         List<ThreadUsage> exact = filter(
                 threads,
-                thread -> thread.name().equals(text) || Integer.toString(thread.tid()).equals(text));
+                thread -> thread.name().equals(text)
+                        || Integer.toString(thread.tid()).equals(text));
         if (!exact.isEmpty()) return exact;
         List<ThreadUsage> similar = filter(threads, thread -> contains(thread.name(), text));
         Set<String> names = new TreeSet<>();

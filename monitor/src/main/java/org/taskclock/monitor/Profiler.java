@@ -51,8 +51,8 @@ public final class Profiler {
     }
 
     /**
-     * Profiles a JVM. Afterward, also if this process is terminated by a signal, sampling in the JVM has stopped and its
-     * temporary files are deleted.
+     * Profiles a JVM. Afterward, also if this process is terminated by a signal, sampling in the JVM has stopped and
+     * its temporary files are deleted.
      *
      * @param sleep waits for the given time, or returns false early if the profile should end now
      * @throws MonitorException if the JVM has ended or cannot be accessed
@@ -80,7 +80,8 @@ public final class Profiler {
             String threads = settings.selection.resolve(pid, sampler.next().threads());
             StackSource source = start();
             try {
-                if (!source.samplesJvmThreads()) settings.selection.includeAllCarriers(sampler.next().threads());
+                if (!source.samplesJvmThreads())
+                    settings.selection.includeAllCarriers(sampler.next().threads());
                 else sampler.next();
                 sleep(sleep);
                 Interval interval = sampler.next();
@@ -156,8 +157,8 @@ public final class Profiler {
     private StackSource asyncProfiler(Path library) throws IOException {
         Path loaded = AsyncProfilerLibrary.loadedIn(pid);
         if (library == null && loaded == null) {
-            throw new ProfileException("async-profiler was not found: give its path with --async-profiler,"
-                    + " or use --source jfr");
+            throw new ProfileException(
+                    "async-profiler was not found: give its path with --async-profiler," + " or use --source jfr");
         }
         return new AsyncProfilerSource(pid, jvm, library, loaded, settings.periodNanos, maxSeconds());
     }
@@ -174,8 +175,9 @@ public final class Profiler {
 
     private void requireJavaThreads() throws ProfileException {
         if (settings.selection.hasJavaThreads()) return;
-        throw new ProfileException("process " + pid + ": this is not a Java thread, and only async-profiler samples others:"
-                + " give its path with --async-profiler");
+        throw new ProfileException(
+                "process " + pid + ": this is not a Java thread, and only async-profiler samples others:"
+                        + " give its path with --async-profiler");
     }
 
     private long maxSeconds() {
@@ -214,7 +216,8 @@ public final class Profiler {
 
     private Profile profile(String threads, Interval interval, StackSource source, List<StackSource.Sample> samples) {
         ProfileSelection selection = settings.selection;
-        List<StackSource.Sample> selected = samples.stream().filter(selection::includes).toList();
+        List<StackSource.Sample> selected =
+                samples.stream().filter(selection::includes).toList();
         long cpu = 0;
         long user = 0;
         long jvmThreads = 0;
@@ -249,7 +252,9 @@ public final class Profiler {
                 || samples.stream().anyMatch(sample -> settings.selection.includes(sample) && sample.isVirtual());
         if (isVirtual) {
             notes.add("virtual threads are sampled on their carriers, whose CPU time includes theirs"
-                    + (source.samplesJvmThreads() ? "" : "; this source does not say which carrier ran a virtual thread"));
+                    + (source.samplesJvmThreads()
+                            ? ""
+                            : "; this source does not say which carrier ran a virtual thread"));
         }
         if (!source.samplesJvmThreads() && jvmThreads > 0 && cpu > 0) {
             long percent = Math.round(100.0 * jvmThreads / cpu);

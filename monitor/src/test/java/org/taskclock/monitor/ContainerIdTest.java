@@ -34,7 +34,8 @@ class ContainerIdTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"0::/", "0::/user.slice/user-1000.slice/session-2.scope", "0::/system.slice/orders.service"})
+    @ValueSource(
+            strings = {"0::/", "0::/user.slice/user-1000.slice/session-2.scope", "0::/system.slice/orders.service"})
     void shouldFindNoContainerElsewhere(String line) {
         assertThat(ContainerId.in(List.of(line))).isNull();
     }
