@@ -16,7 +16,7 @@ const struct functions *clock_functions;
 
 static jclass hooks, thread_class;
 static jmethodID read_user_time_method, read_user_times_method, on_first_yield, on_yield_sample;
-static jmethodID on_first_virtual_thread, current_thread;
+static jmethodID on_first_virtual_thread, on_thread_end, current_thread;
 static jfieldID thread_id, java_thread;
 
 void *symbol_in(const char *library, const char *name) {
@@ -54,6 +54,16 @@ void report_first_yield(JNIEnv *env, jint record) {
 
 void report_yield_sample(JNIEnv *env, jlong weight) {
     (*env)->CallStaticVoidMethod(env, hooks, on_yield_sample, weight);
+    (*env)->ExceptionClear(env);
+}
+
+void report_thread_end(JNIEnv *env, jobject thread, const jlong *values, jsize count) {
+    jlongArray array = (*env)->NewLongArray(env, count);
+    if (array) {
+        (*env)->SetLongArrayRegion(env, array, 0, count, values);
+        (*env)->CallStaticVoidMethod(env, hooks, on_thread_end, thread, array);
+        (*env)->DeleteLocalRef(env, array);
+    }
     (*env)->ExceptionClear(env);
 }
 
@@ -165,6 +175,11 @@ static void countVirtualYield(JNIEnv *env, jclass c) {
     yield_count_virtual(env);
 }
 
+static jstring reportThreadEnds(JNIEnv *env, jclass c, jboolean on) {
+    (void)c;
+    return string_or_null(env, ends_report(env, on));
+}
+
 static jlong mountAddress(JNIEnv *env, jclass c) {
     (void)env, (void)c;
     return (jlong)clock_functions->mount;
@@ -250,6 +265,7 @@ static const JNINativeMethod natives[] = {
     {"setAnswersVirtual", "(Z)V", (void *)setAnswersVirtual},
     {"carriers", "([J)I", (void *)carriers},
     {"countVirtualYield", "()V", (void *)countVirtualYield},
+    {"reportThreadEnds", "(Z)Ljava/lang/String;", (void *)reportThreadEnds},
 };
 
 __attribute__((visibility("default"))) jint JNI_OnLoad(JavaVM *vm, void *reserved) {
@@ -266,6 +282,7 @@ __attribute__((visibility("default"))) jint JNI_OnLoad(JavaVM *vm, void *reserve
     on_first_yield = (*env)->GetStaticMethodID(env, found, "onFirstYield", "(I)V");
     on_yield_sample = (*env)->GetStaticMethodID(env, found, "onYieldSample", "(J)V");
     on_first_virtual_thread = (*env)->GetStaticMethodID(env, found, "onFirstVirtualThread", "()V");
+    on_thread_end = (*env)->GetStaticMethodID(env, found, "onThreadEnd", "(Ljava/lang/Thread;[J)V");
     current_thread = (*env)->GetStaticMethodID(env, thread, "currentThread", "()Ljava/lang/Thread;");
     thread_id = (*env)->GetFieldID(env, thread, "tid", "J");
     java_thread = (*env)->GetFieldID(env, thread, "eetop", "J");

@@ -6,6 +6,7 @@
 // clock, it does not use libc.
 //
 //   agent.c   the native methods that Java code calls, and calls to Java methods
+//   ends.c    the end of platform threads
 //   times.c   the native methods behind ThreadMXBean's CPU times
 //   yield.c   the native method behind Thread.yield
 
@@ -27,7 +28,12 @@ void report_first_yield(JNIEnv *env, jint record);
 void report_yield_sample(JNIEnv *env, jlong weight);
 jlong current_thread_id(JNIEnv *env, int *is_virtual);  // the Java id; for a virtual thread, not its carrier's
 
+void report_thread_end(JNIEnv *env, jobject thread, const jlong *values, jsize count);
+
 #define USE_STOCK INT64_MIN
+
+// ends.c. Returns a message, or null on success.
+const char *ends_report(JNIEnv *env, int on);
 
 // times.c. The functions that return a message return null on success.
 const char *times_prepare(void);

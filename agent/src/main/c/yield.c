@@ -5,6 +5,7 @@
 // yield in Java code, which reports their yields. They are counted in the record of the carrier.
 
 #include "agent.h"
+#include "yield_cost.h"
 
 #include <linux/mman.h>
 
@@ -16,7 +17,7 @@ struct yielder {
     int64_t yields;          // of the platform thread itself
     int64_t virtual_yields;  // of virtual threads on it
     int64_t timed;           // own yields that were measured
-    int64_t timed_nanos;     // CPU time of the measured yields
+    int64_t nanos;           // CPU time of own yields, extrapolated from the measured ones (yield_cost.h)
     int64_t switched;        // measured yields at which the thread was switched out
     int64_t sampled;         // yields + virtual_yields at the last sample
     int64_t interval;        // yields between samples
@@ -36,6 +37,7 @@ static yield_native *stock_yield;
 static jclass thread_class;
 static const char *native_name;
 static int mode;
+static int32_t period;  // incremented whenever counting begins
 static struct yielder *records;  // MAX_RECORDS of them
 static int32_t used;             // records that have ever been in use
 static struct yielder overflow;  // shared by threads without a free record, which loses some of their counts
@@ -59,6 +61,7 @@ static __thread struct {
     struct yielder *record;
     int64_t next_sample, sampled_at;
     struct usage first;
+    struct yield_cost cost;
     int in_hook;
 } self;
 
@@ -152,6 +155,11 @@ static void count(JNIEnv *env, struct yielder *record, int64_t *counter) {
     if (yields >= self.next_sample) sample(env, record, yields);
 }
 
+// Measures one yield in TIMING_INTERVAL, and more of a thread's first ones, because many threads yield only rarely.
+static int is_timed(int64_t yields) {
+    return yields > TIMING_INTERVAL ? yields % TIMING_INTERVAL == 1 : (yields & (yields - 1)) == 0;
+}
+
 static void yield(JNIEnv *env, jclass c) {
     int current_mode = __atomic_load_n(&mode, __ATOMIC_RELAXED);
     if (current_mode == OFF) return;
@@ -161,13 +169,13 @@ static void yield(JNIEnv *env, jclass c) {
     }
     struct yielder *record = own_record(env);
     count(env, record, &record->yields);
-    if (record->yields % TIMING_INTERVAL != 1) {
+    if (!is_timed(record->yields)) {
         stock_yield(env, c);
         return;
     }
     int64_t before = usage_now().involuntary, start = cpu_nanos();
     stock_yield(env, c);
-    add(&record->timed_nanos, cpu_nanos() - start);
+    add(&record->nanos, yield_cost(&self.cost, record->yields, start, cpu_nanos(), READ(period)));
     add(&record->switched, usage_now().involuntary != before);
     add(&record->timed, 1);
 }
@@ -197,7 +205,10 @@ int yield_free(int32_t i, int64_t *into) {
     return 1;
 }
 
-void yield_set_mode(int new_mode) { __atomic_store_n(&mode, new_mode, __ATOMIC_RELAXED); }
+void yield_set_mode(int new_mode) {
+    if (new_mode == COUNT && READ(mode) != COUNT) WRITE(period, READ(period) + 1);
+    __atomic_store_n(&mode, new_mode, __ATOMIC_RELAXED);
+}
 
 // The native method is Thread.yield in JDK 17 and Thread.yield0 in later JDKs. Both call JVM_Yield.
 const char *yield_prepare(JNIEnv *env) {

@@ -61,6 +61,9 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
     /** Receives each virtual thread that ends, and its CPU and user time, on its last carrier; null for no listener. */
     private static volatile BiConsumer<Thread, long[]> endListener;
 
+    /** Receives each platform thread that ends, and the values of ends.c, on that thread; null for no listener. */
+    private static volatile BiConsumer<Thread, long[]> threadEndListener;
+
     // Failures in code that must not throw. Failures of several threads at the same instant may count as one.
     private static volatile int failures;
     private static volatile String failedIn;
@@ -153,6 +156,9 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
             case "setEndListener":
                 endListener = (BiConsumer<Thread, long[]>) arguments[0];
                 return null;
+            case "setThreadEndListener":
+                threadEndListener = (BiConsumer<Thread, long[]>) arguments[0];
+                return reportThreadEnds(threadEndListener != null);
             case "newGroup":
                 return new TaskClockGroup();
             case "addTotals":
@@ -237,6 +243,9 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
 
     /** Copies a record and frees it if its thread has ended. Returns whether it has. */
     private static native boolean freeYielder(int index, long[] into);
+
+    /** Makes the JVM report platform threads that end. Returns null on success, or else why it cannot. */
+    private static native String reportThreadEnds(boolean on);
 
     static native long mountAddress();
 
@@ -455,6 +464,15 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
             if (action != null) action.run();
         } catch (Throwable e) {
             failed("onFirstVirtualThread", e); // virtual threads without accounts are better than none
+        }
+    }
+
+    private static void onThreadEnd(Thread thread, long[] values) {
+        try {
+            BiConsumer<Thread, long[]> listener = threadEndListener;
+            if (listener != null) listener.accept(thread, values);
+        } catch (Throwable e) {
+            failed("onThreadEnd", e);
         }
     }
 

@@ -8,6 +8,7 @@ import java.lang.instrument.Instrumentation;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
+import org.taskclock.ClockId;
 import org.taskclock.CpuTime;
 import org.taskclock.ProcessClock;
 import org.taskclock.TaskClock;
@@ -77,7 +78,6 @@ public final class AgentReportWriter implements Supplier<String> {
         json.member("pid", ProcessHandle.current().pid());
         json.member("java", System.getProperty("java.version"));
         json.member("command", System.getProperty("sun.java.command", ""));
-        json.member("elapsedNanos", System.nanoTime());
         CpuTime process = ProcessClock.current().now();
         json.member("cpuNanos", process.cpuNanos());
         json.member("userNanos", process.userNanos());
@@ -138,15 +138,19 @@ public final class AgentReportWriter implements Supplier<String> {
     }
 
     private static void yields(JsonWriter json, YieldControl yields) {
+        // The sites first: they must not include yields that the totals lack.
+        List<YieldCounts.Site> sites =
+                yields.counts().sites().stream().limit(MAX_SITES).toList();
         List<YieldCounts.Yielder> yielders = yields.yielders();
+        // Taken together with the counts, because a report takes long on a busy machine.
+        json.member("elapsedNanos", System.nanoTime());
         long platform = 0;
         long virtual = 0;
         long nanos = 0;
         for (YieldCounts.Yielder yielder : yielders) {
             platform += yielder.yields();
             virtual += yielder.virtualYields();
-            // Capped, because measuring slows down a yield if every yield causes a context switch.
-            nanos += Math.min(yielder.yieldNanos(), yielder.userNanos() + yielder.systemNanos());
+            nanos += yielder.yieldNanos();
         }
         json.member("yieldMode", yields.mode().toString());
         json.member("platformYields", platform);
@@ -160,9 +164,12 @@ public final class AgentReportWriter implements Supplier<String> {
                 yielder -> json.object(() -> {
                     json.member("tid", yielder.tid());
                     json.member("yields", yielder.yields() + yielder.virtualYields());
+                    json.member("yieldNanos", yielder.yieldNanos());
+                    json.member(
+                            "cpuNanos",
+                            ClockId.thread((int) yielder.tid(), ClockId.Kind.SCHED)
+                                    .nanos());
                 }));
-        List<YieldCounts.Site> sites =
-                yields.counts().sites().stream().limit(MAX_SITES).toList();
         json.list(
                 "yieldSites",
                 sites,

@@ -9,16 +9,16 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
-import java.util.HashMap;
-import java.util.HashSet;
-import java.util.Map;
-import java.util.Set;
-import java.util.TreeMap;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * A file with the CPU time of the process by thread name, written when the process exits. A thread's clock ends with
- * the thread, so all threads are sampled once a second. The CPU time of a thread after its last sample is included only
- * in the process total.
+ * the thread, so all threads are sampled once a second, and each Java thread once more at its end. The CPU time of
+ * other threads after their last sample is included only in the process total.
  */
 final class ExitSummary {
     /** The threads whose names differ only in their numbers. */
@@ -32,13 +32,9 @@ final class ExitSummary {
         long userNanos;
     }
 
-    private record Sample(String pool, long cpuNanos, long userNanos) {}
-
     private static final long PERIOD_MILLIS = 1_000;
-    /** The threads of further pools are counted as "(other)". */
-    private static final int MAX_POOLS = 1_000;
-
-    private static final String OTHER = "(other)";
+    /** The maximum number of threads between two samples whose end is recorded. */
+    private static final int MAX_ENDED = 100_000;
 
     private final AgentController controller;
     private final Path directory;
@@ -47,12 +43,13 @@ final class ExitSummary {
      */
     private final String baseName = host() + "-" + ProcessHandle.current().pid() + "-" + System.currentTimeMillis();
 
-    private final Map<String, Pool> pools = new TreeMap<>();
+    private final PoolTimes times = new PoolTimes();
+    /** The threads that ended since the last sample. */
+    private final Queue<EndedThread> ended = new ConcurrentLinkedQueue<>();
+
+    private final AtomicInteger endedCount = new AtomicInteger();
     private final Thread sampler = new Thread(this::sampleUntilStopped, "taskclock summary");
     private final Thread shutdownHook = new Thread(this::write, "taskclock summary");
-
-    /** The last sample of each live thread, by kernel id. */
-    private final Map<Integer, Sample> lastSamples = new HashMap<>();
 
     private volatile boolean isStopped;
     private boolean hasWarned;
@@ -76,12 +73,18 @@ final class ExitSummary {
             throw new FeatureException(directory + " is not a writable directory");
         }
         sample();
+        try {
+            controller.hooks().setThreadEndListener(this::threadEnded);
+        } catch (FeatureException e) {
+            System.err.println("taskclock: agent: summary: threads that live less than a second are not listed: "
+                    + e.getMessage());
+        }
         Runtime.getRuntime().addShutdownHook(shutdownHook);
         sampler.setDaemon(true);
         sampler.start();
     }
 
-    void stop() {
+    void stop() throws FeatureException {
         isStopped = true;
         sampler.interrupt();
         try {
@@ -89,6 +92,7 @@ final class ExitSummary {
         } catch (IllegalStateException e) {
             return; // the process is ending
         }
+        controller.hooks().setThreadEndListener(null);
     }
 
     private void sampleUntilStopped() {
@@ -113,32 +117,20 @@ final class ExitSummary {
     private synchronized void sample() {
         ThreadTable.Row[] rows = ThreadTable.read(controller.hooks());
         if (rows == null) return; // the next sample includes what this one missed
-        Set<Integer> alive = new HashSet<>();
-        for (ThreadTable.Row row : rows) {
-            alive.add(row.getTid());
-            if (row.getCpuNanos() < 0 || row.getName().equals(ThreadTable.ENDED)) continue;
-            Sample last = lastSamples.get(row.getTid());
-            // The kernel reuses thread ids.
-            boolean isSameThread =
-                    last != null && last.cpuNanos <= row.getCpuNanos() && last.userNanos <= row.getUserNanos();
-            // The main thread gets this name when main returns. It keeps its kernel id.
-            boolean isMain = isSameThread && row.getName().equals("DestroyJavaVM");
-            String name = isMain ? last.pool : poolName(row);
-            Pool pool = pools.computeIfAbsent(name, n -> new Pool());
-            // Nothing after this can fail, so no time is counted twice.
-            lastSamples.put(row.getTid(), new Sample(name, row.getCpuNanos(), row.getUserNanos()));
-            if (pool.example == null) pool.example = row.getName();
-            pool.isJava |= row.getId() >= 0;
-            if (!isSameThread || !last.pool.equals(name)) pool.threads++;
-            pool.cpuNanos += row.getCpuNanos() - (isSameThread ? last.cpuNanos : 0);
-            pool.userNanos += row.getUserNanos() - (isSameThread ? last.userNanos : 0);
+        // Taken after the reading, so that each thread in it that has ended is among these.
+        List<EndedThread> taken = new ArrayList<>();
+        for (EndedThread thread; (thread = ended.poll()) != null; ) {
+            endedCount.decrementAndGet();
+            taken.add(thread);
         }
-        lastSamples.keySet().retainAll(alive);
+        times.update(rows, taken);
     }
 
-    private String poolName(ThreadTable.Row row) {
-        String name = PoolNames.poolName(row.getName());
-        return pools.containsKey(name) || pools.size() < MAX_POOLS ? name : OTHER;
+    /** Called on each thread that ends. */
+    private void threadEnded(Thread thread, long[] values) {
+        if (endedCount.get() >= MAX_ENDED) return;
+        ended.add(EndedThread.of(thread.getName(), controller.hooks().threadId(thread), values));
+        endedCount.incrementAndGet();
     }
 
     private synchronized void write() {
@@ -149,7 +141,7 @@ final class ExitSummary {
             Files.deleteIfExists(temporary);
             Files.write(
                     temporary,
-                    AgentReportWriter.report(controller, pools).getBytes(StandardCharsets.UTF_8),
+                    AgentReportWriter.report(controller, times.pools()).getBytes(StandardCharsets.UTF_8),
                     StandardOpenOption.CREATE_NEW,
                     StandardOpenOption.WRITE,
                     LinkOption.NOFOLLOW_LINKS);

@@ -259,6 +259,16 @@ final class Hooks {
         return (boolean) call("freeYielder", record, into);
     }
 
+    // ---- operations: platform threads
+
+    /**
+     * Sets the listener that receives each platform thread that ends, and the values that {@link EndedThread} reads;
+     * null for none. It is called on that thread.
+     */
+    void setThreadEndListener(BiConsumer<Thread, long[]> listener) throws FeatureException {
+        callOrThrow("setThreadEndListener", listener);
+    }
+
     // ---- operations: virtual threads
 
     /** Runs an action when the first virtual thread is created. Returns false if one may have been created already. */

@@ -219,7 +219,7 @@ public interface TaskClockMXBean {
         /** Returns the number of yields of virtual threads that it carried. */
         long getVirtualYields();
 
-        /** Returns the CPU time of its own yields, extrapolated from measured ones, ns. */
+        /** Returns the CPU time of its own yields, extrapolated from measured ones, ns; at most the thread's own. */
         long getYieldNanos();
 
         /** Returns the number of its own yields with a context switch, extrapolated from measured ones. */

@@ -25,7 +25,7 @@ final class YieldCounts {
      * @param tid the kernel's id, or 0 for ended threads
      * @param yields the number of its own yields
      * @param virtualYields the number of yields of virtual threads that it carried
-     * @param yieldNanos the CPU time of its own yields, extrapolated from the measured ones
+     * @param yieldNanos the CPU time of its own yields, extrapolated from the measured ones; at most the thread's own
      * @param switches the number of its own yields with a context switch, extrapolated from the measured ones
      * @param userNanos the user time since its first yield
      * @param systemNanos the system time since its first yield
@@ -52,7 +52,7 @@ final class YieldCounts {
                     Math.max(0, fields[at]),
                     fields[at + 1],
                     fields[at + 2],
-                    (long) (fields[at + 4] * yieldsPerTimed),
+                    fields[at + 4],
                     (long) (fields[at + 5] * yieldsPerTimed),
                     fields[at + 8],
                     fields[at + 9],

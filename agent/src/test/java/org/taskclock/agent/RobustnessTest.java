@@ -12,6 +12,7 @@ import java.lang.instrument.ClassDefinition;
 import java.lang.instrument.Instrumentation;
 import java.lang.management.ClassLoadingMXBean;
 import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.lang.reflect.Method;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -525,6 +526,49 @@ class RobustnessTest {
 
     static final class Empty {
         public static void main(String[] args) {}
+    }
+
+    /** The JVM checks the calls that the agent makes while a thread ends. Detaching stops them. */
+    @Test
+    void shouldCountThreadsThatEnd(@TempDir Path summaries) throws IOException, InterruptedException {
+        JvmLauncher.withAgent("summary=" + summaries)
+                .option("-Xcheck:jni")
+                .run(ShortThreads.class)
+                .assertSilent();
+        try (Stream<Path> files = Files.list(summaries)) {
+            String json = Files.readString(files.findFirst().orElseThrow());
+            Matcher pool = Pattern.compile(
+                            "\"name\":\"short-#\",\"example\":\"short-0\",\"java\":true,\"threads\":(\\d+),"
+                                    + "\"cpuNanos\":(\\d+)")
+                    .matcher(json);
+            assertThat(pool.find()).as(json).isTrue();
+            assertThat(pool.group(1)).isEqualTo("2000");
+            assertThat(Long.parseLong(pool.group(2))).isGreaterThan(2_000 * ShortThreads.NANOS);
+        }
+        JvmLauncher.withAgent("summary=" + summaries)
+                .run(ShortThreads.class, "detach")
+                .assertSilent();
+        try (Stream<Path> files = Files.list(summaries)) {
+            assertThat(files).as("a detached agent writes no summary").hasSize(1);
+        }
+    }
+
+    static final class ShortThreads {
+        private static final long NANOS = 100_000;
+
+        public static void main(String[] args) throws Exception {
+            ThreadMXBean bean = ManagementFactory.getThreadMXBean();
+            if (args.length > 0) AgentCheck.bean().detach();
+            for (int i = 0; i < 2_000; i++) {
+                Thread thread = new Thread(
+                        () -> {
+                            while (bean.getCurrentThreadCpuTime() < NANOS) Thread.onSpinWait();
+                        },
+                        "short-" + i);
+                thread.start();
+                thread.join();
+            }
+        }
     }
 
     // ---- records of threads that yielded

@@ -101,7 +101,10 @@ record AttachPlan(long pid, List<String> changes) {
         if (isOn(options, "jfr"))
             changes.add("registers three event types, off by default, once Flight Recorder is used");
         changes.add("adds the agent's report to the agent properties, which attaching tools can read");
-        if (options.containsKey("summary")) changes.add("writes a summary to " + options.get("summary") + " on exit");
+        if (options.containsKey("summary")) {
+            changes.add("writes a summary to " + options.get("summary") + " on exit");
+            changes.add("makes the JVM report each Java thread that ends");
+        }
         return new AttachPlan(pid, changes);
     }
 

@@ -23,6 +23,12 @@ final class CellFormat {
         return value < 9_999_500_000.0 ? Math.round(value / 1e6) + "M" : Math.round(value / 1e9) + "G";
     }
 
+    /** Formats a difference with its sign; "-" if it is unknown (NaN). */
+    static String signed(double value) {
+        if (Double.isNaN(value)) return "-";
+        return (value < 0 ? "-" : "+") + number(Math.abs(value));
+    }
+
     /** Formats CPU time: 12.3, 4:05 or 2:04:05. */
     static String time(double seconds) {
         if (!(seconds >= 0)) return "-";

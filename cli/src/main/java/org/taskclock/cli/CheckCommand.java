@@ -114,11 +114,11 @@ final class CheckCommand implements Callable<Integer> {
                         Main.FAILED,
                         "process " + pid + ": Thread.yield is off: run taskclock attach " + pid + " --yield pass");
             }
-            if (!"count".equals(previousMode)) TargetJvm.of(pid).configureAgent("yield=count");
             Thread restore = new Thread(() -> restoreYieldMode(pid, previousMode));
             // Also restores the yield mode on SIGINT and SIGTERM.
             Runtime.getRuntime().addShutdownHook(restore);
             try {
+                if (!"count".equals(previousMode)) TargetJvm.of(pid).setYieldMode("yield=count");
                 return check(pid);
             } finally {
                 Runtime.getRuntime().removeShutdownHook(restore);
@@ -215,31 +215,40 @@ final class CheckCommand implements Callable<Integer> {
         }
         double rate = yieldCount * 1e9 / countedNanos;
         boolean exceeded = rate > yields;
-        Main.print(String.format(
-                Locale.ROOT, "yields %,.0f per second, %s %,.0f%n", rate, exceeded ? "exceeds" : "within", yields));
+        Main.print(
+                "yields " + formatRate(rate) + ", " + (exceeded ? "exceeds " : "within ") + formatRate(yields) + "\n");
         return exceeded;
+    }
+
+    private static String formatRate(double perSecond) {
+        boolean isWhole = perSecond >= 10 || perSecond == Math.rint(perSecond);
+        return String.format(Locale.ROOT, isWhole ? "%,.0f/s" : "%.1f/s", perSecond);
     }
 
     private boolean checkThreshold(
             String name, CpuThreshold limit, long usedNanos, Map<String, Long> byThread, ProcessUsage totals)
             throws IOException {
         if (limit == null) return false;
-        double percent = 100.0 * usedNanos / watchedNanos;
-        boolean exceeded = percent > limit.percentOfCore(totals);
+        double percent = limit.convert(100.0 * usedNanos / watchedNanos, totals);
+        boolean exceeded = percent > limit.percent();
         StringBuilder text = new StringBuilder(String.format(
                 Locale.ROOT,
-                "%s %.1f %% of one core, %s %s%n",
+                "%s %.1f %% of %s, %s %.1f %%%n",
                 name,
                 percent,
+                limit.unit(totals),
                 exceeded ? "exceeds" : "within",
-                limit.format(totals)));
+                limit.percent()));
         if (exceeded) {
             byThread.entrySet().stream()
                     .sorted(Map.Entry.<String, Long>comparingByValue().reversed())
                     .limit(MAX_THREADS)
                     .filter(e -> e.getValue() > 0)
                     .forEach(e -> text.append(String.format(
-                            Locale.ROOT, "  %.1f %% by \"%s\"%n", 100.0 * e.getValue() / watchedNanos, e.getKey())));
+                            Locale.ROOT,
+                            "  %.1f %% by \"%s\"%n",
+                            limit.convert(100.0 * e.getValue() / watchedNanos, totals),
+                            e.getKey())));
         }
         Main.print(text.toString());
         return exceeded;

@@ -19,7 +19,10 @@ enum Column {
     VOLUNTARY("VOL/s", 5, 7),
     INVOLUNTARY("INV/s", 5, 6),
     TIME("TIME", 7, 10),
+    WATCHED("+TIME", 7, 12),
     BAR("", 8, 9),
+    RECENT("RECENT", 6, 8),
+    RISE("RISE", 6, 2),
     KIND("KIND", 7, 12),
     JAVA_ID("JAVA", 6, 13),
     POOL("POOL", 24, 14),
@@ -38,7 +41,12 @@ enum Column {
     }
 
     boolean isSortable() {
-        return this != BAR;
+        return this != BAR && this != RECENT;
+    }
+
+    /** Returns whether the lowest value comes first unless the order is reversed. */
+    boolean isAscending() {
+        return isText() || this == TID || this == PID || this == JAVA_ID;
     }
 
     private boolean isText() {
@@ -60,7 +68,7 @@ enum Column {
     }
 
     /** Returns the value of this column, or -1 if it is unknown. */
-    double value(ThreadUsage thread, Interval interval, double seconds) {
+    double value(ThreadUsage thread, Interval interval) {
         double intervalSeconds = interval.intervalNanos() / 1e9;
         return switch (this) {
             case PID -> thread.pid();
@@ -74,9 +82,15 @@ enum Column {
             case WAIT -> interval.percent(thread.waitNanos());
             case VOLUNTARY -> thread.voluntary() < 0 ? -1 : thread.voluntary() / intervalSeconds;
             case INVOLUNTARY -> thread.involuntary() < 0 ? -1 : thread.involuntary() / intervalSeconds;
-            case TIME -> seconds;
+            case TIME -> seconds(thread.totalNanos());
+            case WATCHED -> seconds(thread.watchedNanos());
+            case RECENT, RISE -> Double.NaN; // History has them
             case KIND, POOL, NAME -> 0;
         };
+    }
+
+    private static double seconds(long nanos) {
+        return nanos < 0 ? -1 : nanos / 1e9;
     }
 
     /** Returns CPU usage in percent of the container's limit, or -1 if there is no limit. */
@@ -93,10 +107,10 @@ enum Column {
         Comparator<TableModel.Row> order;
         if (isText()) {
             order = Comparator.comparing(row -> text(row.thread()), String.CASE_INSENSITIVE_ORDER);
-        } else if (this == TID || this == PID || this == JAVA_ID) {
-            order = Comparator.comparingDouble(row -> value(row.thread(), row.interval(), row.seconds()));
+        } else if (isAscending()) {
+            order = Comparator.comparingDouble(row -> value(row.thread(), row.interval()));
         } else {
-            order = Comparator.comparingDouble(row -> -value(row.thread(), row.interval(), row.seconds()));
+            order = Comparator.comparingDouble(row -> -value(row.thread(), row.interval()));
         }
         return order.thenComparingLong(row -> -row.thread().cpuNanos());
     }

@@ -23,17 +23,25 @@ record CpuThreshold(double percent, boolean ofLimit) {
         }
     }
 
-    /** Returns the threshold in percent of one core. */
-    double percentOfCore(ProcessUsage totals) {
-        return ofLimit ? percent * limit(totals) : percent;
+    /** Converts CPU usage from percent of one core to the unit of this threshold. */
+    double convert(double percentOfCore, ProcessUsage totals) {
+        return ofLimit ? percentOfCore / limit(totals) : percentOfCore;
     }
 
     private static double limit(ProcessUsage totals) {
         return totals.containerCores() > 0 ? totals.containerCores() : totals.processors();
     }
 
-    String format(ProcessUsage totals) {
-        String number = String.format(Locale.ROOT, "%.1f %%", percent);
-        return ofLimit ? String.format(Locale.ROOT, "%s of the limit of %.1f cores", number, limit(totals)) : number;
+    private static String formatCores(double cores) {
+        String number = String.format(Locale.ROOT, "%.2f", cores).replaceFirst("\\.?0+$", "");
+        return number + (number.equals("1") ? " core" : " cores");
+    }
+
+    /** Returns what 100 % is. */
+    String unit(ProcessUsage totals) {
+        if (!ofLimit) return "one core";
+        return totals.containerCores() > 0
+                ? "the limit of " + formatCores(totals.containerCores())
+                : "the machine, which has " + totals.processors() + " processors and no limit";
     }
 }

@@ -14,7 +14,7 @@ import org.taskclock.monitor.ThreadUsage;
 /** Draws the totals above the table: in full for one JVM, one line each for several. */
 final class HeaderRenderer {
     /** Width of the text before a bar. */
-    private static final int LABEL_WIDTH = 52;
+    private static final int LABEL_WIDTH = 54;
     /** Width of the JVM's name within that text. */
     private static final int NAME_WIDTH = 24;
 
@@ -118,10 +118,12 @@ final class HeaderRenderer {
     private static StyledLine machine(Interval interval, Styles styles, int width) {
         ProcessUsage totals = interval.totals();
         double cpu = interval.percent(totals.machineNanos());
-        double all = 100.0 * totals.processors();
-        String label = "machine   " + CellFormat.padLeft(CellFormat.number(cpu), 6) + " %  of " + CellFormat.number(all)
-                + ": " + CellFormat.number(cpu < 0 ? -1 : 100 * cpu / all) + " %";
-        return line(styles, label, width, cpu, 0, all);
+        double user = interval.percent(totals.machineUserNanos());
+        double system = cpu < 0 || user < 0 ? -1 : Math.max(0, cpu - user);
+        int all = 100 * totals.processors();
+        String label = "machine   " + CellFormat.padLeft(CellFormat.number(cpu), 6) + " %  user "
+                + CellFormat.number(user) + "  system " + CellFormat.number(system) + "  of " + all;
+        return line(styles, label, width, cpu, system, all);
     }
 
     private static StyledLine line(Styles styles, String label, int width, double cpu, double system, double full) {

@@ -4,12 +4,18 @@ package org.taskclock.cli;
 
 import java.time.Duration;
 import java.util.List;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
 import picocli.CommandLine.TypeConversionException;
 
 /** The length and number of intervals, which are options or the arguments INTERVAL and COUNT. */
 final class IntervalOptions {
     private static final Duration MAX_INTERVAL = Duration.ofDays(1);
+
+    @Spec(Spec.Target.MIXEE)
+    private CommandSpec spec;
 
     @Option(
             names = {"-d", "--interval"},
@@ -24,22 +30,30 @@ final class IntervalOptions {
             description = "Number of intervals (default: unlimited).")
     private Integer count;
 
+    private boolean isGiven;
+
     /** Returns whether an argument can only be an interval: it is a decimal fraction, or has a unit. */
     static boolean isInterval(String argument) {
         return argument.matches("[0-9]*\\.[0-9]+|[0-9.]+(ms|s|m|min|h|d)");
     }
 
     /** Reads the arguments INTERVAL and COUNT, which override the options, and checks the values. */
-    void parse(List<String> arguments, Duration min) throws CommandException {
+    void parse(List<String> arguments, Duration min) {
         if (arguments.size() > 2) throw usageError("unexpected argument: " + arguments.get(2));
         if (!arguments.isEmpty()) interval = duration(arguments.get(0));
         if (arguments.size() > 1) count = wholeNumber(arguments.get(1));
+        isGiven = interval != null;
         if (interval == null) interval = Duration.ofSeconds(1);
         if (interval.compareTo(min) < 0 || interval.compareTo(MAX_INTERVAL) > 0) {
             throw usageError("interval " + UnitConverters.formatDuration(interval) + ": must be from " + min.toMillis()
                     + "ms to 1d");
         }
         if (count != null && count < 1) throw usageError("count " + count + ": must be at least 1");
+    }
+
+    /** Returns whether the command line gives the length of an interval. */
+    boolean isGiven() {
+        return isGiven;
     }
 
     Duration interval() {
@@ -51,7 +65,7 @@ final class IntervalOptions {
         return count == null ? 0 : count;
     }
 
-    private static Duration duration(String text) throws CommandException {
+    private Duration duration(String text) {
         try {
             return new UnitConverters.DurationConverter().convert(text);
         } catch (TypeConversionException e) {
@@ -59,7 +73,7 @@ final class IntervalOptions {
         }
     }
 
-    private static int wholeNumber(String text) throws CommandException {
+    private int wholeNumber(String text) {
         try {
             return Integer.parseInt(text);
         } catch (NumberFormatException e) {
@@ -67,7 +81,7 @@ final class IntervalOptions {
         }
     }
 
-    private static CommandException usageError(String message) {
-        return new CommandException(Main.USAGE, message);
+    private ParameterException usageError(String message) {
+        return new ParameterException(spec.commandLine(), message);
     }
 }

@@ -40,8 +40,8 @@ record JvmUsage(
             long platform, long virtual, long platformNanos, long schedulingNanos, List<AgentReport.Site> sites) {}
 
     /**
-     * Returns the CPU time that no known thread accounts for: that of threads that ended between two samples, and of
-     * JVM shutdown.
+     * Returns the CPU time that no known thread accounts for: that of native threads and threads of the JVM that ended
+     * between two samples (without the agent, of all threads), and of JVM shutdown.
      */
     long unaccountedNanos() {
         return Math.max(0, cpuNanos - pools.stream().mapToLong(Pool::cpuNanos).sum());

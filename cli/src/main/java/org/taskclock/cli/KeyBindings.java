@@ -19,10 +19,14 @@ final class KeyBindings {
         LIST_JVMS,
         /** Opens the JVM that is selected in the view. */
         OPEN_JVM,
+        /** Loads the agent, which the user has confirmed. */
+        LOAD_AGENT,
         STEP_BACK,
         STEP_FORWARD,
         JUMP_BACK,
         JUMP_FORWARD,
+        PREVIOUS_DIAGNOSIS,
+        NEXT_DIAGNOSIS,
         REDRAW,
         SUSPEND
     }
@@ -35,21 +39,31 @@ final class KeyBindings {
             F3 /       search, n next              F4 \\   filter (regular expression)
             F5 t       group by pool: + - expand and collapse, * all
             F6 < >     sort column                 I      reverse the order
-            P cpu      T time since the start      N tid  M wait  S system
+            C          choose and order columns (remembered, as are sort column, interval and pools)
+            P cpu      T time                      N tid  M wait  S system
             V voluntary switches                   X      involuntary switches
+            R what spiked: sort by the rise over the last 60 intervals
             F          follow the thread           i      hide idle threads
             K          hide JVM threads            Space  tag   U  clear tags
             p Z        pause                       d 1-9  interval in seconds
             c          choose another JVM          [ ] { } step through a recording
+            ( )        previous and next finding in a recording
+            A          load the agent, which shows virtual threads (taskclock detach removes it)
             q F10      quit                        Ctrl-L redraw
+            Mouse      click: select a row, sort by a column (again: reverse), press a key of the last line;
+                       double click: as Enter; wheel: scroll; with Shift, the terminal selects text
 
             CPU%   user + system; 100 % is one processor for the whole interval
             LIM%   the same, relative to the container's CPU limit
             WAIT%  runnable, but waiting for a processor
             VOL/s  voluntary context switches: the thread blocked
             INV/s  involuntary context switches: time slice used up, preempted or yielded
-            TIME   CPU time since watching began
+            TIME   CPU time since the thread started; +TIME: since watching began
             S      R running, S sleeping, D in the kernel (uninterruptible), T stopped
+            RECENT CPU in the last intervals, newest at the right
+            RISE   CPU% minus the median of the previous intervals (up to 59)
+            history: CPU of the process; the letters below mark findings: Y yield-storm,
+                   C carrier-monopolized, S system-heavy, T throttled, G gc, J jit
             Bars: | user, # system; a full bar in the table is one processor.
             ~ after a name: truncated to 15 characters by the kernel.
             * before a name: tagged.
@@ -65,6 +79,7 @@ final class KeyBindings {
     static Action handle(ViewState view, String key, int page) {
         if (key.equals("Ctrl-C") || key.equals("F10")) return Action.QUIT;
         if (key.equals("Ctrl-Z")) return Action.SUSPEND;
+        if (view.agentOffer.isAsking()) return view.agentOffer.answer(view, key);
         if (view.prompt != ViewState.Prompt.NONE) return PromptEditor.handle(view, key);
         if (!view.ended) view.message = "";
         if (key.equals("Ctrl-L")) return Action.REDRAW;
@@ -72,6 +87,7 @@ final class KeyBindings {
             case TABLE -> table(view, key, page);
             case HELP, DIAGNOSES, STACKS, PROFILE -> text(view, key, page);
             case SORT -> sort(view, key);
+            case COLUMNS -> columns(view, key);
             case JVMS -> jvms(view, key);
         };
     }
@@ -90,7 +106,7 @@ final class KeyBindings {
             case "h", "?", "F1" -> show(view, ViewState.Page.HELP);
             case "D", "F2" -> show(view, ViewState.Page.DIAGNOSES);
             case "F3", "/" -> PromptEditor.open(view, ViewState.Prompt.SEARCH, "");
-            case "n" -> PromptEditor.findNext(view, view.selected + 1);
+            case "n" -> PromptEditor.findNext(view);
             case "F4", "\\" -> PromptEditor.open(view, ViewState.Prompt.FILTER, view.filter());
             case "t", "F5" -> {
                 view.groupByPool = !view.groupByPool;
@@ -100,6 +116,10 @@ final class KeyBindings {
             case "F6" -> {
                 show(view, ViewState.Page.SORT);
                 view.scroll = sortable().indexOf(view.sort);
+            }
+            case "C" -> {
+                view.columnMenu = new ColumnMenu(view);
+                show(view, ViewState.Page.COLUMNS);
             }
             case "<", "," -> sortBy(view, neighbor(view.sort, -1));
             case ">", "." -> sortBy(view, neighbor(view.sort, 1));
@@ -155,21 +175,29 @@ final class KeyBindings {
             case "c" -> {
                 return Action.LIST_JVMS;
             }
-            case "[" -> {
-                return Action.STEP_BACK;
+            case "R" -> {
+                sortBy(view, Column.RISE);
+                view.moveTo(0);
             }
-            case "]" -> {
-                return Action.STEP_FORWARD;
+            case "A" -> view.agentOffer.ask(view);
+            default -> {
+                return move(key);
             }
-            case "{" -> {
-                return Action.JUMP_BACK;
-            }
-            case "}" -> {
-                return Action.JUMP_FORWARD;
-            }
-            default -> {}
         }
         return Action.NONE;
+    }
+
+    /** Handles the keys that move through a recording. */
+    private static Action move(String key) {
+        return switch (key) {
+            case "[" -> Action.STEP_BACK;
+            case "]" -> Action.STEP_FORWARD;
+            case "{" -> Action.JUMP_BACK;
+            case "}" -> Action.JUMP_FORWARD;
+            case "(" -> Action.PREVIOUS_DIAGNOSIS;
+            case ")" -> Action.NEXT_DIAGNOSIS;
+            default -> Action.NONE;
+        };
     }
 
     private static String selectedName(ViewState view) {
@@ -188,7 +216,8 @@ final class KeyBindings {
         return columns;
     }
 
-    private static void sortBy(ViewState view, Column column) {
+    static void sortBy(ViewState view, Column column) {
+        if (column != view.sort) view.reversed = false;
         view.sort = column;
         view.message = "Sorted by " + column.label();
         view.rebuild();
@@ -251,7 +280,9 @@ final class KeyBindings {
                 view.paused = !view.paused;
                 return Action.RESCHEDULE;
             }
-            default -> {}
+            default -> {
+                if (view.page == ViewState.Page.DIAGNOSES) return move(key);
+            }
         }
         return Action.NONE;
     }
@@ -260,6 +291,13 @@ final class KeyBindings {
         List<Column> columns = sortable();
         menu(view, key, columns.size());
         if (key.equals("Enter")) sortBy(view, columns.get(view.scroll));
+        return Action.NONE;
+    }
+
+    private static Action columns(ViewState view, String key) {
+        view.scroll = view.columnMenu.press(key, view.scroll);
+        view.columns = view.columnMenu.columns();
+        menu(view, key.equals("C") ? "Escape" : key, view.columnMenu.size());
         return Action.NONE;
     }
 

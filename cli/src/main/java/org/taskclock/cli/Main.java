@@ -9,10 +9,14 @@ import java.io.OutputStream;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystemException;
+import java.util.Collections;
+import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import org.taskclock.lab.Bench;
 import org.taskclock.lab.Experiment;
 import org.taskclock.lab.LabException;
+import org.taskclock.monitor.TemporaryFolderException;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Help;
@@ -81,7 +85,17 @@ final class Main implements Callable<Integer> {
     private Main() {}
 
     public static void main(String[] args) {
-        System.exit(run(args));
+        // Before the classes of the command are loaded, which takes most of its start.
+        if (mayBeInteractive(args)) Tty.keepKeys();
+        System.exit(run(args)); // which restores the terminal
+    }
+
+    /** Returns whether the command may take over the terminal. If it does not, it calls {@link Tty#release}. */
+    private static boolean mayBeInteractive(String... args) {
+        return args.length > 0
+                && (args[0].equals("top") || args[0].equals("replay"))
+                && Collections.disjoint(
+                        List.of(args), Set.of("-b", "--batch", "--json", "--csv", "-h", "--help", "-V", "--version"));
     }
 
     static CommandLine commandLine() {
@@ -169,6 +183,7 @@ final class Main implements Callable<Integer> {
 
     private static int fail(Throwable e) {
         if (Boolean.getBoolean("taskclock.debug")) e.printStackTrace();
+        if (e instanceof TemporaryFolderException) return fail(e.getMessage(), FAILED);
         if (e instanceof FileSystemException f) return fail(f.getFile() + ": " + RecordCommand.describe(f), FAILED);
         if (e instanceof IOException) {
             // The process that reads the output, such as head, has closed the pipe.

@@ -3,6 +3,7 @@
 package org.taskclock.cli;
 
 import java.io.IOException;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.regex.Pattern;
@@ -63,7 +64,7 @@ final class OutputOptions {
 
     /** Returns whether the terminal UI may be used. */
     boolean isForTerminal() {
-        return !batch && !json && !csv;
+        return !batch && isText();
     }
 
     boolean isColored() {
@@ -92,8 +93,34 @@ final class OutputOptions {
 
     /** Formats the intervals of several JVMs that ended at the same time as one table. */
     String format(List<Interval> intervals, Comparator<ThreadUsage> order, TopText text) throws IOException {
+        List<ThreadUsage> threads = select(intervals, order);
+        if (isText()) return text.format(intervals, threads);
+        StringBuilder rows = new StringBuilder();
+        for (ThreadUsage thread : threads) {
+            Interval interval = TopText.intervalOf(thread, intervals);
+            rows.append(json ? RowFormat.json(interval, List.of(thread)) : RowFormat.csv(interval, List.of(thread)));
+        }
+        return rows.toString();
+    }
+
+    boolean isText() {
+        return !json && !csv;
+    }
+
+    /** Returns the averages over all intervals of each JVM as text; nothing if there is only one interval. */
+    String formatAverage(Collection<IntervalSum> sums, Comparator<ThreadUsage> order, TopText text) {
+        List<IntervalSum> several =
+                sums.stream().filter(sum -> sum.count() > 1).toList();
+        if (several.isEmpty()) return "";
+        List<Interval> averages = several.stream().map(IntervalSum::interval).toList();
+        List<Integer> counts = several.stream().map(IntervalSum::count).toList();
+        return text.formatAverage(averages, counts, select(averages, order));
+    }
+
+    /** Returns the threads to show, in order. */
+    private List<ThreadUsage> select(List<Interval> intervals, Comparator<ThreadUsage> order) {
         int maxRows = limit != null ? limit : json || csv ? 0 : DEFAULT_LIMIT;
-        List<ThreadUsage> threads = intervals.stream()
+        return intervals.stream()
                 .flatMap(interval -> interval.threads().stream())
                 .filter(thread -> includeIdle || thread.cpuNanos() > 0)
                 .filter(thread -> namePattern == null
@@ -101,12 +128,5 @@ final class OutputOptions {
                 .sorted(order)
                 .limit(maxRows == 0 ? Long.MAX_VALUE : maxRows)
                 .toList();
-        if (!json && !csv) return text.format(intervals, threads);
-        StringBuilder rows = new StringBuilder();
-        for (ThreadUsage thread : threads) {
-            Interval interval = TopText.intervalOf(thread, intervals);
-            rows.append(json ? RowFormat.json(interval, List.of(thread)) : RowFormat.csv(interval, List.of(thread)));
-        }
-        return rows.toString();
     }
 }

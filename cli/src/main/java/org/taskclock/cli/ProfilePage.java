@@ -3,6 +3,7 @@
 package org.taskclock.cli;
 
 import java.io.IOException;
+import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -35,7 +36,7 @@ final class ProfilePage {
         List<String> command = new ArrayList<>(List.of("taskclock"));
         command.addAll(arguments);
         String summary = String.join("\n\n", ProfileText.summary(profile));
-        return ReportPage.of(List.of(new Result(
+        Result result = new Result(
                 Result.FORMAT,
                 "profile",
                 profile.program() + ", " + profile.threads(),
@@ -47,12 +48,15 @@ final class ProfilePage {
                 List.of(),
                 List.of(),
                 List.of(),
+                List.of(),
                 List.of(new Result.Table("Methods", summary, columns, rows)),
+                List.of(),
                 List.of(),
                 List.of(),
                 List.of(),
                 List.of(new Result.FlameGraph(
                         "Flame graph", profile.periodNanos() > 0 ? "" : COUNTS, profile.collapsed())),
-                Map.of())));
+                Map.of());
+        return ReportPage.of(List.of(result), List.of(), ZoneId.systemDefault());
     }
 }

@@ -2,6 +2,10 @@
 // Copyright the TaskClock authors
 package org.taskclock.cli;
 
+import java.util.regex.Pattern;
+import java.util.regex.PatternSyntaxException;
+import picocli.CommandLine.TypeConversionException;
+
 /** Edits the input of the prompt: a search, a filter or an interval. */
 final class PromptEditor {
     private PromptEditor() {}
@@ -10,12 +14,26 @@ final class PromptEditor {
     static void open(ViewState view, ViewState.Prompt prompt, String typed) {
         view.prompt = prompt;
         view.typed = typed;
+        view.promptError = "";
+        view.openedBySearch = "";
+    }
+
+    private static void close(ViewState view) {
+        if (view.prompt == ViewState.Prompt.SEARCH && !view.promptError.isEmpty()) sayNotFound(view);
+        view.prompt = ViewState.Prompt.NONE;
+        view.promptError = "";
+        view.openedBySearch = "";
     }
 
     /** Selects the next match, or opens the search prompt if there is no search text yet. */
-    static void findNext(ViewState view, int from) {
+    static void findNext(ViewState view) {
+        view.openedBySearch = "";
         if (view.search.isEmpty()) open(view, ViewState.Prompt.SEARCH, "");
-        else if (!view.find(from)) view.message = "Not found: " + view.search;
+        else if (!ThreadSearch.find(view, true)) sayNotFound(view);
+    }
+
+    private static void sayNotFound(ViewState view) {
+        if (!view.ended) view.message = "Not found: " + view.search;
     }
 
     /** Handles a key while the prompt is open. */
@@ -23,16 +41,15 @@ final class PromptEditor {
         switch (key) {
             case "Escape" -> {
                 if (view.prompt == ViewState.Prompt.FILTER) view.filter("");
-                view.prompt = ViewState.Prompt.NONE;
+                view.promptError = "";
+                close(view);
                 return KeyBindings.Action.NONE;
             }
             case "Enter" -> {
-                ViewState.Prompt prompt = view.prompt;
-                view.prompt = ViewState.Prompt.NONE;
-                return prompt == ViewState.Prompt.INTERVAL ? applyInterval(view) : KeyBindings.Action.NONE;
+                return enter(view);
             }
             case "F3" -> {
-                if (view.prompt == ViewState.Prompt.SEARCH) findNext(view, view.selected + 1);
+                if (view.prompt == ViewState.Prompt.SEARCH && !view.typed.isEmpty()) findNext(view);
                 return KeyBindings.Action.NONE;
             }
             case "Backspace" ->
@@ -46,26 +63,52 @@ final class PromptEditor {
                 view.typed += text;
             }
         }
+        view.promptError = "";
         // Search and filter as the user types, as htop does.
-        if (view.prompt == ViewState.Prompt.FILTER) view.filter(view.typed);
-        if (view.prompt == ViewState.Prompt.SEARCH) {
-            view.search = view.typed;
-            view.message = view.typed.isEmpty() || view.find(view.selected) ? "" : "Not found: " + view.typed;
+        switch (view.prompt) {
+            case FILTER -> applyFilter(view);
+            case SEARCH -> applySearch(view);
+            case INTERVAL, NONE -> {}
         }
         return KeyBindings.Action.NONE;
     }
 
+    /** Closes the prompt, unless what it contains has been rejected. */
+    private static KeyBindings.Action enter(ViewState view) {
+        KeyBindings.Action action = KeyBindings.Action.NONE;
+        if (view.prompt == ViewState.Prompt.INTERVAL) action = applyInterval(view);
+        if (view.promptError.isEmpty() || view.prompt == ViewState.Prompt.SEARCH) close(view);
+        return action;
+    }
+
+    private static void applySearch(ViewState view) {
+        view.search = view.typed;
+        if (!view.typed.isEmpty() && !ThreadSearch.find(view, false)) view.promptError = "Not found";
+    }
+
+    private static void applyFilter(ViewState view) {
+        try {
+            Pattern.compile(view.typed);
+        } catch (PatternSyntaxException e) {
+            view.promptError = "Not applied, invalid expression: " + e.getDescription();
+            return;
+        }
+        view.filter(view.typed);
+    }
+
     private static KeyBindings.Action applyInterval(ViewState view) {
         try {
-            double seconds = Double.parseDouble(view.typed.trim().replace(',', '.'));
-            if (seconds >= 0.1 && seconds <= 3600) {
+            String text = view.typed.trim().replace(',', '.');
+            double seconds =
+                    new UnitConverters.DurationConverter().convert(text).toNanos() / 1e9;
+            if (seconds >= ViewState.MIN_INTERVAL_SECONDS && seconds <= ViewState.MAX_INTERVAL_SECONDS) {
                 view.intervalSeconds = seconds;
                 return KeyBindings.Action.RESCHEDULE;
             }
-        } catch (NumberFormatException e) {
+        } catch (TypeConversionException e) {
             // reported below
         }
-        view.message = "Interval must be from 0.1 to 3600 seconds: " + view.typed;
+        view.promptError = "Not applied: must be from 0.1 to 3600 seconds";
         return KeyBindings.Action.NONE;
     }
 }

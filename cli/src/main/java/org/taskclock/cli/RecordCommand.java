@@ -135,14 +135,13 @@ final class RecordCommand implements Callable<Integer> {
             long count = 0;
             long everyNanos = interval.interval().toNanos();
             long start = System.nanoTime();
+            Schedule schedule = new Schedule(start + everyNanos);
             while (end == null) {
-                long now = System.nanoTime() - start;
-                // Samples at multiples of the interval, however long a sample takes. Skips those that were missed.
-                long next = (now / everyNanos + 1) * everyNanos;
-                boolean isLast = duration != null && next >= duration.toNanos();
-                if (isLast) next = Math.max(now, duration.toNanos());
-                if (!termination.sleep(Duration.ofNanos(next - now))) end = "interrupted";
+                boolean isLast = duration != null && schedule.due() - start >= duration.toNanos();
+                long next = isLast ? start + duration.toNanos() : schedule.due();
+                if (!termination.sleepUntil(next)) end = "interrupted";
                 else if (isLast) end = "time limit reached";
+                schedule.advance(System.nanoTime(), everyNanos);
                 try {
                     Interval interval = sampler.next();
                     writer.write(interval);

@@ -11,9 +11,12 @@ import java.time.Instant;
 import java.time.LocalTime;
 import java.time.ZoneId;
 import java.time.ZonedDateTime;
+import java.time.format.DateTimeFormatter;
 import java.time.format.DateTimeParseException;
+import java.time.temporal.ChronoUnit;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.Callable;
 import org.taskclock.monitor.Interval;
 import org.taskclock.monitor.Recording;
@@ -37,7 +40,9 @@ import picocli.CommandLine.TypeConversionException;
         },
         footer = {
             "",
-            "TIME is 14:30, 14:30:05, 2026-11-21T14:30:05Z, or +5m from the start.",
+            "TIME is 14:30, 14:30:05, 2026-11-21T14:30:05Z, or +5m from the start. It must be within the recording.",
+            "",
+            "Keys: [ ] step, { } step by 60, ( ) previous and next finding, R what spiked, F1 help.",
             "",
             "Examples:",
             "  taskclock replay night.gz                  from the start",
@@ -74,19 +79,27 @@ final class ReplayCommand implements Callable<Integer> {
     @Mixin
     private OutputOptions output;
 
+    @Mixin
+    private ScreenOptions screen;
+
     @Override
     public Integer call() throws IOException {
         output.validate(spec);
         if (speed != null && !(speed > 0)) throw usageError("--speed " + speed + ": must be greater than 0");
         try (Recording recording = Recording.open(file)) {
             for (String fault : recording.faults()) System.err.println("taskclock: " + fault);
-            recording.limit(parseTime("--from", from, recording), parseTime("--to", to, recording));
-            if (recording.intervalCount() == 0) {
-                return Main.fail("replay: " + file + ": no intervals in that time range", Main.FAILED);
-            }
-            Instant start = parseTime("--at", at, recording);
+            if (recording.intervalCount() == 0) return Main.fail("replay: " + file + ": no intervals", Main.FAILED);
+            Recording.Position whole = recording.position();
+            Instant start = parseTime("--at", at, whole);
+            Instant low = parseTime("--from", from, whole);
+            Instant high = parseTime("--to", to, whole);
+            recording.limit(low, high);
+            if (recording.intervalCount() == 0) throw usageError("no interval ended in that time range");
+            if (start != null && (low != null && start.isBefore(low) || high != null && start.isAfter(high)))
+                throw usageError("--at " + at + " is not between --from and --to");
             if (start != null) recording.seek(start);
             if (output.isForTerminal() && Tty.isUsable()) return show(recording);
+            Tty.release();
             print(recording, start != null);
             if (start == null && to == null && recording.endReason() == null)
                 System.err.println("taskclock: " + file + ": truncated: the recorder was killed or is still running");
@@ -108,7 +121,11 @@ final class ReplayCommand implements Callable<Integer> {
     private int show(Recording recording) throws IOException {
         Interval first = recording.iterator().next();
         double seconds = first.intervalNanos() / 1e9 / (speed == null ? 1 : speed);
-        TerminalUi.run(List.of(recording), output.terminalUi(seconds, 0, Column.CPU));
+        TerminalUi.run(
+                List.of(recording),
+                output.terminalUi(seconds, 0, Column.CPU),
+                screen.settings(spec, false),
+                screen.mouse());
         return Main.OK;
     }
 
@@ -125,17 +142,28 @@ final class ReplayCommand implements Callable<Integer> {
         }
     }
 
-    private Instant parseTime(String option, String text, Recording recording) {
+    /** Returns the time, after checking that the recording covers it. */
+    private Instant parseTime(String option, String text, Recording.Position whole) {
         if (text == null) return null;
+        Instant time = parseTime(option, text, whole.start());
+        // People rarely type fractions of a second, and 14:30 may refer to the minute in which the recording began.
+        ChronoUnit precision = text.length() == "14:30".length() ? ChronoUnit.MINUTES : ChronoUnit.SECONDS;
+        if (!time.isBefore(whole.start().truncatedTo(precision)) && !time.isAfter(whole.end())) return time;
+        DateTimeFormatter format =
+                DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ss", Locale.ROOT).withZone(ZoneId.systemDefault());
+        throw usageError(option + " " + text + " is outside of " + file + ": it covers " + format.format(whole.start())
+                + " to " + format.format(whole.end()) + " (" + ZoneId.systemDefault() + ")");
+    }
+
+    private Instant parseTime(String option, String text, Instant start) {
         try {
             if (text.startsWith("+"))
-                return recording.started().plus(new UnitConverters.DurationConverter().convert(text.substring(1)));
+                return start.plus(new UnitConverters.DurationConverter().convert(text.substring(1)));
             if (text.contains("T")) return Instant.parse(text);
             // A time of day is on the first day of the recording, or on the second if it is before the start.
-            ZonedDateTime start = recording.started().atZone(ZoneId.systemDefault());
-            ZonedDateTime time = start.with(LocalTime.parse(text));
-            // A time such as 14:30 may refer to the minute in which the recording started.
-            return (time.isBefore(start.minusMinutes(1)) ? time.plusDays(1) : time).toInstant();
+            ZonedDateTime first = start.atZone(ZoneId.systemDefault());
+            ZonedDateTime time = first.with(LocalTime.parse(text));
+            return (time.isBefore(first.minusMinutes(1)) ? time.plusDays(1) : time).toInstant();
         } catch (DateTimeParseException | TypeConversionException e) {
             throw usageError(
                     option + " \"" + text + "\" is not a time such as 14:30, 14:30:05, 2026-11-21T14:30:05Z or +5m");

@@ -3,13 +3,13 @@
 package org.taskclock.cli;
 
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -28,8 +28,9 @@ import picocli.CommandLine.Parameters;
         versionProvider = Main.Version.class,
         description = {
             "Render results as a self-contained HTML report.",
-            "The report has charts, timelines, tables, flame graphs, findings, machine details, and the commands that"
-                    + " reproduce the results. With several results, it also compares them."
+            "The report has findings, charts, timelines, tables, flame graphs, machine details, and the commands that"
+                    + " reproduce the results. With several results, it also compares them. A recording has a heatmap"
+                    + " of threads and time. Times are in the time zone of this system."
         },
         footer = {
             "",
@@ -53,6 +54,7 @@ final class ReportCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         List<Result> results = new ArrayList<>();
+        List<String> names = new ArrayList<>();
         for (Path file : files) {
             try {
                 if (isSame(file, output)) {
@@ -60,12 +62,15 @@ final class ReportCommand implements Callable<Integer> {
                             file + ": is an input file and would be overwritten: choose another file with -o",
                             Main.USAGE);
                 }
-                results.addAll(read(file));
+                for (Result result : read(file)) {
+                    results.add(result);
+                    names.add(file.getFileName().toString().replaceFirst("\\.[^.]*$", ""));
+                }
             } catch (NoSuchFileException e) {
                 return Main.fail(
                         file + ": no such file: specify an output file of bench, experiment or record", Main.FAILED);
             } catch (IOException e) {
-                String message = e.getMessage() == null ? e.toString() : e.getMessage();
+                String message = RecordCommand.describe(e);
                 return Main.fail(message.contains(file.toString()) ? message : file + ": " + message, Main.FAILED);
             }
         }
@@ -73,7 +78,7 @@ final class ReportCommand implements Callable<Integer> {
             return Main.fail("report: no results in the given files: record for longer", Main.FAILED);
         String page;
         try {
-            page = ReportPage.of(results);
+            page = ReportPage.of(results, names, ZoneId.systemDefault());
         } catch (IllegalArgumentException e) {
             return Main.fail("report: " + e.getMessage() + ": measure again", Main.FAILED);
         }
@@ -81,7 +86,13 @@ final class ReportCommand implements Callable<Integer> {
             Main.printUtf8(page);
             return Main.OK;
         }
-        write(output, page);
+        try {
+            write(output, page);
+        } catch (IOException e) {
+            return Main.fail(
+                    "report: " + output + ": " + RecordCommand.describe(e) + ": choose another file with -o",
+                    Main.FAILED);
+        }
         Main.print(String.format(
                 Locale.ROOT, "report: %s, %,d KiB: open it in a browser%n", output, page.length() / 1024));
         return Main.OK;
@@ -92,18 +103,11 @@ final class ReportCommand implements Callable<Integer> {
     }
 
     private static List<Result> read(Path file) throws IOException {
-        if (!isCompressed(file)) return List.of(Result.read(file));
+        if (!Recording.isLikely(file)) return List.of(Result.read(file));
         try (Recording recording = Recording.open(file)) {
-            return RecordingResults.of(recording, recording.machine(), recording.faults());
+            return RecordingResults.of(recording, recording.machine(), recording.faults(), ZoneId.systemDefault());
         } catch (UncheckedIOException e) {
             throw e.getCause(); // from iterating over the intervals
-        }
-    }
-
-    /** Returns whether the file is gzip-compressed, as recordings are and results are not. */
-    private static boolean isCompressed(Path file) throws IOException {
-        try (InputStream in = Files.newInputStream(file)) {
-            return in.read() == 0x1f && in.read() == 0x8b;
         }
     }
 

@@ -4,7 +4,10 @@ package org.taskclock.cli;
 
 import com.google.gson.stream.JsonWriter;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import org.taskclock.monitor.Interval;
@@ -12,9 +15,15 @@ import org.taskclock.monitor.ThreadUsage;
 
 /**
  * Formats threads for scripts: as one JSON object per line, so that a truncated stream remains valid, or as CSV (RFC
- * 4180).
+ * 4180). top.schema.json and docs/json.md describe the fields. Unknown values are null in JSON and empty in CSV.
  */
 final class RowFormat {
+    /** Changes if a field is removed or changes its meaning. New fields do not require a new version. */
+    static final String VERSION = "taskclock-top/1";
+
+    /** The resource with the JSON Schema of a line. */
+    private static final String SCHEMA = "top.schema.json";
+
     private static final List<String> FIELDS = List.of(
             "time",
             "pid",
@@ -28,7 +37,21 @@ final class RowFormat {
             "systemPercent",
             "waitPercent",
             "voluntary",
-            "involuntary");
+            "involuntary",
+            "state",
+            "threads",
+            "nameTruncated",
+            "program",
+            "intervalNanos",
+            "cpuNanos",
+            "userNanos",
+            "systemNanos",
+            "waitNanos",
+            "totalNanos",
+            "watchedNanos");
+
+    /** The states of /proc/PID/stat. Groups have none. */
+    private static final String STATES = "RSDTtZXIWKP";
 
     private RowFormat() {}
 
@@ -39,16 +62,24 @@ final class RowFormat {
             @SuppressWarnings("resource")
             JsonWriter writer = new JsonWriter(text);
             writer.beginObject();
+            writer.name("format").value(VERSION);
             List<Object> values = values(interval, thread);
             for (int i = 0; i < values.size(); i++) {
                 writer.name(FIELDS.get(i));
                 if (values.get(i) instanceof Number number) writer.value(number);
+                else if (values.get(i) instanceof Boolean flag) writer.value(flag);
                 else writer.value((String) values.get(i));
             }
             writer.endObject();
             text.append('\n');
         }
         return text.toString();
+    }
+
+    static String schema() throws IOException {
+        try (InputStream in = RowFormat.class.getResourceAsStream(SCHEMA)) {
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+        }
     }
 
     static String csvHeader() {
@@ -60,7 +91,7 @@ final class RowFormat {
         for (ThreadUsage thread : threads) {
             String comma = "";
             for (Object value : values(interval, thread)) {
-                text.append(comma).append(value instanceof String string ? quote(string) : value);
+                text.append(comma).append(value instanceof String string ? quote(string) : value == null ? "" : value);
                 comma = ",";
             }
             text.append("\r\n");
@@ -69,11 +100,11 @@ final class RowFormat {
     }
 
     private static List<Object> values(Interval interval, ThreadUsage thread) {
-        return List.of(
+        return Arrays.asList(
                 interval.end().toString(),
                 thread.pid(),
-                thread.tid(),
-                thread.javaId(),
+                thread.tid() == 0 ? null : thread.tid(),
+                thread.javaId() == 0 ? null : thread.javaId(),
                 thread.name(),
                 thread.kind().name().toLowerCase(Locale.ROOT),
                 thread.pool(),
@@ -81,11 +112,27 @@ final class RowFormat {
                 percent(interval, thread.userNanos()),
                 percent(interval, thread.systemNanos()),
                 percent(interval, thread.waitNanos()),
-                thread.voluntary(),
-                thread.involuntary());
+                known(thread.voluntary()),
+                known(thread.involuntary()),
+                STATES.indexOf(thread.state()) < 0 ? null : String.valueOf(thread.state()),
+                thread.threads(),
+                thread.truncated(),
+                interval.name(),
+                interval.intervalNanos(),
+                known(thread.cpuNanos()),
+                known(thread.userNanos()),
+                known(thread.systemNanos()),
+                known(thread.waitNanos()),
+                known(thread.totalNanos()),
+                known(thread.watchedNanos()));
     }
 
-    private static double percent(Interval interval, long nanos) {
+    private static Long known(long value) {
+        return value < 0 ? null : value;
+    }
+
+    private static Double percent(Interval interval, long nanos) {
+        if (nanos < 0) return null;
         return Math.round(interval.percent(nanos) * 1_000) / 1_000.0;
     }
 

@@ -4,6 +4,8 @@ package org.taskclock.cli;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jline.utils.AttributedString;
 import org.taskclock.monitor.Diagnosis;
 import org.taskclock.monitor.ThreadUsage;
@@ -14,6 +16,9 @@ final class ScreenRenderer {
     private static final int FULL_HEADER_HEIGHT = 12;
 
     private static final String KEYS = "F1 Help F2 Why F3 Search F4 Filter F5 Pools F6 Sort q Quit";
+
+    /** A key in KEYS, with its description. */
+    private static final Pattern KEY = Pattern.compile("(F[0-9]+|[a-z]) [A-Z][a-z]+");
 
     private final ViewState view;
     private final Styles styles;
@@ -35,18 +40,22 @@ final class ScreenRenderer {
 
     /** Returns the number of visible lines of the page. */
     static int pageHeight(ViewState view, int height) {
-        return Math.max(1, height - headerHeight(view, height) - (view.page == ViewState.Page.TABLE ? 1 : 0) - 1);
+        return Math.max(1, height - pageTop(view, height) - 1);
     }
 
     private static int headerHeight(ViewState view, int height) {
         if (height < 4) return 0;
-        return height < FULL_HEADER_HEIGHT ? 2 : HeaderRenderer.height(view.intervals) + 1; // and the diagnosis
+        if (height < FULL_HEADER_HEIGHT) return 2;
+        return HeaderRenderer.height(view.intervals) + view.agentOffer.height() + 1; // and the diagnosis
     }
 
     private List<AttributedString> draw() {
         int header = headerHeight(view, height);
         List<StyledLine> top = HeaderRenderer.draw(view, styles, width);
+        if (view.agentOffer.height() > 0) top.add(new StyledLine(styles).add(styles.title(), view.agentOffer.line()));
         for (int i = 0; i < header - 1; i++) add(top.get(i));
+        int timeline = Timeline.height(view, height);
+        if (timeline > 0) Timeline.draw(view, styles, width).subList(0, timeline).forEach(this::add);
         if (header > 0) add(diagnosis());
         int page = pageHeight(view, height);
         switch (view.page) {
@@ -62,6 +71,10 @@ final class ScreenRenderer {
                                 .toList(),
                         "Sort by",
                         page);
+            case COLUMNS -> {
+                add(new TableRenderer(view, styles, width).titles()); // what the table will look like
+                menu(view.columnMenu.items(), ColumnMenu.TITLE, page - 1);
+            }
             case JVMS ->
                 menu(
                         view.jvms.stream()
@@ -77,6 +90,51 @@ final class ScreenRenderer {
         if (lines.size() > height - 1) lines.subList(height - 1, lines.size()).clear();
         add(footer());
         return lines;
+    }
+
+    /** Returns the number of lines above the page. */
+    static int pageTop(ViewState view, int height) {
+        return headerHeight(view, height)
+                + Timeline.height(view, height)
+                + (view.page == ViewState.Page.TABLE ? 1 : 0);
+    }
+
+    static Column columnAt(ViewState view, int width, int x) {
+        return new TableRenderer(view, Styles.PLAIN, width).columnAt(x);
+    }
+
+    static boolean isMarker(ViewState view, int width, TableModel.Row row, int x) {
+        return new TableRenderer(view, Styles.PLAIN, width).isMarker(row, x);
+    }
+
+    /** Returns the item at a line of a page with a menu, or -1 if there is none. */
+    static int itemAt(ViewState view, int height, int line) {
+        int items;
+        int above = 1; // the title
+        switch (view.page) {
+            case SORT -> items = KeyBindings.sortable().size();
+            case COLUMNS -> {
+                items = view.columnMenu.size();
+                above = 2;
+            }
+            case JVMS -> items = view.jvms.size();
+            default -> {
+                return -1;
+            }
+        }
+        int room = Math.max(1, pageHeight(view, height) - above);
+        int item = firstItem(view.scroll, items, room) + line - above;
+        return line >= above && line < above + room && item < items ? item : -1;
+    }
+
+    /** Returns the key that the last line shows at a position, or an empty string if there is none. */
+    static String keyAt(ViewState view, int width, int height, int x) {
+        String footer = new ScreenRenderer(view, width, height).footer().toString();
+        if (!footer.endsWith(KEYS) || x >= width) return "";
+        int at = x - (CellFormat.width(footer) - KEYS.length());
+        Matcher key = KEY.matcher(KEYS);
+        while (key.find()) if (at >= key.start() && at < key.end()) return key.group(1);
+        return "";
     }
 
     private void add(StyledLine line) {
@@ -120,6 +178,7 @@ final class ScreenRenderer {
             text.add("");
         }
         for (String note : view.notes()) wrap(text, "", "Note: " + note);
+        for (String note : view.agentOffer.notes()) wrap(text, "", "Note: " + note);
         return text;
     }
 
@@ -171,7 +230,7 @@ final class ScreenRenderer {
         add(new StyledLine(styles).add(styles.title(), title));
         if (items.isEmpty()) add(new StyledLine(styles).add("None."));
         int room = Math.max(1, page - 1);
-        int first = Math.max(0, Math.min(view.scroll - room / 2, items.size() - room));
+        int first = firstItem(view.scroll, items.size(), room);
         for (int i = first; i < Math.min(items.size(), first + room); i++) {
             StyledLine line = new StyledLine(styles);
             if (i == view.scroll) line.add(styles.selected(), CellFormat.padRight(items.get(i), width));
@@ -180,10 +239,15 @@ final class ScreenRenderer {
         }
     }
 
+    private static int firstItem(int selected, int items, int room) {
+        return Math.max(0, Math.min(selected - room / 2, items - room));
+    }
+
     private void table(int page) {
         view.topRow = Math.max(Math.min(view.topRow, view.selected), view.selected - page + 1);
         view.topRow = Math.max(0, Math.min(view.topRow, view.rows.size() - page));
         TableRenderer table = new TableRenderer(view, styles, width);
+        view.shownColumns = table.columns();
         add(table.titles());
         for (int i = view.topRow; i < Math.min(view.rows.size(), view.topRow + page); i++) add(table.draw(i));
         if (view.rows.isEmpty() && !view.intervals.isEmpty() && page > 1) {
@@ -194,10 +258,15 @@ final class ScreenRenderer {
 
     private StyledLine footer() {
         StyledLine line = new StyledLine(styles);
+        if (view.agentOffer.isAsking()) return line.add(styles.title(), view.agentOffer.question());
         if (view.prompt != ViewState.Prompt.NONE) {
-            String note = view.message.isEmpty() ? "" : "   " + view.message;
-            return line.add(styles.title(), view.prompt.label + CellFormat.sanitize(view.typed) + "_")
-                    .add(CellFormat.sanitize(note));
+            if (view.promptError.isEmpty()) {
+                String note = view.message.isEmpty() ? "" : "   " + view.message;
+                return line.add(styles.title(), view.prompt.label + CellFormat.sanitize(view.typed) + "_")
+                        .add(CellFormat.sanitize(note));
+            }
+            return line.add(styles.title(), view.prompt.label)
+                    .add(styles.alarm(), CellFormat.sanitize(view.typed) + "_   " + view.promptError);
         }
         long own = -1;
         long intervalNanos = 1;

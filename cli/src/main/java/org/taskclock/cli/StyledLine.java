@@ -43,6 +43,12 @@ final class StyledLine {
                 .add(" ".repeat(columns - full));
     }
 
+    /** Returns the line without styles. */
+    @Override
+    public String toString() {
+        return out.toString();
+    }
+
     /** Returns the line, truncated to the width. */
     AttributedString toAttributed(int width) {
         String text = out.toString();

@@ -52,6 +52,16 @@ enum Styles {
         return AttributedStyle.INVERSE;
     }
 
+    AttributedStyle diagnosis(String kind) {
+        return switch (kind) {
+            case "carrier-monopolized" -> color(AttributedStyle.MAGENTA).bold();
+            case "throttled" -> color(AttributedStyle.YELLOW).bold();
+            case "gc" -> color(AttributedStyle.BLUE).bold();
+            case "jit" -> color(AttributedStyle.CYAN).bold();
+            default -> alarm();
+        };
+    }
+
     AttributedStyle kind(ThreadUsage.Kind kind) {
         return switch (kind) {
             case JAVA -> AttributedStyle.DEFAULT;

@@ -7,6 +7,7 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
 import org.taskclock.monitor.Interval;
@@ -21,68 +22,80 @@ final class TableModel {
      *
      * @param key identifies the thread or pool across intervals
      * @param thread for a pool, the sums of its threads
-     * @param seconds CPU time since watching began
      * @param members threads of a pool; empty for a thread
      * @param inPool whether the row is shown within an expanded pool
      */
-    record Row(String key, Interval interval, ThreadUsage thread, double seconds, List<Row> members, boolean inPool) {
+    record Row(String key, Interval interval, ThreadUsage thread, List<Row> members, boolean inPool) {
         boolean isPool() {
             return !members.isEmpty();
         }
     }
 
     static List<Row> rows(List<Interval> intervals, ViewState view) {
+        return rows(intervals, view, view::isExpanded);
+    }
+
+    /**
+     * Returns the rows.
+     *
+     * @param expanded whether to show the threads of the pool with this key
+     */
+    static List<Row> rows(List<Interval> intervals, ViewState view, Predicate<String> expanded) {
         List<Row> all = new ArrayList<>();
         for (Interval interval : intervals) {
             for (ThreadUsage thread : interval.threads()) {
                 if (!view.isVisible(thread)) continue;
-                String key = ViewState.key(thread);
-                all.add(new Row(key, interval, thread, view.seconds(key), List.of(), false));
+                all.add(new Row(ViewState.key(thread), interval, thread, List.of(), false));
             }
         }
-        Comparator<Row> order = view.sort.order();
+        Comparator<Row> order = view.sort == Column.RISE ? view.history.byRise() : view.sort.order();
         if (view.reversed) order = order.reversed();
         if (!view.groupByPool) {
             all.sort(order);
             return all;
         }
-        return groupByPool(all, order, view);
+        return groupByPool(all, order, expanded, new PoolTimes(intervals, view));
     }
 
-    private static List<Row> groupByPool(List<Row> all, Comparator<Row> order, ViewState view) {
+    private static List<Row> groupByPool(
+            List<Row> all, Comparator<Row> order, Predicate<String> expanded, PoolTimes times) {
         Map<String, List<Row>> pools = new LinkedHashMap<>();
         for (Row row : all)
             pools.computeIfAbsent(poolKey(row.thread()), k -> new ArrayList<>()).add(row);
         List<Row> top = new ArrayList<>();
         for (Map.Entry<String, List<Row>> entry : pools.entrySet()) {
             List<Row> members = entry.getValue();
-            if (members.size() == 1) {
+            if (members.size() == 1 && times.of(entry.getKey()).ended() == 0) {
                 top.add(members.get(0));
             } else {
-                top.add(pool(entry.getKey(), members));
+                top.add(pool(entry.getKey(), members, times.of(entry.getKey())));
             }
         }
         top.sort(order);
         List<Row> rows = new ArrayList<>();
         for (Row row : top) {
             rows.add(row);
-            if (!view.isExpanded(row.key())) continue;
+            if (!expanded.test(row.key())) continue;
             List<Row> members = new ArrayList<>(row.members());
             members.sort(order);
             for (Row member : members) {
-                rows.add(new Row(member.key(), member.interval(), member.thread(), member.seconds(), List.of(), true));
+                rows.add(new Row(member.key(), member.interval(), member.thread(), List.of(), true));
             }
         }
         return rows;
     }
 
-    /** Groups virtual threads with their carriers, whose time includes theirs. */
     private static String poolKey(ThreadUsage thread) {
-        boolean virtual = thread.kind() == ThreadUsage.Kind.CARRIER || thread.kind() == ThreadUsage.Kind.VIRTUAL;
-        return "pool " + thread.pid() + " " + (virtual ? "carriers" : thread.kind() + " " + thread.pool());
+        return poolKey(thread.pid(), thread.kind(), thread.pool());
     }
 
-    private static Row pool(String key, List<Row> members) {
+    /** Groups virtual threads with their carriers, whose time includes theirs. */
+    static String poolKey(int pid, ThreadUsage.Kind kind, String pool) {
+        boolean virtual = kind == ThreadUsage.Kind.CARRIER || kind == ThreadUsage.Kind.VIRTUAL;
+        return "pool " + pid + " " + (virtual ? "carriers" : kind + " " + pool);
+    }
+
+    private static Row pool(String key, List<Row> members, PoolTimes.Times times) {
         // The carriers' time includes that of the virtual threads, unless a filter hides the carriers.
         List<Row> counted = new ArrayList<>(members);
         counted.removeIf(row -> row.thread().kind() == ThreadUsage.Kind.VIRTUAL);
@@ -98,7 +111,8 @@ final class TableModel {
         long wait = -1;
         long voluntary = -1;
         long involuntary = -1;
-        double seconds = 0;
+        long total = times.totalNanos();
+        long watched = times.watchedNanos();
         char state = 'S';
         for (Row row : counted) {
             ThreadUsage thread = row.thread();
@@ -109,7 +123,10 @@ final class TableModel {
             wait = add(wait, thread.waitNanos());
             voluntary = add(voluntary, thread.voluntary());
             involuntary = add(involuntary, thread.involuntary());
-            seconds += Math.max(0, row.seconds());
+            if (thread.kind() == ThreadUsage.Kind.VIRTUAL) {
+                total = add(total, thread.totalNanos());
+                watched = add(watched, thread.watchedNanos());
+            }
             if (thread.state() == 'R') state = 'R';
         }
         ThreadUsage sum = new ThreadUsage(
@@ -126,12 +143,14 @@ final class TableModel {
                 wait,
                 voluntary,
                 involuntary,
-                state);
-        return new Row(key, first.interval(), sum, seconds, List.copyOf(members), false);
+                state,
+                total,
+                watched);
+        return new Row(key, first.interval(), sum, List.copyOf(members), false);
     }
 
     /** Adds up known values. The sum is unknown (-1) only if all values are. */
-    private static long add(long sum, long value) {
+    static long add(long sum, long value) {
         if (value < 0) return sum;
         return sum < 0 ? value : sum + value;
     }

@@ -25,28 +25,39 @@ final class TableRenderer {
 
     private static final int MAX_BAR = 40;
 
+    private static final int MAX_RECENT = 30;
+
+    /** Percent of a core. Rises from here on are marked. */
+    private static final double MARKED_RISE = 10;
+
     private final ViewState view;
     private final Styles styles;
     private final List<Column> columns = new ArrayList<>();
     private final Set<Integer> suspects = new HashSet<>();
     private final int nameWidth;
     private final int barWidth;
+    private final int recentWidth;
 
     TableRenderer(ViewState view, Styles styles, int width) {
         this.view = view;
         this.styles = styles;
         for (Diagnosis diagnosis : view.diagnoses()) if (diagnosis.tid() != 0) suspects.add(diagnosis.tid());
-        List<Column> candidates = new ArrayList<>(Arrays.asList(Column.values()));
-        candidates.removeIf(column -> column == Column.NAME || !isRelevant(column));
+        List<Column> order = new ArrayList<>(view.columns == null ? Arrays.asList(Column.values()) : view.columns);
+        if (!order.contains(Column.RISE)) order.add(Column.RISE); // shown only while sorting by it
+        List<Column> candidates = new ArrayList<>(order);
+        candidates.removeIf(column -> column == Column.NAME || !isRelevant(view, column));
         candidates.sort(Comparator.comparingInt(column -> column.rank));
+        recentWidth = Math.max(Column.RECENT.width, Math.min(MAX_RECENT, width / 5 - 10));
         int left = width;
         for (Column column : candidates) {
-            int minName = column.rank <= Column.BAR.rank ? Math.min(MIN_NAME, width / 2) : LONG_NAME;
-            if (left - column.width - 1 < minName) continue;
-            left -= column.width + 1;
+            boolean isImportant = view.columns != null || column.rank <= Column.BAR.rank;
+            int minName = isImportant ? Math.min(MIN_NAME, width / 2) : LONG_NAME;
+            int columnWidth = column == Column.RECENT ? recentWidth : column.width;
+            if (left - columnWidth - 1 < minName) continue;
+            left -= columnWidth + 1;
             columns.add(column);
         }
-        columns.sort(Comparator.naturalOrder());
+        columns.sort(Comparator.comparing(order::indexOf));
         // The bar gets the space that names do not need.
         int extra = Math.max(0, Math.min(left - VERY_LONG_NAME, MAX_BAR - Column.BAR.width));
         boolean hasBar = columns.contains(Column.BAR);
@@ -54,11 +65,35 @@ final class TableRenderer {
         nameWidth = Math.max(1, left - (hasBar ? extra : 0));
     }
 
-    private boolean isRelevant(Column column) {
+    /** Returns the columns that fit, without the name. */
+    List<Column> columns() {
+        return List.copyOf(columns);
+    }
+
+    /** Returns the column at a position of the screen. */
+    Column columnAt(int x) {
+        int end = 0;
+        for (Column column : columns) {
+            end += width(column) + 1;
+            if (x < end) return column;
+        }
+        return Column.NAME;
+    }
+
+    /** Returns whether the marker of an expanded or collapsed pool is at a position of the screen. */
+    boolean isMarker(TableModel.Row row, int x) {
+        int start = view.tags.contains(row.key()) ? 1 : 0;
+        for (Column column : columns) start += width(column) + 1;
+        return row.isPool() && x >= start && x <= start + 1;
+    }
+
+    /** Returns whether the column has a value in any row. */
+    static boolean isRelevant(ViewState view, Column column) {
         return switch (column) {
             case PID -> view.intervals.size() > 1;
             case LIMIT ->
                 view.intervals.stream().anyMatch(interval -> interval.totals().containerCores() > 0);
+            case RISE -> view.sort == Column.RISE;
             case JAVA_ID -> view.rows.stream().anyMatch(row -> row.thread().javaId() > 0);
             default -> true;
         };
@@ -67,14 +102,26 @@ final class TableRenderer {
     StyledLine titles() {
         StyledLine line = new StyledLine(styles);
         for (Column column : columns) {
-            String title = column == Column.POOL || column == Column.KIND
-                    ? CellFormat.padRight(column.title, width(column))
-                    : CellFormat.padLeft(column.title, width(column));
-            line.add(style(column), title).add(styles.titles(), " ");
+            boolean sorted = column == view.sort;
+            if (column == Column.POOL || column == Column.KIND) {
+                String title = column.title + (sorted ? arrow() : "");
+                line.add(style(column), CellFormat.padRight(title, width(column)))
+                        .add(styles.titles(), " ");
+            } else {
+                line.add(style(column), CellFormat.padLeft(column.title, width(column)))
+                        .add(style(column), sorted ? arrow() : " ");
+            }
         }
-        String name = Column.NAME.title
-                + (columns.contains(view.sort) || view.sort == Column.NAME ? "" : " by " + view.sort.label());
+        String name = Column.NAME.title;
+        if (view.sort == Column.NAME) name += arrow();
+        else if (!columns.contains(view.sort)) name += " by " + view.sort.label() + arrow();
         return line.add(style(Column.NAME), CellFormat.padRight(name, nameWidth));
+    }
+
+    /** Returns an arrow: up if the values ascend from row to row, down if they descend. */
+    private String arrow() {
+        boolean ascending = view.sort.isAscending() != view.reversed;
+        return view.unicode ? ascending ? "▲" : "▼" : ascending ? "^" : "v";
     }
 
     private AttributedStyle style(Column column) {
@@ -82,7 +129,11 @@ final class TableRenderer {
     }
 
     private int width(Column column) {
-        return column == Column.BAR ? barWidth : column.width;
+        return switch (column) {
+            case BAR -> barWidth;
+            case RECENT -> recentWidth;
+            default -> column.width;
+        };
     }
 
     StyledLine draw(int index) {
@@ -94,6 +145,8 @@ final class TableRenderer {
         for (Column column : columns) {
             if (column == Column.BAR && !selected) {
                 bar(line, row).add(" ");
+            } else if (column == Column.RISE && !selected && view.history.rise(row) >= MARKED_RISE) {
+                line.add(styles.alarm(), cell(column, row) + " ");
             } else {
                 line.add(valueStyle, cell(column, row) + " ");
             }
@@ -108,14 +161,16 @@ final class TableRenderer {
 
     private String cell(Column column, TableModel.Row row) {
         ThreadUsage thread = row.thread();
-        double value = column.value(thread, row.interval(), row.seconds());
+        double value = column.value(thread, row.interval());
         return switch (column) {
             case PID, TID, JAVA_ID -> CellFormat.padLeft(value > 0 ? Long.toString((long) value) : "", column.width);
             case STATE -> String.valueOf(thread.state() > ' ' && thread.state() < 0x7f ? thread.state() : '?');
-            case TIME -> CellFormat.padLeft(CellFormat.time(value), column.width);
+            case TIME, WATCHED -> CellFormat.padLeft(CellFormat.time(value), column.width);
             case BAR ->
                 // Without styles, because the row is selected.
                 bar(new StyledLine(styles), row).toAttributed(barWidth).toString();
+            case RECENT -> Sparkline.of(view.history.percents(row, recentWidth), view.unicode);
+            case RISE -> CellFormat.padLeft(CellFormat.signed(view.history.rise(row)), column.width);
             case KIND, POOL -> CellFormat.padRight(CellFormat.sanitize(column.text(thread)), column.width);
             default -> CellFormat.padLeft(CellFormat.number(value), column.width);
         };
@@ -123,8 +178,8 @@ final class TableRenderer {
 
     /** Appends a bar, which is full at one processor. If the split is unknown, the whole bar is drawn as user time. */
     private StyledLine bar(StyledLine line, TableModel.Row row) {
-        double cpu = Math.max(0, Column.CPU.value(row.thread(), row.interval(), 0));
-        double system = Math.max(0, Column.SYSTEM.value(row.thread(), row.interval(), 0));
+        double cpu = Math.max(0, Column.CPU.value(row.thread(), row.interval()));
+        double system = Math.max(0, Column.SYSTEM.value(row.thread(), row.interval()));
         return line.blocks((cpu - system) / 100, system / 100, barWidth);
     }
 

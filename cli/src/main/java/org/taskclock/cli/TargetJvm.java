@@ -16,6 +16,7 @@ import org.taskclock.monitor.AgentJar;
 import org.taskclock.monitor.AgentReport;
 import org.taskclock.monitor.AttachClient;
 import org.taskclock.monitor.JvmProcesses;
+import org.taskclock.monitor.TemporaryFolderException;
 
 /** A running JVM to which the agent is or will be attached. */
 final class TargetJvm {
@@ -26,6 +27,9 @@ final class TargetJvm {
     private static final String REPLY = ";reply=";
 
     private static final Pattern YIELD_MODE = Pattern.compile("yield=([a-z]+)");
+
+    /** In the agent's reply, if it cannot change how it treats Thread.yield. */
+    private static final Pattern YIELD_REFUSAL = Pattern.compile("(?:^failed: |unavailable: (?=yield: ))([^;]+)");
 
     private static final long TIMEOUT_MILLIS = 20_000;
 
@@ -88,6 +92,13 @@ final class TargetJvm {
             if (copy != null) delete(copy);
             if (reply != null) delete(reply);
         }
+    }
+
+    /** Changes how the agent treats Thread.yield. Throws with the agent's reason if it does not. */
+    void setYieldMode(String options) throws CommandException {
+        String state = configureAgent(options);
+        Matcher refusal = YIELD_REFUSAL.matcher(state);
+        if (refusal.find()) throw new CommandException(Main.FAILED, "process " + pid + ": agent: " + refusal.group(1));
     }
 
     /** Returns the last state that the agent reported, or null if it was never loaded. */
@@ -172,9 +183,14 @@ final class TargetJvm {
         Path same = root().resolve(jar.toString().substring(1));
         if (Files.isReadable(same) && Files.isSameFile(same, jar)) return null;
         Path copy = root().resolve("tmp/taskclock-agent-" + pid + "-" + System.nanoTime() + ".jar");
-        Files.copy(jar, copy);
-        Files.setPosixFilePermissions(copy, PosixFilePermissions.fromString("rw-r--r--"));
-        return copy;
+        try {
+            Files.copy(jar, copy);
+            Files.setPosixFilePermissions(copy, PosixFilePermissions.fromString("rw-r--r--"));
+            return copy;
+        } catch (IOException e) {
+            delete(copy); // a full folder may hold a part of it
+            throw TemporaryFolderException.of(pid, e);
+        }
     }
 
     private static void delete(Path file) {

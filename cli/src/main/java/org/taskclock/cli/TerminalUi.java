@@ -12,6 +12,7 @@ import org.jline.utils.AttributedString;
 import org.taskclock.monitor.Interval;
 import org.taskclock.monitor.IntervalSource;
 import org.taskclock.monitor.IntervalSource.Jvm;
+import org.taskclock.monitor.Recording;
 import org.taskclock.monitor.ThreadUsage;
 
 /**
@@ -25,6 +26,7 @@ final class TerminalUi {
     private static final long RESPONSE_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(3);
     private static final int JUMP_INTERVALS = 60;
     private static final String NO_RESPONSE = "No response for ";
+    private static final String LIVE = "Live view: nothing to rewind";
 
     /** An event, handled on the main thread. */
     interface Event {
@@ -55,8 +57,14 @@ final class TerminalUi {
     private final BlockingQueue<Event> events = new LinkedBlockingQueue<>();
     private final QueryExecutor queries = new QueryExecutor(events);
     private final ViewState view = new ViewState();
+    private final TypeAhead typeAhead = new TypeAhead();
+    private final MouseBindings mouse = new MouseBindings();
+    private final SavedSettings settings;
     private final ProfileRunner profiles = new ProfileRunner(events);
     private List<IntervalSource> sources;
+    /** Null in a live view. */
+    private final ReplayControl replay;
+
     private final List<IntervalSource> openedSources = new ArrayList<>();
     private final int count;
     private int intervalCount;
@@ -66,8 +74,8 @@ final class TerminalUi {
     /** Whether a JVM that the user selected is being opened. */
     private boolean opening;
 
-    /** The System.nanoTime at which the next sample is due. */
-    private long due = System.nanoTime() + FIRST_INTERVAL_NANOS;
+    /** When the next sample is due. */
+    private final Schedule schedule = new Schedule(System.nanoTime() + FIRST_INTERVAL_NANOS);
 
     /** The System.nanoTime at which the pending sample was requested; 0 if none is pending. */
     private long requestedAt;
@@ -75,7 +83,7 @@ final class TerminalUi {
     /** The error that ended the view; empty if there was none. */
     private String endReason = "";
 
-    private TerminalUi(List<? extends IntervalSource> sources, Options options) {
+    private TerminalUi(List<? extends IntervalSource> sources, Options options, SavedSettings settings) {
         this.sources = List.copyOf(sources);
         this.count = options.count();
         view.intervalSeconds = options.intervalSeconds();
@@ -83,9 +91,13 @@ final class TerminalUi {
         view.sort = options.sort();
         view.filter(options.filter());
         view.limit = options.limit();
-        view.isRecording = sources.stream().anyMatch(IntervalSource::canStep);
+        replay = sources.get(0) instanceof Recording recording ? new ReplayControl(recording, view, queries) : null;
+        view.isRecording = replay != null;
         if (isChoice()) view.page = ViewState.Page.JVMS;
-        if (view.isRecording || isChoice()) due = System.nanoTime();
+        if (view.isRecording) schedule.restart(System.nanoTime() + intervalNanos());
+        if (isChoice()) schedule.restart(System.nanoTime());
+        this.settings = settings;
+        settings.apply(view);
     }
 
     /** Returns whether the user has yet to choose a JVM, so that there is nothing to sample. */
@@ -94,16 +106,20 @@ final class TerminalUi {
     }
 
     /** Runs until the user quits or the count is reached. Returns at once if the terminal cannot be used. */
-    static Outcome run(List<? extends IntervalSource> sources, Options options) throws IOException {
-        TerminalUi ui = new TerminalUi(sources, options);
-        ui.tty = Tty.open(ui.events, ui::handleKey, ui::redraw, ui::quit);
+    static Outcome run(
+            List<? extends IntervalSource> sources, Options options, SavedSettings settings, boolean useMouse)
+            throws IOException {
+        TerminalUi ui = new TerminalUi(sources, options, settings);
+        ui.tty = Tty.open(ui.events, ui::handleKey, ui::redraw, ui::quit, useMouse);
         if (ui.tty == null) return new Outcome(false, "");
+        ui.view.unicode = ui.tty.isUnicode();
         try {
             ui.loop();
         } finally {
             ui.tty.close();
             ui.printLastScreen();
             ui.queries.shutdown();
+            settings.close();
             ui.profiles.close();
             for (IntervalSource source : ui.openedSources) source.close();
         }
@@ -124,6 +140,7 @@ final class TerminalUi {
 
     private void loop() throws IOException {
         redraw();
+        if (replay != null) replay.start();
         while (!quit) {
             Event event;
             try {
@@ -137,13 +154,15 @@ final class TerminalUi {
                 for (Event next = events.poll(); next != null && !quit; next = events.poll()) next.handle();
             }
             sample();
+            if (isStarted()) releaseKeys();
+            settings.save(view);
             if (!quit) draw();
         }
     }
 
     private long timeout() {
         if (requestedAt != 0) return RESPONSE_TIMEOUT_NANOS;
-        return view.paused || view.ended ? Long.MAX_VALUE : due - System.nanoTime();
+        return view.paused || view.ended ? Long.MAX_VALUE : schedule.due() - System.nanoTime();
     }
 
     /** Requests the next sample if it is due, or shows that the previous one has not completed. */
@@ -155,8 +174,12 @@ final class TerminalUi {
             }
             return;
         }
-        if (view.paused || view.ended || now - due < 0) return;
-        due = now + (long) (view.intervalSeconds * 1e9);
+        if (view.paused || view.ended || now - schedule.due() < 0) return;
+        schedule.advance(now, intervalNanos());
+        if (replay != null) {
+            requestSample(() -> replay.next(() -> pause("End of the recording; [ steps back")));
+            return;
+        }
         if (view.page == ViewState.Page.JVMS) listJvms(); // their CPU usage since the previous call
         if (isChoice()) return;
         List<IntervalSource> current = sources;
@@ -168,9 +191,7 @@ final class TerminalUi {
             String error = "";
             for (IntervalSource each : current) {
                 try {
-                    Interval interval = each.next();
-                    if (interval == null) return () -> pause("End of the recording; [ steps back");
-                    intervals.add(interval);
+                    intervals.add(each.next());
                 } catch (IOException e) {
                     remaining.remove(each);
                     if (remaining.isEmpty()) throw e;
@@ -185,6 +206,10 @@ final class TerminalUi {
                 if (!message.isEmpty()) view.message = message;
             };
         });
+    }
+
+    private long intervalNanos() {
+        return (long) (view.intervalSeconds * 1e9);
     }
 
     private void requestSample(QueryExecutor.Query query) {
@@ -216,6 +241,7 @@ final class TerminalUi {
 
     private void accept(List<Interval> intervals, String stacks) {
         view.accept(intervals);
+        view.agentOffer.accept(intervals, sources);
         if (stacks != null) view.stacks = stacks;
         if (view.message.startsWith(NO_RESPONSE)) view.message = "";
         intervalCount++;
@@ -235,7 +261,27 @@ final class TerminalUi {
         tty.draw(ScreenRenderer.draw(view, tty.columns(), tty.rows()));
     }
 
-    private void handleKey(String key) throws IOException {
+    /** Returns whether there are rows or items for keys to act on, or the JVM does not respond. */
+    private boolean isStarted() {
+        return !view.intervals.isEmpty()
+                || view.ended
+                || view.message.startsWith(NO_RESPONSE)
+                || (isChoice() && !(view.jvms.isEmpty() && view.message.isEmpty()));
+    }
+
+    private void releaseKeys() throws IOException {
+        for (String key : typeAhead.release()) handleKey(key);
+    }
+
+    private void handleKey(String pressed) throws IOException {
+        if (typeAhead.hold(pressed)) return;
+        String key = pressed.startsWith(MouseBindings.PREFIX)
+                ? mouse.handle(view, pressed, tty.columns(), tty.rows(), System.nanoTime())
+                : pressed;
+        if (!key.isEmpty()) handleAction(key);
+    }
+
+    private void handleAction(String key) throws IOException {
         switch (KeyBindings.handle(view, key, ScreenRenderer.pageHeight(view, tty.rows()))) {
             case NONE -> {}
             case QUIT -> quit = true;
@@ -244,7 +290,7 @@ final class TerminalUi {
                 tty.suspend();
                 redraw();
             }
-            case RESCHEDULE -> due = System.nanoTime() + (view.paused ? 0 : (long) (view.intervalSeconds * 1e9));
+            case RESCHEDULE -> schedule.restart(System.nanoTime() + (view.paused ? 0 : intervalNanos()));
             case STACKS -> showStacks();
             case PROFILE -> profile();
             case LIST_JVMS -> {
@@ -254,10 +300,13 @@ final class TerminalUi {
                 listJvms();
             }
             case OPEN_JVM -> openJvm();
+            case LOAD_AGENT -> loadAgent();
             case STEP_BACK -> step(-1);
             case STEP_FORWARD -> step(1);
             case JUMP_BACK -> step(-JUMP_INTERVALS);
             case JUMP_FORWARD -> step(JUMP_INTERVALS);
+            case PREVIOUS_DIAGNOSIS -> jump(false);
+            case NEXT_DIAGNOSIS -> jump(true);
         }
         if (view.page != ViewState.Page.PROFILE) profiles.cancel();
         // The list was closed without a choice.
@@ -313,13 +362,14 @@ final class TerminalUi {
                 openedSources.add(source);
                 sources = List.of(source);
                 view.reset();
+                view.following = false;
                 view.intervals = List.of();
                 view.rebuild();
                 view.ended = false;
                 endReason = "";
                 view.paused = false;
                 view.message = "";
-                due = System.nanoTime() + FIRST_INTERVAL_NANOS;
+                schedule.restart(System.nanoTime() + FIRST_INTERVAL_NANOS);
             };
         };
         queries.submit(query, error -> {
@@ -329,19 +379,23 @@ final class TerminalUi {
         });
     }
 
-    private void step(int steps) {
-        if (!sources.get(0).canStep()) {
-            view.message = "Live view: nothing to rewind";
-            return;
-        }
-        view.paused = true;
+    private void loadAgent() {
+        int pid = view.agentOffer.accepted(view);
+        IntervalSource source = findSource(pid);
         query(() -> {
-            Interval interval = sources.get(0).step(steps);
-            return () -> {
-                view.reset();
-                view.accept(List.of(interval));
-            };
+            AgentOffer.load(pid, source);
+            return () -> view.agentOffer.loaded(view, pid);
         });
+    }
+
+    private void step(int steps) {
+        if (replay == null) view.message = LIVE;
+        else replay.step(steps);
+    }
+
+    private void jump(boolean forward) {
+        if (replay == null) view.message = LIVE;
+        else replay.jump(forward);
     }
 
     /** Runs a query other than a sample. A failure is shown but does not end the view. */

@@ -20,6 +20,13 @@ final class TerminationSignal {
         return received.getCount() == 0;
     }
 
+    /**
+     * Sleeps until a time of System.nanoTime, or until a signal arrives. Returns false if a signal has been received.
+     */
+    boolean sleepUntil(long time) {
+        return sleep(Duration.ofNanos(Math.max(0, time - System.nanoTime())));
+    }
+
     /** Sleeps for the given time or until a signal arrives. Returns false if a signal has been received. */
     boolean sleep(Duration duration) {
         try {

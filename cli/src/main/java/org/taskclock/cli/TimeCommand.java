@@ -19,6 +19,7 @@ import org.taskclock.Backend;
 import org.taskclock.ClockStatus;
 import org.taskclock.TaskClock;
 import org.taskclock.monitor.AgentJar;
+import org.taskclock.monitor.TemporaryFolderException;
 import org.taskclock.monitor.AgentReport;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -92,7 +93,12 @@ final class TimeCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        Path directory = Files.createTempDirectory("taskclock-time-");
+        Path directory;
+        try {
+            directory = Files.createTempDirectory("taskclock-time-");
+        } catch (IOException e) {
+            throw TemporaryFolderException.of(e);
+        }
         // The command may switch to another user, who may create files here but not list them.
         Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwx-wx-wx"));
         try {

@@ -8,8 +8,11 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import org.taskclock.monitor.Interval;
@@ -39,6 +42,7 @@ import picocli.CommandLine.Spec;
             "",
             "100 %% is one core. user + system = cpu. wait: runnable, but waiting for a processor.",
             "`~` marks a name truncated by the kernel; `-` means unknown.",
+            "Text output of several intervals ends with their averages.",
             "",
             "Examples:",
             "  taskclock top                      the busiest JVM",
@@ -62,6 +66,8 @@ final class TopCommand implements Callable<Integer> {
         wait,
         voluntary,
         involuntary,
+        time,
+        watched,
         tid,
         name,
         pool;
@@ -78,6 +84,9 @@ final class TopCommand implements Callable<Integer> {
                     Comparator.comparingLong(ThreadUsage::voluntary).reversed();
                 case involuntary ->
                     Comparator.comparingLong(ThreadUsage::involuntary).reversed();
+                case time -> Comparator.comparingLong(ThreadUsage::totalNanos).reversed();
+                case watched ->
+                    Comparator.comparingLong(ThreadUsage::watchedNanos).reversed();
                 case tid -> Comparator.comparingInt(ThreadUsage::tid);
                 case name -> Comparator.comparing(ThreadUsage::name);
                 case pool -> Comparator.comparing(ThreadUsage::pool).thenComparing(ThreadUsage::name);
@@ -113,6 +122,9 @@ final class TopCommand implements Callable<Integer> {
     @Mixin
     private OutputOptions output;
 
+    @Mixin
+    private ScreenOptions screen;
+
     @Option(
             names = {"-s", "--sort"},
             paramLabel = "FIELD",
@@ -123,11 +135,18 @@ final class TopCommand implements Callable<Integer> {
     @Option(names = "--no-attach", description = "Do not attach to the JVM.")
     private boolean noAttach;
 
+    @Option(names = "--json-schema", description = "Print the JSON Schema of the lines that --json prints, and exit.")
+    private boolean jsonSchema;
+
     @Option(names = "--demo", description = "Start a demo program and watch it.")
     private boolean demo;
 
     @Override
     public Integer call() throws IOException, InterruptedException {
+        if (jsonSchema) {
+            Main.print(RowFormat.schema());
+            return Main.OK;
+        }
         Process child = null;
         List<LiveJvm> sources = new ArrayList<>();
         try {
@@ -151,6 +170,7 @@ final class TopCommand implements Callable<Integer> {
                 TerminalUi.Outcome outcome = show(sources);
                 if (outcome.terminalUsed()) return outcome.exitCode();
             }
+            Tty.release();
             return print(sources, output.isForTerminal() && isTerminal());
         } catch (CommandException e) {
             return Main.fail(e.getMessage(), e.exitCode);
@@ -164,11 +184,12 @@ final class TopCommand implements Callable<Integer> {
 
     private TerminalUi.Outcome show(List<? extends IntervalSource> sources) throws IOException {
         double seconds = interval.interval().toNanos() / 1e9;
-        return TerminalUi.run(sources, output.terminalUi(seconds, interval.count(), Column.of(sort.name())));
+        TerminalUi.Options options = output.terminalUi(seconds, interval.count(), Column.of(sort.name()));
+        return TerminalUi.run(sources, options, screen.settings(spec, interval.isGiven()), screen.mouse());
     }
 
     /** Reads interval and count from the arguments. Returns the query for a single JVM, or null if there is none. */
-    private JvmQuery parseArguments() throws CommandException {
+    private JvmQuery parseArguments() {
         List<String> remaining = new ArrayList<>(arguments);
         JvmQuery query = null;
         if (match != null && (demo || !jvms.isEmpty()))
@@ -197,31 +218,52 @@ final class TopCommand implements Callable<Integer> {
         return new ParameterException(spec.commandLine(), message);
     }
 
-    private int print(List<LiveJvm> sources, boolean terminal) throws IOException, InterruptedException {
+    private int print(List<LiveJvm> sources, boolean terminal) throws IOException {
         boolean color = output.isColored() && terminal;
         TopText text = new TopText(color);
+        Map<Integer, IntervalSum> sums = new LinkedHashMap<>();
+        try {
+            printIntervals(sources, text, sums);
+        } catch (MonitorException e) {
+            output.print(output.formatAverage(sums.values(), sort.order(), text));
+            throw e;
+        }
+        output.print(output.formatAverage(sums.values(), sort.order(), text));
+        return Main.OK;
+    }
+
+    /** Prints intervals until the count is reached or a signal arrives. */
+    private void printIntervals(List<LiveJvm> sources, TopText text, Map<Integer, IntervalSum> sums)
+            throws IOException {
+        TerminationSignal termination = new TerminationSignal();
+        Set<Integer> offered = new HashSet<>();
         output.print(output.header());
+        // Opening a JVM takes time: start the first interval of all JVMs together.
+        if (sources.size() > 1) for (LiveJvm source : sources) source.next();
         long delayNanos = interval.interval().toNanos();
-        long due = System.nanoTime();
+        Schedule schedule = new Schedule(System.nanoTime() + delayNanos);
         for (int i = 0; interval.count() == 0 || i < interval.count(); i++) {
-            due += delayNanos;
-            for (long remaining; (remaining = due - System.nanoTime()) > 0; )
-                Thread.sleep(remaining / 1_000_000, (int) (remaining % 1_000_000));
-            // Do not catch up after a long pause.
-            due = Math.max(due, System.nanoTime() - delayNanos);
+            if (!termination.sleepUntil(schedule.due())) return;
+            schedule.advance(System.nanoTime(), delayNanos);
             List<Interval> intervals = new ArrayList<>();
             for (int s = 0; s < sources.size(); s++) {
                 try {
-                    intervals.add(sources.get(s).next());
+                    Interval next = sources.get(s).next();
+                    intervals.add(next);
+                    String note = sources.get(s).canLoadAgent() ? AgentOffer.note(next) : null;
+                    if (note != null && offered.add(next.pid())) text.addNote(note);
                 } catch (MonitorException e) {
                     if (sources.size() == 1) throw e;
                     System.err.println("taskclock: " + e.getMessage());
                     sources.remove(s--).close();
                 }
             }
+            for (Interval next : intervals) {
+                if (output.isText())
+                    sums.computeIfAbsent(next.pid(), pid -> new IntervalSum()).add(next);
+            }
             output.print(output.format(intervals, sort.order(), text));
         }
-        return Main.OK;
     }
 
     private static boolean isTerminal() {

@@ -4,6 +4,7 @@ package org.taskclock.cli;
 
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import org.taskclock.monitor.Diagnosis;
@@ -20,9 +21,15 @@ final class TopText {
     private static final String RED = "31";
 
     private final boolean color;
+    /** Notes to be shown with the next intervals, in addition to their own. */
+    private final List<String> notes = new ArrayList<>();
 
     TopText(boolean color) {
         this.color = color;
+    }
+
+    void addNote(String note) {
+        notes.add(note);
     }
 
     /** Returns the interval that a thread's usage belongs to: that of its process. */
@@ -36,8 +43,24 @@ final class TopText {
      */
     String format(List<Interval> intervals, List<ThreadUsage> threads) {
         StringBuilder text = new StringBuilder();
+        for (Interval interval : intervals) header(text, interval, TIME.format(interval.end()), "");
+        return format(text, intervals, threads);
+    }
+
+    /**
+     * Formats the sums of intervals, whose percentages are averages.
+     *
+     * @param counts the number of intervals in each sum
+     */
+    String formatAverage(List<Interval> sums, List<Integer> counts, List<ThreadUsage> threads) {
+        StringBuilder text = new StringBuilder();
+        for (int i = 0; i < sums.size(); i++)
+            header(text, sums.get(i), "Average:", String.format(Locale.ROOT, ", %,d intervals", counts.get(i)));
+        return format(text, sums, threads);
+    }
+
+    private String format(StringBuilder text, List<Interval> intervals, List<ThreadUsage> threads) {
         boolean several = intervals.size() > 1;
-        for (Interval interval : intervals) header(text, interval);
         line(
                 text,
                 BOLD,
@@ -66,6 +89,8 @@ final class TopText {
             }
             for (String note : interval.notes()) line(text, "", "* " + process + note);
         }
+        for (String note : notes) line(text, "", "* " + note);
+        notes.clear();
         Interval last = intervals.get(intervals.size() - 1);
         line(
                 text,
@@ -82,18 +107,19 @@ final class TopText {
         return text.append('\n').toString();
     }
 
-    private void header(StringBuilder text, Interval interval) {
+    private void header(StringBuilder text, Interval interval, String label, String length) {
         ProcessUsage totals = interval.totals();
         line(
                 text,
                 BOLD,
                 String.format(
                         Locale.ROOT,
-                        "%s  %s (%d), %.1f s%s",
-                        TIME.format(interval.end()),
+                        "%s  %s (%d), %.1f s%s%s",
+                        label,
                         interval.name(),
                         interval.pid(),
                         interval.intervalNanos() / 1e9,
+                        length,
                         interval.source().equals("agent") ? ", with the agent" : ""));
         long system = totals.processNanos() - totals.processUserNanos();
         StringBuilder summary = new StringBuilder(String.format(
@@ -121,11 +147,19 @@ final class TopText {
             }
         }
         if (totals.machineNanos() >= 0) {
+            String split = totals.machineUserNanos() < 0
+                    ? ""
+                    : String.format(
+                            Locale.ROOT,
+                            " (user %.1f, system %.1f)",
+                            interval.percent(totals.machineUserNanos()),
+                            interval.percent(totals.machineNanos() - totals.machineUserNanos()));
             summary.append(String.format(
                     Locale.ROOT,
-                    ", machine %.1f of %d %%",
+                    ", machine %.1f of %d %%%s",
                     interval.percent(totals.machineNanos()),
-                    100 * totals.processors()));
+                    100 * totals.processors(),
+                    split));
         }
         line(text, "", summary.toString());
     }

@@ -3,15 +3,18 @@
 package org.taskclock.cli;
 
 import java.io.FileDescriptor;
-import java.io.FileInputStream;
 import java.io.FileOutputStream;
 import java.io.IOException;
+import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Queue;
 import org.jline.terminal.Attributes;
+import org.jline.terminal.Attributes.ControlChar;
+import org.jline.terminal.Attributes.LocalFlag;
 import org.jline.terminal.Size;
 import org.jline.terminal.Terminal;
 import org.jline.terminal.TerminalBuilder;
@@ -23,13 +26,18 @@ import org.jline.utils.Signals;
 
 /** Controls the terminal, and restores it however the program ends, except on SIGKILL. */
 final class Tty {
-    /** Escape is a key, rather than the start of a sequence, if nothing follows for this long. */
-    private static final int ESCAPE_TIMEOUT_MILLIS = 40;
-
     /** Receives keys: a character, or a name such as Up, F10 or Ctrl-C. */
     interface KeyListener {
         void press(String key) throws IOException;
     }
+
+    /** Reports of clicks and of the wheel, with positions beyond 223 (SGR). */
+    private static final String MOUSE_ON = "\u001b[?1000h\u001b[?1006h";
+
+    private static final String MOUSE_OFF = "\u001b[?1006l\u001b[?1000l";
+
+    /** The terminal from {@link #keepKeys} on, until it is opened or released. */
+    private static Tty early;
 
     private final Terminal terminal;
     private final Attributes originalAttributes;
@@ -37,6 +45,10 @@ final class Tty {
     private final String restoreSequence;
     private final Thread restoreHook = new Thread(this::restore, "taskclock-restore");
     private Size size;
+    private boolean mouse;
+    /** Whether keys are kept and not echoed. */
+    private boolean quiet;
+
     private boolean taken;
     private boolean closed;
 
@@ -65,39 +77,85 @@ final class Tty {
         }
     }
 
-    /** Takes over the terminal. Returns null if that is not possible. */
-    static Tty open(Queue<TerminalUi.Event> events, KeyListener keys, TerminalUi.Event resized, TerminalUi.Event quit)
-            throws IOException {
-        Terminal terminal;
+    /**
+     * Keeps the keys that are typed from now on, without showing them, for {@link #open}. Until then, Ctrl-C still ends
+     * the program.
+     */
+    static void keepKeys() {
+        if (!isUsable()) return;
+        try {
+            early = create();
+            if (early != null) early.silence();
+        } catch (IOException e) {
+            // open reports it
+        }
+    }
+
+    private synchronized void silence() {
+        quiet = true;
+        Attributes attributes = new Attributes(originalAttributes);
+        attributes.setLocalFlags(EnumSet.of(LocalFlag.ECHO, LocalFlag.ICANON), false);
+        attributes.setControlChar(ControlChar.VMIN, 1);
+        attributes.setControlChar(ControlChar.VTIME, 0);
+        terminal.setAttributes(attributes);
+    }
+
+    /** Restores the terminal if {@link #keepKeys} has changed it and it has not been opened. */
+    static void release() throws IOException {
+        Tty tty = early;
+        early = null;
+        if (tty != null) tty.close();
+    }
+
+    /** Returns null if the terminal cannot be used. */
+    private static Tty create() throws IOException {
         try {
             // Do not query the terminal: late replies would be read as keys.
-            terminal = TerminalBuilder.builder()
+            Terminal terminal = TerminalBuilder.builder()
                     .system(true)
                     .dumb(false)
                     .provider("exec")
                     .graphemeCluster(false)
                     .nativeSignals(false) // it would handle SIGTSTP too
                     .build();
+            Tty tty = new Tty(terminal);
+            Runtime.getRuntime().addShutdownHook(tty.restoreHook);
+            return tty;
         } catch (IllegalStateException e) {
             return null; // no terminal, or no stty
         }
-        Tty tty = new Tty(terminal);
+    }
+
+    /** Takes over the terminal. Returns null if that is not possible. */
+    static Tty open(
+            Queue<TerminalUi.Event> events,
+            KeyListener keys,
+            TerminalUi.Event resized,
+            TerminalUi.Event quit,
+            boolean mouse)
+            throws IOException {
+        Tty tty = early;
+        early = null;
+        if (tty == null) tty = create();
+        else tty.measure(); // may have changed
+        if (tty == null) return null;
+        Tty opened = tty;
+        tty.mouse = mouse && !isBasic();
         Signals.register(
                 "WINCH",
                 () -> events.add(() -> {
-                    tty.measure();
+                    opened.measure();
                     resized.handle();
                 }));
         Signals.register(
                 "CONT",
                 () -> events.add(() -> {
-                    tty.take(); // a shell may have changed it
-                    tty.measure();
+                    opened.take(); // a shell may have changed it
+                    opened.measure();
                     resized.handle();
                 }));
-        Runtime.getRuntime().addShutdownHook(tty.restoreHook);
         tty.take();
-        Thread reader = new Thread(() -> readKeys(events, keys, quit), "taskclock-keys");
+        Thread reader = new Thread(() -> KeyReader.run(events, keys, quit), "taskclock-keys");
         reader.setDaemon(true);
         reader.start();
         return tty;
@@ -110,6 +168,7 @@ final class Tty {
         terminal.puts(Capability.enter_ca_mode);
         terminal.puts(Capability.cursor_invisible);
         terminal.puts(Capability.keypad_xmit);
+        if (mouse) terminal.writer().write(MOUSE_ON);
         terminal.flush();
     }
 
@@ -117,15 +176,17 @@ final class Tty {
      * Restores the terminal. Bypasses the library, which may already have closed its side when the shutdown hook runs.
      */
     private synchronized void restore() {
-        if (!taken) return;
-        taken = false;
+        if (!taken && !quiet) return;
         try {
             @SuppressWarnings("resource") // closing it would close standard output
             FileOutputStream out = new FileOutputStream(FileDescriptor.out);
-            out.write(restoreSequence.getBytes(StandardCharsets.US_ASCII));
+            String sequence = (mouse ? MOUSE_OFF : "") + restoreSequence;
+            if (taken) out.write(sequence.getBytes(StandardCharsets.US_ASCII));
         } catch (IOException e) {
             // the terminal is closed
         }
+        taken = false;
+        quiet = false;
         try {
             terminal.setAttributes(originalAttributes);
         } catch (RuntimeException e) {
@@ -167,6 +228,21 @@ final class Tty {
         display.resize(size);
     }
 
+    /** Returns whether the terminal has only the characters and functions of a VT100 or of the Linux console. */
+    private static boolean isBasic() {
+        return System.getenv().getOrDefault("TERM", "").matches("(linux|vt|ansi|cons).*");
+    }
+
+    /** Returns whether the terminal shows characters outside ASCII, such as arrows. */
+    boolean isUnicode() {
+        // On JDK 17, the library writes UTF-8 whatever the locale says.
+        String locale = System.getProperty("native.encoding", "US-ASCII");
+        return !isBasic()
+                && terminal.outputEncoding().newEncoder().canEncode('▼')
+                && Charset.isSupported(locale)
+                && Charset.forName(locale).newEncoder().canEncode('▼');
+    }
+
     int columns() {
         return size.getColumns();
     }
@@ -183,92 +259,5 @@ final class Tty {
         if (!taken) return;
         display.update(lines, 0);
         terminal.flush();
-    }
-
-    /**
-     * Reads keys without the library: its reader runs stty to set a timeout, which interferes with restoring the
-     * terminal.
-     */
-    private static void readKeys(Queue<TerminalUi.Event> events, KeyListener keys, TerminalUi.Event quit) {
-        @SuppressWarnings("resource") // closing it would close standard input
-        FileInputStream in = new FileInputStream(FileDescriptor.in);
-        try {
-            for (String key = nextKey(in); key != null; key = nextKey(in)) {
-                String pressed = key;
-                if (!key.isEmpty()) events.add(() -> keys.press(pressed));
-            }
-        } catch (IOException e) {
-            // the terminal is closed
-        }
-        events.add(quit);
-    }
-
-    /** Returns the next key, null at the end of the input, or an empty string for an unknown sequence. */
-    private static String nextKey(FileInputStream in) throws IOException {
-        int c = in.read();
-        if (c < 0) return null;
-        if (c == 0x1b) return readSequence(in);
-        if (c == '\r' || c == '\n') return "Enter";
-        if (c == 0x7f || c == '\b') return "Backspace";
-        if (c == ' ') return "Space";
-        if (c < ' ') return "Ctrl-" + (char) (c + '@');
-        if (c < 0x80) return String.valueOf((char) c);
-        byte[] character = new byte[c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4];
-        character[0] = (byte) c;
-        for (int i = 1; i < character.length; i++) {
-            c = in.read();
-            if (c < 0) return null;
-            character[i] = (byte) c;
-        }
-        return new String(character, StandardCharsets.UTF_8);
-    }
-
-    private static String readSequence(FileInputStream in) throws IOException {
-        if (!hasMoreInput(in)) return "Escape";
-        StringBuilder sequence = new StringBuilder();
-        int c = in.read();
-        sequence.append((char) c);
-        if (c != '[' && c != 'O') return ""; // Alt plus a key
-        do {
-            if (!hasMoreInput(in)) return "";
-            c = in.read();
-            sequence.append((char) c);
-        } while (sequence.charAt(0) == '[' && (c < '@' || (sequence.length() == 2 && c == '[')));
-        return keyName(sequence.toString());
-    }
-
-    private static boolean hasMoreInput(FileInputStream in) throws IOException {
-        for (int waited = 0; in.available() == 0; waited += 10) {
-            if (waited >= ESCAPE_TIMEOUT_MILLIS) return false;
-            try {
-                Thread.sleep(10);
-            } catch (InterruptedException e) {
-                return false;
-            }
-        }
-        return true;
-    }
-
-    /** Names the sequences that xterm, rxvt, screen, tmux and the Linux console send, in either keypad mode. */
-    private static String keyName(String sequence) {
-        return switch (sequence) {
-            case "[A", "OA" -> "Up";
-            case "[B", "OB" -> "Down";
-            case "[C", "OC" -> "Right";
-            case "[D", "OD" -> "Left";
-            case "[H", "OH", "[1~", "[7~" -> "Home";
-            case "[F", "OF", "[4~", "[8~" -> "End";
-            case "[5~" -> "PageUp";
-            case "[6~" -> "PageDown";
-            case "OM" -> "Enter";
-            case "OP", "[11~", "[[A" -> "F1";
-            case "OQ", "[12~", "[[B" -> "F2";
-            case "OR", "[13~", "[[C" -> "F3";
-            case "OS", "[14~", "[[D" -> "F4";
-            case "[15~", "[[E" -> "F5";
-            case "[17~" -> "F6";
-            case "[21~" -> "F10";
-            default -> "";
-        };
     }
 }

@@ -4,15 +4,15 @@ package org.taskclock.cli;
 
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
 import org.taskclock.monitor.Diagnosis;
 import org.taskclock.monitor.Interval;
 import org.taskclock.monitor.IntervalSource.Jvm;
+import org.taskclock.monitor.IntervalSummary;
+import org.taskclock.monitor.Recording;
 import org.taskclock.monitor.ThreadUsage;
 
 /** The state of the terminal interface, which {@link KeyBindings} changes and {@link ScreenRenderer} draws. */
@@ -25,6 +25,7 @@ final class ViewState {
         STACKS,
         PROFILE,
         SORT,
+        COLUMNS,
         JVMS
     }
 
@@ -49,21 +50,32 @@ final class ViewState {
     private static final List<String> BY_SEVERITY =
             List.of("yield-storm", "carrier-monopolized", "throttled", "gc", "jit");
 
+    static final double MIN_INTERVAL_SECONDS = 0.1;
+    static final double MAX_INTERVAL_SECONDS = 3600;
+
     Page page = Page.TABLE;
     Prompt prompt = Prompt.NONE;
     String typed = "";
+    /** Why the typed text has not been applied; empty if it has been. */
+    String promptError = "";
 
     Column sort = Column.CPU;
     boolean reversed;
     private String filter = "";
     private Pattern filterPattern = TableModel.pattern("");
     String search = "";
+    /** The pool that the current search has opened; empty if there is none. */
+    String openedBySearch = "";
+
     boolean groupByPool;
     boolean paused;
     boolean following;
     boolean hideIdle;
     boolean hideJvm;
     boolean color = true;
+    /** Whether the terminal can show characters outside ASCII. */
+    boolean unicode = true;
+
     double intervalSeconds = 1;
     /** Maximum number of rows; 0 for all. */
     int limit;
@@ -75,10 +87,22 @@ final class ViewState {
     /** Index of the first visible row. */
     int topRow;
 
+    /** The columns that the user has chosen, in display order, without the name; null to show as many as fit. */
+    List<Column> columns;
+    /** The columns that the table last showed, without the name. */
+    List<Column> shownColumns = List.of();
+
+    ColumnMenu columnMenu;
+
     /** The first visible line of a text page, or the selected item of a menu. */
     int scroll;
 
     List<Interval> intervals = List.of();
+    final History history = new History();
+    /** The position in the recording; null in a live view. */
+    Recording.Position position;
+    /** The summaries of the intervals of the recording, as far as they have been read. */
+    final List<IntervalSummary> outline = new ArrayList<>();
     List<TableModel.Row> rows = List.of();
     List<Jvm> jvms = List.of();
     ThreadUsage stackThread;
@@ -92,16 +116,12 @@ final class ViewState {
     boolean ended;
     boolean isRecording;
 
+    final AgentOffer agentOffer = new AgentOffer();
     final Set<String> tags = new HashSet<>();
     private final Set<String> expanded = new HashSet<>();
-    private Map<String, Double> seconds = new HashMap<>();
 
     static String key(ThreadUsage thread) {
         return thread.pid() + "/" + thread.tid() + "/" + (thread.tid() == 0 ? thread.kind() + thread.name() : "");
-    }
-
-    double seconds(String key) {
-        return seconds.getOrDefault(key, 0.0);
     }
 
     boolean isExpanded(String key) {
@@ -133,7 +153,16 @@ final class ViewState {
                 default -> {}
             }
         }
+        return matchesFilter(thread);
+    }
+
+    boolean matchesFilter(ThreadUsage thread) {
         return filter.isEmpty() || TableModel.matches(thread, filterPattern);
+    }
+
+    /** Returns whether the filter matches all threads of a pool. */
+    boolean matchesFilter(String pool) {
+        return filter.isEmpty() || filterPattern.matcher(pool).find();
     }
 
     String filter() {
@@ -149,22 +178,27 @@ final class ViewState {
     /** Replaces the intervals with the next ones, one for each JVM. */
     void accept(List<Interval> next) {
         intervals = next;
-        Map<String, Double> sums = new HashMap<>();
-        for (Interval interval : intervals) {
-            for (ThreadUsage thread : interval.threads()) {
-                String key = key(thread);
-                sums.put(key, seconds(key) + Math.max(0, thread.cpuNanos()) / 1e9);
-            }
-        }
-        seconds = sums; // drops threads that have ended
+        history.add(intervals);
         rebuild();
     }
 
-    /** Clears state that belongs to the previous JVM or the previous position in a recording. */
+    /** Clears the figures that belong to the previous position in a recording. */
+    void rewind() {
+        history.clear();
+    }
+
+    /** Clears state that belongs to the previous JVM. */
     void reset() {
-        seconds = new HashMap<>();
+        rewind();
         tags.clear();
         expanded.clear();
+    }
+
+    /** Selects a thread or a pool, and keeps it selected when the order of rows changes. */
+    void follow(String key) {
+        following = true;
+        selectedKey = key;
+        rebuild();
     }
 
     /** Rebuilds the rows. The selection stays on the same row number, or on the same thread if it is followed. */
@@ -195,19 +229,6 @@ final class ViewState {
         return selected < rows.size() ? rows.get(selected) : null;
     }
 
-    /** Selects the first match of the search from the given row on, wrapping around. Returns whether there is one. */
-    boolean find(int from) {
-        Pattern pattern = TableModel.pattern(search);
-        for (int i = 0; i < rows.size(); i++) {
-            int index = Math.floorMod(from + i, rows.size());
-            if (TableModel.matches(rows.get(index).thread(), pattern)) {
-                moveTo(index);
-                return true;
-            }
-        }
-        return false;
-    }
-
     /** Replaces the list of JVMs and keeps the selected one selected. */
     void acceptJvms(List<Jvm> found) {
         int pid = scroll < jvms.size() ? jvms.get(scroll).pid() : 0;
@@ -224,7 +245,11 @@ final class ViewState {
     }
 
     private static int severityRank(Diagnosis diagnosis) {
-        int rank = BY_SEVERITY.indexOf(diagnosis.kind());
+        return severityRank(diagnosis.kind());
+    }
+
+    static int severityRank(String kind) {
+        int rank = BY_SEVERITY.indexOf(kind);
         return rank < 0 ? BY_SEVERITY.size() : rank;
     }
 

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.function.ToLongFunction;
 import org.taskclock.monitor.AgentReport;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -112,7 +113,7 @@ final class YieldsCommand implements Callable<Integer> {
 
     private static int turnOff(long pid, TargetJvm target) throws CommandException, IOException {
         boolean attached = target.yieldMode() != null;
-        setYieldMode(target, attached ? "yield=off" : YIELD_ONLY + "off");
+        target.setYieldMode(attached ? "yield=off" : YIELD_ONLY + "off");
         Main.print("Thread.yield is now off in platform threads of process " + pid + "; to undo, run taskclock "
                 + (attached ? "attach " + pid + " --yield pass" : "detach " + pid) + "\n");
         return Main.OK;
@@ -128,7 +129,7 @@ final class YieldsCommand implements Callable<Integer> {
         AgentReport start;
         AgentReport end;
         try {
-            setYieldMode(target, previousMode == null ? YIELD_ONLY + "count" : "yield=count");
+            target.setYieldMode(previousMode == null ? YIELD_ONLY + "count" : "yield=count");
             start = target.report();
             termination.sleep(duration);
             end = target.report();
@@ -142,29 +143,24 @@ final class YieldsCommand implements Callable<Integer> {
         return Main.OK;
     }
 
-    private static void setYieldMode(TargetJvm target, String options) throws CommandException {
-        String state = target.configureAgent(options);
-        if (state.startsWith("failed: ") || state.contains("unavailable: yield"))
-            throw new CommandException(Main.FAILED, "agent: " + state);
-    }
-
-    private static Result difference(long pid, AgentReport start, AgentReport end) {
+    static Result difference(long pid, AgentReport start, AgentReport end) {
         double seconds = (end.elapsedNanos() - start.elapsedNanos()) / 1e9;
         double platform = end.platformYields() - start.platformYields();
         double virtual = end.virtualYields() - start.virtualYields();
-        double platformNanos = end.platformYieldNanos() - start.platformYieldNanos();
+        double platformNanos = platformNanos(start, end);
         double scheduling = end.schedulingNanos() - start.schedulingNanos();
         double nanosPerYield = platform > 0 ? platformNanos / platform : 0;
-        Map<List<String>, AgentReport.Site> earlier = new HashMap<>();
-        for (AgentReport.Site site : start.yieldSites()) earlier.put(site.stack(), site);
+        List<AgentReport.Site> sites = newYields(start.yieldSites(), end.yieldSites());
+        // The first sample of a thread also stands for yields before the start.
+        double platformPart = part(platform, sites, site -> site.yields() - site.virtualYields());
+        double virtualPart = part(virtual, sites, AgentReport.Site::virtualYields);
         List<CallSite> callSites = new ArrayList<>();
-        for (AgentReport.Site site : end.yieldSites()) {
-            AgentReport.Site base = earlier.getOrDefault(site.stack(), new AgentReport.Site(0, 0, List.of()));
-            double yields = site.yields() - base.yields();
-            double virtualYields = site.virtualYields() - base.virtualYields();
-            if (yields <= 0) continue;
-            double nanos = virtualYields == 0 ? (yields - virtualYields) * nanosPerYield / seconds : -1;
-            callSites.add(new CallSite(site.name(), yields / seconds, virtualYields / seconds, nanos, site.stack()));
+        for (AgentReport.Site site : sites) {
+            double platformYields = (site.yields() - site.virtualYields()) * platformPart;
+            double virtualYields = site.virtualYields() * virtualPart;
+            double nanos = site.virtualYields() == 0 ? platformYields * nanosPerYield / seconds : -1;
+            double perSecond = (platformYields + virtualYields) / seconds;
+            callSites.add(new CallSite(site.name(), perSecond, virtualYields / seconds, nanos, site.stack()));
         }
         callSites.sort(Comparator.comparingDouble(CallSite::perSecond).reversed());
         return new Result(
@@ -176,6 +172,41 @@ final class YieldsCommand implements Callable<Integer> {
                 Math.max(0, scheduling) / seconds / 1e7,
                 end.truncated(),
                 callSites);
+    }
+
+    /** Returns the CPU time of the yields of platform threads, at most what the threads' clocks show. */
+    private static long platformNanos(AgentReport start, AgentReport end) {
+        Map<Integer, AgentReport.Yielder> earlier = new HashMap<>();
+        for (AgentReport.Yielder thread : start.yielders()) earlier.put(thread.tid(), thread);
+        long nanos = end.platformYieldNanos() - start.platformYieldNanos();
+        for (AgentReport.Yielder thread : end.yielders()) {
+            AgentReport.Yielder base =
+                    earlier.getOrDefault(thread.tid(), new AgentReport.Yielder(thread.tid(), 0, 0, 0));
+            if (thread.cpuNanos() < 0 || base.cpuNanos() < 0) continue; // it has ended
+            long excess = (thread.yieldNanos() - base.yieldNanos()) - (thread.cpuNanos() - base.cpuNanos());
+            nanos -= Math.max(0, excess);
+        }
+        return Math.max(0, nanos);
+    }
+
+    /** Returns the yields at each call site since the earlier report. */
+    private static List<AgentReport.Site> newYields(List<AgentReport.Site> start, List<AgentReport.Site> end) {
+        Map<List<String>, AgentReport.Site> earlier = new HashMap<>();
+        for (AgentReport.Site site : start) earlier.put(site.stack(), site);
+        List<AgentReport.Site> sites = new ArrayList<>();
+        for (AgentReport.Site site : end) {
+            AgentReport.Site base = earlier.getOrDefault(site.stack(), new AgentReport.Site(0, 0, List.of()));
+            long yields = site.yields() - base.yields();
+            if (yields > 0)
+                sites.add(new AgentReport.Site(yields, site.virtualYields() - base.virtualYields(), site.stack()));
+        }
+        return sites;
+    }
+
+    /** Returns the factor by which the yields at all call sites add up to no more than the total. */
+    private static double part(double total, List<AgentReport.Site> sites, ToLongFunction<AgentReport.Site> yields) {
+        double sum = sites.stream().mapToLong(yields).sum();
+        return sum > total ? total / sum : 1;
     }
 
     /**

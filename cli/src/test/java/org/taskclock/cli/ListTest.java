@@ -57,7 +57,7 @@ class ListTest {
             assertThat(second.get("threads").getAsInt()).isEqualTo(threads);
 
             String table = runSuccessfully("list", "-d", "200ms").out();
-            assertThat(table).startsWith("").containsPattern("PID +USER +CONTAINER +JDK +CPU% +THREADS +AGENT +NAME\n");
+            assertThat(table).containsPattern("^ *PID +USER +CONTAINER +JDK +CPU% +THREADS +AGENT +NAME\n");
             assertThat(table.indexOf("\n" + row(table, busy.pid())))
                     .isLessThan(table.indexOf("\n" + row(table, idle.pid())));
             assertThat(row(table, idle.pid())).matches(".* " + threads + " +none +org.taskclock.testing.LoadProgram");
@@ -103,9 +103,10 @@ class ListTest {
         Process threads = new ProcessBuilder(
                         "python3",
                         "-c",
-                        "import threading, time\n"
-                                + "for i in range(5): threading.Thread(target=time.sleep, args=(60,)).start()\n"
-                                + "print('ready', flush=True)")
+                        """
+                        import threading, time
+                        for i in range(5): threading.Thread(target=time.sleep, args=(60,)).start()
+                        print('ready', flush=True)""")
                 .start();
         Path stale = Path.of("/tmp/hsperfdata_root/" + threads.pid());
         Path jar = Files.createTempFile("taskclock-cli", ".jar");

@@ -77,7 +77,7 @@ class RecordTest {
                 try (Recording recording = Recording.open(file)) {
                     if (recording.intervalCount() >= count) return;
                 } catch (IOException e) {
-                    assertThat(e.getMessage()).contains("is not a TaskClock recording"); // it is still empty
+                    assertThat(e.getMessage()).contains("is damaged or incomplete"); // the header is being written
                 }
             }
             Thread.sleep(50);

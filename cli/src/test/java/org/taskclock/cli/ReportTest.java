@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -74,6 +76,43 @@ class ReportTest {
                 1,
                 "x.html");
         assertThat(Files.readString(result)).isEqualTo(RESULT);
+    }
+
+    @Test
+    void shouldSayWhatIsWrongWithAForeignFile() throws Exception {
+        Map<String, String> problems = new LinkedHashMap<>();
+        problems.put("", "is not a TaskClock result: it is empty");
+        problems.put("hello world\n", "is not a TaskClock result: it is not a JSON object");
+        problems.put("[1, 2", "is not a TaskClock result: it is not a JSON object");
+        problems.put("42", "is not a TaskClock result: it is not a JSON object");
+        problems.put("{\"a\": 1}", "is not a TaskClock result: it has no member \"format\"");
+        problems.put(
+                "{\"format\": \"taskclock-result/9\"}",
+                "is not a TaskClock result: its format is \"taskclock-result/9\","
+                        + " but this version reads \"taskclock-result/1\"");
+        problems.put(
+                RESULT.replace("\"quick\"", "[]"), "is damaged: a member of the result has the wrong type");
+        for (Map.Entry<String, String> entry : problems.entrySet()) {
+            Path file = Files.writeString(directory.resolve("foreign"), entry.getKey());
+            assertThat(CliResult.run("report", file.toString(), "-o", directory + "/x.html"))
+                    .isEqualTo(new CliResult(1, "", "taskclock: " + file + ": " + entry.getValue() + "\n"));
+        }
+        Path binary = Files.write(directory.resolve("binary"), new byte[] {(byte) 0xff, 0, 1});
+        assertThat(CliResult.run("report", binary.toString()).err())
+                .isEqualTo("taskclock: " + binary + ": is not a TaskClock result: it is not text\n");
+        assertThat(CliResult.run("report", directory.toString()).err())
+                .isEqualTo("taskclock: " + directory + ": Is a directory\n");
+    }
+
+    @Test
+    void shouldNameAnOutputThatCannotBeWritten() throws Exception {
+        Path result = Files.writeString(directory.resolve("a.json"), RESULT);
+        assertThat(CliResult.run("report", result.toString(), "-o", "/dev/full").err())
+                .isEqualTo("taskclock: report: /dev/full: No space left on device: choose another file with -o\n");
+        Path missing = directory.resolve("no/x.html");
+        assertThat(CliResult.run("report", result.toString(), "-o", missing.toString()).err())
+                .isEqualTo("taskclock: report: " + missing
+                        + ": no such file or directory: choose another file with -o\n");
     }
 
     private static void assertFailed(CliResult child, int exitCode, String text) {

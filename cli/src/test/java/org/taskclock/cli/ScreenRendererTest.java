@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.taskclock.monitor.Interval;
+import org.taskclock.monitor.IntervalSource;
 import org.taskclock.monitor.ThreadUsage;
 
 /** Screens rendered without a terminal. */
@@ -65,8 +66,61 @@ class ScreenRendererTest {
         }
         assertThat(lines.get(1)).contains("205.0 %", "user 105.0", "system 100.0");
         assertThat(lines.get(2)).contains("210.0 %", "70.0 % of limit", "throttled 2.0 %");
-        assertThat(lines.get(3)).contains("300.0 %", "of 400.0: 75.0 %");
+        assertThat(lines.get(3)).containsPattern("300.0 %  user 220.0  system 80.0  of 400 +\\[\\|{35}#{13} ");
         assertThat(lines.get(HEIGHT - 1)).contains("taskclock 0.5 %");
+    }
+
+    /** Carriers use CPU time, and the agent can be loaded or not. */
+    private void offerAgent(boolean canLoad, Interval... intervals) {
+        view.accept(List.of(intervals));
+        List<IntervalSource> sources = new ArrayList<>();
+        for (Interval each : intervals)
+            sources.add(new SyntheticJvm(each.pid()) {
+                @Override
+                public boolean canLoadAgent() {
+                    return canLoad;
+                }
+            });
+        view.agentOffer.accept(List.of(intervals), sources);
+    }
+
+    @Test
+    void shouldOfferToLoadTheAgent() {
+        String offer = "virtual threads run on 1 carrier; press A to load the agent, which shows them";
+        offerAgent(false, interval);
+        assertThat(screen()).doesNotContain("carrier;");
+        press("A");
+        assertThat(screen()).doesNotContain("y/n").contains("cannot be loaded");
+
+        offerAgent(true, interval);
+        List<String> lines = draw(WIDTH, HEIGHT);
+        assertThat(lines.get(4).stripTrailing()).isEqualTo(offer);
+        assertThat(lines.get(5)).startsWith("history");
+        assertThat(lines.get(7)).startsWith("! yield-storm");
+        assertThat(draw(WIDTH, 11)).noneMatch(line -> line.contains("carrier;"));
+        press("A");
+        assertThat(draw(80, HEIGHT).get(HEIGHT - 1))
+                .startsWith("Load the agent into process 4711 (undo: taskclock detach 4711)? y/n");
+        press("x");
+        assertThat(draw(WIDTH, HEIGHT).get(HEIGHT - 1)).contains("The agent was not loaded");
+        press("A");
+        assertThat(KeyBindings.handle(view, "y", 1)).isEqualTo(KeyBindings.Action.LOAD_AGENT);
+        assertThat(view.agentOffer.accepted(view)).isEqualTo(4711);
+        assertThat(view.agentOffer.isAsking()).isFalse();
+        view.agentOffer.loaded(view, 4711);
+        assertThat(screen()).doesNotContain(offer).contains("to remove it, run taskclock detach 4711");
+        press("F2");
+        assertThat(screen()).contains("Note: the agent was loaded into process 4711 from here");
+
+        // Of two JVMs, it is that of the selected row.
+        press("q");
+        offerAgent(true, interval, SyntheticJvm.interval(4712, 1));
+        assertThat(screen()).contains("virtual threads run on 2 carriers");
+        int other = 0;
+        while (view.rows.get(other).thread().pid() != 4712) other++;
+        view.moveTo(other);
+        press("A");
+        assertThat(screen()).contains("Load the agent into process 4712 ");
     }
 
     @Test
@@ -103,6 +157,8 @@ class ScreenRendererTest {
             "S",
             "V",
             "X",
+            "R",
+            "(",
             "<",
             ">",
             "F",
@@ -153,8 +209,7 @@ class ScreenRendererTest {
                     .findFirst()
                     .orElseThrow();
             int at = CellFormat.width(line.substring(0, line.lastIndexOf(name)));
-            String titles = draw(WIDTH, HEIGHT).get(5);
-            assertThat(at).isEqualTo(titles.indexOf("NAME"));
+            assertThat(draw(WIDTH, HEIGHT)).anySatisfy(titles -> assertThat(at).isEqualTo(titles.indexOf("NAME")));
         }
     }
 
@@ -233,12 +288,59 @@ class ScreenRendererTest {
         assertThat(draw(40, 10).get(1)).startsWith("! yield-storm");
     }
 
+    /** Returns the cells of the row with this name. */
+    private List<String> cells(String name) {
+        return draw(200, HEIGHT).stream()
+                .filter(line -> line.stripTrailing().endsWith(" " + name))
+                .map(line -> List.of(line.strip().split(" +", -1)))
+                .findFirst()
+                .orElseThrow();
+    }
+
     @Test
-    void shouldSumUpTimeSinceTheStart() {
-        view.accept(List.of(SyntheticJvm.interval(4711, 2)));
-        assertThat(view.seconds(ViewState.key(interval.threads().get(0)))).isEqualTo(2 * 0.98);
+    void shouldShowTimeSinceTheThreadStartedAndSinceWatchingBegan() {
+        view.accept(List.of(SyntheticJvm.interval(4711, 9)));
+        assertThat(draw(200, HEIGHT).get(5)).containsPattern(" TIME +\\+TIME ");
+        assertThat(cells("worker-1")).contains("1:50", "9.8"); // 109.8 s
         press("T");
+        assertThat(view.sort).isEqualTo(Column.TIME);
         assertThat(order("worker-1", "worker-2")).containsExactly("worker-1", "worker-2");
+        press(">");
+        assertThat(view.sort).isEqualTo(Column.WATCHED);
+        assertThat(screen()).contains("Sorted by watched");
+    }
+
+    @Test
+    void shouldCountEndedThreadsInTheTimeOfPools() {
+        view.accept(List.of(SyntheticJvm.interval(4711, 9)));
+        press("t");
+        // Three live threads used 300 s before and 10 x 1.4 s since watching began, two ended threads 25 s and 5 s.
+        assertThat(cells("+ worker-# (3)")).contains("5:44", "19.0");
+        press("i");
+        assertThat(cells("+ worker-# (3)")).contains("5:44", "19.0");
+        press("i", "F4", "w", "o", "r", "k", "e", "r", "-", "2", "Enter");
+        assertThat(cells("worker-2")).contains("1:44", "4.0"); // the filter matches only this thread
+    }
+
+    @Test
+    void shouldShowAPoolWithOneLiveThreadAndEndedThreads() {
+        Interval one = SyntheticJvm.interval(4711, 9);
+        List<ThreadUsage> threads = one.threads().stream()
+                .filter(thread -> !List.of("worker-2", "worker-3").contains(thread.name()))
+                .toList();
+        view.accept(List.of(new Interval(
+                one.end(),
+                one.intervalNanos(),
+                one.pid(),
+                one.name(),
+                one.source(),
+                threads,
+                one.totals(),
+                one.diagnoses(),
+                one.notes(),
+                one.endedPools())));
+        press("t");
+        assertThat(cells("+ worker-# (1)")).contains("2:20", "14.8");
     }
 
     @Test

@@ -9,6 +9,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import org.taskclock.monitor.Diagnosis;
+import org.taskclock.monitor.EndedPool;
 import org.taskclock.monitor.Interval;
 import org.taskclock.monitor.IntervalSource;
 import org.taskclock.monitor.ProcessUsage;
@@ -30,7 +31,8 @@ class SyntheticJvm implements IntervalSource {
 
     /**
      * Shows the JVM until the file named by the argument exists. Writes the id of this process to a file with that name
-     * and the suffix .pid.
+     * and the suffix .pid, and does not begin while there is one with the suffix .wait. While there is one with the
+     * suffix .idle, worker-1 is idle.
      */
     public static void main(String[] args) throws Exception {
         Path ended = Path.of(args[0]);
@@ -40,14 +42,23 @@ class SyntheticJvm implements IntervalSource {
             @Override
             public Interval next() throws IOException {
                 if (Files.exists(ended)) throw new IOException("process 4711 has exited");
-                return super.next();
+                Interval next = super.next();
+                return Files.exists(Path.of(args[0] + ".idle")) ? idle(next, 101) : next;
             }
         };
         if (!Tty.isUsable()) {
             System.out.println("no terminal");
             return;
         }
-        System.out.println(TerminalUi.run(List.of(jvm), new TerminalUi.Options(0.2, 0, true, Column.CPU, "", 0)));
+        Tty.keepKeys();
+        System.out.println("slow start");
+        Path wait = Path.of(args[0] + ".wait");
+        while (Files.exists(wait)) Thread.sleep(10);
+        System.out.println(TerminalUi.run(
+                List.of(jvm),
+                new TerminalUi.Options(0.2, 0, true, Column.CPU, "", 0),
+                SavedSettings.none(),
+                !Boolean.getBoolean("no-mouse")));
     }
 
     @Override
@@ -71,6 +82,24 @@ class SyntheticJvm implements IntervalSource {
         return new SyntheticJvm(other);
     }
 
+    /** Returns the interval as it would be if a thread had used no CPU time. */
+    static Interval idle(Interval interval, int tid) {
+        List<ThreadUsage> threads = new ArrayList<>(interval.threads());
+        threads.replaceAll(t ->
+                t.tid() == tid ? thread(t.pid(), tid, t.javaId(), t.name(), t.kind(), t.pool(), 0, 0, 0, 0, 'S') : t);
+        threads.sort((a, b) -> Long.compare(b.cpuNanos(), a.cpuNanos()));
+        return new Interval(
+                interval.end(),
+                interval.intervalNanos(),
+                interval.pid(),
+                interval.name(),
+                interval.source(),
+                threads,
+                interval.totals(),
+                interval.diagnoses(),
+                interval.notes());
+    }
+
     static Interval interval(int pid, int number) {
         List<ThreadUsage> threads = new ArrayList<>();
         threads.add(thread(pid, 101, 31, "worker-1", Kind.JAVA, "worker-#", 98, 10, 0, 9876, 'R'));
@@ -87,6 +116,7 @@ class SyntheticJvm implements IntervalSource {
                 pid, 0, 0, "query-#", false, Kind.VIRTUAL, "query-#", 500, SECOND / 5, -1, -1, -1, -1, 'S'));
         threads.add(thread(pid, 500, 0, "GC Thread#0", Kind.GC, "GC Thread#", 7, 6, 2, 2, 'S'));
         threads.add(thread(pid, 501, 0, "C2 CompilerThre", Kind.JIT, "C# CompilerThre", 5, 5, 2, 2, 'S'));
+        threads.replaceAll(thread -> withTotal(thread, number));
         threads.sort((a, b) -> Long.compare(b.cpuNanos(), a.cpuNanos()));
         ProcessUsage totals = new ProcessUsage(
                 205 * SECOND / 100,
@@ -96,7 +126,8 @@ class SyntheticJvm implements IntervalSource {
                 SECOND / 50,
                 300 * SECOND / 100,
                 4,
-                SECOND / 200);
+                SECOND / 200,
+                220 * SECOND / 100);
         Diagnosis storm = new Diagnosis(
                 "yield-storm",
                 101,
@@ -112,7 +143,30 @@ class SyntheticJvm implements IntervalSource {
                 threads,
                 totals,
                 List.of(storm, throttled),
-                List.of("thread names are from Java"));
+                List.of("thread names are from Java"),
+                List.of(new EndedPool("worker-#", Kind.JAVA, 2, 30 * SECOND, 5 * SECOND)));
+    }
+
+    /** Each thread used 100 seconds before watching began at interval 0, and the same in each interval since then. */
+    private static ThreadUsage withTotal(ThreadUsage thread, int number) {
+        long watched = (number + 1) * thread.cpuNanos();
+        return new ThreadUsage(
+                thread.pid(),
+                thread.tid(),
+                thread.javaId(),
+                thread.name(),
+                thread.truncated(),
+                thread.kind(),
+                thread.pool(),
+                thread.threads(),
+                thread.cpuNanos(),
+                thread.userNanos(),
+                thread.waitNanos(),
+                thread.voluntary(),
+                thread.involuntary(),
+                thread.state(),
+                100 * SECOND + watched,
+                watched);
     }
 
     private static ThreadUsage thread(

@@ -3,6 +3,7 @@
 package org.taskclock.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -13,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
 import org.taskclock.monitor.RecordingWriter;
+import org.taskclock.testing.LoadJvm;
 
 /** The terminal interface in a real terminal. */
 @Isolated("other tests would affect its measurements and the list of running JVMs")
@@ -21,28 +23,15 @@ class TerminalUiTest {
     Path directory;
 
     private void start(Tmux tmux, String environment) throws Exception {
-        String classes = Path.of(SyntheticJvm.class
-                        .getProtectionDomain()
-                        .getCodeSource()
-                        .getLocation()
-                        .toURI())
-                .toString();
-        run(
-                tmux,
-                environment,
-                "-cp " + System.getProperty("cli.jar") + ":" + classes + " org.taskclock.cli.SyntheticJvm ended");
+        new TerminalProgram(tmux, directory).start(environment);
     }
 
     private void run(Tmux tmux, String environment, String program) throws Exception {
-        String java = Path.of(System.getProperty("java.home"), "bin", "java") + " -XX:TieredStopAtLevel=1 ";
-        tmux.type("cd " + directory + "; clear; stty -g > before");
-        tmux.type(environment + " " + java + program + "; echo status $?; stty -g > after; echo is-$((40+2))");
+        new TerminalProgram(tmux, directory).run(environment, program);
     }
 
     private void assertRestored(Tmux tmux) throws Exception {
-        tmux.await("is-42");
-        assertThat(directory.resolve("after")).hasSameTextualContentAs(directory.resolve("before"));
-        assertThat(tmux.state()).isEqualTo("alternate 0 cursor 1");
+        new TerminalProgram(tmux, directory).assertRestored();
     }
 
     @Test
@@ -54,11 +43,12 @@ class TerminalUiTest {
                     .contains(
                             "4711 org.example.Main",
                             "! yield-storm: ",
-                            "CPU% USER%  SYS%",
+                            "CPU%▼USER%  SYS%",
                             SyntheticJvm.WIDE,
                             "worker-1\n");
             assertThat(screen)
-                    .containsPattern("\n +101 R +98\\.0 +10\\.0 +88\\.0 +0\\.1 +0\\.0 +9876 \\|#{7} worker-1\n");
+                    .containsPattern("\n +101 R +98\\.0 +10\\.0 +88\\.0 +0\\.1 +0\\.0 +9876 \\|#{7} +\u2588+ worker-1\n")
+                    .contains("\nhistory   \u2588", " max 205.0 %");
             assertThat(tmux.state()).isEqualTo("alternate 1 cursor 0");
             assertThat(tmux.screenWithColors()).contains("\u001b[32m");
 
@@ -189,9 +179,112 @@ class TerminalUiTest {
         }
     }
 
+    private Path writeRecording(int intervals) throws Exception {
+        Path file = directory.resolve("findings.gz");
+        try (RecordingWriter writer = new RecordingWriter(file, RecordingWriter.Limits.NONE, "test", Map.of())) {
+            for (int i = 0; i < intervals; i++) {
+                String[] found = i % 100 >= 40 && i % 100 < 45 ? new String[] {"gc"} : new String[0];
+                writer.write(HistoryTest.interval(i, Map.of(1, i % 100, 2, i == 141 ? 90 : 20), found));
+            }
+            writer.end("test");
+        }
+        return file;
+    }
+
+    @Test
+    void shouldShowWhereItIsInARecordingAndJumpToFindings() throws Exception {
+        Path file = writeRecording(300);
+        String environment = "NO_COLOR=1 TZ=UTC XDG_CONFIG_HOME=" + directory; // R changes the settings
+        try (Tmux tmux = new Tmux(80, 24)) {
+            run(tmux, environment, "-jar " + System.getProperty("cli.jar") + " replay " + file);
+            tmux.await("the whole file to be read", s -> s.contains("position  ") && !s.contains("(reading"));
+            tmux.press(")");
+            String screen = tmux.await("41 of 300  2026-11-21 10:00:41  0:41 of 5:00\n");
+            assertThat(screen).contains("\nhistory   ", " max 131.0 %", "! gc: gc was found", "10:00:00  ", "  10:05:00");
+            assertThat(screen).containsPattern("\n10:00:00 +G+ +G+ +G+ +10:05:00\n");
+            tmux.press(")");
+            screen = tmux.await("141 of 300  2026-11-21 10:02:21  2:21 of 5:00\n");
+            // The row shows the intervals before, which are in the file, but have not been shown.
+            assertThat(screen).containsPattern("[\u2581-\u2588]{6} worker-1\n");
+            tmux.press("]", "R");
+            screen = tmux.await("Sorted by rise");
+            assertThat(screen).containsPattern("(?s)RISE\u25bc.*\\+70.0 worker-2\n.*worker-1\n");
+            tmux.press("F2");
+            tmux.await("evidence");
+            tmux.press(")");
+            tmux.await("241 of 300  ");
+            tmux.press(")");
+            tmux.await("No later finding in the recording", s -> s.contains("241 of 300"));
+            tmux.press("q");
+            tmux.await(" worker-2\n");
+            tmux.press("(", "(");
+            tmux.await("41 of 300  2026-11-21 10:00:41");
+            tmux.press("(");
+            tmux.await("No earlier finding in the recording");
+            tmux.press("q");
+            assertRestored(tmux);
+        }
+    }
+
+    @Test
+    void shouldUseAsciiWhereBlocksCannotBeShown() throws Exception {
+        Path file = writeRecording(50);
+        try (Tmux tmux = new Tmux(80, 24)) {
+            String replay = "-jar " + System.getProperty("cli.jar") + " replay --at +30s " + file;
+            for (String environment : new String[] {"LC_ALL=C", "TERM=vt100"}) {
+                Files.deleteIfExists(directory.resolve("after"));
+                run(tmux, "NO_COLOR=1 TZ=UTC " + environment, replay);
+                tmux.await("position  ");
+                tmux.press("p");
+                String screen = tmux.await("paused", s -> s.contains("paused") && !s.contains("(reading"));
+                assertThat(screen).contains("\nhistory   ::").matches("(?s)[\\n -~]*");
+                tmux.press("q");
+                assertRestored(tmux);
+            }
+        }
+    }
+
     /** Returns the time at which the interval ended. */
     private static String time(String screen) {
         return screen.replaceFirst("(?s)^(?:[0-9-]{10} )?([0-9:]{8}).*", "$1");
+    }
+
+    @Test
+    void shouldLoadTheAgentOnRequest() throws Exception {
+        assumeThat(Runtime.version().feature())
+                .describedAs("virtual threads require JDK 21")
+                .isGreaterThanOrEqualTo(21);
+        try (Tmux tmux = new Tmux(100, 30);
+                LoadJvm load = LoadJvm.start("virtual=4")) {
+            String pid = Long.toString(load.pid());
+            run(tmux, "NO_COLOR=1", "-jar " + System.getProperty("cli.jar") + " top " + pid + " 0.5");
+            String screen = tmux.await("; press A to load the agent, which shows them");
+            assertThat(screen).contains("/proc").doesNotContain("request-#");
+            tmux.press("A");
+            tmux.await("Load the agent into process " + pid);
+            tmux.press("n");
+            tmux.await("The agent was not loaded");
+            assertThat(TargetJvm.of(load.pid()).state()).isNull();
+            tmux.press("A", "y");
+            tmux.await("Agent loaded into process " + pid + "; to remove it, run taskclock detach " + pid);
+            screen = tmux.await("request-#");
+            assertThat(screen).contains("running  agent").doesNotContain("press A");
+            tmux.press("F2");
+            tmux.await("taskclock detach " + pid);
+            tmux.press("q", "q");
+            assertRestored(tmux);
+            // It stays, without the features that the view does not need.
+            assertThat(TargetJvm.of(load.pid()).state()).contains("vthreads=on", "threadmxbean=off");
+        }
+        try (Tmux tmux = new Tmux(100, 30);
+                LoadJvm load = LoadJvm.start("-Dtaskclock.library.path=/nonexistent", "virtual=4")) {
+            run(tmux, "NO_COLOR=1", "-jar " + System.getProperty("cli.jar") + " top " + load.pid() + " 0.5");
+            tmux.await("; press A to load the agent, which shows them");
+            tmux.press("A", "y");
+            tmux.await("Agent not loaded: process " + load.pid() + ": there is no file /nonexistent");
+            tmux.press("q");
+            assertRestored(tmux);
+        }
     }
 
     @Test

@@ -9,11 +9,13 @@ import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.LongAdder;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
@@ -104,6 +106,80 @@ class TimeTest {
         long system = json().getAsJsonObject("times").get("systemNanos").getAsLong();
         // Both have a resolution of 10 ms.
         assertThat(user + system).isGreaterThan(jvm.get("cpuNanos").getAsLong() - 25_000_000);
+    }
+
+    /** Runs short-lived threads of two kinds and prints their CPU times. */
+    static final class ShortThreads {
+        static final int THREADS = 1_000;
+        private static final long NANOS = 1_000_000;
+        private static long sink;
+
+        private ShortThreads() {}
+
+        @SuppressWarnings("ThreadPriorityCheck") // a system call
+        public static void main(String[] args) throws InterruptedException, IOException {
+            LongAdder computing = new LongAdder();
+            LongAdder calling = new LongAdder();
+            for (int i = 0; i < THREADS; i++) {
+                Thread computer = new Thread(() -> computing.add(burn(ShortThreads::compute)), "computes-" + i);
+                Thread caller = new Thread(() -> calling.add(burn(Thread::yield)), "calls-" + i);
+                computer.start();
+                computer.join();
+                caller.start();
+                caller.join();
+            }
+            System.out.println(computing.sum() + " " + calling.sum());
+        }
+
+        private static void compute() {
+            for (int i = 0; i < 2_000; i++) sink += i ^ sink;
+        }
+
+        private static long burn(Runnable work) {
+            ThreadMXBean bean = ManagementFactory.getThreadMXBean();
+            long now;
+            do {
+                for (int i = 0; i < 20; i++) work.run();
+                now = bean.getCurrentThreadCpuTime();
+            } while (now < NANOS);
+            return now;
+        }
+    }
+
+    @Test
+    void shouldReportThreadsThatEndSoon() throws IOException, InterruptedException {
+        Process process = start(JAVA, "-cp", CLASS_PATH, ShortThreads.class.getName());
+        String[] expected = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8)
+                .strip()
+                .split(" ", -1);
+        String err = new String(process.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(CliResult.exitCode(process)).as(err).isZero();
+        JsonObject jvm = json().getAsJsonArray("jvms").get(0).getAsJsonObject();
+        JsonObject computing = pool(jvm, "computes-#");
+        JsonObject calling = pool(jvm, "calls-#");
+        assertShortThreads(computing, Long.parseLong(expected[0]));
+        assertShortThreads(calling, Long.parseLong(expected[1]));
+        assertThat(systemShare(calling)).isGreaterThan(systemShare(computing) + 0.2);
+        long pools = 0;
+        for (JsonElement pool : jvm.getAsJsonArray("pools"))
+            pools += pool.getAsJsonObject().get("cpuNanos").getAsLong();
+        // The rest is that of threads that the JVM itself has ended, and of its start and exit.
+        assertThat(pools)
+                .isBetween(
+                        jvm.get("cpuNanos").getAsLong() * 3 / 4,
+                        jvm.get("cpuNanos").getAsLong());
+    }
+
+    private static void assertShortThreads(JsonObject pool, long nanos) {
+        assertThat(pool.get("threads").getAsInt()).isEqualTo(ShortThreads.THREADS);
+        assertThat(pool.get("kind").getAsString()).isEqualTo("JAVA");
+        // A thread also uses some 10 us outside its own code.
+        assertThat(pool.get("cpuNanos").getAsLong()).isBetween(nanos, nanos + ShortThreads.THREADS * 100_000L);
+    }
+
+    private static double systemShare(JsonObject pool) {
+        double cpu = pool.get("cpuNanos").getAsDouble();
+        return (cpu - pool.get("userNanos").getAsDouble()) / cpu;
     }
 
     @Test

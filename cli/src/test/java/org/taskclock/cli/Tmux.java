@@ -27,7 +27,16 @@ final class Tmux implements AutoCloseable {
             // reported below
         }
         assumeTrue(installed, "NOT RUN: tmux is not installed");
-        List<String> shell = List.of("env", "-u", "NO_COLOR", "LC_ALL=C.UTF-8", "PS1=ready> ", "bash", "--norc", "-i");
+        List<String> shell = List.of(
+                "env",
+                "-u",
+                "NO_COLOR",
+                "LC_ALL=C.UTF-8",
+                "XDG_CONFIG_HOME=/nonexistent", // not the settings of the user who runs the tests
+                "PS1=ready> ",
+                "bash",
+                "--norc",
+                "-i");
         List<String> start = new ArrayList<>(
                 List.of("-u", "-f", "/dev/null", "new-session", "-d", "-x", columns + "", "-y", rows + ""));
         start.addAll(shell);
@@ -59,6 +68,36 @@ final class Tmux implements AutoCloseable {
         run(command.toArray(String[]::new));
     }
 
+    /** Sends the reports of a pressed mouse button and of its release, once for each click. Positions are from 0. */
+    void click(int column, int row, int clicks) throws Exception {
+        String position = ";" + (column + 1) + ";" + (row + 1);
+        run("send-keys", "-l", ("\u001b[<0" + position + "M\u001b[<0" + position + "m").repeat(clicks));
+    }
+
+    /** Sends the report of a turn of the mouse wheel. */
+    void wheel(int column, int row, boolean up) throws Exception {
+        run("send-keys", "-l", "\u001b[<" + (up ? 64 : 65) + ";" + (column + 1) + ";" + (row + 1) + "M");
+    }
+
+    /** Clicks the first occurrence of the text on the screen. */
+    void click(String text) throws Exception {
+        click(text, 1);
+    }
+
+    void doubleClick(String text) throws Exception {
+        click(text, 2);
+    }
+
+    private void click(String text, int clicks) throws Exception {
+        String[] lines = await(text).split("\n", -1);
+        for (int row = 0; row < lines.length; row++) {
+            int at = lines[row].indexOf(text);
+            if (at < 0) continue;
+            click(CellFormat.width(lines[row].substring(0, at)), row, clicks);
+            return;
+        }
+    }
+
     void resize(int columns, int rows) throws Exception {
         run("resize-window", "-x", columns + "", "-y", rows + "");
     }
@@ -76,6 +115,19 @@ final class Tmux implements AutoCloseable {
     String state() throws Exception {
         return run("display-message", "-p", "alternate #{alternate_on} cursor #{cursor_flag}")
                 .strip();
+    }
+
+    /** Returns whether the program has asked for mouse reports. */
+    String mouse() throws Exception {
+        return run("display-message", "-p", "mouse #{mouse_any_flag} sgr #{mouse_sgr_flag}")
+                .strip();
+    }
+
+    /** Returns the settings of the terminal, as stty prints them. */
+    String settings() throws Exception {
+        String device = run("display-message", "-p", "#{pane_tty}").strip();
+        Process process = new ProcessBuilder("stty", "-a", "-F", device).start();
+        return new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).replaceAll("\\s+", " ");
     }
 
     String await(String text) throws Exception {

@@ -3,7 +3,9 @@
 package org.taskclock.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
+import com.google.gson.Gson;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import java.io.BufferedReader;
@@ -16,6 +18,7 @@ import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
+import org.taskclock.monitor.AgentReport;
 import org.taskclock.testing.LoadJvm;
 
 /** {@code taskclock yields} on a JVM that yields a known number of times. */
@@ -114,6 +117,102 @@ class YieldsTest {
             assertThat(check.err()).contains("did not report yields: ", message);
             // The agent was already loaded, so it is not detached.
             assertThat(TargetJvm.of(load.pid()).state()).isEqualTo("version=0 yield=pass");
+        }
+    }
+
+    private static AgentReport report(
+            long seconds, long yields, long yieldNanos, String yielders, long siteYields, long virtualYields)
+            throws IOException {
+        return AgentReport.parse(
+                "{pools: [], virtualThreads: [], carriers: [], health: {features: []}, yieldMode: count,"
+                        + "elapsedNanos: " + seconds * 1_000_000_000 + ", platformYields: " + yields
+                        + ", virtualYields: "
+                        + virtualYields + ", platformYieldNanos: " + yieldNanos + ", yielders: [" + yielders
+                        + "], yieldSites: [{yields: " + siteYields + ", virtualYields: 0, stack: [a]}, {yields: "
+                        + siteYields
+                        + ", virtualYields: 0, stack: [b]}, {yields: " + 2 * virtualYields + ", virtualYields: "
+                        + 2 * virtualYields + ", stack: [c]}]}");
+    }
+
+    @Test
+    void shouldReportNoMoreThanTheClocksOfTheThreads() throws IOException {
+        AgentReport start = report(
+                10,
+                1_000,
+                1_000_000_000L,
+                "{tid: 7, yields: 500, yieldNanos: 500000000, cpuNanos: 4000000000}",
+                500,
+                0);
+        // Thread 7 used 2 s, although 8 s were extrapolated for its yields. Thread 8 used no more than it could, thread
+        // 9 has ended, and 1 s is that of threads that are not listed.
+        AgentReport end = report(
+                15,
+                11_000,
+                11_300_000_000L,
+                "{tid: 7, yields: 8500, yieldNanos: 8500000000, cpuNanos: 6000000000},"
+                        + "{tid: 8, yields: 100, yieldNanos: 1000000000, cpuNanos: 1500000000},"
+                        + "{tid: 9, yields: 100, yieldNanos: 300000000, cpuNanos: -1}",
+                10_500,
+                100);
+        YieldsCommand.Result result = YieldsCommand.difference(1, start, end);
+        assertThat(result.platformPercent()).isCloseTo(100 * 4.3 / 5, within(1e-6));
+        assertThat(result.platformPerSecond()).isEqualTo(2_000);
+        assertThat(result.virtualPerSecond()).isEqualTo(20);
+        // The samples of each site stand for as many yields as all threads made, so each counts half.
+        assertThat(result.callSites())
+                .extracting(YieldsCommand.CallSite::perSecond)
+                .containsExactly(1_000.0, 1_000.0, 20.0);
+        assertThat(result.callSites())
+                .extracting(YieldsCommand.CallSite::virtualPerSecond)
+                .containsExactly(0.0, 0.0, 20.0);
+        assertThat(result.callSites().get(0).cpuNanosPerSecond()).isCloseTo(0.43e9, within(1.0));
+        assertThat(result.callSites().get(2).cpuNanosPerSecond()).isNegative();
+    }
+
+    /**
+     * While more threads are runnable than there are processors, a yield that is measured takes much longer than the
+     * others. The agent's records outlive each of these commands.
+     */
+    @Test
+    void shouldReportNoMoreThanOneThreadUsesOnABusyMachine() throws Exception {
+        List<Process> spinners = new ArrayList<>();
+        try (LoadJvm load = LoadJvm.start("yield")) {
+            for (int i = 1; i < Runtime.getRuntime().availableProcessors(); i++)
+                spinners.add(new ProcessBuilder("sh", "-c", "while :; do :; done").start());
+            for (int run = 0; run < 3; run++) {
+                LoadJvm.Reference start = load.reference();
+                CliResult child = CliResult.run("yields", Long.toString(load.pid()), "--for", "1s", "--json");
+                long usedNanos = load.reference().cpuSince(start, "yielder");
+                assertThat(child.exitCode()).as(child.err()).isEqualTo(Main.OK);
+                YieldsCommand.Result result = new Gson().fromJson(child.out(), YieldsCommand.Result.class);
+                assertThat(result.platformPercent()).isPositive();
+                assertThat(result.platformPercent() / 100 * result.seconds() * 1e9)
+                        .isLessThanOrEqualTo((double) usedNanos);
+                double atCallSites = result.callSites().stream()
+                        .mapToDouble(YieldsCommand.CallSite::cpuNanosPerSecond)
+                        .sum();
+                assertThat(atCallSites).isLessThanOrEqualTo(result.platformPercent() * 1e7 * 1.000001);
+            }
+        } finally {
+            spinners.forEach(Process::destroyForcibly);
+        }
+    }
+
+    @Test
+    void shouldReportWhyTheAgentCannotCount() throws Exception {
+        try (LoadJvm load = LoadJvm.start("-Dtaskclock.library.path=/nonexistent", "idle")) {
+            String pid = Long.toString(load.pid());
+            String reason = "taskclock: process " + pid + ": agent: ";
+            for (CliResult child : List.of(
+                    CliResult.run("yields", pid, "--for", "100ms"),
+                    CliResult.run("check", pid, "--yields", "1/s", "--for", "100ms"))) {
+                assertThat(child.exitCode()).isEqualTo(Main.FAILED);
+                assertThat(child.out()).isEmpty();
+                assertThat(child.err())
+                        .startsWith(reason)
+                        .contains("/nonexistent")
+                        .hasLineCount(1);
+            }
         }
     }
 

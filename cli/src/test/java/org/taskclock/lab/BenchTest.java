@@ -101,6 +101,8 @@ class BenchTest {
         assertThat(result.jdks()).hasSize(1);
         assertThat(result.command()).startsWith("./taskclock", "bench", "quick").doesNotContain(JDK.toString());
         assertThat(result.machine()).containsKeys("cpu", "processors", "kernel", "libc");
+        assertThat(result.load()).isNotEmpty().allSatisfy(load -> assertThat(load.seconds())
+                .isPositive());
         assertThat(result.method()).anySatisfy(text -> assertThat(text).contains("multiplied by 0.01"));
         assertThat(result.findings()).hasSizeGreaterThanOrEqualTo(11);
         Measurements measured = Measurements.of(result.jmh());
@@ -196,6 +198,19 @@ class BenchTest {
             })
     void shouldRejectWrongUsage(String arguments) {
         assertThat(new CommandLine(new Bench()).execute(arguments.split(" "))).isEqualTo(2);
+    }
+
+    @Test
+    void shouldReportWithItsExitCodeThatSomethingIsSlower() throws IOException {
+        Path before = JAR.toAbsolutePath().getParent().resolve("../../benchmarks/results/published/quick.json");
+        // Puts a 9 before each median.
+        String slower = Files.readString(before).replaceAll("(?<key>\"p50\": ?)", "${key}9");
+        Path after = Files.writeString(folder.resolve("slower.json"), slower);
+        CommandLine bench = new CommandLine(new Bench());
+        assertThat(bench.execute("--compare", before.toString(), after.toString()))
+                .isEqualTo(3);
+        assertThat(new CommandLine(new Bench()).execute("--compare", after.toString(), before.toString()))
+                .isZero();
     }
 
     @Test

@@ -75,6 +75,12 @@ class ExperimentTest {
         assertThat(result.jdks()).hasSize(1);
         assertThat(result.machine()).containsKeys("processors", "kernel", "backend");
         assertThat(result.method()).isNotEmpty();
+        assertThat(result.load()).isNotEmpty().allSatisfy(load -> {
+            assertThat(load.step()).isNotBlank();
+            assertThat(load.seconds()).isPositive();
+            assertThat(load.otherPercent()).isBetween(0.0, 100.0);
+            assertThat(load.stolenPercent()).isBetween(0.0, 100.0);
+        });
         for (Result.Table table : result.tables()) {
             assertThat(table.rows()).allSatisfy(row -> assertThat(row).hasSameSizeAs(table.columns()));
         }
@@ -179,6 +185,8 @@ class ExperimentTest {
         double visits = 0;
         for (List<Object> row : table.rows()) {
             assertThat(number(table, row, "user") + number(table, row, "system"))
+                    .isCloseTo(number(table, row, "cpu"), within(ROUNDING));
+            assertThat(number(table, row, "thread's own") + number(table, row, "scheduling"))
                     .isCloseTo(number(table, row, "cpu"), within(ROUNDING));
             if (text(table, row, "carrier").equals("Total")) {
                 assertThat(visits).isPositive().isEqualTo(number(table, row, "visits"));

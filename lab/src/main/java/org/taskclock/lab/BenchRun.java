@@ -24,6 +24,7 @@ import org.openjdk.jmh.runner.format.OutputFormatFactory;
 import org.openjdk.jmh.runner.options.VerboseMode;
 import org.openjdk.jmh.util.Version;
 import org.taskclock.monitor.AgentJar;
+import org.taskclock.report.MachineLoad;
 import org.taskclock.report.Result;
 
 /** One run of {@code bench}: plans it, runs JMH, and keeps the measurements so far if interrupted. */
@@ -50,6 +51,7 @@ final class BenchRun {
     private final Map<String, JsonArray> jmh = new LinkedHashMap<>();
     private final List<String> missing = new ArrayList<>();
     private final FlameGraphs flames = new FlameGraphs();
+    private final LoadMonitor load = new LoadMonitor();
     private BenchProgress progress;
     private BenchmarkGroup group;
     private JmhOutput jmhOutput;
@@ -111,6 +113,7 @@ final class BenchRun {
             if (!measure(next)) return finish(false);
         }
         if (withFlames) {
+            load.begin("flame graphs");
             for (Jdk jdk : jdks) {
                 String backend = groups.stream()
                         .filter(one -> one.jdk().equals(jdk))
@@ -121,6 +124,7 @@ final class BenchRun {
                 flames.profile(jdk, backend, Math.round(FLAME_MILLIS * Math.min(1, scale)), progress::print);
             }
         }
+        load.end();
         return finish(missing.isEmpty());
     }
 
@@ -196,6 +200,7 @@ final class BenchRun {
     /** Measures one group. Returns false if the run cannot continue. */
     private boolean measure(BenchmarkGroup next) throws IOException {
         progress.print(next.text());
+        load.begin(next.text());
         OutputFormat output = verbose ? OutputFormatFactory.createFormatInstance(System.err, VerboseMode.NORMAL) : null;
         synchronized (this) {
             group = next;
@@ -299,6 +304,7 @@ final class BenchRun {
                 complete,
                 command,
                 machine,
+                load.steps(),
                 jdks.stream()
                         .map(jdk -> new Result.Jdk(
                                 jdk.version(), jdk.vendor(), List.of("--enable-native-access=ALL-UNNAMED")))
@@ -308,6 +314,7 @@ final class BenchRun {
                 comparison.tables(),
                 comparison.bars(),
                 comparison.percentiles(),
+                List.of(),
                 List.of(),
                 flames.graphs(),
                 runs);
@@ -361,7 +368,9 @@ final class BenchRun {
                     .append(String.join("; ", unmeasured))
                     .append("\n\n");
         }
-        for (Result.Finding finding : result.findings()) text.append(ResultText.finding(finding));
+        String warning = MachineLoad.warning(result);
+        if (!warning.isEmpty()) text.append(warning).append('\n');
+        for (Result.Finding finding : result.findings()) text.append(ResultText.finding(finding, warning));
         for (String line : missing) text.append("NOT MEASURED: ").append(line).append('\n');
         if (profile == BenchProfile.QUICK) text.append("These figures are rough.\n");
         if (scale != 1) text.append("All times were multiplied by " + scale + ".\n");

@@ -6,6 +6,7 @@ import com.google.gson.Gson;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.concurrent.locks.LockSupport;
 import org.taskclock.KernelReaders;
@@ -22,6 +23,11 @@ public final class CarrierProgram {
 
     record Figures(double seconds, long yields, long moves, long cpuNanos, List<Carrier> carriers) {}
 
+    /** The CPU time of the carriers, from two sources that were read while no carrier was running. */
+    private record Readings(List<ThreadSampler.Usage> usages, List<AgentAccounting.CarrierUsage> accounts) {}
+
+    private static final long MAX_WAIT_NANOS = 10_000_000_000L;
+
     private static volatile boolean running = true;
 
     private final Map<Integer, long[]> visits = new TreeMap<>();
@@ -32,24 +38,37 @@ public final class CarrierProgram {
 
     public static void main(String[] args) throws InterruptedException {
         long nanos = (long) (Double.parseDouble(args[0]) * 1e9);
-        AgentAccounting.carriers(); // the first call is slow
-        ThreadSampler sampler = new ThreadSampler(NAME);
         CarrierProgram program = new CarrierProgram();
         long start = System.nanoTime();
         Thread thread = VirtualThreadSupport.start(NAME + 0, program::yieldAndRecord);
         long left;
         while ((left = start + nanos - System.nanoTime()) > 0) LockSupport.parkNanos(left);
-        List<ThreadSampler.Usage> usages = sampler.sample();
-        AgentAccounting.VirtualUsage own = AgentAccounting.virtualThreads(NAME);
-        List<AgentAccounting.CarrierUsage> accounts = AgentAccounting.carriers();
         running = false;
         double seconds = (System.nanoTime() - start) / 1e9;
         thread.join();
+        Readings readings = readAtRest();
+        AgentAccounting.VirtualUsage own = AgentAccounting.virtualThreads(NAME);
         List<Carrier> carriers = new ArrayList<>();
-        for (ThreadSampler.Usage usage : usages) carriers.add(program.carrier(usage, accounts));
+        for (ThreadSampler.Usage usage : readings.usages) carriers.add(program.carrier(usage, readings.accounts));
         System.out.println(new Gson()
                 .toJson(new Figures(
                         seconds, program.yields, program.moves, own == null ? -1 : own.cpuNanos(), carriers)));
+    }
+
+    /**
+     * Reads both sources after the carriers have gone to sleep. A carrier that ran between the two readings would seem
+     * to use more CPU time for threads and scheduling than in total.
+     */
+    private static Readings readAtRest() {
+        long deadline = System.nanoTime() + MAX_WAIT_NANOS;
+        List<AgentAccounting.CarrierUsage> accounts = AgentAccounting.carriers();
+        while (System.nanoTime() < deadline) {
+            List<AgentAccounting.CarrierUsage> before = accounts;
+            List<ThreadSampler.Usage> usages = new ThreadSampler(NAME).sample();
+            accounts = AgentAccounting.carriers();
+            if (Objects.equals(before, accounts)) return new Readings(usages, accounts);
+        }
+        throw new IllegalStateException("the carriers did not go to sleep");
     }
 
     @SuppressWarnings("ThreadPriorityCheck") // measures yields
@@ -70,15 +89,13 @@ public final class CarrierProgram {
     }
 
     private Carrier carrier(ThreadSampler.Usage usage, List<AgentAccounting.CarrierUsage> accounts) {
-        long[] count = visits.getOrDefault(usage.tid(), new long[1]);
+        long visited = visits.getOrDefault(usage.tid(), new long[1])[0];
+        if (accounts == null) return new Carrier(usage, visited, 0, 0);
         long carried = 0;
-        long own = 0;
-        for (AgentAccounting.CarrierUsage account :
-                accounts == null ? List.<AgentAccounting.CarrierUsage>of() : accounts) {
-            if (account.tid() != usage.tid()) continue;
-            carried = account.carriedNanos();
-            own = account.ownNanos();
+        for (AgentAccounting.CarrierUsage account : accounts) {
+            if (account.tid() == usage.tid()) carried = account.carriedNanos();
         }
-        return new Carrier(usage, count[0], carried, own);
+        // The agent's own figure begins with the first mount, and lacks carriers that never mounted a thread.
+        return new Carrier(usage, visited, carried, usage.cpuNanos() - carried);
     }
 }

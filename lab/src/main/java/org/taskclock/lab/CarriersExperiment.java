@@ -118,7 +118,9 @@ final class CarriersExperiment extends ExperimentCommand {
                 "cpu", "ms", "user", "ms", "system", "ms", "thread's own", "ms", "scheduling", "ms"));
         return new Result.Table(
                 "Carriers of one yielding virtual thread",
-                "A visit is a yield after which the thread continued on this carrier.",
+                "A visit is a yield after which the thread continued on this carrier. cpu is user + system, and also "
+                        + "the thread's own time + scheduling: all were read after the thread had ended and its "
+                        + "carriers had gone to sleep.",
                 columns,
                 rows);
     }

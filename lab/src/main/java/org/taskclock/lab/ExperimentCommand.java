@@ -9,6 +9,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import org.taskclock.report.Result;
 import picocli.CommandLine.Model.CommandSpec;
@@ -38,6 +39,7 @@ abstract class ExperimentCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
+    private final LoadMonitor load = new LoadMonitor();
     private InterruptHandler interruption;
     private int step;
     private int steps;
@@ -64,8 +66,10 @@ abstract class ExperimentCommand implements Callable<Integer> {
                 throw new LabException("-o " + output + ": no directory " + directory + ": create it first");
             }
             steps = steps(homes);
+            Map<String, String> machine = MachineDescription.read();
             try {
                 measure(homes);
+                load.end();
                 complete = true;
             } catch (MeasurementInterruptedException e) {
                 log("interrupted: the measurements so far are kept");
@@ -75,7 +79,8 @@ abstract class ExperimentCommand implements Callable<Integer> {
             }
             ResultBuilder report = new ResultBuilder();
             report(report);
-            Result result = report.result(spec.name(), started, now(), complete, command(homes), homes);
+            Result result =
+                    report.result(spec.name(), started, now(), complete, command(homes), machine, load.steps(), homes);
             write(result);
             return complete ? OK : FAILED;
         } catch (LabException e) {
@@ -113,6 +118,7 @@ abstract class ExperimentCommand implements Callable<Integer> {
         interruption.check();
         step++;
         log("[" + step + "/" + steps + "] " + text);
+        load.begin(text);
     }
 
     private static void log(String text) {

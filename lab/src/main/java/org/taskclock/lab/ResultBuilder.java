@@ -15,7 +15,15 @@ final class ResultBuilder {
     final List<Result.Bars> bars = new ArrayList<>();
     final List<Result.Timeline> timelines = new ArrayList<>();
 
-    Result result(String name, String started, String ended, boolean complete, List<String> command, List<Jdk> homes) {
+    Result result(
+            String name,
+            String started,
+            String ended,
+            boolean complete,
+            List<String> command,
+            Map<String, String> machine,
+            List<Result.Load> load,
+            List<Jdk> homes) {
         List<Result.Jdk> jdks = new ArrayList<>();
         for (Jdk home : homes) jdks.add(new Result.Jdk(home.version(), home.vendor(), List.of()));
         return new Result(
@@ -26,7 +34,8 @@ final class ResultBuilder {
                 ended,
                 complete,
                 command,
-                MachineDescription.read(),
+                machine,
+                load,
                 jdks,
                 method,
                 findings,
@@ -34,6 +43,7 @@ final class ResultBuilder {
                 bars.stream().map(ResultBuilder::finite).toList(),
                 List.of(),
                 timelines,
+                List.of(),
                 List.of(),
                 Map.of());
     }

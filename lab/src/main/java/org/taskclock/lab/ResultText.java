@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import org.taskclock.benchmarks.TextTable;
+import org.taskclock.report.MachineLoad;
 import org.taskclock.report.Result;
 
 /** Formats results as text for a terminal. */
@@ -25,13 +26,15 @@ final class ResultText {
             if (!table.text().isEmpty()) text.append('\n').append(table.text()).append('\n');
         }
         if (!result.findings().isEmpty()) text.append("\nFindings\n");
+        String warning = MachineLoad.warning(result);
+        if (!warning.isEmpty()) text.append('\n').append(warning).append('\n');
         for (Result.Finding finding : result.findings()) {
             text.append("\n- ")
                     .append(finding.claim())
                     .append(" (")
                     .append(finding.source())
                     .append("): ");
-            text.append(finding.verdict())
+            text.append(verdict(finding, warning))
                     .append(".\n  ")
                     .append(finding.text())
                     .append('\n');
@@ -78,9 +81,15 @@ final class ResultText {
         return String.format(Locale.ROOT, size >= 10 ? "%.1f" : "%.2f", value);
     }
 
-    static String finding(Result.Finding finding) {
-        return finding.verdict().toUpperCase(Locale.ROOT) + ": \"" + finding.claim() + "\" (" + finding.source() + "): "
-                + finding.text() + "\n";
+    /** @param warning see {@link MachineLoad#warning} */
+    static String finding(Result.Finding finding, String warning) {
+        return verdict(finding, warning).toUpperCase(Locale.ROOT) + ": \"" + finding.claim() + "\" (" + finding.source()
+                + "): " + finding.text() + "\n";
+    }
+
+    private static String verdict(Result.Finding finding, String warning) {
+        boolean measured = !ExperimentClaim.NOT_MEASURED.equals(finding.verdict());
+        return finding.verdict() + (measured && !warning.isEmpty() ? " (" + MachineLoad.BUSY + ")" : "");
     }
 
     /** Returns whether a table of published figures also contains measured ones. */

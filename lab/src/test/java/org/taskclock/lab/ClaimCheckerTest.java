@@ -49,7 +49,9 @@ class ClaimCheckerTest {
                 sampled(Contender.ID_0, 1, 85.0, 95.0, 105.0));
         assertThat(finding.verdict()).isEqualTo("inconclusive");
         assertThat(finding.text()).contains("5.0 %", "crosses the limit");
-        assertThat(ResultText.finding(finding)).startsWith("INCONCLUSIVE: ");
+        assertThat(ResultText.finding(finding, "")).startsWith("INCONCLUSIVE: ");
+        assertThat(ResultText.finding(finding, "The machine was busy."))
+                .startsWith("INCONCLUSIVE (MACHINE WAS BUSY): ");
     }
 
     @Test

@@ -44,6 +44,8 @@ final class TestMeasurements {
                 List.of(),
                 List.of(),
                 List.of(),
+                List.of(),
+                List.of(),
                 jmh);
     }
 

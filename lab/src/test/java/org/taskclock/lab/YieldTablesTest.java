@@ -195,7 +195,7 @@ class YieldTablesTest {
         ResultBuilder builder = new ResultBuilder();
         List<List<Object>> rows = new ArrayList<>(List.of(List.of("a", Double.NaN)));
         builder.tables.add(new Result.Table("t", "", YieldTables.columns("x", "", "y", ""), rows));
-        Result result = builder.result("n", "", "", true, List.of(), List.of());
+        Result result = builder.result("n", "", "", true, List.of(), Map.of(), List.of(), List.of());
         assertThat(result.tables().get(0).rows().get(0)).containsExactly("a", null);
         assertThat(ResultText.of(result, null)).contains("a  -");
     }

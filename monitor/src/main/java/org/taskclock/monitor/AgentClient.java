@@ -22,6 +22,7 @@ final class AgentClient {
     private static final int PAUSE_FACTOR = 100;
 
     private static final int MAX_SITES = 3;
+    private static final String SCHEDULING = "(scheduling of virtual threads)";
 
     /** Cumulative figures for a group of virtual threads, or for the carriers' scheduling. */
     private record Counters(long live, long cpuNanos, long userNanos) {}
@@ -39,8 +40,13 @@ final class AgentClient {
     private Counters scheduling;
     private Map<String, Long> sites = new HashMap<>();
     private Map<Integer, Long> yielders = new HashMap<>();
+    /** CPU time of the groups in the first report of the agent, and of scheduling. */
+    private final Map<String, Long> watchedFrom = new HashMap<>();
     /** Yields of all threads; -1 while they are not counted. */
     private long yields = -1;
+
+    private long virtualYields;
+    private long mounts;
 
     private long reportedAt;
 
@@ -49,6 +55,8 @@ final class AgentClient {
     private List<String> intervalSites = List.of();
     private final Map<Integer, Double> yieldsPerSecond = new HashMap<>();
     private long intervalYields = -1;
+    private long intervalVirtualYields;
+    private long intervalMounts;
 
     AgentClient(int pid, AttachClient jvm, boolean attachAllowed) {
         this.pid = pid;
@@ -85,12 +93,36 @@ final class AgentClient {
         return intervalYields;
     }
 
+    /** Returns the number of yields of virtual threads in the last interval; 0 if yields are not counted. */
+    long virtualYields() {
+        return intervalVirtualYields;
+    }
+
+    /** Returns how often virtual threads were mounted in the last interval; 0 if unknown. */
+    long mounts() {
+        return intervalMounts;
+    }
+
+    /** Returns the CPU time that carriers spent on scheduling in the last interval; 0 if unknown. */
+    long schedulingNanos() {
+        long nanos = 0;
+        for (ThreadUsage usage : usages) if (usage.name().equals(SCHEDULING)) nanos += usage.cpuNanos();
+        return nanos;
+    }
+
+    /** Requests a report at the next interval, even if there was no agent before. */
+    void readSoon() {
+        notBefore = System.nanoTime();
+    }
+
     /** Requests a report if one is due. */
     void advance(long intervalNanos) {
         usages = List.of();
         intervalSites = List.of();
         yieldsPerSecond.clear();
         intervalYields = -1;
+        intervalVirtualYields = 0;
+        intervalMounts = 0;
         long start = System.nanoTime();
         if (!attachAllowed || start - notBefore < 0) return;
         notBefore = start + RETRY_NANOS;
@@ -133,17 +165,23 @@ final class AgentClient {
         Counters newScheduling = report.carriers().isEmpty()
                 ? null
                 : new Counters(1, report.schedulingNanos(), report.schedulingUserNanos());
-        if (wasPresent) {
+        if (!wasPresent) {
+            watchedFrom.clear();
+            newGroups.forEach((name, now) -> watchedFrom.put(name, now.cpuNanos));
+            if (newScheduling != null) watchedFrom.put(SCHEDULING, newScheduling.cpuNanos);
+        } else {
             List<ThreadUsage> found = new ArrayList<>();
             newGroups.forEach((name, now) -> {
                 ThreadUsage usage = usage(name, now, groups.getOrDefault(name, new Counters(0, 0, 0)), share);
                 if (usage.cpuNanos() > 0 || usage.threads() > 0) found.add(usage);
             });
             if (newScheduling != null && scheduling != null)
-                found.add(usage("(scheduling of virtual threads)", newScheduling, scheduling, share));
+                found.add(usage(SCHEDULING, newScheduling, scheduling, share));
             usages = found;
+            intervalMounts = Math.round((report.health().mounts() - mounts) * share);
             if (newYields >= 0 && yields >= 0) {
                 intervalYields = Math.round(Math.max(0, newYields - yields) * share);
+                intervalVirtualYields = Math.round(Math.max(0, report.virtualYields() - virtualYields) * share);
                 updateYields(newSites, newYielders, share * 1e9 / intervalNanos);
             }
         }
@@ -152,6 +190,8 @@ final class AgentClient {
         sites = newSites;
         yielders = newYielders;
         yields = newYields;
+        virtualYields = report.virtualYields();
+        mounts = report.health().mounts();
     }
 
     private ThreadUsage usage(String name, Counters now, Counters before, double share) {
@@ -171,7 +211,9 @@ final class AgentClient {
                 -1,
                 -1,
                 -1,
-                '-');
+                '-',
+                Math.max(0, now.cpuNanos),
+                Math.max(0, now.cpuNanos - watchedFrom.getOrDefault(name, 0L)));
     }
 
     private void updateYields(Map<String, Long> newSites, Map<Integer, Long> newYielders, double perSecond) {

@@ -30,9 +30,16 @@ public final class AgentJar {
             if (in == null) throw new IOException("this jar does not contain the agent: build it with 'mvn package'");
             jar = in.readAllBytes();
         }
+        try {
+            return extract(jar, TemporaryFolderException.folder());
+        } catch (IOException e) {
+            throw TemporaryFolderException.of(e);
+        }
+    }
+
+    private static Path extract(byte[] jar, Path folder) throws IOException {
         CRC32 crc = new CRC32();
         crc.update(jar);
-        Path folder = Path.of(System.getProperty("java.io.tmpdir")).toAbsolutePath();
         String name = "taskclock-agent-" + System.getProperty("user.name") + "-" + Long.toHexString(crc.getValue());
         Path file = folder.resolve(name.replaceAll("[^A-Za-z0-9.-]", "_") + ".jar");
         Path temporary = Files.createTempFile(folder, "taskclock-agent-", ".jar");
@@ -44,8 +51,13 @@ public final class AgentJar {
             Files.delete(temporary);
             return file;
         }
-        Files.write(temporary, jar);
-        Files.setPosixFilePermissions(temporary, PosixFilePermissions.fromString("rw-r--r--"));
+        try {
+            Files.write(temporary, jar);
+            Files.setPosixFilePermissions(temporary, PosixFilePermissions.fromString("rw-r--r--"));
+        } catch (IOException e) {
+            Files.delete(temporary); // a full folder may hold a part of it
+            throw e;
+        }
         try {
             return Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);
         } catch (FileSystemException e) {

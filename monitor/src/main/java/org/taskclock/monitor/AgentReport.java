@@ -65,8 +65,13 @@ public record AgentReport(
         public record Feature(String name, String state, String problem) {}
     }
 
-    /** A live platform thread that yielded or carried yielding virtual threads. */
-    public record Yielder(int tid, long yields) {}
+    /**
+     * A live platform thread that yielded or carried yielding virtual threads.
+     *
+     * @param yieldNanos the CPU time of its own yields
+     * @param cpuNanos its CPU time since it started; -1 if it has ended
+     */
+    public record Yielder(int tid, long yields, long yieldNanos, long cpuNanos) {}
 
     /** A call site of Thread.yield. {@code yields} includes {@code virtualYields}. */
     public record Site(long yields, long virtualYields, List<String> stack) {

@@ -179,7 +179,7 @@ public final class AttachClient {
         } catch (FileAlreadyExistsException e) {
             // Another tool is about to attach, or has left the file there.
         } catch (FileSystemException e) {
-            throw new IOException("its /tmp is not writable", e);
+            throw TemporaryFolderException.of(this, e);
         }
         try {
             Process kill = new ProcessBuilder("sh", "-c", "kill -QUIT " + pid)

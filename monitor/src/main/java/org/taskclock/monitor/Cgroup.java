@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Pattern;
 
 /**
  * The control group of a process, version 1 or 2: its CPU time, its CPU limit, and how long that limit throttled it.
@@ -14,16 +15,23 @@ import java.util.List;
 final class Cgroup {
     private static final Path ROOT = Path.of("/sys/fs/cgroup");
 
+    /** Paths of the groups of container engines. Other groups, such as those of systemd, contain any processes. */
+    private static final Pattern CONTAINER = Pattern.compile(
+            "[0-9a-f]{32}|(^|[/.-])(docker|kubepods|libpod|containerd|crio|lxc|nspawn|garden|ecs)([/.-]|$)");
+
     /** The directory of the group with the CPU time; null if there is none. */
     private final Path usageDirectory;
     /** The directories of the groups that may have a limit: this one and its parents, up to the mount point. */
     private final List<Path> limitDirectories = new ArrayList<>();
 
     private final boolean v2;
+    /** False if the group is known to be that of a container engine only if it has a limit. */
+    private final boolean isContainer;
 
-    private Cgroup(Path usage, Path cpu, Path top, boolean v2) {
+    private Cgroup(Path usage, Path cpu, Path top, boolean v2, boolean isContainer) {
         this.usageDirectory = usage;
         this.v2 = v2;
+        this.isContainer = isContainer;
         for (Path at = cpu; at != null && at.startsWith(top); at = at.getParent()) limitDirectories.add(at);
     }
 
@@ -31,7 +39,7 @@ final class Cgroup {
         try {
             return of(Files.readAllLines(Path.of("/proc/" + pid + "/cgroup")), ROOT);
         } catch (IOException | RuntimeException e) {
-            return new Cgroup(null, null, ROOT, true); // no readable group
+            return new Cgroup(null, null, ROOT, true, false); // no readable group
         }
     }
 
@@ -53,11 +61,19 @@ final class Cgroup {
             Path account = group(root.resolve("cpuacct"), cpuacct);
             // The root of a version 1 hierarchy has these files too. It belongs to a container only if it has a limit.
             if (!cpu.equals(cpuacct) || (cpu.equals("/") && quota(group, false) == 0)) account = null;
-            return new Cgroup(account, group, root.resolve("cpu"), false);
+            return new Cgroup(account, group, root.resolve("cpu"), false, isContainer(cpu));
         }
-        if (unified == null) return new Cgroup(null, null, root, true);
+        if (unified == null) return new Cgroup(null, null, root, true, false);
         Path group = group(root, unified);
-        return new Cgroup(Files.exists(group.resolve("cpu.max")) ? group : null, group, root, true);
+        Path usage = Files.exists(group.resolve("cpu.max")) ? group : null;
+        return new Cgroup(usage, group, root, true, isContainer(unified));
+    }
+
+    /** Within a container, the path is relative to the container's own group, or the host's path of that group. */
+    private static boolean isContainer(String path) {
+        return path.equals("/")
+                || path.startsWith("/..")
+                || CONTAINER.matcher(path).find();
     }
 
     /**
@@ -69,9 +85,12 @@ final class Cgroup {
         return Files.isDirectory(group) && group.startsWith(mount) ? group : mount;
     }
 
-    /** Returns the CPU time of all processes in the group; -1 if unknown. */
+    /**
+     * Returns the CPU time of all processes in the group; -1 if it is unknown, or if the group is neither that of a
+     * container nor limited.
+     */
     long cpuNanos() {
-        if (usageDirectory == null) return -1;
+        if (usageDirectory == null || (!isContainer && cpuLimit() == 0)) return -1;
         if (!v2) return value(usageDirectory.resolve("cpuacct.usage"), "");
         long micros = value(usageDirectory.resolve("cpu.stat"), "usage_usec");
         return micros < 0 ? -1 : 1_000 * micros;

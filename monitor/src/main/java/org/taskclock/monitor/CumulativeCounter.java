@@ -19,4 +19,9 @@ final class CumulativeCounter {
         counted += increase;
         return increase;
     }
+
+    /** Returns the part of the total that has been counted so far, including the value at the start. */
+    long counted() {
+        return counted;
+    }
 }

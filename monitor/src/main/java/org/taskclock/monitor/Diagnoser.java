@@ -5,9 +5,11 @@ package org.taskclock.monitor;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * Finds problems in each interval. Counters alone cannot prove a yield storm or a monopolized carrier, so the stacks of
@@ -18,6 +20,11 @@ final class Diagnoser {
     private static final double MIN_CPU_PERCENT = 10;
 
     private static final double SYSTEM_HEAVY_SHARE = 0.5;
+
+    private static final String YIELD_STORM = "yield-storm";
+
+    /** Of the carriers' CPU time. */
+    private static final double MIN_SCHEDULING_SHARE = 0.4;
 
     /** Per second. Yields do not count as voluntary context switches. */
     private static final double FEW_SWITCHES = 100;
@@ -79,10 +86,11 @@ final class Diagnoser {
             List<String> evidence = evidence(thread, intervalNanos, seconds);
             Diagnosis found = diagnoseYields(thread, suspect, evidence, agent);
             if (found == null && thread.kind() == ThreadUsage.Kind.CARRIER)
-                found = diagnoseCarrier(thread, suspect, evidence, intervalNanos);
+                found = diagnoseCarrier(thread, suspect, evidence, intervalNanos, agent);
             else if (found == null) found = diagnoseThread(thread, suspect, evidence, seconds);
             if (found != null && countByKind.merge(found.kind(), 1, Integer::sum) <= MAX_PER_KIND) all.add(found);
         }
+        diagnoseScheduling(all, threads, intervalNanos, agent);
         diagnoseJvm(all, threads, totals, intervalNanos, ThreadUsage.Kind.GC, "gc", "garbage collection");
         diagnoseJvm(all, threads, totals, intervalNanos, ThreadUsage.Kind.JIT, "jit", "compilation");
         if (totals.containerCores() > 0 && totals.throttledNanos() > MIN_THROTTLED_SHARE * intervalNanos) {
@@ -156,8 +164,14 @@ final class Diagnoser {
             evidence.add("the agent counted " + number(counted) + " yields per second");
             evidence.addAll(agent.sites());
         }
+        if (agent.yields() < 0) evidence.add(hint(thread.pid()));
         String subject = carrier ? "virtual threads on \"" + thread.name() + "\" call" : quoted(thread) + " calls";
-        return new Diagnosis("yield-storm", thread.tid(), subject + " Thread.yield all the time", evidence);
+        return new Diagnosis(YIELD_STORM, thread.tid(), subject + " Thread.yield all the time", evidence);
+    }
+
+    /** Says how to count the yields. */
+    private static String hint(int pid) {
+        return "to count the yields by call site, run taskclock yields " + pid;
     }
 
     private Diagnosis diagnoseThread(ThreadUsage thread, Suspect suspect, List<String> evidence, double seconds) {
@@ -165,7 +179,7 @@ final class Diagnoser {
         if (suspect.samples == 0 && thread.voluntary() / seconds < FEW_SWITCHES) {
             evidence.add("not confirmed: no stack sample, because " + names.reason());
             return new Diagnosis(
-                    "yield-storm",
+                    YIELD_STORM,
                     thread.tid(),
                     quoted(thread) + " behaves as if it called Thread.yield all the time",
                     evidence);
@@ -175,7 +189,8 @@ final class Diagnoser {
                 "system-heavy", thread.tid(), quoted(thread) + " spends most of its time in the kernel", evidence);
     }
 
-    private Diagnosis diagnoseCarrier(ThreadUsage thread, Suspect suspect, List<String> evidence, long intervalNanos) {
+    private Diagnosis diagnoseCarrier(
+            ThreadUsage thread, Suspect suspect, List<String> evidence, long intervalNanos, AgentClient agent) {
         // On a busy machine the carrier may wait for a processor. No other virtual thread can use it during that time.
         long occupiedNanos = thread.cpuNanos() + Math.max(0, thread.waitNanos());
         if (suspect.sameCarriedSamples > 0 && 100.0 * occupiedNanos / intervalNanos > MONOPOLIZED_PERCENT) {
@@ -188,6 +203,7 @@ final class Diagnoser {
                             + "\" busy; other virtual threads wait",
                     evidence);
         }
+        if (agent.yields() >= 0) return null; // the agent counted few yields, or none
         // Yielding virtual threads alternate quickly: samples show the same threads repeatedly, or a carrier between
         // two of them.
         long repeated = mountedSamples.entrySet().stream()
@@ -201,11 +217,48 @@ final class Diagnoser {
         evidence.add("virtual thread #" + repeated + " was mounted in more than one sample");
         evidence.add("not confirmed: no sample was in Thread.yield; "
                 + "JVMs before JDK 24 do not print the stacks of virtual threads");
+        evidence.add(hint(thread.pid()));
         return new Diagnosis(
-                "yield-storm",
+                YIELD_STORM,
                 thread.tid(),
                 "virtual threads on \"" + thread.name() + "\" behave as if they called Thread.yield all the time",
                 evidence);
+    }
+
+    /**
+     * Finds what the figures of single carriers do not show: each of many carriers may use little CPU time, and few
+     * samples may be in Thread.yield.
+     */
+    private static void diagnoseScheduling(
+            List<Diagnosis> all, List<ThreadUsage> threads, long intervalNanos, AgentClient agent) {
+        Set<Integer> carriers = new HashSet<>();
+        long carrierNanos = 0;
+        int pid = 0;
+        for (ThreadUsage thread : threads) {
+            if (thread.kind() != ThreadUsage.Kind.CARRIER) continue;
+            carriers.add(thread.tid());
+            carrierNanos += thread.cpuNanos();
+            pid = thread.pid();
+        }
+        for (Diagnosis found : all) if (found.kind().equals(YIELD_STORM) && carriers.contains(found.tid())) return;
+        double percent = 100.0 * agent.schedulingNanos() / intervalNanos;
+        if (percent < MIN_CPU_PERCENT) return;
+        List<String> evidence = new ArrayList<>();
+        double seconds = intervalNanos / 1e9;
+        evidence.add("scheduling virtual threads uses " + number(percent) + " % of a core");
+        evidence.add("virtual threads were mounted " + number(agent.mounts() / seconds) + " times per second");
+        double yields = agent.virtualYields() / seconds;
+        if (yields >= MANY_YIELDS) {
+            evidence.addAll(agent.sites());
+            String text = "virtual threads call Thread.yield " + number(yields) + " times per second";
+            all.add(new Diagnosis(YIELD_STORM, 0, text, evidence));
+        } else if (agent.yields() < 0 && agent.schedulingNanos() > MIN_SCHEDULING_SHARE * carrierNanos) {
+            evidence.add("this is the effect of Thread.yield, or of many short waits");
+            evidence.add(hint(pid));
+            String text = "carriers spend " + number(100.0 * agent.schedulingNanos() / carrierNanos)
+                    + " % of their CPU time on scheduling virtual threads";
+            all.add(new Diagnosis("scheduling-heavy", 0, text, evidence));
+        }
     }
 
     private static String quoted(ThreadUsage thread) {

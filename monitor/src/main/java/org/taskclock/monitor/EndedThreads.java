@@ -2,12 +2,18 @@
 // Copyright the TaskClock authors
 package org.taskclock.monitor;
 
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
 /**
  * The CPU time of threads that ended since their last reading or were never read: the CPU time of the process beyond
  * that of all tracked threads.
  */
 final class EndedThreads {
     private static final long MILLISECOND = 1_000_000;
+    /** The ended threads of all further pools are counted together, because thread names can be unlimited. */
+    private static final int MAX_POOLS = 1_000;
 
     private final int pid;
 
@@ -19,6 +25,15 @@ final class EndedThreads {
 
     private int count;
 
+    /** CPU time that belongs to no tracked thread: before the first reading, and since then. */
+    private long unwatchedNanos;
+
+    private long watchedNanos;
+
+    private final Map<EndedPool.Key, EndedPool> pools = new LinkedHashMap<>();
+    /** The values of {@link #pools}; null if they have changed. */
+    private List<EndedPool> poolList = List.of();
+
     EndedThreads(int pid) {
         this.pid = pid;
     }
@@ -26,11 +41,26 @@ final class EndedThreads {
     /** Excludes the CPU time of threads that ended before the first reading. */
     void start(long processNanos, long liveNanos) {
         accountedNanos = processNanos - liveNanos;
+        unwatchedNanos = Math.max(0, accountedNanos);
     }
 
     void add(TrackedThread thread) {
         accountedNanos += thread.totalNanos;
         count++;
+        EndedPool ended = new EndedPool(
+                thread.pool(), thread.kind(thread.tid == pid), 1, thread.totalNanos, thread.watchedNanos());
+        if (pools.size() >= MAX_POOLS && !pools.containsKey(ended.key())) {
+            ended = new EndedPool(
+                    EndedPool.UNKNOWN, ThreadUsage.Kind.NATIVE, 1, ended.totalNanos(), ended.watchedNanos());
+        }
+        pools.merge(ended.key(), ended, EndedPool::plus);
+        poolList = null;
+    }
+
+    /** Returns the CPU time that the tracked threads had used when they were last read, by pool. */
+    List<EndedPool> pools() {
+        if (poolList == null) poolList = List.copyOf(pools.values());
+        return poolList;
     }
 
     /**
@@ -43,6 +73,7 @@ final class EndedThreads {
         long ended = processNanos - liveNanos - accountedNanos;
         if (ended <= uncertainty + MILLISECOND) return 0;
         accountedNanos += ended;
+        watchedNanos += ended;
         return ended;
     }
 
@@ -50,8 +81,22 @@ final class EndedThreads {
     ThreadUsage usage(long cpu, long user) {
         int threads = Math.max(1, count);
         count = 0;
-        String name = "(ended threads)";
         return new ThreadUsage(
-                pid, 0, 0, name, false, ThreadUsage.Kind.NATIVE, name, threads, cpu, user, -1, -1, -1, 'X');
+                pid,
+                0,
+                0,
+                EndedPool.UNKNOWN,
+                false,
+                ThreadUsage.Kind.NATIVE,
+                EndedPool.UNKNOWN,
+                threads,
+                cpu,
+                user,
+                -1,
+                -1,
+                -1,
+                'X',
+                unwatchedNanos + watchedNanos,
+                watchedNanos);
     }
 }

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.taskclock.CpuTime;
 
 /** The CPU time and processors of the whole machine, and the number of files that this process may open. */
 final class HostCpu implements AutoCloseable {
@@ -34,21 +35,23 @@ final class HostCpu implements AutoCloseable {
     }
 
     /**
-     * Returns the busy time of all processors: the fields user, nice, system, irq, and softirq of the first line; -1 if
-     * they cannot be read.
+     * Returns the busy time of all processors since the machine started: in user mode, the fields user and nice of the
+     * first line, and in the kernel, the fields system, irq, and softirq; unknown if they cannot be read.
      */
-    long cpuNanos() {
+    CpuTime now() {
         ByteBuffer read = stat.read();
         // In a container, lxcfs provides this file, which is empty if lxcfs fails.
-        if (read == null || read.remaining() <= LABEL.length()) return -1;
+        if (read == null || read.remaining() <= LABEL.length()) return CpuTime.UNKNOWN;
         read.position(LABEL.length());
-        long sum = 0;
+        long user = 0;
+        long system = 0;
         for (int field = 0; field < 7; field++) {
             long value = ProcText.number(read);
             boolean idleOrWaiting = field == 3 || field == 4;
-            if (!idleOrWaiting) sum += value;
+            if (field < 2) user += value;
+            else if (!idleOrWaiting) system += value;
         }
-        return sum * UNIT_NANOS;
+        return new CpuTime((user + system) * UNIT_NANOS, user * UNIT_NANOS, system * UNIT_NANOS);
     }
 
     private static int countProcessors() {

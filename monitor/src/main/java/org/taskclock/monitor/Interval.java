@@ -14,6 +14,7 @@ import java.util.List;
  * @param threads the threads that were alive in the interval, and groups of virtual or ended threads, most CPU time
  *     first
  * @param notes what could not be measured and why, one per element
+ * @param endedPools the threads that ended since watching began
  */
 public record Interval(
         Instant end,
@@ -24,7 +25,22 @@ public record Interval(
         List<ThreadUsage> threads,
         ProcessUsage totals,
         List<Diagnosis> diagnoses,
-        List<String> notes) {
+        List<String> notes,
+        List<EndedPool> endedPools) {
+    /** Creates an interval without ended threads. */
+    public Interval(
+            Instant end,
+            long intervalNanos,
+            int pid,
+            String name,
+            String source,
+            List<ThreadUsage> threads,
+            ProcessUsage totals,
+            List<Diagnosis> diagnoses,
+            List<String> notes) {
+        this(end, intervalNanos, pid, name, source, threads, totals, diagnoses, notes, List.of());
+    }
+
     /**
      * Returns a CPU time as a percentage of one core over the interval; -1 if the time is negative, which means
      * unknown.

@@ -48,18 +48,13 @@ public interface IntervalSource extends Closeable {
         throw new IOException("process " + pid + ": a recording cannot switch to another process");
     }
 
-    /** Returns whether {@link #step} is supported. */
-    default boolean canStep() {
+    /** Returns whether the agent can probably be loaded into the JVM. May be called on any thread. */
+    default boolean canLoadAgent() {
         return false;
     }
 
-    /**
-     * Moves forward by {@code steps} intervals, or back if negative, but not beyond the first or last one. Returns the
-     * interval at the new position.
-     */
-    default Interval step(int steps) throws IOException {
-        throw new UnsupportedOperationException();
-    }
+    /** Reads the agent's report from the next interval on, because the agent was just loaded. */
+    default void agentLoaded() {}
 
     @Override
     default void close() throws IOException {}

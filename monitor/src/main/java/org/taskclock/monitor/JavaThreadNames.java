@@ -77,6 +77,10 @@ final class JavaThreadNames implements AutoCloseable {
         return attachAllowed && !dumping && System.nanoTime() - notBefore >= 0;
     }
 
+    boolean canAttach() {
+        return attachAllowed && failure == null;
+    }
+
     /** Returns why there is no recent dump. */
     String reason() {
         if (!attachAllowed) return NOT_ALLOWED;

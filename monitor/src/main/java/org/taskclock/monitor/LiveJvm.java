@@ -62,6 +62,16 @@ public final class LiveJvm implements IntervalSource {
     }
 
     @Override
+    public boolean canLoadAgent() {
+        return sampler.canAttach();
+    }
+
+    @Override
+    public void agentLoaded() {
+        sampler.agentLoaded();
+    }
+
+    @Override
     public void close() {
         sampler.close();
     }

@@ -6,11 +6,13 @@ package org.taskclock.monitor;
  * The CPU use of the JVM, its control group, and the machine in one interval.
  *
  * @param processNanos CPU time of the JVM, including threads that started and ended in the interval
- * @param containerNanos CPU time of all processes of the JVM's control group; -1 if there is none or it cannot be read
+ * @param containerNanos CPU time of all processes of the JVM's container, or of another control group with a limit; -1
+ *     if there is none or it cannot be read
  * @param containerCores the CPU limit of the control group; 0 if there is none
  * @param throttledNanos how long that limit kept the control group from running; -1 if unknown
  * @param machineNanos CPU time of all processes of the machine; -1 if unknown
  * @param ownNanos CPU time of the process that takes the readings
+ * @param machineUserNanos the part of {@code machineNanos} spent in user mode; -1 if unknown
  */
 public record ProcessUsage(
         long processNanos,
@@ -20,4 +22,27 @@ public record ProcessUsage(
         long throttledNanos,
         long machineNanos,
         int processors,
-        long ownNanos) {}
+        long ownNanos,
+        long machineUserNanos) {
+    /** Creates totals in which the user time of the machine is unknown. */
+    public ProcessUsage(
+            long processNanos,
+            long processUserNanos,
+            long containerNanos,
+            double containerCores,
+            long throttledNanos,
+            long machineNanos,
+            int processors,
+            long ownNanos) {
+        this(
+                processNanos,
+                processUserNanos,
+                containerNanos,
+                containerCores,
+                throttledNanos,
+                machineNanos,
+                processors,
+                ownNanos,
+                -1);
+    }
+}

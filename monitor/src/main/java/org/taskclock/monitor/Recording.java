@@ -28,7 +28,7 @@ public final class Recording implements IntervalSource, Iterable<Interval> {
      * @param firstInterval the number of the block's first interval in the recording
      * @param firstEnd the time when that interval ended
      */
-    private record Block(FileChannel file, long offset, int firstInterval, int intervals, Instant firstEnd) {}
+    record Block(FileChannel file, long offset, int firstInterval, int intervals, Instant firstEnd) {}
 
     private final Path path;
     private final List<FileChannel> files = new ArrayList<>();
@@ -39,17 +39,16 @@ public final class Recording implements IntervalSource, Iterable<Interval> {
     private String endReason;
     private int intervals;
 
-    /** The last block that was read. */
-    private Block current;
-
-    private List<Interval> currentIntervals = List.of();
-
+    private final DecodedBlocks decoded = new DecodedBlocks(this);
     /** The number of the interval that {@link #next} returns. */
     private int position;
 
     // The range set by limit().
     private int low;
     private int high;
+
+    /** The first position within the limits; null until it is needed. */
+    private Position bounds;
 
     private Recording(Path path) {
         this.path = path;
@@ -59,12 +58,14 @@ public final class Recording implements IntervalSource, Iterable<Interval> {
     public static Recording open(Path path) throws IOException {
         Recording recording = new Recording(path);
         try {
-            recording.readHeader();
+            recording.header = RecordingHeader.read(path);
             Path older = RecordingWriter.older(path);
             if (Files.isReadable(older)) recording.scanOlder(older);
             recording.scan(path);
-            if (recording.intervals == 0 && recording.faults.isEmpty())
+            if (recording.intervals == 0) {
+                if (!recording.faults.isEmpty()) throw new IOException(path + ": is damaged: no interval can be read");
                 recording.faults.add("it ended before the first interval was complete");
+            }
             recording.high = recording.intervals;
             return recording;
         } catch (IOException | RuntimeException e) {
@@ -73,32 +74,10 @@ public final class Recording implements IntervalSource, Iterable<Interval> {
         }
     }
 
-    private void readHeader() throws IOException {
-        try (FileChannel file = FileChannel.open(path)) {
-            for (long from = 0; from >= 0; from = RecordingBlock.find(file, from + 1)) {
-                RecordingBlock block = RecordingBlock.read(file, from);
-                header = headerOf(block);
-                if (header != null) return;
-            }
-        }
-        throw new IOException(path + ": is not a TaskClock recording");
-    }
-
-    private RecordingFormat.Header headerOf(RecordingBlock block) throws IOException {
-        List<String> lines = block == null ? List.of() : block.lines();
-        if (lines.isEmpty() || !lines.get(0).startsWith(RecordingFormat.HEADER)) return null;
-        try {
-            return RecordingFormat.readHeader(lines.get(0));
-        } catch (IOException e) {
-            if (block.state() == State.DAMAGED) return null;
-            throw new IOException(path + ": " + e.getMessage(), e);
-        }
-    }
-
     /** Adds the older half of the recording. Ignores a file that belongs to another recording. */
     private void scanOlder(Path older) throws IOException {
         try (FileChannel file = FileChannel.open(older)) {
-            RecordingFormat.Header olderHeader = headerOf(RecordingBlock.read(file, 0));
+            RecordingFormat.Header olderHeader = RecordingHeader.of(path, RecordingBlock.read(file, 0));
             if (olderHeader == null || !olderHeader.id().equals(header.id())) return;
         }
         scan(older);
@@ -126,7 +105,7 @@ public final class Recording implements IntervalSource, Iterable<Interval> {
     private boolean add(FileChannel file, RecordingBlock block) throws IOException {
         List<String> lines = block.lines();
         if (lines.isEmpty() && block.state() == State.TRUNCATED) return true;
-        if (headerOf(block) == null) return false;
+        if (RecordingHeader.of(path, block) == null) return false;
         if (block.state() == State.TRUNCATED) lines = validLines(lines);
         int count = 0;
         Instant firstEnd = null;
@@ -179,6 +158,11 @@ public final class Recording implements IntervalSource, Iterable<Interval> {
 
     // ---- properties
 
+    /** Returns whether a file is likely to be a recording, even if it is damaged. */
+    public static boolean isLikely(Path path) throws IOException {
+        return RecordingHeader.isLikely(path);
+    }
+
     /** Returns when the recording started. */
     public Instant started() {
         return Instant.parse(header.started());
@@ -212,27 +196,41 @@ public final class Recording implements IntervalSource, Iterable<Interval> {
     }
 
     private Interval interval(int number) throws IOException {
-        if (current == null
-                || number < current.firstInterval
-                || number >= current.firstInterval + currentIntervals.size()) {
-            int i = 0;
-            while (i + 1 < blocks.size() && blocks.get(i + 1).firstInterval <= number) i++;
-            load(blocks.get(i));
-        }
-        return currentIntervals.get(number - current.firstInterval);
+        Block block = blocks.get(blockOf(number));
+        return decoded.of(block).get(number - block.firstInterval);
     }
 
-    private void load(Block block) throws IOException {
-        RecordingFormat format = new RecordingFormat();
-        List<Interval> decoded = new ArrayList<>();
-        for (String line : RecordingBlock.read(block.file, block.offset).lines()) {
-            // A file that is still being written may have grown since it was opened.
-            Interval interval = decoded.size() == block.intervals ? null : format.decode(line);
-            if (interval != null) decoded.add(interval);
+    private int blockOf(int number) {
+        int first = 0;
+        int last = blocks.size() - 1;
+        while (first < last) {
+            int middle = (first + last + 1) / 2;
+            if (blocks.get(middle).firstInterval <= number) first = middle;
+            else last = middle - 1;
         }
-        if (decoded.size() < block.intervals) throw new IOException(path + ": was changed while being read");
-        current = block;
-        currentIntervals = decoded;
+        return first;
+    }
+
+    IOException changed() {
+        return new IOException(path + ": was changed while being read");
+    }
+
+    /**
+     * Returns the lines of those intervals within the limits that are in the same block as the given one and follow it,
+     * including itself; none at the end.
+     */
+    List<String> lines(int number) throws IOException {
+        if (low + number >= high) return List.of();
+        Block block = blocks.get(blockOf(low + number));
+        List<String> lines = new ArrayList<>();
+        int next = block.firstInterval;
+        for (String line : RecordingBlock.read(block.file, block.offset).lines()) {
+            if (!line.startsWith(RecordingFormat.INTERVAL)) continue;
+            if (next >= low + number && next < Math.min(high, block.firstInterval + block.intervals)) lines.add(line);
+            next++;
+        }
+        if (lines.isEmpty()) throw changed();
+        return lines;
     }
 
     /** Moves to the first interval that ended at or after {@code time}; {@link #next} returns it. */
@@ -245,6 +243,12 @@ public final class Recording implements IntervalSource, Iterable<Interval> {
         low = from == null ? 0 : find(from);
         high = to == null ? intervals : Math.max(low, find(to.plusNanos(1)));
         position = low;
+        bounds = null;
+    }
+
+    private Instant startOf(int number) throws IOException {
+        Interval interval = interval(number);
+        return interval.end().minusNanos(interval.intervalNanos());
     }
 
     /** Returns the number of the first interval that ended at or after {@code time}. */
@@ -256,18 +260,39 @@ public final class Recording implements IntervalSource, Iterable<Interval> {
         return number;
     }
 
-    @Override
-    public boolean canStep() {
-        return true;
-    }
-
-    /** Steps from the interval that was returned last. Returns null if there are no intervals. */
-    @Override
+    /**
+     * Moves from the interval that was returned last by {@code steps} intervals, back if negative, but not beyond the
+     * first or last one. Returns the interval at the new position; null if there are no intervals.
+     */
     public Interval step(int steps) throws IOException {
         if (low == high) return null;
         long target = (long) position - 1 + steps;
         position = (int) Math.max(low, Math.min(high - 1, target)) + 1;
         return interval(position - 1);
+    }
+
+    /**
+     * The position of the interval that was returned last, among those within the limits.
+     *
+     * @param number from 0
+     * @param start when the first interval began
+     * @param end when the last interval ended
+     */
+    public record Position(int number, int count, Instant start, Instant end) {}
+
+    /** Returns the position; the recording must have intervals within the limits. */
+    public Position position() throws IOException {
+        if (bounds == null)
+            bounds =
+                    new Position(0, high - low, startOf(low), interval(high - 1).end());
+        return new Position(Math.max(0, position - 1 - low), bounds.count, bounds.start, bounds.end);
+    }
+
+    /** Returns up to {@code count} intervals before the one that was returned last, oldest first. */
+    public List<Interval> previous(int count) throws IOException {
+        List<Interval> previous = new ArrayList<>();
+        for (int i = Math.max(low, position - 1 - count); i < position - 1; i++) previous.add(interval(i));
+        return previous;
     }
 
     /** Iterates from the first interval, independently of {@link #next}. */

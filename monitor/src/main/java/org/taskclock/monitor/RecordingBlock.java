@@ -45,6 +45,26 @@ record RecordingBlock(long offset, long nextOffset, List<String> lines, State st
     private static final int HAS_NAME = 8;
     private static final int HAS_COMMENT = 16;
 
+    /**
+     * Returns whether a file starts like a gzip file, or like one that {@link RecordingWriter} wrote apart from one
+     * damaged byte.
+     */
+    static boolean isStartOfRecording(FileChannel file) throws IOException {
+        Input in = new Input(file, 0);
+        int different = 0;
+        try {
+            // The last byte of the header depends on the JDK that wrote it.
+            for (int i = 0; i < HEADER_BYTES - 1; i++) {
+                int written = i == 0 ? MAGIC & 0xff : i == 1 ? MAGIC >> 8 : i == 2 ? DEFLATED : 0;
+                if (in.next() != written) different++;
+                if (i == 2 && different == 0) return true;
+            }
+        } catch (EOFException e) {
+            return false;
+        }
+        return different <= 1;
+    }
+
     /** Reads the block at an offset. Returns null if there is none. */
     static RecordingBlock read(FileChannel file, long offset) throws IOException {
         Input in = new Input(file, offset);

@@ -37,31 +37,16 @@ final class RecordingFormat {
 
     private static final Gson GSON = new GsonBuilder().disableHtmlEscaping().create();
     /** The elements of a row, in order. */
-    private static final List<String> ROW =
-            List.of("thread", "cpuNanos", "userNanos", "waitNanos", "voluntary", "involuntary", "state", "threads");
-
-    /** The constant part of a thread's usage. {@code occurrence} distinguishes otherwise identical threads. */
-    private record Identity(
-            int pid,
-            int tid,
-            long javaId,
-            String name,
-            boolean truncated,
-            ThreadUsage.Kind kind,
-            String pool,
-            int occurrence) {
-        static Identity of(ThreadUsage usage, int occurrence) {
-            return new Identity(
-                    usage.pid(),
-                    usage.tid(),
-                    usage.javaId(),
-                    usage.name(),
-                    usage.truncated(),
-                    usage.kind(),
-                    usage.pool(),
-                    occurrence);
-        }
-    }
+    private static final List<String> ROW = List.of(
+            "thread",
+            "cpuNanos",
+            "userNanos",
+            "waitNanos",
+            "voluntary",
+            "involuntary",
+            "state",
+            "threads",
+            "totalNanos");
 
     /**
      * The first line of each block.
@@ -87,9 +72,11 @@ final class RecordingFormat {
             List<Diagnosis> diagnoses,
             List<String> notes) {}
 
-    private final Map<Identity, Integer> numbers = new HashMap<>();
+    private final Map<RecordedThread, Integer> numbers = new HashMap<>();
     /** The last known usage of each live thread, by its number. */
     private final Map<Integer, ThreadUsage> last = new LinkedHashMap<>();
+
+    private final EndedPoolCodec endedPools = new EndedPoolCodec();
 
     private int nextNumber;
 
@@ -109,18 +96,21 @@ final class RecordingFormat {
     String encode(Interval interval) {
         StringBuilder text = new StringBuilder();
         JsonArray rows = new JsonArray();
-        Map<Identity, Integer> seen = new HashMap<>();
+        Map<RecordedThread, Integer> seen = new HashMap<>();
         for (ThreadUsage usage : interval.threads()) {
-            Identity identity = Identity.of(usage, 0);
-            while (seen.containsKey(identity)) identity = Identity.of(usage, identity.occurrence + 1);
+            RecordedThread identity = RecordedThread.of(usage, 0);
+            while (seen.containsKey(identity)) identity = RecordedThread.of(usage, identity.occurrence() + 1);
             Integer number = numbers.get(identity);
             if (number == null) {
                 number = nextNumber++;
                 text.append(thread(number, usage)).append('\n');
             }
             seen.put(identity, number);
-            if (usage.cpuNanos() > 0 || !usage.equals(last.get(number))) rows.add(row(number, usage));
-            last.put(number, usage);
+            ThreadUsage before = last.put(number, usage);
+            if (usage.cpuNanos() <= 0 && usage.equals(before)) continue;
+            // Readers add the CPU time of each row to the previous total.
+            long totalBefore = before == null ? RecordedThread.totalBefore(usage) : before.totalNanos();
+            rows.add(row(number, usage, RecordedThread.sum(totalBefore, usage.cpuNanos()) == usage.totalNanos()));
         }
         JsonArray gone = new JsonArray();
         numbers.forEach((identity, number) -> {
@@ -142,6 +132,8 @@ final class RecordingFormat {
                 .getAsJsonObject();
         line.add("rows", rows);
         line.add("gone", gone);
+        JsonArray ended = endedPools.encode(interval.endedPools());
+        if (!ended.isEmpty()) line.add("ended", ended);
         return text.append(GSON.toJson(line)).append('\n').toString();
     }
 
@@ -155,10 +147,16 @@ final class RecordingFormat {
         if (usage.truncated()) line.addProperty("cut", true);
         line.addProperty("kind", usage.kind().name());
         line.addProperty("pool", usage.pool());
+        if (usage.totalNanos() >= 0) {
+            line.addProperty("totalNanos", RecordedThread.totalBefore(usage));
+            // Most threads have been idle since then.
+            if (RecordedThread.watchedFromNanos(usage) != RecordedThread.totalBefore(usage))
+                line.addProperty("watchedFromNanos", RecordedThread.watchedFromNanos(usage));
+        }
         return GSON.toJson(line);
     }
 
-    private static JsonArray row(int number, ThreadUsage usage) {
+    private static JsonArray row(int number, ThreadUsage usage, boolean totalIsSum) {
         JsonArray row = new JsonArray();
         row.add(number);
         row.add(usage.cpuNanos());
@@ -167,7 +165,8 @@ final class RecordingFormat {
         row.add(usage.voluntary());
         row.add(usage.involuntary());
         row.add(usage.state());
-        if (usage.threads() != 1) row.add(usage.threads());
+        if (usage.threads() != 1 || !totalIsSum) row.add(usage.threads());
+        if (!totalIsSum) row.add(usage.totalNanos());
         return row;
     }
 
@@ -191,6 +190,9 @@ final class RecordingFormat {
             if (!line.has("time")) return null;
             for (JsonElement number : line.getAsJsonArray("gone")) last.remove(number.getAsInt());
             for (JsonElement row : line.getAsJsonArray("rows")) update(row.getAsJsonArray());
+            // Versions before this member existed did not record it.
+            JsonObject totals = line.getAsJsonObject("totals");
+            if (!totals.has("machineUserNanos")) totals.addProperty("machineUserNanos", -1);
             IntervalLine members = GSON.fromJson(line, IntervalLine.class);
             List<ThreadUsage> threads = new ArrayList<>(last.values());
             threads.sort(Comparator.comparingLong(ThreadUsage::cpuNanos).reversed());
@@ -203,13 +205,17 @@ final class RecordingFormat {
                     threads,
                     members.totals,
                     members.diagnoses,
-                    members.notes);
+                    members.notes,
+                    endedPools.decode(line.getAsJsonArray("ended")));
         } catch (RuntimeException e) {
             throw new IOException("malformed line: " + e.getMessage(), e);
         }
     }
 
     private void addThread(JsonObject line) {
+        long total = line.has("totalNanos") ? line.get("totalNanos").getAsLong() : -1;
+        long watchedFrom =
+                line.has("watchedFromNanos") ? line.get("watchedFromNanos").getAsLong() : total;
         ThreadUsage usage = new ThreadUsage(
                 line.get("pid").getAsInt(),
                 line.get("tid").getAsInt(),
@@ -224,18 +230,23 @@ final class RecordingFormat {
                 0,
                 0,
                 0,
-                '?');
+                '?',
+                total,
+                total < 0 ? -1 : total - watchedFrom);
         last.put(line.get("thread").getAsInt(), usage);
     }
 
     /** Returns NATIVE for an unknown name, because a newer version may have more kinds of threads. */
-    private static ThreadUsage.Kind kind(String name) {
+    static ThreadUsage.Kind kind(String name) {
         for (ThreadUsage.Kind kind : ThreadUsage.Kind.values()) if (kind.name().equals(name)) return kind;
         return ThreadUsage.Kind.NATIVE;
     }
 
     private void update(JsonArray row) {
         ThreadUsage usage = last.get(row.get(0).getAsInt());
+        long total = row.size() > 8
+                ? row.get(8).getAsLong()
+                : RecordedThread.sum(usage.totalNanos(), row.get(1).getAsLong());
         last.put(
                 row.get(0).getAsInt(),
                 new ThreadUsage(
@@ -252,7 +263,9 @@ final class RecordingFormat {
                         row.get(3).getAsLong(),
                         row.get(4).getAsLong(),
                         row.get(5).getAsLong(),
-                        row.get(6).getAsString().charAt(0)));
+                        row.get(6).getAsString().charAt(0),
+                        total,
+                        total < 0 ? -1 : total - RecordedThread.watchedFromNanos(usage)));
     }
 
     private static <T> T parse(String line, Class<T> type) throws IOException {

@@ -48,7 +48,7 @@ public final class Sampler implements AutoCloseable {
 
     /** A reading of everything except the threads. */
     private record Reading(
-            long nanos, long process, long processUser, long container, long throttled, long machine, long own) {}
+            long nanos, long process, long processUser, long container, long throttled, CpuTime machine, long own) {}
 
     private Sampler(long pid, boolean attach) throws MonitorException {
         JvmProcesses.check(pid);
@@ -120,6 +120,7 @@ public final class Sampler implements AutoCloseable {
             thread.close();
             return true;
         });
+        threads.values().forEach(TrackedThread::beginWatching);
         last = read(secondStart);
         firstReadingNanos = System.nanoTime() - secondStart;
         process = new CumulativeCounter(last.process);
@@ -175,20 +176,22 @@ public final class Sampler implements AutoCloseable {
         usages.addAll(agent.usages());
         if (agent.problem() != null) notes.add(agent.problem());
         usages.sort(Comparator.comparingLong(ThreadUsage::cpuNanos).reversed());
+        long machineNanos = Math.min(difference(now.machine.cpuNanos(), last.machine.cpuNanos()), maxNanos);
         ProcessUsage totals = new ProcessUsage(
                 Math.min(Math.max(processNanos, sum), maxNanos),
                 Math.min(Math.max(processUserNanos, 0), processNanos),
                 difference(now.container, last.container),
                 cgroup.cpuLimit(),
                 difference(now.throttled, last.throttled),
-                Math.min(difference(now.machine, last.machine), maxNanos),
+                machineNanos,
                 machine.processors(),
-                now.own - last.own);
+                now.own - last.own,
+                Math.min(difference(now.machine.userNanos(), last.machine.userNanos()), machineNanos));
         last = now;
         Instant end = Instant.now();
         List<Diagnosis> diagnoses = diagnoser.diagnose(usages, totals, intervalNanos, agent);
         String source = agent.isPresent() ? "agent" : "proc";
-        return new Interval(end, intervalNanos, pid, name, source, usages, totals, diagnoses, notes);
+        return new Interval(end, intervalNanos, pid, name, source, usages, totals, diagnoses, notes, ended.pools());
     }
 
     private void readThreads(int[] tids, long intervalNanos) {
@@ -245,7 +248,7 @@ public final class Sampler implements AutoCloseable {
                 time.userNanos(),
                 cgroup.cpuNanos(),
                 cgroup.throttledNanos(),
-                machine.cpuNanos(),
+                machine.now(),
                 own.cpuNanos());
     }
 
@@ -279,6 +282,16 @@ public final class Sampler implements AutoCloseable {
         int[] tids = new int[found.length];
         for (int i = 0; i < tids.length; i++) tids[i] = Integer.parseInt(found[i]);
         return tids;
+    }
+
+    /** Returns whether attaching is allowed and worked the last time. May be called on any thread. */
+    boolean canAttach() {
+        return names.canAttach();
+    }
+
+    /** Reads the agent's report from the next interval on, because the agent was just loaded. */
+    void agentLoaded() {
+        agent.readSoon();
     }
 
     /** Returns the number of Thread.yield calls in the last interval; -1 if no agent counts them. */

@@ -17,6 +17,8 @@ package org.taskclock.monitor;
  * @param voluntary context switches because the thread blocked
  * @param involuntary context switches because the thread was preempted or yielded
  * @param state as in /proc, such as R for running or S for sleeping
+ * @param totalNanos CPU time since the thread started; for a group, since the agent counts it
+ * @param watchedNanos the part of {@code totalNanos} since watching began
  */
 public record ThreadUsage(
         int pid,
@@ -32,7 +34,9 @@ public record ThreadUsage(
         long waitNanos,
         long voluntary,
         long involuntary,
-        char state) {
+        char state,
+        long totalNanos,
+        long watchedNanos) {
     /** The purpose of a thread. */
     public enum Kind {
         /** A platform thread of the program. */
@@ -49,6 +53,41 @@ public record ThreadUsage(
         VM,
         /** A thread that, as far as known, belongs to neither Java nor the JVM. */
         NATIVE
+    }
+
+    /** Creates the usage of a thread whose CPU time outside the interval is unknown. */
+    public ThreadUsage(
+            int pid,
+            int tid,
+            long javaId,
+            String name,
+            boolean truncated,
+            Kind kind,
+            String pool,
+            int threads,
+            long cpuNanos,
+            long userNanos,
+            long waitNanos,
+            long voluntary,
+            long involuntary,
+            char state) {
+        this(
+                pid,
+                tid,
+                javaId,
+                name,
+                truncated,
+                kind,
+                pool,
+                threads,
+                cpuNanos,
+                userNanos,
+                waitNanos,
+                voluntary,
+                involuntary,
+                state,
+                -1,
+                -1);
     }
 
     public long systemNanos() {

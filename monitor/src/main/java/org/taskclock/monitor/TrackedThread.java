@@ -21,6 +21,9 @@ final class TrackedThread {
     /** CPU time since the thread started, as of the last successful reading. */
     long totalNanos;
 
+    /** The counted CPU time when watching began. */
+    private long watchedFromNanos;
+
     /** Time spent runnable without a processor since the thread started; -1 if unknown. */
     private long totalWaitNanos;
 
@@ -92,6 +95,15 @@ final class TrackedThread {
             resetInterval();
         }
         return true;
+    }
+
+    /** Excludes the CPU time so far from {@link ThreadUsage#watchedNanos}. */
+    void beginWatching() {
+        watchedFromNanos = cpu.counted();
+    }
+
+    long watchedNanos() {
+        return totalNanos - watchedFromNanos;
     }
 
     /** Takes another reading. Returns false if the thread has ended. */
@@ -180,8 +192,20 @@ final class TrackedThread {
         status.close();
     }
 
+    String pool() {
+        return pool == null ? ThreadNames.pool(name()) : pool;
+    }
+
+    ThreadUsage.Kind kind(boolean leader) {
+        return kind == null ? kindOf(name(), leader) : kind;
+    }
+
+    private String name() {
+        return entry == null ? kernelName : entry.name();
+    }
+
     ThreadUsage usage(int pid, boolean leader, boolean stopped) {
-        String name = entry == null ? kernelName : entry.name();
+        String name = name();
         if (!name.equals(pooledName)) {
             pooledName = name;
             pool = ThreadNames.pool(name);
@@ -202,7 +226,9 @@ final class TrackedThread {
                 waitNanos,
                 voluntarySwitches,
                 involuntarySwitches,
-                stopped ? 'T' : state);
+                stopped ? 'T' : state,
+                cpu.counted(),
+                cpu.counted() - watchedFromNanos);
     }
 
     private ThreadUsage.Kind kindOf(String name, boolean leader) {

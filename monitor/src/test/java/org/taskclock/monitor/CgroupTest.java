@@ -69,6 +69,28 @@ class CgroupTest {
     }
 
     @Test
+    void shouldIgnoreGroupsThatAreNotContainers() throws IOException {
+        String container = "system.slice/docker-" + "0123456789abcdef".repeat(4) + ".scope";
+        for (String path : List.of("user.slice/user-0.slice/session-1.scope", "system.slice/orders.service")) {
+            writeVersion2(path, "max 100000", "usage_usec 5000\n");
+            Cgroup group = Cgroup.of(List.of("0::/" + path), root);
+            assertThat(group.cpuNanos()).as(path).isEqualTo(-1);
+            writeVersion2(path, "50000 100000", "usage_usec 5000\n");
+            assertThat(group.cpuNanos()).as(path + " with a limit").isEqualTo(5_000_000);
+        }
+        for (String path : List.of(container, "kubepods.slice/kubepods-burstable.slice", "lxc/web", "docker/web")) {
+            writeVersion2(path, "max 100000", "usage_usec 5000\n");
+            assertThat(Cgroup.of(List.of("0::/" + path), root).cpuNanos())
+                    .as(path)
+                    .isEqualTo(5_000_000);
+        }
+        writeVersion2(".", "max 100000", "usage_usec 5000\n");
+        assertThat(Cgroup.of(List.of("0::/"), root).cpuNanos())
+                .as("a container's own group, which is not the root")
+                .isEqualTo(5_000_000);
+    }
+
+    @Test
     void shouldHandleMissingGroup() throws IOException {
         for (List<String> lines : List.of(List.<String>of(), List.of("garbage"), List.of("0::/"))) {
             Cgroup none = Cgroup.of(lines, root);

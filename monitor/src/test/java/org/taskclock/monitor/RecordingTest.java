@@ -15,6 +15,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -36,6 +37,8 @@ class RecordingTest {
     private List<Interval> intervals(int count) {
         List<String> names = List.of("main", "pool-1-thread-", "\"quoted\" \\ \n\t", "ä漢\ud83d\ude00", "", "main");
         List<Interval> intervals = new ArrayList<>();
+        Map<Integer, Long> totals = new HashMap<>();
+        for (int tid = 1; tid <= 40; tid++) totals.put(tid, 1_000_000L * tid);
         for (int i = 0; i < count; i++) {
             List<ThreadUsage> threads = new ArrayList<>();
             for (int tid = 1; tid <= 40; tid++) {
@@ -43,6 +46,11 @@ class RecordingTest {
                 boolean busy = tid % 8 == 0;
                 String name = names.get(tid % names.size()) + (tid % 3 == 0 ? tid : "");
                 ThreadUsage.Kind kind = KINDS.get(tid % KINDS.size());
+                int cpu = busy ? random.nextInt(1_000_000) : 0;
+                // The totals of groups of virtual threads do not always increase by the CPU time of the interval.
+                long total = totals.merge(tid, (long) cpu, Long::sum)
+                        + (kind == ThreadUsage.Kind.VIRTUAL ? random.nextInt(10) : 0);
+                boolean totalKnown = tid % 9 != 0;
                 threads.add(new ThreadUsage(
                         4711,
                         kind == ThreadUsage.Kind.VIRTUAL ? 0 : tid,
@@ -52,15 +60,20 @@ class RecordingTest {
                         kind,
                         "pool",
                         kind == ThreadUsage.Kind.VIRTUAL ? random.nextInt(100) : 1,
-                        busy ? random.nextInt(1_000_000) : 0,
+                        cpu,
                         busy ? random.nextInt(500_000) : 0,
                         tid % 7 == 0 ? -1 : 0,
                         busy ? random.nextInt(100) : 0,
                         -1,
-                        busy ? 'R' : 'S'));
+                        busy ? 'R' : 'S',
+                        totalKnown ? total : -1,
+                        totalKnown ? total - tid : -1));
             }
             threads.sort(Comparator.comparingLong(ThreadUsage::cpuNanos).reversed());
-            ProcessUsage totals = new ProcessUsage(random.nextInt(), 1, -1, 1.5, -1, 3, 2, 4);
+            ProcessUsage process = new ProcessUsage(random.nextInt(), 1, -1, 1.5, -1, 3, 2, 4, i % 2);
+            List<EndedPool> ended = new ArrayList<>();
+            for (int pool = 0; pool < i / 20; pool++)
+                ended.add(new EndedPool("pool-" + pool, KINDS.get(pool % KINDS.size()), i / 30 + 1, i / 30 * 7L, pool));
             List<Diagnosis> diagnoses =
                     i % 10 == 0 ? List.of(new Diagnosis("yield-storm", 8, "It yields.", List.of("a", "b"))) : List.of();
             intervals.add(new Interval(
@@ -70,9 +83,10 @@ class RecordingTest {
                     "Main",
                     "proc",
                     threads,
-                    totals,
+                    process,
                     diagnoses,
-                    List.of("note " + i)));
+                    List.of("note " + i),
+                    ended));
         }
         return intervals;
     }
@@ -100,7 +114,8 @@ class RecordingTest {
                 threads,
                 interval.totals(),
                 interval.diagnoses(),
-                interval.notes());
+                interval.notes(),
+                interval.endedPools());
     }
 
     private static List<Interval> sorted(Iterable<Interval> intervals) {
@@ -122,6 +137,33 @@ class RecordingTest {
             assertThat(recording.endReason()).isEqualTo("it was stopped");
             assertThat(recording.machine()).isEqualTo(Map.of("a", "b"));
             assertThat(sorted(recording)).isEqualTo(sorted(intervals));
+        }
+    }
+
+    /** Written before the format had the CPU time since the start of a thread, and the machine's user time. */
+    @Test
+    void shouldReadFilesOfOlderVersions() throws IOException {
+        Path file = folder.resolve("older.gz");
+        String lines = """
+                {"format":"taskclock-recording/1","id":"7","started":"2026-11-21T10:00:00Z","made":"0.1.0","machine":{}}
+                {"thread":0,"pid":4711,"tid":12,"javaId":31,"name":"busy-4","kind":"JAVA","pool":"busy-#"}
+                {"time":"2026-11-21T10:00:01Z","intervalNanos":1000000000,"pid":4711,"name":"Main","source":"proc",\
+                "totals":{"processNanos":9,"processUserNanos":7,"containerNanos":-1,"containerCores":0.0,\
+                "throttledNanos":-1,"machineNanos":20,"processors":2,"ownNanos":1},"diagnoses":[],"notes":[],\
+                "rows":[[0,5,3,1,7,0,"R"]],"gone":[]}
+                {"end":"interrupted"}
+                """;
+        try (OutputStream out = new GZIPOutputStream(Files.newOutputStream(file))) {
+            out.write(lines.getBytes(UTF_8));
+        }
+        try (Recording recording = Recording.open(file)) {
+            Interval interval = recording.next();
+            assertThat(interval.threads())
+                    .containsExactly(new ThreadUsage(
+                            4711, 12, 31, "busy-4", false, ThreadUsage.Kind.JAVA, "busy-#", 1, 5, 3, 1, 7, 0, 'R'));
+            assertThat(interval.totals()).isEqualTo(new ProcessUsage(9, 7, -1, 0, -1, 20, 2, 1));
+            assertThat(interval.endedPools()).isEmpty();
+            assertThat(recording.faults()).isEmpty();
         }
     }
 
@@ -177,7 +219,7 @@ class RecordingTest {
         byte[] all = Files.readAllBytes(file);
         for (int at : new int[] {all.length / 2, 5, 200}) {
             byte[] damaged = all.clone();
-            damaged[at] ^= 0x10;
+            damaged[at] ^= (byte) 0xff; // all bits, because some are padding
             Files.write(file, damaged);
             try (Recording recording = Recording.open(file)) {
                 List<Interval> undamaged = sorted(recording);

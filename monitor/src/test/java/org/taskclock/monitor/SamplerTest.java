@@ -7,10 +7,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Predicate;
 import org.assertj.core.data.Offset;
 import org.junit.jupiter.api.Test;
@@ -23,6 +26,8 @@ import org.taskclock.testing.LoadJvm;
 class SamplerTest {
     private static final String BUSY = "a busy thread with a long name, number 1";
     private static final long MILLIS = 1_000_000;
+    /** The longest tick of any kernel. */
+    private static final long TICK = 10 * MILLIS;
     /** Each attempt takes half a second. Many are necessary if the child gets little CPU time on a busy machine. */
     private static final int MAX_ATTEMPTS = 40;
 
@@ -144,6 +149,87 @@ class SamplerTest {
                             (double) end.cpuSince(start, "(process)"),
                             within(tolerance(interval, System.nanoTime(), start, end)));
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void shouldReportTheCpuTimeSinceTheStartOfAThread(boolean attach) throws Exception {
+        try (LoadJvm load = LoadJvm.start("busy")) {
+            while (load.reference().nanos().get(BUSY)[0] < 100 * MILLIS) Thread.sleep(10);
+            try (Sampler sampler = attach ? Sampler.of(load.pid()) : Sampler.withoutAttach(load.pid())) {
+                LoadJvm.Reference beforeWatching = load.reference();
+                sampler.next();
+                LoadJvm.Reference watching = load.reference();
+                long cpuNanos = 0;
+                Interval interval = null;
+                LoadJvm.Reference before = null;
+                for (int i = 0; i < 3; i++) {
+                    Thread.sleep(200);
+                    before = load.reference();
+                    interval = sampler.next();
+                    cpuNanos += thread(interval, attach ? BUSY : kernelName(interval, BUSY))
+                            .cpuNanos();
+                }
+                LoadJvm.Reference after = load.reference();
+                ThreadUsage busy = thread(interval, attach ? BUSY : kernelName(interval, BUSY));
+                // The kernel updates the file of a running thread only at each tick.
+                assertThat(busy.totalNanos())
+                        .isBetween(
+                                before.nanos().get(BUSY)[0] - TICK,
+                                after.nanos().get(BUSY)[0]);
+                assertThat(busy.watchedNanos())
+                        .isEqualTo(cpuNanos)
+                        .isBetween(before.cpuSince(watching, BUSY) - TICK, after.cpuSince(beforeWatching, BUSY) + TICK);
+            }
+        }
+    }
+
+    @Test
+    void shouldKeepTheCpuTimeOfThreadsThatEndedInTheirPool() throws Exception {
+        try (LoadJvm load = LoadJvm.start("idle");
+                Sampler sampler = Sampler.withoutAttach(load.pid())) {
+            sampler.next();
+            LoadJvm.Reference start = load.reference();
+            CompletableFuture<List<String>> churn = CompletableFuture.supplyAsync(() -> {
+                try {
+                    return load.send("churn 30");
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            });
+            long unseen = 0;
+            List<Integer> ended = new ArrayList<>();
+            while (!churn.isDone()) {
+                Thread.sleep(5);
+                Interval interval = sampler.next();
+                unseen = unseenNanos(interval, unseen);
+                ended.add(shortThreads(interval).threads());
+            }
+            long used = Long.parseLong(churn.get().get(0).split("\t", 3)[1]);
+            Interval interval = sampler.next();
+            EndedPool pool = shortThreads(interval);
+            assertThat(ended).isSorted();
+            assertThat(pool.threads()).isBetween(1, 30);
+            assertThat(pool.totalNanos()).isPositive().isEqualTo(pool.watchedNanos());
+            long all = load.reference().cpuSince(start, "(process)");
+            assertThat(pool.totalNanos() + unseenNanos(interval, unseen)).isBetween(used / 2, all);
+        }
+    }
+
+    private static EndedPool shortThreads(Interval interval) {
+        return interval.endedPools().stream()
+                .filter(pool -> pool.pool().equals("short-#"))
+                .findFirst()
+                .orElse(new EndedPool("short-#", ThreadUsage.Kind.JAVA, 0, 0, 0));
+    }
+
+    /** Returns the CPU time of ended threads after their last reading, which belongs to no pool. */
+    private static long unseenNanos(Interval interval, long before) {
+        return interval.threads().stream()
+                .filter(thread -> thread.name().equals("(ended threads)"))
+                .mapToLong(ThreadUsage::watchedNanos)
+                .findFirst()
+                .orElse(before);
     }
 
     @ParameterizedTest
@@ -302,12 +388,37 @@ class SamplerTest {
                 Sampler sampler = Sampler.of(load.pid())) {
             Diagnosis found = find(sampler, d -> d.kind().equals("yield-storm"));
             assertThat(found.text()).startsWith("virtual threads on");
+            assertThat(found.evidence())
+                    .contains("to count the yields by call site, run taskclock yields " + load.pid());
         }
         try (LoadJvm load = LoadJvm.start("virtual-hog");
                 Sampler sampler = Sampler.of(load.pid())) {
             assertThat(find(sampler, d -> d.kind().equals("carrier-monopolized"))
                             .text())
                     .contains("keeps its carrier");
+        }
+    }
+
+    /** Each of eight carriers uses little CPU time. */
+    @Test
+    void shouldDiagnoseVirtualThreadsThatYieldOnManyCarriers() throws Exception {
+        assumeThat(Runtime.version().feature())
+                .describedAs("virtual threads require JDK 21")
+                .isGreaterThanOrEqualTo(21);
+        String agent = "-javaagent:" + System.getProperty("agent.jar") + "=yield=";
+        String[] load = {"-Djdk.virtualThreadScheduler.parallelism=8", "virtual-yield-often=16"};
+        try (LoadJvm counted = LoadJvm.start(agent + "count", load[0], load[1]);
+                Sampler sampler = Sampler.of(counted.pid())) {
+            Diagnosis found = find(sampler, d -> d.text().contains("times per second"));
+            assertThat(found.kind()).isEqualTo("yield-storm");
+            assertThat(found.evidence())
+                    .anyMatch(e -> e.contains("LoadProgram.yieldOften"))
+                    .noneMatch(e -> e.contains("taskclock yields"));
+        }
+        try (LoadJvm notCounted = LoadJvm.start(agent + "pass", load[0], load[1]);
+                Sampler sampler = Sampler.of(notCounted.pid())) {
+            assertThat(find(sampler, d -> d.kind().equals("scheduling-heavy")).evidence())
+                    .contains("to count the yields by call site, run taskclock yields " + notCounted.pid());
         }
     }
 

@@ -3,21 +3,17 @@
 package org.taskclock.report;
 
 import java.time.Instant;
-import java.time.ZoneOffset;
-import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
+import java.util.function.Function;
 import org.taskclock.monitor.Diagnosis;
 import org.taskclock.monitor.Interval;
 
 /** The diagnoses in a recording and their periods. Consecutive intervals with the same diagnosis form one period. */
 final class DiagnosisHistory {
-    private static final DateTimeFormatter CLOCK =
-            DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT).withZone(ZoneOffset.UTC);
     private static final int MAX_PERIODS_LISTED = 10;
     private static final int MAX_DIAGNOSES = 500;
 
@@ -53,20 +49,25 @@ final class DiagnosisHistory {
         }
     }
 
-    /** Returns the diagnoses as findings, the most frequent first. */
-    List<Result.Finding> findings(long intervals) {
+    /**
+     * Returns the diagnoses as findings, the most frequent first.
+     *
+     * @param time formats a time
+     * @param zone the name of the time zone
+     */
+    List<Result.Finding> findings(long intervals, Function<Instant, String> time, String zone) {
         return entries.values().stream()
                 .sorted(Comparator.comparingLong((Entry entry) -> -entry.intervals))
-                .map(entry -> finding(entry, intervals))
+                .map(entry -> finding(entry, intervals, time, zone))
                 .toList();
     }
 
-    private static Result.Finding finding(Entry entry, long intervals) {
+    private static Result.Finding finding(Entry entry, long intervals, Function<Instant, String> time, String zone) {
         List<String> periods = new ArrayList<>();
-        for (Instant[] period : entry.listed) periods.add(CLOCK.format(period[0]) + " to " + CLOCK.format(period[1]));
+        for (Instant[] period : entry.listed) periods.add(time.apply(period[0]) + " to " + time.apply(period[1]));
         long unlisted = entry.periods - periods.size();
-        String when = String.join(", ", periods) + " UTC" + (unlisted > 0 ? " and " + unlisted + " more" : "") + ", in "
-                + entry.intervals + " of " + intervals + " intervals";
+        String when = String.join(", ", periods) + (unlisted > 0 ? " and " + unlisted + " more" : "") + " (" + zone
+                + "), in " + entry.intervals + " of " + intervals + " intervals";
         String evidence = entry.last.evidence() == null ? "" : String.join("\n", entry.last.evidence());
         return new Result.Finding(entry.last.text(), when, entry.last.kind(), evidence);
     }

@@ -6,6 +6,9 @@ import java.util.List;
 
 /** Builds a page. Text is always escaped, so it never becomes markup. */
 final class HtmlBuilder {
+    /** A table with this many columns does not fit on a phone. */
+    private static final int WIDE_COLUMNS = 4;
+
     private final StringBuilder out = new StringBuilder();
 
     /** Appends markup, which must not contain untrusted text. */
@@ -38,7 +41,8 @@ final class HtmlBuilder {
 
     /** Appends a table. Cells are strings, numbers, or null. */
     HtmlBuilder table(List<Result.Column> columns, List<? extends List<?>> rows) {
-        raw("<div class=\"scroll\"><table>\n<thead><tr>");
+        boolean wide = columns.size() >= WIDE_COLUMNS;
+        raw("<div class=\"scroll\"><table" + (wide ? " class=\"wide\"" : "") + ">\n<thead><tr>");
         for (int i = 0; i < columns.size(); i++) {
             raw(isNumeric(rows, i) ? "<th class=\"number\">" : "<th>")
                     .text(columns.get(i).name());

@@ -4,48 +4,54 @@ package org.taskclock.report;
 
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** The start of a page: links to the results and, if there are several results, a comparison. */
+/** The start of a page: links to the results. If there are several results, also charts that compare them. */
 final class Overview {
     private final HtmlBuilder html;
     private final List<Result> results;
+    private final List<String> names;
+    private final WallClock clock;
 
-    Overview(HtmlBuilder html, List<Result> results) {
+    Overview(HtmlBuilder html, List<Result> results, List<String> names, WallClock clock) {
         this.html = html;
         this.results = results;
+        this.names = names;
+        this.clock = clock;
     }
 
-    void write() {
+    void writeNavigation() {
         html.raw("<nav><ul>\n");
         for (int i = 0; i < results.size(); i++) {
             Result result = results.get(i);
-            String label = ReportPage.label(i);
-            html.raw("<li><a href=\"#" + label + "\"><span class=\"label\">" + label + "</span> ")
-                    .text(ReportPage.title(result))
+            html.raw("<li><a href=\"#" + ReportPage.id(i) + "\" data-name=\"")
+                    .text(names.get(i))
+                    .raw("\">")
+                    .text(ResultNames.heading(result, names.get(i)))
                     .raw("</a> <small>")
-                    .text(result.started() + jdks(result) + (result.complete() ? "" : ", interrupted"))
+                    .text(details(result))
                     .raw("</small></li>\n");
         }
-        html.raw("</ul></nav>\n");
-        if (results.size() > 1) compare();
+        html.raw("<li><a href=\"#machines\">Machines and methods</a></li>\n</ul></nav>\n");
     }
 
-    private static String jdks(Result result) {
-        if (result.jdks().isEmpty()) return "";
-        return ", JDK "
-                + result.jdks().stream().map(Result.Jdk::version).distinct().collect(Collectors.joining(", "));
+    private String details(Result result) {
+        String jdks = result.jdks().stream().map(Result.Jdk::version).distinct().collect(Collectors.joining(", "));
+        return Stream.of(
+                        clock.period(result),
+                        jdks.isEmpty() ? "" : "JDK " + jdks,
+                        result.complete() ? "" : "interrupted")
+                .filter(part -> !part.isEmpty())
+                .collect(Collectors.joining(", "));
     }
 
-    private void compare() {
-        html.raw("<section class=\"result\" id=\"compared\">\n<h2>Compared</h2>\n");
-        machines();
+    /** Writes the charts that show several results. */
+    void writeComparison() {
+        if (results.size() < 2) return;
         // The indexes of the results that have a chart, by the chart's title.
         Map<String, List<Integer>> bars = new LinkedHashMap<>();
         Map<String, List<Integer>> percentiles = new LinkedHashMap<>();
@@ -53,12 +59,12 @@ final class Overview {
             for (Result.Bars one : results.get(i).bars()) addIndex(bars, one.title(), i);
             for (Result.Percentiles one : results.get(i).percentiles()) addIndex(percentiles, one.title(), i);
         }
-        bars.forEach((title, indexes) -> {
-            if (indexes.size() > 1) bars(title, indexes);
-        });
-        percentiles.forEach((title, indexes) -> {
-            if (indexes.size() > 1) percentiles(title);
-        });
+        bars.values().removeIf(indexes -> indexes.size() < 2);
+        percentiles.values().removeIf(indexes -> indexes.size() < 2);
+        if (bars.isEmpty() && percentiles.isEmpty()) return;
+        html.raw("<section class=\"result\" id=\"compared\">\n<h2>Compared</h2>\n");
+        bars.forEach(this::bars);
+        percentiles.keySet().forEach(this::percentiles);
         html.raw("</section>\n");
     }
 
@@ -67,33 +73,13 @@ final class Overview {
         if (!indexes.contains(index)) indexes.add(index);
     }
 
-    private void machines() {
-        Set<String> properties = new LinkedHashSet<>();
-        for (Result result : results) properties.addAll(result.machine().keySet());
-        html.raw("<section class=\"part\">\n<h3>Machines</h3>\n<div class=\"scroll\"><table>\n<thead><tr><th></th>");
-        for (int i = 0; i < results.size(); i++) html.raw("<th>" + ReportPage.label(i) + "</th>");
-        html.raw("</tr></thead>\n<tbody>\n");
-        for (String property : properties) {
-            List<String> values =
-                    results.stream().map(r -> r.machine().get(property)).collect(Collectors.toList());
-            boolean differ = values.stream().anyMatch(value -> !Objects.equals(value, values.get(0)));
-            html.raw(differ ? "<tr class=\"differ\">" : "<tr>")
-                    .raw("<td>")
-                    .text(property)
-                    .raw("</td>");
-            for (String value : values) html.raw("<td>").text(value).raw("</td>");
-            html.raw("</tr>\n");
-        }
-        html.raw("</tbody></table></div></section>\n");
-    }
-
     /** Compares the bars of several results. Ratios are relative to the first result. */
     private void bars(String title, List<Integer> indexes) {
         List<Result.Column> columns = new ArrayList<>(List.of(ResultSection.column("")));
         Map<String, Double[]> byName = new LinkedHashMap<>();
         for (int k = 0; k < indexes.size(); k++) {
             Result.Bars bars = bars(indexes.get(k), title);
-            columns.add(new Result.Column(ReportPage.label(indexes.get(k)), bars.unit()));
+            columns.add(new Result.Column(names.get(indexes.get(k)), bars.unit()));
             for (Result.Bar bar : bars.items()) {
                 if (bar.published()) continue;
                 byName.computeIfAbsent(bar.name(), name -> new Double[indexes.size()])[k] = bar.value();
@@ -103,8 +89,7 @@ final class Overview {
         if (byName.values().stream()
                 .allMatch(values -> Stream.of(values).filter(Objects::nonNull).count() < 2)) return;
         for (int k = 1; k < indexes.size(); k++) {
-            columns.add(
-                    ResultSection.column(ReportPage.label(indexes.get(k)) + " / " + ReportPage.label(indexes.get(0))));
+            columns.add(ResultSection.column(names.get(indexes.get(k)) + " / " + names.get(indexes.get(0))));
         }
         List<List<?>> rows = new ArrayList<>();
         byName.forEach((name, values) -> {

@@ -2,6 +2,7 @@
 // Copyright the TaskClock authors
 package org.taskclock.report;
 
+import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -25,8 +26,10 @@ public final class RecordingResults {
     private final RecordingSummary summary;
     private final Map<String, String> machine;
     private final List<String> notes;
+    private final ZoneId zone;
 
-    private RecordingResults(RecordingSummary summary, Map<String, String> machine, List<String> notes) {
+    private RecordingResults(RecordingSummary summary, Map<String, String> machine, List<String> notes, ZoneId zone) {
+        this.zone = zone;
         this.summary = summary;
         this.machine = machine;
         this.notes = notes;
@@ -37,8 +40,10 @@ public final class RecordingResults {
      *
      * @param machine properties of the machine on which they were recorded
      * @param notes remarks about the recording, such as damaged parts
+     * @param zone the time zone of the times in texts
      */
-    public static List<Result> of(Iterable<Interval> intervals, Map<String, String> machine, List<String> notes) {
+    public static List<Result> of(
+            Iterable<Interval> intervals, Map<String, String> machine, List<String> notes, ZoneId zone) {
         Map<Integer, RecordingSummary> processes = new LinkedHashMap<>();
         for (Interval interval : intervals) {
             if (interval.intervalNanos() <= 0) continue; // rates would be infinite
@@ -47,11 +52,12 @@ public final class RecordingResults {
                     .add(interval);
         }
         return processes.values().stream()
-                .map(summary -> new RecordingResults(summary, machine, notes).result())
+                .map(summary -> new RecordingResults(summary, machine, notes, zone).result())
                 .toList();
     }
 
     private Result result() {
+        WallClock clock = new WallClock(zone);
         return new Result(
                 Result.FORMAT,
                 KIND,
@@ -62,12 +68,17 @@ public final class RecordingResults {
                 List.of(),
                 properties(),
                 List.of(),
+                List.of(),
                 method(),
-                summary.diagnoses.findings(summary.intervals),
+                summary.diagnoses.findings(
+                        summary.intervals,
+                        instant -> clock.timeWithin(summary.start, summary.end, instant),
+                        clock.zone()),
                 tables(),
                 List.of(),
                 List.of(),
                 timelines(),
+                heatmaps(),
                 List.of(),
                 Map.of());
     }
@@ -135,6 +146,11 @@ public final class RecordingResults {
         if (summary.throttledNanos > 0) totals.add(part("throttled", bucket -> bucket.throttledNanos));
         timelines.add(new Result.Timeline("Process, container, and machine", "", PERCENT, false, totals));
         return timelines;
+    }
+
+    private List<Result.Heatmap> heatmaps() {
+        Result.Heatmap heatmap = summary.heatmap.heatmap(summary.threads.values(), summary.threadsSeen);
+        return heatmap == null ? List.of() : List.of(heatmap);
     }
 
     private Result.Series part(String name, ToLongFunction<RecordingSummary.Bucket> nanos) {

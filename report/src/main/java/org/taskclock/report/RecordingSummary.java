@@ -79,6 +79,8 @@ final class RecordingSummary {
         boolean splitKnown = true;
         boolean waitKnown = true;
         boolean switchesKnown = true;
+        /** Null for a pool. */
+        ColumnSums columns;
 
         UsageSum(String name, ThreadUsage.Kind kind, int tid) {
             this.name = name;
@@ -123,6 +125,7 @@ final class RecordingSummary {
     final Set<String> sources = new LinkedHashSet<>();
     final Set<String> diagnosisKinds = new TreeSet<>();
     final Set<String> notes = new LinkedHashSet<>();
+    ThreadHeatmap heatmap;
     int intervalsPerBucket = 1;
     int pid;
     String name;
@@ -138,7 +141,10 @@ final class RecordingSummary {
     boolean containerKnown;
 
     void add(Interval interval) {
-        if (start == null) start = interval.end().minusNanos(interval.intervalNanos());
+        if (start == null) {
+            start = interval.end().minusNanos(interval.intervalNanos());
+            heatmap = new ThreadHeatmap(start, interval.intervalNanos());
+        }
         pid = interval.pid();
         name = interval.name();
         end = interval.end();
@@ -155,6 +161,7 @@ final class RecordingSummary {
         for (Diagnosis diagnosis : interval.diagnoses()) bucket.diagnosedIntervals.put(diagnosis.kind(), 1);
         diagnosisKinds.addAll(bucket.diagnosedIntervals.keySet());
         addTotals(bucket, interval.totals());
+        addToHeatmap(interval);
         for (ThreadUsage usage : interval.threads()) addThread(bucket, interval, usage);
         addUnlistedThreads(bucket, interval);
         for (Pool pool : pools.values()) {
@@ -165,6 +172,17 @@ final class RecordingSummary {
         }
         append(bucket);
         if (threads.size() > 2 * MAX_THREADS) removeIdleThreads();
+    }
+
+    private void addToHeatmap(Interval interval) {
+        long cpu = 0;
+        long user = 0;
+        for (ThreadUsage usage : interval.threads()) {
+            if (usage.kind() == ThreadUsage.Kind.VIRTUAL) continue;
+            cpu += Math.max(usage.cpuNanos(), 0);
+            user += Math.max(usage.userNanos(), 0);
+        }
+        heatmap.add(interval, cpu, user);
     }
 
     private void addTotals(Bucket bucket, ProcessUsage totals) {
@@ -197,9 +215,12 @@ final class RecordingSummary {
         if (pool.isVirtual()) return;
         UsageSum thread = threads.computeIfAbsent(usage.tid() + " " + usage.javaId() + " " + usage.name(), key -> {
             threadsSeen++;
-            return new UsageSum(usage.name(), usage.kind(), usage.tid());
+            UsageSum added = new UsageSum(usage.name(), usage.kind(), usage.tid());
+            added.columns = heatmap.newThread();
+            return added;
         });
         thread.add(usage);
+        heatmap.add(interval, thread.columns, usage);
         thread.peakPercent = Math.max(thread.peakPercent, interval.percent(Math.max(usage.cpuNanos(), 0)));
     }
 

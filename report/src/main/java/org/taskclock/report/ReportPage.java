@@ -9,6 +9,7 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
@@ -23,19 +24,26 @@ public final class ReportPage {
     private final HtmlBuilder html = new HtmlBuilder();
     private final List<String> scripts = new ArrayList<>();
     private final List<Result> results;
+    private final List<String> names;
+    private final WallClock clock;
 
-    private ReportPage(List<Result> results) {
+    private ReportPage(List<Result> results, List<String> files, ZoneId zone) {
         this.results = results;
+        clock = new WallClock(zone);
+        names = ResultNames.of(results, files, clock);
     }
 
     /**
      * Returns the page.
      *
      * @param results at least one
+     * @param files the name of each result's file without folder and extension, to distinguish results with the same
+     *     title; may be empty
+     * @param zone the time zone of all times on the page
      * @throws IllegalArgumentException if a number cannot be represented in JSON
      */
-    public static String of(List<Result> results) throws IOException {
-        return new ReportPage(results).page();
+    public static String of(List<Result> results, List<String> files, ZoneId zone) throws IOException {
+        return new ReportPage(results, files, zone).page();
     }
 
     private String page() throws IOException {
@@ -46,16 +54,21 @@ public final class ReportPage {
                 </header>
                 """);
         html.raw("<noscript><p>Charts need JavaScript. The tables contain the same values.</p></noscript>\n<main>\n");
-        new Overview(html, results).write();
-        for (int i = 0; i < results.size(); i++) new ResultSection(html, results.get(i), i, scripts).write();
+        Overview overview = new Overview(html, results, names, clock);
+        overview.writeNavigation();
+        new FindingsSection(html, results, names).write();
+        overview.writeComparison();
+        for (int i = 0; i < results.size(); i++)
+            new ResultSection(html, results.get(i), i, names.get(i), clock, scripts).write();
+        new MachinesSection(html, results, names).write();
         html.raw("</main>\n");
         footer();
         html.raw("<script type=\"application/json\" id=\"results\">")
                 .raw(GSON.toJson(
                         results.stream().map(ReportPage::withoutUnusedParts).toList()))
                 .raw("</script>\n");
-        script(resource("echarts/echarts.common.min.js"));
-        script(resource("report.js"));
+        script(resource("echarts/echarts.min.js"));
+        script(resource("report.js").replace("// heatmap.js is inserted here.\n", resource("heatmap.js")));
         return head() + "<body>\n" + html + "</body>\n</html>\n";
     }
 
@@ -66,7 +79,8 @@ public final class ReportPage {
     private String head() throws IOException {
         String allowed = scripts.stream().distinct().map(ReportPage::hash).collect(Collectors.joining(" "));
         return new HtmlBuilder()
-                .raw("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n")
+                .raw("<!DOCTYPE html>\n<html lang=\"en\" data-zone=\"" + HtmlBuilder.escape(clock.zone())
+                        + "\">\n<head>\n<meta charset=\"utf-8\">\n")
                 .raw("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; "
                         + "style-src 'unsafe-inline'; script-src " + allowed + "\">\n")
                 .raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n")
@@ -102,6 +116,7 @@ public final class ReportPage {
                 result.complete(),
                 result.command(),
                 result.machine(),
+                result.load(),
                 result.jdks(),
                 result.method(),
                 result.findings(),
@@ -109,13 +124,14 @@ public final class ReportPage {
                 result.bars(),
                 result.percentiles(),
                 result.timelines(),
+                result.heatmaps(),
                 List.of(),
                 Map.of());
     }
 
-    /** Returns A for the first result, B for the second, and so on. */
-    static String label(int index) {
-        return index < 26 ? String.valueOf((char) ('A' + index)) : "R" + (index + 1);
+    /** Returns the id of a result's section. */
+    static String id(int index) {
+        return "result-" + (index + 1);
     }
 
     static String title(Result result) {

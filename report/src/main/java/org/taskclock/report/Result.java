@@ -6,10 +6,14 @@ import com.google.gson.Gson;
 import com.google.gson.GsonBuilder;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonParseException;
+import com.google.gson.JsonParser;
+import com.google.gson.JsonPrimitive;
 import java.io.IOException;
+import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -26,6 +30,7 @@ import java.util.Objects;
  * @param complete false if it was interrupted and measurements are missing
  * @param command the command that repeats the measurement
  * @param machine properties of the machine by name: cpu, processors, kernel, backend, and so on
+ * @param load what else the machine did, for each step of the measurement
  * @param method how it was measured, one paragraph per element
  * @param jmh the output of JMH by JDK; histograms may be replaced with "iterations", which has a few figures for each
  *     iteration
@@ -39,6 +44,7 @@ public record Result(
         boolean complete,
         List<String> command,
         Map<String, String> machine,
+        List<Load> load,
         List<Jdk> jdks,
         List<String> method,
         List<Finding> findings,
@@ -46,9 +52,12 @@ public record Result(
         List<Bars> bars,
         List<Percentiles> percentiles,
         List<Timeline> timelines,
+        List<Heatmap> heatmaps,
         List<FlameGraph> flameGraphs,
         Map<String, JsonElement> jmh) {
     public static final String FORMAT = "taskclock-result/1";
+
+    private static final String NO_OBJECT = "it is not a JSON object";
 
     private static final Gson GSON = new GsonBuilder()
             .setPrettyPrinting()
@@ -63,6 +72,7 @@ public record Result(
     public Result {
         command = withoutNulls(command);
         machine = machine == null ? Map.of() : machine;
+        load = withoutNulls(load);
         jdks = withoutNulls(jdks);
         method = withoutNulls(method);
         findings = withoutNulls(findings);
@@ -70,6 +80,7 @@ public record Result(
         bars = withoutNulls(bars);
         percentiles = withoutNulls(percentiles);
         timelines = withoutNulls(timelines);
+        heatmaps = withoutNulls(heatmaps);
         flameGraphs = withoutNulls(flameGraphs);
         jmh = jmh == null ? Map.of() : jmh;
     }
@@ -79,6 +90,18 @@ public record Result(
     }
 
     public record Jdk(String version, String vendor, List<String> flags) {}
+
+    /**
+     * CPU time that was not available to a step of the measurement, in percent of the CPU time of all processors.
+     *
+     * @param otherPercent used by processes that do not belong to the measurement
+     * @param stolenPercent used by the hypervisor for other virtual machines
+     */
+    public record Load(String step, double seconds, double otherPercent, double stolenPercent) {
+        double percent() {
+            return otherPercent + stolenPercent;
+        }
+    }
 
     /**
      * A claim and whether the measurement supports it. In a report about a recording: a diagnosis, with its periods as
@@ -131,6 +154,32 @@ public record Result(
         }
     }
 
+    /**
+     * CPU use by thread and time.
+     *
+     * @param start the start of the first column, in seconds since the start of the result
+     * @param step the width of a column in seconds
+     */
+    public record Heatmap(String title, String text, double start, double step, List<HeatmapRow> rows) {
+        public Heatmap {
+            rows = withoutNulls(rows);
+        }
+    }
+
+    /**
+     * One thread, or all other threads.
+     *
+     * @param tid the kernel's thread id; 0 if the row is a sum
+     * @param cpu the mean of each column, in percent of a core; -1 where nothing was recorded
+     * @param user the part of {@code cpu} in user mode; -1 if unknown
+     */
+    public record HeatmapRow(String name, int tid, List<Double> cpu, List<Double> user) {
+        public HeatmapRow {
+            cpu = withoutNulls(cpu);
+            user = user == null || user.size() != cpu.size() ? Collections.nCopies(cpu.size(), -1.0) : user;
+        }
+    }
+
     /** Collapsed stacks, one per line: frames separated by semicolons, a space, and a number of samples. */
     public record FlameGraph(String title, String text, String collapsed) {
         public FlameGraph {
@@ -138,14 +187,36 @@ public record Result(
         }
     }
 
+    /** Reads a result. The exception's message names the file and what is wrong with it. */
     public static Result read(Path file) throws IOException {
+        String problem;
         try {
-            Result result = GSON.fromJson(Files.readString(file), Result.class);
-            if (result != null && FORMAT.equals(result.format)) return result;
+            JsonElement json = JsonParser.parseString(Files.readString(file));
+            problem = problem(json);
+            if (problem.isEmpty()) return read(json, file);
+        } catch (CharacterCodingException e) {
+            problem = "it is not text";
         } catch (JsonParseException e) {
-            throw new IOException(file + ": is not a TaskClock result: " + e.getMessage(), e);
+            problem = NO_OBJECT;
         }
-        throw new IOException(file + ": is not a TaskClock result, or is from a newer version");
+        throw new IOException(file + ": is not a TaskClock result: " + problem);
+    }
+
+    private static Result read(JsonElement json, Path file) throws IOException {
+        try {
+            return GSON.fromJson(json, Result.class);
+        } catch (JsonParseException e) {
+            throw new IOException(file + ": is damaged: a member of the result has the wrong type", e);
+        }
+    }
+
+    private static String problem(JsonElement json) {
+        if (json.isJsonNull()) return "it is empty";
+        if (!json.isJsonObject()) return NO_OBJECT;
+        JsonElement format = json.getAsJsonObject().get("format");
+        if (format == null) return "it has no member \"format\"";
+        if (format.equals(new JsonPrimitive(FORMAT))) return "";
+        return "its format is " + format + ", but this version reads \"" + FORMAT + "\"";
     }
 
     public void write(Path file) throws IOException {

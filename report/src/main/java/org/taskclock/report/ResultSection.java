@@ -3,6 +3,7 @@
 package org.taskclock.report;
 
 import java.io.IOException;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -17,72 +18,52 @@ final class ResultSection {
     /** More timelines than this are arranged in several columns. */
     private static final int MAX_TIMELINES_IN_ONE_COLUMN = 4;
 
+    private static final List<Result.Column> HEATMAP_COLUMNS = List.of(
+            column("thread"),
+            column("tid"),
+            new Result.Column("mean", "% of a core"),
+            new Result.Column("system", "% of cpu"),
+            new Result.Column("highest column", "% of a core"),
+            column("at"));
+
     private final HtmlBuilder html;
     private final Result result;
     private final int index;
+    private final String name;
+    private final WallClock clock;
     private final List<String> scripts;
 
     /** @param scripts receives the result's scripts, for the policy of the page */
-    ResultSection(HtmlBuilder html, Result result, int index, List<String> scripts) {
+    ResultSection(HtmlBuilder html, Result result, int index, String name, WallClock clock, List<String> scripts) {
         this.html = html;
         this.result = result;
         this.index = index;
+        this.name = name;
+        this.clock = clock;
         this.scripts = scripts;
     }
 
     void write() throws IOException {
-        String label = ReportPage.label(index);
-        html.raw("<section class=\"result\" id=\"" + label + "\">\n<h2><span class=\"label\">" + label + "</span> ")
-                .text(ReportPage.title(result))
-                .raw("</h2>\n");
-        html.element("p class=\"when\"", result.started() + " to " + result.ended());
-        if (!result.complete()) {
-            html.element("p class=\"incomplete\"", "Interrupted: some measurements are missing.");
-        }
-        findings();
+        html.raw("<section class=\"result\" id=\"" + ReportPage.id(index) + "\">\n")
+                .element("h2", ResultNames.heading(result, name));
+        html.element("p class=\"when\"", clock.period(result));
         if (isRecording()) timelines();
         for (int i = 0; i < result.bars().size(); i++) bars(i, result.bars().get(i));
         for (int i = 0; i < result.percentiles().size(); i++) {
             percentiles(i, result.percentiles().get(i));
         }
+        if (!isRecording()) timelines();
+        if (!isRecording()) heatmaps();
+        for (Result.FlameGraph graph : result.flameGraphs()) flameGraph(graph);
         for (Result.Table table : result.tables()) {
             part("table", table.title(), table.text());
             html.table(table.columns(), table.rows()).raw("</section>\n");
         }
-        if (!isRecording()) timelines();
-        for (Result.FlameGraph graph : result.flameGraphs()) flameGraph(graph);
-        machine();
-        method();
         html.raw("</section>\n");
     }
 
     private boolean isRecording() {
         return RecordingResults.KIND.equals(result.kind());
-    }
-
-    private void findings() {
-        if (result.findings().isEmpty()) return;
-        part("findings", isRecording() ? "Diagnoses" : "Findings", "");
-        for (Result.Finding finding : result.findings()) {
-            String verdict = finding.verdict() == null ? "" : finding.verdict();
-            String style =
-                    switch (verdict) {
-                        case "confirmed" -> "good";
-                        case "contradicted" -> "bad";
-                        case "not measured", "inconclusive" -> "open";
-                        default -> "bad";
-                    };
-            html.raw("<article class=\"finding\">\n<p class=\"claim\"><span class=\"verdict " + style + "\">")
-                    .text(verdict)
-                    .raw("</span> <bdi>")
-                    .text(finding.claim())
-                    .raw("</bdi> <small><bdi>")
-                    .text(finding.source())
-                    .raw("</bdi></small></p>\n")
-                    .paragraphs(finding.text())
-                    .raw("</article>\n");
-        }
-        html.raw("</section>\n");
     }
 
     private void bars(int i, Result.Bars bars) {
@@ -145,9 +126,12 @@ final class ResultSection {
             Result.Timeline timeline = result.timelines().get(i);
             part("timeline", timeline.title(), timeline.text());
             chart("timelines", i, timeline.title());
-            List<List<?>> rows = rowsByX(timeline.series());
+            List<List<Object>> rows = rowsByX(timeline.series());
             if (rows.size() <= MAX_TIMELINE_ROWS) {
-                values(columns(new Result.Column("time", "s"), timeline.series(), timeline.unit()), rows);
+                Instant start = isRecording() ? WallClock.parse(result.started()) : null;
+                if (start != null) rows.forEach(row -> setTime(row, start));
+                Result.Column time = new Result.Column("time", start == null ? "s" : clock.zone());
+                values(columns(time, timeline.series(), timeline.unit()), rows);
             } else {
                 List<Result.Column> columns = List.of(
                         column("series"),
@@ -156,8 +140,65 @@ final class ResultSection {
                 values(columns, summaries(timeline.series()));
             }
             html.raw("</section>\n");
+            // All CPU time first, then by thread.
+            if (i == 0 && isRecording()) heatmaps();
         }
         if (many) html.raw("</div>\n");
+    }
+
+    /** Replaces the seconds since the start with the time of day. */
+    private void setTime(List<Object> row, Instant start) {
+        row.set(0, time(start, (Double) row.get(0)));
+    }
+
+    private String time(Instant start, double seconds) {
+        Instant end = WallClock.parse(result.ended());
+        Instant time = start.plusMillis(Math.round(seconds * 1000));
+        return clock.timeWithin(start, end == null ? start : end, time);
+    }
+
+    private void heatmaps() {
+        for (int i = 0; i < result.heatmaps().size(); i++)
+            heatmap(i, result.heatmaps().get(i));
+    }
+
+    private void heatmap(int i, Result.Heatmap heatmap) {
+        part("heatmap", heatmap.title(), heatmap.text());
+        chart("heatmaps", i, heatmap.title());
+        values(
+                HEATMAP_COLUMNS,
+                heatmap.rows().stream().map(row -> summary(heatmap, row)).toList());
+        html.raw("</section>\n");
+    }
+
+    private List<Object> summary(Result.Heatmap heatmap, Result.HeatmapRow row) {
+        double cpu = 0;
+        double user = 0;
+        int recorded = 0;
+        int peak = -1;
+        boolean userKnown = true;
+        for (int i = 0; i < row.cpu().size(); i++) {
+            if (row.cpu().get(i) < 0) continue;
+            recorded++;
+            cpu += row.cpu().get(i);
+            user += Math.max(row.user().get(i), 0);
+            userKnown &= row.user().get(i) >= 0;
+            if (peak < 0 || row.cpu().get(i) > row.cpu().get(peak)) peak = i;
+        }
+        Instant start = WallClock.parse(result.started());
+        Object at = peak < 0 ? null : heatmap.start() + peak * heatmap.step();
+        if (at instanceof Double seconds && start != null) at = time(start, seconds);
+        return Arrays.asList(
+                row.name(),
+                row.tid() == 0 ? null : row.tid(),
+                recorded == 0 ? null : tenths(cpu / recorded),
+                cpu == 0 || !userKnown ? null : tenths(100 * (cpu - user) / cpu),
+                peak < 0 ? null : tenths(row.cpu().get(peak)),
+                at);
+    }
+
+    private static double tenths(double value) {
+        return Math.round(value * 10) / 10.0;
     }
 
     private void flameGraph(Result.FlameGraph graph) throws IOException {
@@ -179,35 +220,6 @@ final class ResultSection {
                     .raw("</details>\n");
         }
         html.raw("</section>\n");
-    }
-
-    private void machine() {
-        part("machine", isRecording() ? "Process and machine" : "Machine", "");
-        html.raw("<dl>\n");
-        result.machine().forEach((property, value) -> html.raw("<div>")
-                .element("dt", property)
-                .element("dd", value)
-                .raw("</div>\n"));
-        for (Result.Jdk jdk : result.jdks()) {
-            String flags = jdk.flags() == null || jdk.flags().isEmpty() ? "" : " with " + String.join(" ", jdk.flags());
-            html.raw("<div>")
-                    .element("dt", "JDK")
-                    .element("dd", jdk.version() + (jdk.vendor() == null ? "" : ", " + jdk.vendor()) + flags)
-                    .raw("</div>\n");
-        }
-        html.raw("</dl></section>\n");
-    }
-
-    private void method() {
-        if (!result.method().isEmpty()) {
-            part("method", "Method", "");
-            result.method().forEach(html::paragraphs);
-            html.raw("</section>\n");
-        }
-        if (!result.command().isEmpty()) {
-            part("repeat", "Repeat", "");
-            html.element("pre", ShellCommand.quote(result.command())).raw("</section>\n");
-        }
     }
 
     private void part(String kind, String title, String text) {
@@ -238,7 +250,7 @@ final class ResultSection {
     }
 
     /** Returns a row for each x value and a column for each series. */
-    private static List<List<?>> rowsByX(List<Result.Series> series) {
+    private static List<List<Object>> rowsByX(List<Result.Series> series) {
         Map<Double, Object[]> rows = new TreeMap<>();
         for (int i = 0; i < series.size(); i++) {
             for (double[] point : series.get(i).points()) {
@@ -250,7 +262,7 @@ final class ResultSection {
                 row[i + 1] = point[1];
             }
         }
-        List<List<?>> table = new ArrayList<>();
+        List<List<Object>> table = new ArrayList<>();
         for (Object[] row : rows.values()) table.add(Arrays.asList(row));
         return table;
     }

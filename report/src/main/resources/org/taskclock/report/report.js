@@ -69,6 +69,13 @@
     return String(value).length <= 7 ? String(value) : value.toLocaleString('en', {maximumSignificantDigits: 4});
   }
 
+  /** Shortens a name in the middle, because names of threads of one pool differ at the end. */
+  function shortened(name, maxLength) {
+    if (name.length <= maxLength) return name;
+    const end = Math.floor((maxLength - 1) / 2);
+    return name.slice(0, maxLength - 1 - end) + '…' + name.slice(name.length - end);
+  }
+
   function withUnit(value, unit) {
     return number(value) + (unit ? ' ' + unit : '');
   }
@@ -79,7 +86,49 @@
     return s >= 3600 ? `${Math.floor(s / 3600)}:${rest}` : rest;
   }
 
+  // ---- wall-clock time
+
+  function zoned(zone) {
+    return new Intl.DateTimeFormat('en', {
+      timeZone: zone, hourCycle: 'h23', year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit', second: '2-digit',
+    });
+  }
+
+  // The page names its zone. A browser that does not know it shows UTC and says so.
+  let zone = root.dataset.zone, zoneFormat;
+  try { zoneFormat = zoned(zone); } catch (e) { zoneFormat = zoned(zone = 'UTC'); }
+
+  /** Returns the parts of a local time, given in milliseconds since 1970. */
+  function local(millis) {
+    const parts = Object.fromEntries(zoneFormat.formatToParts(millis).map(part => [part.type, part.value]));
+    return {date: `${parts.year}-${parts.month}-${parts.day}`, time: `${parts.hour}:${parts.minute}:${parts.second}`};
+  }
+
+  /** Returns how many milliseconds the zone is ahead of UTC. */
+  function zoneOffset(millis) {
+    const {date, time} = local(millis);
+    return Date.parse(`${date}T${time}Z`) - Math.floor(millis / 1000) * 1000;
+  }
+
+  /** Formats the labels of an axis: a date at midnight, seconds only where they are not 0. */
+  function timeLabel(millis) {
+    const {date, time} = local(millis);
+    return time === '00:00:00' ? date : time.endsWith(':00') ? time.slice(0, 5) : time;
+  }
+
+  /** Returns the start of a recording, or NaN for a result whose timelines show several separate runs. */
+  function startOf(result) {
+    return result.kind === 'recording' ? Date.parse(result.started) : NaN;
+  }
+
+  function timeWithin(result, millis) {
+    const {date, time} = local(millis);
+    return local(Date.parse(result.started)).date === local(Date.parse(result.ended)).date ? time : `${date} ${time}`;
+  }
+
   // ---- common options of charts
+
+  const NARROW = 600; // pixels
 
   function base() {
     return {
@@ -87,15 +136,42 @@
       textStyle: {fontFamily: getComputedStyle(document.body).fontFamily},
       grid: {left: 8, right: 24, top: 44, bottom: 8, outerBoundsMode: 'same', outerBoundsContain: 'all'},
       legend: {
-        type: 'scroll', top: 0, left: 0, right: 0, padding: [8, 4], itemWidth: 22, itemHeight: 10, itemGap: 14,
-        textStyle: {color: color('text'), width: 170, overflow: 'truncate'}, tooltip: {show: true}, inactiveColor: color('muted'),
-        pageIconColor: color('accent'), pageIconInactiveColor: color('line'), pageTextStyle: {color: color('muted')},
+        top: 0, left: 0, right: 0, padding: [8, 4], itemWidth: 22, itemHeight: 12, itemGap: LEGEND_GAP,
+        textStyle: {color: color('text'), overflow: 'truncate'}, tooltip: {show: true}, inactiveColor: color('muted'),
       },
       tooltip: {
         confine: true, backgroundColor: color('card'), borderColor: color('line'), textStyle: {color: color('text'), fontSize: 13},
         axisPointer: {lineStyle: {color: color('muted')}},
       },
     };
+  }
+
+  const LEGEND_GAP = 10, LEGEND_LINE = 20; // pixels
+  const ruler = document.createElement('canvas').getContext('2d');
+
+  /** Makes room for all lines of a legend, below which the chart keeps its height. Returns the height of the other lines. */
+  function placeLegend(element, option, names) {
+    const maxWidth = element.clientWidth - 60;
+    ruler.font = '12px ' + option.textStyle.fontFamily;
+    let lines = 1, x = 0;
+    for (const name of names) {
+      const width = 30 + Math.min(ruler.measureText(name).width, maxWidth);
+      if (x > 0 && x + width > element.clientWidth - 16) {
+        lines++;
+        x = 0;
+      }
+      x += width + LEGEND_GAP;
+    }
+    const more = (lines - 1) * LEGEND_LINE;
+    option.legend.textStyle.width = maxWidth;
+    option.grid.top += more;
+    return more;
+  }
+
+  /** Sets the height of a chart with a legend. */
+  function fitLegend(element, option) {
+    element.style.height = '';
+    element.style.height = element.clientHeight + placeLegend(element, option, option.series.map(one => one.name)) + 'px';
   }
 
   function axis(more) {
@@ -153,16 +229,17 @@
     const min = Math.min(...values), max = Math.max(...values);
     const log = min > 0 && max / min > LOG_FROM;
     const width = element.clientWidth;
-    const barWidth = series.length > 1 ? 14 : 18;
-    element.style.height = 90 + (series.length > 1 ? 30 : 0) + names.length * (series.length * (barWidth + 3) + (width < 600 ? 26 : 12)) + 'px';
+    const barWidth = series.length > 1 ? 14 : 18, narrow = width < NARROW;
+    element.style.height = 90 + (series.length > 1 ? 30 : 0) + names.length * (series.length * (barWidth + 3) + (narrow ? 36 : 12)) + 'px';
     if (log) note(element, 'Logarithmic scale: compare the numbers, not the lengths.');
-    // There is room for two lines per name.
-    const nameWidth = Math.min(300, width * 0.36), maxLength = Math.floor(nameWidth / 7.2) * 2 - 1;
-    const labels = names.map(name => name.length > maxLength ? name.slice(0, maxLength - 1) + '…' : name);
+    // There is room for two or three lines per name.
+    const nameWidth = Math.min(300, width * 0.36), maxLength = Math.floor(nameWidth / 7.6) * (narrow ? 3 : 2) - 3;
+    const labels = names.map(name => shortened(name, maxLength));
     const option = base();
     option.grid.top = series.length > 1 ? 40 : 10;
     option.grid.right = Math.min(170, width * 0.28);
     option.legend.show = series.length > 1;
+    if (series.length > 1) element.style.height = element.clientHeight + placeLegend(element, option, series.map(one => one.name)) + 'px';
     option.xAxis = axis({
       type: log ? 'log' : 'value', name: unit || '', nameGap: 26,
       min: log ? 10 ** Math.floor(Math.log10(min) - 0.01) : min < 0 ? null : 0,
@@ -239,7 +316,7 @@
   }
 
   function label(i) {
-    return document.querySelectorAll('nav .label')[i].textContent;
+    return document.querySelectorAll('nav a')[i].dataset.name;
   }
 
   // ---- percentiles
@@ -275,6 +352,7 @@
       lineStyle: {width: 2, type: one.published ? 'dashed' : 'solid'}, itemStyle: {color: one.color || palette(i)}, emphasis: {focus: 'series'},
       data: [...one.points].sort((a, b) => a[0] - b[0]).map(([p, v]) => [place(p), log && v <= 0 ? null : v]),
     }));
+    fitLegend(element, option);
     return option;
   }
 
@@ -308,6 +386,16 @@
 
   // ---- timelines
 
+  function zoom(labelFormatter, filterMode) {
+    return [
+      {type: 'inside', filterMode, zoomOnMouseWheel: 'ctrl'},
+      {
+        type: 'slider', filterMode, height: 22, brushSelect: false, moveHandleSize: 0, bottom: 6, borderColor: color('line'), textStyle: {color: color('muted')},
+        labelFormatter, fillerColor: isDark() ? 'rgba(125,177,255,.18)' : 'rgba(31,95,191,.14)',
+        dataBackground: {lineStyle: {color: color('line')}, areaStyle: {color: color('grid')}},
+      }];
+  }
+
   function timelines(element, result) {
     const chart = result.timelines[element.dataset.index];
     const xs = [...new Set(chart.series.flatMap(one => one.points.map(p => p[0])))].sort((a, b) => a - b);
@@ -318,35 +406,31 @@
     const all = [...xs, ...gaps].sort((a, b) => a - b);
     const long = xs.length > 0 && xs[xs.length - 1] > 300;
     const many = xs.length > 60;
-    const axisTime = millis => long ? clock(millis / 1000) : number(millis / 1000);
     const option = base();
-    const started = Date.parse(result.started);
+    const started = startOf(result);
+    const wall = isFinite(started);
+    // ECharts places the labels at round times of day in UTC, so local time is passed to it as if it were UTC.
+    const zero = wall ? started + zoneOffset(started) : 0;
+    const axisTime = millis => wall ? timeLabel(millis - zero + started) : long ? clock(millis / 1000) : number(millis / 1000);
     option.grid.bottom = many ? 44 : 8;
     option.useUTC = true;
     // With two value axes, ECharts would stack along the wrong one.
     option.xAxis = axis({
-      type: 'time', min: 'dataMin', max: 'dataMax', name: long ? 'time since the start' : 'seconds since the start', nameGap: 26,
+      type: 'time', min: 'dataMin', max: 'dataMax', name: wall ? `time (${zone})` : long ? 'time since the start' : 'seconds since the start', nameGap: 26,
       splitLine: {show: false},
       axisLabel: {color: color('muted'), hideOverlap: true, formatter: axisTime},
     });
     option.yAxis = axis({
       type: 'value', name: chart.unit || '', nameGap: 10, axisLabel: {color: color('muted'), formatter: number},
     });
-    if (many) option.dataZoom = [
-      {type: 'inside', filterMode: 'none', zoomOnMouseWheel: 'ctrl'},
-      {
-        type: 'slider', filterMode: 'none', height: 22, brushSelect: false, moveHandleSize: 0, bottom: 6, borderColor: color('line'), textStyle: {color: color('muted')},
-        labelFormatter: axisTime, fillerColor: isDark() ? 'rgba(125,177,255,.18)' : 'rgba(31,95,191,.14)',
-        dataBackground: {lineStyle: {color: color('line')}, areaStyle: {color: color('grid')}},
-      }];
+    if (many) option.dataZoom = zoom(axisTime, 'none');
     option.tooltip.trigger = 'axis';
     option.tooltip.formatter = at => {
-      const x = at[0].value[0] / 1000;
-      const when = long ? clock(x) : number(x) + ' s';
-      const time = isFinite(started) ? ` (${new Date(started + x * 1000).toISOString().slice(11, 19)} UTC)` : '';
+      const x = (at[0].value[0] - zero) / 1000;
+      const when = wall ? `${timeWithin(result, started + x * 1000)} (${zone})` : long ? clock(x) : number(x) + ' s';
       const lines = at.filter(one => one.value[1] !== null).map(one => [one.color, one.seriesName, withUnit(one.value[1], chart.unit)]);
       if (chart.stacked) lines.reverse();
-      return tip(when + time, lines.length > 24 ? lines.filter(line => !line[2].startsWith('0 ')).slice(0, 24) : lines);
+      return tip(when, lines.length > 24 ? lines.filter(line => !line[2].startsWith('0 ')).slice(0, 24) : lines);
     };
     // User and system time of the same name have the same hue.
     const hues = new Map();
@@ -364,23 +448,30 @@
         showSymbol: xs.length < 40, symbol: 'circle', symbolSize: 4, connectNulls: false,
         lineStyle: {width: chart.stacked ? 0.5 : 1.8, type: one.published ? 'dashed' : 'solid'},
         areaStyle: chart.stacked ? {opacity: 0.85} : undefined, itemStyle: {color: drawn}, emphasis: {focus: 'series'},
-        data: all.map(x => [x * 1000, values.has(x) ? values.get(x) : null]),
+        data: all.map(x => [zero + x * 1000, values.has(x) ? values.get(x) : null]),
       };
     });
+    fitLegend(element, option);
     return option;
   }
 
+  // heatmap.js is inserted here.
+
   // ---- drawing
 
-  const KINDS = {bars, percentiles, timelines, compareBars, comparePercentiles};
+  const KINDS = {bars, percentiles, timelines, heatmaps, compareBars, comparePercentiles};
+
+  const ZOOMED = ['timelines', 'heatmaps'];
 
   function draw(element) {
     let chart = echarts.getInstanceByDom(element);
     if (!chart) {
       chart = echarts.init(element);
-      if (element.dataset.kind === 'timelines') synchronizeZoom(element, chart);
+      if (ZOOMED.includes(element.dataset.kind)) synchronizeZoom(element, chart);
     }
+    const zoomed = (chart.getOption() || {}).dataZoom;
     const option = KINDS[element.dataset.kind](element, results[element.dataset.result]);
+    if (zoomed) for (const one of option.dataZoom || []) Object.assign(one, {start: zoomed[0].start, end: zoomed[0].end});
     chart.resize();
     chart.setOption(option, true);
   }
@@ -389,13 +480,18 @@
     for (const element of document.querySelectorAll('.chart')) if (element.clientWidth > 0) draw(element);
   }
 
-  /** Applies the zoom of one timeline to all timelines of the result. */
+  /** Applies the zoom of one chart to all others of the result that have the same time axis. */
   function synchronizeZoom(element, chart) {
     chart.on('datazoom', () => {
       const {start, end} = chart.getOption().dataZoom[0];
-      for (const other of document.querySelectorAll(`[data-kind=timelines][data-result="${element.dataset.result}"]`)) {
+      if (element.dataset.kind === 'heatmaps') {
+        element.dataset.visible = (end - start) / 100;
+        chart.setOption({xAxis: {}}); // places the labels again
+      }
+      for (const other of document.querySelectorAll(`.chart[data-result="${element.dataset.result}"]`)) {
+        if (!ZOOMED.includes(other.dataset.kind)) continue;
         const to = other !== element && echarts.getInstanceByDom(other);
-        const zoom = to && to.getOption().dataZoom[0];
+        const zoom = to && (to.getOption().dataZoom || [])[0];
         if (zoom && (zoom.start !== start || zoom.end !== end)) to.dispatchAction({type: 'dataZoom', start, end});
       }
     });
@@ -436,6 +532,8 @@
   document.querySelectorAll('table').forEach(table => {
     [...table.tBodies[0].rows].forEach((row, i) => order.set(row, i));
     table.querySelectorAll('thead th').forEach((head, column) => {
+      // In narrow windows, each cell of a wide table has its own label.
+      for (const row of table.tBodies[0].rows) if (row.cells[column]) row.cells[column].dataset.label = head.textContent;
       const button = document.createElement('button');
       button.type = 'button';
       button.append(...head.childNodes);
@@ -463,11 +561,16 @@
   // ?only=N shows a single part, for screenshots.
   const only = document.querySelectorAll('.part')[new URLSearchParams(location.search).get('only') - 1];
   if (only) {
-    for (const part of document.querySelectorAll('header, nav, footer, h2, .when, .incomplete, .part')) part.hidden = part !== only;
+    for (const part of document.querySelectorAll('header, nav, footer, h2, .result > .when, .part')) part.hidden = part !== only;
+    if (only.tagName === 'DETAILS') only.open = true;
   }
 
   applyScheme();
   drawAll();
+  // A folded part cannot be opened on paper.
+  addEventListener('beforeprint', () => {
+    for (const details of document.querySelectorAll('.machine')) details.open = true;
+  });
   let width = innerWidth, waiting;
   addEventListener('resize', () => {
     if (innerWidth === width) return;

@@ -123,9 +123,14 @@ final class Chromium implements AutoCloseable {
                 Map.of("width", width, "height", 900, "deviceScaleFactor", 1, "mobile", false));
         send(
                 "Emulation.setEmulatedMedia",
-                Map.of("features", List.of(Map.of("name", "prefers-color-scheme", "value", scheme))));
+                Map.of("media", "", "features", List.of(Map.of("name", "prefers-color-scheme", "value", scheme))));
         send("Page.navigate", Map.of("url", page.toUri().toString()));
         evaluate("new Promise(done => document.readyState === 'complete' ? done() : addEventListener('load', done))");
+    }
+
+    /** Applies the styles for paper to the page. */
+    void showAsPrinted() throws Exception {
+        send("Emulation.setEmulatedMedia", Map.of("media", "print"));
     }
 
     /** Waits until a script returns true. */

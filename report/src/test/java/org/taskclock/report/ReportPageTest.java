@@ -12,8 +12,11 @@ import com.google.gson.JsonObject;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
+import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -21,9 +24,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.taskclock.monitor.Interval;
 
 /** Tests pages in a browser. */
 class ReportPageTest {
+    /** 5 hours and 30 minutes ahead of UTC. */
+    private static final ZoneId ZONE = ZoneId.of("Asia/Kolkata");
+
     @TempDir
     private static Path folder;
 
@@ -40,11 +47,14 @@ class ReportPageTest {
         Path file = folder.resolve("result.json");
         Samples.result("quick", 1, "AMD EPYC").write(file);
         result = Result.read(file);
-        recording =
-                RecordingResults.of(Samples.intervals(400), Map.of("kernel", "6.18.5"), List.of("A block is damaged."));
+        recording = RecordingResults.of(
+                Samples.intervals(400), Map.of("kernel", "6.18.5"), List.of("A block is damaged."), ZONE);
         write("one", List.of(result));
         write("two", List.of(result, Samples.result("quick", 1.3, "Intel Xeon")));
         write("recording", recording);
+        for (int threads : new int[] {5, 200, 2000}) {
+            write("threads" + threads, recording(Samples.manyThreads(300, threads)));
+        }
         browser = new Chromium(Chromium.installed().orElseThrow());
     }
 
@@ -53,8 +63,13 @@ class ReportPageTest {
         if (browser != null) browser.close();
     }
 
+    private static List<Result> recording(List<Interval> intervals) {
+        return RecordingResults.of(intervals, Map.of(), List.of(), ZONE);
+    }
+
     private static void write(String name, List<Result> results) throws Exception {
-        Files.write(folder.resolve(name + ".html"), ReportPage.of(results).getBytes(StandardCharsets.UTF_8));
+        String page = ReportPage.of(results, List.of("before", "after"), ZONE);
+        Files.write(folder.resolve(name + ".html"), page.getBytes(StandardCharsets.UTF_8));
     }
 
     private static Path page(String name) {
@@ -66,8 +81,9 @@ class ReportPageTest {
         "one, light, 1200, 4",
         "one, dark, 420, 4",
         "two, dark, 1200, 10",
-        "recording, light, 420, 4",
-        "recording, dark, 1200, 4"
+        "recording, light, 420, 5",
+        "recording, dark, 1200, 5",
+        "threads2000, dark, 420, 3"
     })
     void shouldDrawAllCharts(String name, String scheme, int width, int charts) throws Exception {
         browser.open(page(name), scheme, width);
@@ -140,12 +156,14 @@ class ReportPageTest {
     @Test
     void shouldDrawTimelinesOfResult() throws Exception {
         browser.open(page("one"), "light", 1200);
-        assertTimelines(result);
+        assertTimelines(result, 0);
         browser.open(page("recording"), "light", 1200);
-        assertTimelines(recording.get(0));
+        // The axis has local time.
+        Instant started = Instant.parse(recording.get(0).started());
+        assertTimelines(recording.get(0), started.toEpochMilli() + (5 * 60 + 30) * 60_000.0);
     }
 
-    private static void assertTimelines(Result expected) throws Exception {
+    private static void assertTimelines(Result expected, double zero) throws Exception {
         for (int t = 0; t < expected.timelines().size(); t++) {
             JsonArray drawn = series("timelines", t);
             List<Result.Series> series = expected.timelines().get(t).series();
@@ -158,7 +176,8 @@ class ReportPageTest {
                 for (JsonElement point : one.getAsJsonArray("data")) {
                     JsonElement value = point.getAsJsonArray().get(1);
                     if (!value.isJsonNull()) {
-                        points.add(point.getAsJsonArray().get(0).getAsDouble() / 1000 + " " + value.getAsDouble());
+                        double millis = point.getAsJsonArray().get(0).getAsDouble() - zero;
+                        points.add(millis / 1000 + " " + value.getAsDouble());
                     }
                 }
                 assertThat(points)
@@ -253,8 +272,230 @@ class ReportPageTest {
         assertThat(browser.evaluate(
                                 "[...document.querySelectorAll('.chart')].map(c => echarts.getInstanceByDom(c).getOption().dataZoom[0].end)")
                         .toString())
-                .isEqualTo("[40,40,40,40]");
+                .isEqualTo("[40,40,40,40,40]");
         assertThat(browser.problems()).isEmpty();
+    }
+
+    @Test
+    void shouldShowFindingsThenChartsThenMachines() throws Exception {
+        for (String name : List.of("one", "two", "recording")) {
+            browser.open(page(name), "light", 1200);
+            // The order of the parts, without repetitions.
+            assertThat(browser.evaluate(
+                                    "[...document.querySelectorAll('.finding, .chart, .part.table, .machine')]"
+                                            + ".map(e => e.className.split(' ').pop()).filter((k, i, all) => k !== all[i - 1]).join(' ')")
+                            .getAsString())
+                    .as(name)
+                    .startsWith("finding chart ")
+                    .endsWith(" machine")
+                    .containsOnlyOnce("finding")
+                    .containsOnlyOnce("machine");
+            assertThat(browser.evaluate("[...document.querySelectorAll('.machine')].some(part => part.open)")
+                            .getAsBoolean())
+                    .as("machines of " + name + " are folded")
+                    .isFalse();
+            // Opening them shows the details.
+            browser.evaluate("document.querySelectorAll('.machine').forEach(part => part.open = true)");
+            assertThat(browser.evaluate("document.querySelector('#machines').innerText")
+                            .getAsString())
+                    .contains("6.18.5", "Method");
+        }
+    }
+
+    @Test
+    void shouldNameResultsInWords() throws Exception {
+        browser.open(page("two"), "light", 1200);
+        assertThat(browser.evaluate("[...document.querySelectorAll('h2')].map(h => h.textContent)")
+                        .toString())
+                .isEqualTo("[\"Findings\",\"Compared\",\"bench quick: before\",\"bench quick: after\","
+                        + "\"Machines and methods\"]");
+        assertThat(series("compareBars", 0).asList())
+                .extracting(one -> one.getAsJsonObject().get("name").getAsString())
+                .containsExactly("before", "after");
+        assertThat(series("comparePercentiles", 0).asList())
+                .extracting(one -> one.getAsJsonObject().get("name").getAsString())
+                .contains("before: stock, JDK 17", "after: stock, JDK 17");
+        assertThat(browser.evaluate("[...document.querySelectorAll('#compared th')].map(th => th.innerText)")
+                        .toString())
+                .isEqualTo("[\"\",\"before ns\",\"after ns\",\"after / before\"]");
+        assertThat(browser.evaluate("[...document.querySelectorAll('#machines th')].map(th => th.textContent)")
+                        .toString())
+                .isEqualTo("[\"\",\"before\",\"after\"]");
+        assertThat(browser.problems()).isEmpty();
+    }
+
+    @Test
+    void shouldShowTheTimeOfDayInTheZoneOfThePage() throws Exception {
+        browser.open(page("recording"), "light", 1200);
+        String option = "echarts.getInstanceByDom(document.querySelector('[data-kind=timelines]')).getOption()";
+        assertThat(browser.evaluate(option + ".xAxis[0].name").getAsString()).isEqualTo("time (Asia/Kolkata)");
+        // The first interval ends at 12:00:01 UTC.
+        assertThat(browser.evaluate(
+                                "(() => { const o = " + option
+                                        + ", x = o.series[0].data[0][0], f = o.xAxis[0].axisLabel.formatter; return [f(x), f(x + 59000)].join() })()")
+                        .getAsString())
+                .isEqualTo("17:30:01,17:31");
+        assertThat(browser.evaluate(
+                                "(() => { const o = " + option
+                                        + "; return o.tooltip[0].formatter([{value: o.series[0].data[1], color: 'red', seriesName: 'x'}]).innerText })()")
+                        .getAsString())
+                .startsWith("17:30:02 (Asia/Kolkata)");
+        assertThat(browser.evaluate("document.querySelector('.result > .when').textContent")
+                        .getAsString())
+                .isEqualTo("2026-11-21 17:30:00 to 17:37:39 (Asia/Kolkata)");
+        // Separate runs of an experiment have no common time of day.
+        browser.open(page("one"), "light", 1200);
+        assertThat(browser.evaluate(option + ".xAxis[0].name").getAsString()).isEqualTo("seconds since the start");
+        assertThat(browser.problems()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"5, 1200", "200, 1200", "200, 420", "2000, 800", "2000, 420"})
+    void shouldDrawAHeatmapOfThreads(int threads, int width) throws Exception {
+        browser.open(page("threads" + threads), "light", width);
+        Result.Heatmap heatmap =
+                recording(Samples.manyThreads(300, threads)).get(0).heatmaps().get(0);
+        int rows = heatmap.rows().size();
+        String chart = "echarts.getInstanceByDom(document.querySelector('[data-kind=heatmaps]'))";
+        assertThat(browser.evaluate(chart + ".getOption().yAxis[0].data.length").getAsInt())
+                .isEqualTo(rows);
+        // Each row is high enough for its name, and each column is wide enough to be seen.
+        assertThat(browser.evaluate(chart + ".getModel().getComponent('yAxis').axis.getBandWidth()")
+                        .getAsDouble())
+                .isBetween(15.0, 27.0);
+        double columns =
+                browser.evaluate(chart + ".getOption().xAxis[0].data.length").getAsInt();
+        int size = (int) Math.ceil(300 / columns);
+        assertThat(browser.evaluate(chart + ".getModel().getComponent('xAxis').axis.getBandWidth()")
+                        .getAsDouble())
+                .isGreaterThan(1);
+        assertThat(browser.evaluate(chart + ".getOption().xAxis[0].name").getAsString())
+                .isEqualTo("time (Asia/Kolkata)");
+
+        JsonArray cells =
+                browser.evaluate(chart + ".getOption().series[0].data").getAsJsonArray();
+        assertThat(cells).hasSize(rows * (int) columns);
+        if (size == 1) {
+            JsonArray cell = cells.get(15).getAsJsonArray();
+            assertThat(cell.toString()).isEqualTo("[15,0,90]");
+        }
+        double sum = 0;
+        for (JsonElement cell : cells) sum += cell.getAsJsonArray().get(2).getAsDouble();
+        double expected = 0;
+        for (Result.HeatmapRow row : heatmap.rows()) for (double cpu : row.cpu()) expected += cpu;
+        assertThat(sum / columns).isCloseTo(expected / 300, within(0.02 * expected / 300));
+
+        // The thread with the most CPU time, 16 s after the start of the recording.
+        int column = 16 / size;
+        String tooltip = browser.evaluate("(() => { const o = " + chart
+                        + ".getOption(); return [...o.tooltip[0].formatter(" + "{value: o.series[0].data[" + column
+                        + "]}).children].map(e => e.textContent).join('; ') })()")
+                .getAsString();
+        assertThat(tooltip)
+                .startsWith("http-nio-8080-exec-0 (tid 1000); 17:30:" + column * size)
+                .contains("(Asia/Kolkata); CPU90 % of a core; user67.5 % of a core; system22.5 % of a core");
+        assertThat(browser.evaluate("document.querySelector('.part.heatmap p').textContent")
+                        .getAsString())
+                .contains("most CPU time, of " + String.format(Locale.ROOT, "%,d", threads))
+                .contains("The last row is the sum of all others");
+        assertThat(browser.problems()).isEmpty();
+    }
+
+    @Test
+    void shouldSwitchTheHeatmapToTheShareOfSystemTime() throws Exception {
+        browser.open(page("threads200"), "light", 1200);
+        String chart = "echarts.getInstanceByDom(document.querySelector('[data-kind=heatmaps]'))";
+        browser.evaluate(chart + ".dispatchAction({type: 'dataZoom', start: 20, end: 40})");
+        String buttons = "[...document.querySelectorAll('.choice button')]";
+        assertThat(browser.evaluate(buttons + ".map(b => b.textContent + ' ' + b.getAttribute('aria-pressed')).join()")
+                        .getAsString())
+                .isEqualTo("CPU time true,Share of system time false");
+        browser.evaluate(buttons + "[1].click()");
+        assertThat(browser.evaluate(buttons + ".map(b => b.getAttribute('aria-pressed')).join()")
+                        .getAsString())
+                .isEqualTo("false,true");
+        assertThat(browser.evaluate(
+                                "[...new Set(" + chart
+                                        + ".getOption().series[0].data.filter(c => c[1] < 30).map(c => c[2].toFixed(0)))].join()")
+                        .getAsString())
+                .isEqualTo("25");
+        assertThat(browser.evaluate(chart + ".getOption().visualMap[0].text.join()")
+                        .getAsString())
+                .isEqualTo("all system,all user");
+        // The zoom stays.
+        assertThat(browser.evaluate(chart + ".getOption().dataZoom[0].end").getAsInt())
+                .isEqualTo(40);
+        assertThat(browser.problems()).isEmpty();
+    }
+
+    @Test
+    void shouldSayNextToVerdictsThatTheMachineWasBusy() throws Exception {
+        browser.open(page("two"), "light", 1200);
+        String findings = "[...document.querySelectorAll('.part.findings')].map(part => "
+                + "[...part.querySelectorAll('.claim')].map(claim => [...claim.querySelectorAll('.verdict')].map(v => v.textContent).join('+')).join(', '))";
+        assertThat(browser.evaluate(findings).toString())
+                .isEqualTo("[\"contradicted, confirmed, not measured, confirmed\","
+                        + "\"contradicted+machine was busy, confirmed+machine was busy, not measured, "
+                        + "confirmed+machine was busy\"]");
+        assertThat(browser.evaluate("[...document.querySelectorAll('.busy')].map(p => p.textContent).join()")
+                        .getAsString())
+                .isEqualTo("The machine was busy: in 1 of 2 steps, other processes and the hypervisor took at least "
+                        + "10 % of the machine's CPU time; at most 41.4 % (41.3 % other processes, 0.1 % hypervisor) "
+                        + "in the step \"JDK 17.0.15, rseq: 1 thread\". Repeat on an idle machine.");
+        assertThat(browser.evaluate(
+                                "[...document.querySelectorAll('.machine dl')].map(dl => dl.textContent.replace(/\\s+/g, ' ')).join()")
+                        .getAsString())
+                .contains("other load mean 1.1 % (1.0 % other processes, 0.1 % hypervisor); busiest step 1.2 %");
+    }
+
+    /** Nothing is wider than the page, and nothing covers its neighbor. */
+    @ParameterizedTest
+    @CsvSource({"one", "two", "recording", "threads2000"})
+    void shouldFitEachWidth(String name) throws Exception {
+        for (int width : new int[] {420, 800, 1400}) {
+            browser.open(page(name), "light", width);
+            browser.evaluate("document.querySelectorAll('details').forEach(part => part.open = true)");
+            assertThat(browser.evaluate("document.documentElement.scrollWidth").getAsInt())
+                    .as(name + " at " + width)
+                    .isLessThanOrEqualTo(width);
+            assertThat(browser.evaluate(
+                                    "[...document.querySelectorAll('body *')].filter(e => !e.closest(innerWidth > 600 ? '.scroll, script, .chart div' : 'script, .chart div'))"
+                                            + ".filter(e => e.getBoundingClientRect().right > innerWidth + 0.5 || e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0 && getComputedStyle(e).overflowX !== 'visible')"
+                                            + ".map(e => e.outerHTML.slice(0, 80))")
+                            .toString())
+                    .as("too wide in " + name + " at " + width)
+                    .isEqualTo("[]");
+            assertThat(browser.evaluate(
+                                    "[...document.querySelectorAll('main > *, .part > *, .result > *, nav li')].filter(e => {"
+                                            + " const n = e.nextElementSibling; return n && e.offsetHeight && n.offsetHeight"
+                                            + " && n.getBoundingClientRect().top < e.getBoundingClientRect().bottom - 0.5"
+                                            + " && n.getBoundingClientRect().left < e.getBoundingClientRect().right - 0.5 })"
+                                            + ".map(e => e.outerHTML.slice(0, 80))")
+                            .toString())
+                    .as("overlaps in " + name + " at " + width)
+                    .isEqualTo("[]");
+            assertThat(browser.problems()).isEmpty();
+        }
+    }
+
+    /** Charts were drawn for the screen, but paper is narrower. */
+    @Test
+    void shouldFitOnPaper() throws Exception {
+        for (String name : List.of("two", "recording")) {
+            browser.open(page(name), "light", 1200);
+            browser.evaluate("dispatchEvent(new Event('beforeprint'))");
+            browser.showAsPrinted();
+            browser.evaluate("document.body.style.width = '700px'");
+            assertThat(browser.evaluate("[...document.querySelectorAll('canvas, table, dl, p, pre, .finding')]"
+                                    + ".filter(e => e.getBoundingClientRect().right > document.body.getBoundingClientRect().right + 0.5)"
+                                    + ".map(e => e.outerHTML.slice(0, 80))")
+                            .toString())
+                    .as(name)
+                    .isEqualTo("[]");
+            assertThat(browser.evaluate("[...document.querySelectorAll('.machine')].every(part => part.open)")
+                            .getAsBoolean())
+                    .isTrue();
+        }
     }
 
     /** If text became a script despite the escaping, the policy would still block it. */

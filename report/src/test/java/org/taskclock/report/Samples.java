@@ -40,6 +40,9 @@ final class Samples {
                 List.of("taskclock", "bench", name, "--jdk", "/opt/a jdk's"),
                 machine,
                 List.of(
+                        new Result.Load("JDK 17.0.15, rseq: 1 thread", 60, factor == 1 ? 0.8 : 41.25, 0.1),
+                        new Result.Load("JDK 25.0.3, rseq: 1 thread", 60, 1.2, factor == 1 ? 0 : 3.5)),
+                List.of(
                         new Result.Jdk("17.0.15", "Debian", List.of()),
                         new Result.Jdk("25.0.3", "Temurin", List.of("-XX:+UseSerialGC"))),
                 List.of(
@@ -131,6 +134,7 @@ final class Samples {
                                         new Result.Series("yield", false, wave(20, 120_000 * factor, 1)),
                                         new Result.Series(HOSTILE, false, wave(20, 900_000, 2)),
                                         new Result.Series("the newsletter", true, wave(20, 500_000, 0))))),
+                List.of(),
                 List.of(
                         new Result.FlameGraph("Before", "Kernel frames too.", STACKS),
                         new Result.FlameGraph("Nothing sampled", "", "")),
@@ -245,6 +249,45 @@ final class Samples {
                     totals,
                     diagnoses,
                     List.of("No kernel stacks.")));
+        }
+        return intervals;
+    }
+
+    /**
+     * Returns one interval per second of a process with many threads. Thread k of n uses about 90 / (k + 1) percent of
+     * a core, one quarter of it in the kernel; the last thread uses none. Another 1 ms belongs to threads that ended.
+     */
+    static List<Interval> manyThreads(int count, int threadCount) {
+        List<Interval> intervals = new ArrayList<>();
+        Instant end = Instant.parse("2026-11-21T12:00:00Z");
+        for (int i = 0; i < count; i++) {
+            end = end.plusSeconds(1);
+            List<ThreadUsage> threads = new ArrayList<>();
+            long cpu = 0;
+            for (int k = 0; k < threadCount; k++) {
+                boolean works = (i / 10 + k) % 3 != 0 && k < threadCount - 1;
+                long micros = works ? 900_000L / (k + 1) : 0;
+                cpu += micros * 1000;
+                threads.add(new ThreadUsage(
+                        4711,
+                        1000 + k,
+                        k + 1,
+                        "http-nio-8080-exec-" + k,
+                        false,
+                        ThreadUsage.Kind.JAVA,
+                        "http-nio-#-exec-#",
+                        1,
+                        micros * 1000,
+                        micros * 750,
+                        0,
+                        0,
+                        0,
+                        'S'));
+            }
+            ProcessUsage totals = new ProcessUsage(
+                    cpu + 1_000_000, cpu * 3 / 4 + 1_000_000, -1, 0, -1, cpu + 100_000_000, 8, 2_000_000);
+            intervals.add(new Interval(
+                    end, 1_000_000_000, 4711, "com.example.Server", "proc", threads, totals, List.of(), List.of()));
         }
         return intervals;
     }

@@ -52,6 +52,7 @@ public final class LoadProgram {
             case "garbage" -> startPlatform("garbage", LoadProgram::allocate);
             case "virtual" -> startVirtual("request-" + number, () -> runBursts(5, 30));
             case "virtual-yield" -> startVirtual("virtual-yielder-" + number, LoadProgram::yieldForever);
+            case "virtual-yield-often" -> startVirtual("often-" + number, LoadProgram::yieldOften);
             case "virtual-hog" -> startVirtual("hog", () -> runBursts(1_000, 0));
             default -> throw new IllegalArgumentException(load);
         }
@@ -137,6 +138,14 @@ public final class LoadProgram {
     @SuppressWarnings("ThreadPriorityCheck") // tests look for this yield storm
     private static void yieldForever() {
         while (true) Thread.yield();
+    }
+
+    @SuppressWarnings("ThreadPriorityCheck") // tests look for these yields
+    private static void yieldOften() {
+        while (true) {
+            for (int i = 0; i < 100; i++) Thread.yield();
+            sleep(5);
+        }
     }
 
     /** Keeps the newest objects alive, so that the collector has work to do. */

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.cli;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.taskclock.monitor.Interval;
+import org.taskclock.monitor.IntervalSource;
+import org.taskclock.monitor.ThreadUsage;
+
+/**
+ * The offer to load the agent into a JVM whose carriers use CPU time. Without the agent, nothing shows which virtual
+ * threads use it.
+ */
+final class AgentOffer {
+    /** Options that disable the features of the agent that are not needed to see virtual threads. */
+    private static final String OPTIONS = "threadmxbean=off,bean=off,jfr=off";
+
+    /** In the agent's reply. */
+    private static final Pattern PROBLEM = Pattern.compile("(?:^failed: |unavailable: (?=vthreads: ))([^;]+)");
+
+    /** The carriers that used CPU time, at most at a time, in each JVM without an agent, by process id. */
+    private Map<Integer, Integer> carriers = new TreeMap<>();
+    /** The process ids of the JVMs that were loaded with the agent on request. */
+    private final Set<Integer> loaded = new TreeSet<>();
+    /** The process id of the JVM that the open question is about; 0 if there is no question. */
+    private int asking;
+
+    /** Updates the offer with the latest intervals and their sources. */
+    void accept(List<Interval> intervals, List<IntervalSource> sources) {
+        Map<Integer, Integer> now = new TreeMap<>();
+        for (int i = 0; i < intervals.size(); i++) {
+            Interval interval = intervals.get(i);
+            // An offer stays while the carriers are idle: otherwise the lines below it would keep moving.
+            int found = Math.max(carriers.getOrDefault(interval.pid(), 0), busyCarriers(interval));
+            if (found > 0 && !hasAgent(interval) && sources.get(i).canLoadAgent()) now.put(interval.pid(), found);
+        }
+        carriers = now;
+    }
+
+    private static boolean hasAgent(Interval interval) {
+        return interval.source().equals("agent");
+    }
+
+    private static int busyCarriers(Interval interval) {
+        int count = 0;
+        for (ThreadUsage thread : interval.threads())
+            if (thread.kind() == ThreadUsage.Kind.CARRIER && thread.cpuNanos() > 0) count += thread.threads();
+        return count;
+    }
+
+    /** Returns a note for plain text, or null if the agent is loaded or not needed. */
+    static String note(Interval interval) {
+        int count = busyCarriers(interval);
+        if (count == 0 || hasAgent(interval)) return null;
+        return carry(count) + "; to see them, load the agent: taskclock attach " + interval.pid();
+    }
+
+    private static String carry(int count) {
+        return "virtual threads run on " + count + (count == 1 ? " carrier" : " carriers");
+    }
+
+    /** Returns the number of lines: 1 if there is an offer, otherwise 0. */
+    int height() {
+        return carriers.isEmpty() ? 0 : 1;
+    }
+
+    /** Returns the line for the header. */
+    String line() {
+        int sum = carriers.values().stream().mapToInt(Integer::intValue).sum();
+        return carry(sum) + "; press A to load the agent, which shows them";
+    }
+
+    /** Returns the lines for the page of findings. */
+    List<String> notes() {
+        List<String> notes = new ArrayList<>();
+        carriers.forEach((pid, count) -> notes.add("process " + pid + ": " + carry(count)
+                + ". The agent shows their CPU time by name: press A, or run taskclock attach " + pid
+                + ". It stays in the JVM until you run taskclock detach " + pid));
+        for (int pid : loaded)
+            notes.add("the agent was loaded into process " + pid + " from here: to remove it, run taskclock detach "
+                    + pid);
+        return notes;
+    }
+
+    boolean isAsking() {
+        return asking != 0;
+    }
+
+    /** Opens the question about one JVM, the selected one if it has an offer. */
+    void ask(ViewState view) {
+        if (view.ended) return;
+        TableModel.Row row = view.selected();
+        int pid = row == null ? 0 : row.thread().pid();
+        if (carriers.isEmpty()) view.message = "There is no need for the agent, or it cannot be loaded";
+        else
+            asking = carriers.containsKey(pid)
+                    ? pid
+                    : carriers.keySet().iterator().next();
+    }
+
+    String question() {
+        return "Load the agent into process " + asking + " (undo: taskclock detach " + asking + ")? y/n ";
+    }
+
+    /** Handles the key that answers the question. */
+    KeyBindings.Action answer(ViewState view, String key) {
+        if (key.equalsIgnoreCase("y") && !view.ended) return KeyBindings.Action.LOAD_AGENT;
+        asking = 0;
+        if (!view.ended) view.message = "The agent was not loaded";
+        return KeyBindings.Action.NONE;
+    }
+
+    /** Closes the question and returns the process id of its JVM. */
+    int accepted(ViewState view) {
+        int pid = asking;
+        asking = 0;
+        view.message = "Loading the agent into process " + pid + " ...";
+        return pid;
+    }
+
+    /**
+     * Loads the agent.
+     *
+     * @throws IOException if it cannot show virtual threads; the message is one line
+     */
+    static void load(int pid, IntervalSource source) throws IOException {
+        String state = "";
+        try {
+            TargetJvm target = TargetJvm.of(pid);
+            // Somebody else may have loaded the agent in the meantime. Its options stay as they are.
+            if (target.yieldMode() == null) state = target.configureAgent(OPTIONS);
+        } catch (CommandException e) {
+            throw new IOException("Agent not loaded: " + e.getMessage(), e);
+        }
+        Matcher problem = PROBLEM.matcher(state);
+        if (problem.find()) throw new IOException("Agent not loaded: process " + pid + ": " + problem.group(1));
+        source.agentLoaded();
+    }
+
+    /** Records that the agent was loaded. */
+    void loaded(ViewState view, int pid) {
+        loaded.add(pid);
+        carriers.remove(pid);
+        view.message = "Agent loaded into process " + pid + "; to remove it, run taskclock detach " + pid;
+    }
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.cli;
+
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.taskclock.monitor.EndedPool;
+import org.taskclock.monitor.Interval;
+import org.taskclock.monitor.ProcessUsage;
+import org.taskclock.monitor.ThreadUsage;
+
+/** Adds up the intervals of one JVM, so that the percentages of the sum are the averages over all intervals. */
+final class IntervalSum {
+    /** The number of ended threads beyond which they are all added up in one row. */
+    private static final int MAX_ENDED = 1_000;
+
+    private final Map<String, ThreadUsage> threads = new LinkedHashMap<>();
+    private Interval last;
+    private ProcessUsage totals;
+    private long nanos;
+    private int count;
+
+    void add(Interval interval) {
+        last = interval;
+        totals = totals == null ? interval.totals() : sum(totals, interval.totals());
+        nanos += interval.intervalNanos();
+        count++;
+        for (ThreadUsage thread : interval.threads()) threads.merge(ViewState.key(thread), thread, IntervalSum::sum);
+        if (threads.size() > interval.threads().size() + MAX_ENDED) mergeEnded(interval);
+    }
+
+    private void mergeEnded(Interval interval) {
+        Set<String> live = new HashSet<>();
+        for (ThreadUsage thread : interval.threads()) live.add(ViewState.key(thread));
+        for (String key : List.copyOf(threads.keySet())) {
+            ThreadUsage thread = threads.get(key);
+            if (live.contains(key) || thread.tid() == 0) continue;
+            threads.remove(key);
+            ThreadUsage ended = ended(thread);
+            threads.merge(ViewState.key(ended), ended, IntervalSum::sum);
+        }
+    }
+
+    private static ThreadUsage ended(ThreadUsage thread) {
+        return new ThreadUsage(
+                thread.pid(),
+                0,
+                0,
+                EndedPool.UNKNOWN,
+                false,
+                ThreadUsage.Kind.NATIVE,
+                EndedPool.UNKNOWN,
+                1,
+                thread.cpuNanos(),
+                thread.userNanos(),
+                thread.waitNanos(),
+                thread.voluntary(),
+                thread.involuntary(),
+                'X');
+    }
+
+    /** Returns the number of intervals. */
+    int count() {
+        return count;
+    }
+
+    /** Returns one interval that is as long as all of them. It has no diagnoses or notes. */
+    Interval interval() {
+        return new Interval(
+                last.end(),
+                nanos,
+                last.pid(),
+                last.name(),
+                last.source(),
+                List.copyOf(threads.values()),
+                totals,
+                List.of(),
+                List.of(),
+                last.endedPools());
+    }
+
+    private static ThreadUsage sum(ThreadUsage before, ThreadUsage usage) {
+        // Each interval has other ended threads, but the same virtual threads may be in all of them.
+        int number = usage.state() == 'X' ? before.threads() + usage.threads() : usage.threads();
+        return new ThreadUsage(
+                usage.pid(),
+                usage.tid(),
+                usage.javaId(),
+                usage.name(),
+                usage.truncated(),
+                usage.kind(),
+                usage.pool(),
+                number,
+                TableModel.add(before.cpuNanos(), usage.cpuNanos()),
+                TableModel.add(before.userNanos(), usage.userNanos()),
+                TableModel.add(before.waitNanos(), usage.waitNanos()),
+                TableModel.add(before.voluntary(), usage.voluntary()),
+                TableModel.add(before.involuntary(), usage.involuntary()),
+                usage.state(),
+                usage.totalNanos(),
+                usage.watchedNanos());
+    }
+
+    private static ProcessUsage sum(ProcessUsage before, ProcessUsage usage) {
+        return new ProcessUsage(
+                sum(before.processNanos(), usage.processNanos()),
+                sum(before.processUserNanos(), usage.processUserNanos()),
+                sum(before.containerNanos(), usage.containerNanos()),
+                usage.containerCores(),
+                sum(before.throttledNanos(), usage.throttledNanos()),
+                sum(before.machineNanos(), usage.machineNanos()),
+                usage.processors(),
+                sum(before.ownNanos(), usage.ownNanos()),
+                sum(before.machineUserNanos(), usage.machineUserNanos()));
+    }
+
+    private static long sum(long before, long nanos) {
+        return before < 0 || nanos < 0 ? -1 : before + nanos;
+    }
+}

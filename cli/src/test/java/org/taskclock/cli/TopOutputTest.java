@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import com.networknt.schema.InputFormat;
+import com.networknt.schema.JsonSchema;
+import com.networknt.schema.JsonSchemaFactory;
+import com.networknt.schema.SchemaValidatorsConfig;
+import com.networknt.schema.SpecVersion;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.assertj.core.data.Offset;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
+import org.taskclock.testing.LoadJvm;
+
+/** What {@code top} and {@code replay} print for programs, and the averages at the end of text output. */
+@Isolated("other tests would affect its measurements")
+class TopOutputTest {
+    private static final Pattern AVERAGE = Pattern.compile(
+            "Average: {2}org\\.taskclock\\.testing\\.LoadProgram \\((\\d+)\\), ([0-9.]+) s, (\\d+) intervals\n");
+
+    private static LoadJvm load;
+    private static String pid;
+    private static JsonSchema schema;
+
+    @TempDir
+    private Path directory;
+
+    @BeforeAll
+    static void start() throws Exception {
+        boolean hasVirtualThreads = Runtime.version().feature() >= 21;
+        load = hasVirtualThreads
+                ? LoadJvm.start("busy", "kernel", "idle=3", "virtual=3")
+                : LoadJvm.start("busy", "kernel", "idle=3");
+        pid = Long.toString(load.pid());
+        CliResult printed = CliResult.run("top", "--json-schema");
+        assertThat(printed).isEqualTo(new CliResult(Main.OK, printed.out(), ""));
+        schema = JsonSchemaFactory.getInstance(SpecVersion.VersionFlag.V202012)
+                .getSchema(
+                        printed.out(),
+                        SchemaValidatorsConfig.builder()
+                                .formatAssertionsEnabled(true)
+                                .build());
+    }
+
+    @AfterAll
+    static void end() {
+        load.close();
+    }
+
+    private static List<JsonObject> runAndValidate(String... arguments) throws Exception {
+        CliResult result = CliResult.run(arguments);
+        assertThat(result.exitCode()).as(result.err()).isEqualTo(Main.OK);
+        assertThat(result.out()).isNotEmpty();
+        return result.out().lines().map(TopOutputTest::validate).toList();
+    }
+
+    private static JsonObject validate(String line) {
+        assertThat(schema.validate(line, InputFormat.JSON)).as(line).isEmpty();
+        JsonObject row = JsonParser.parseString(line).getAsJsonObject();
+        // The schema allows more members, for later versions, but describes all that there are.
+        assertThat(row.keySet()).isEqualTo(describedMembers());
+        return row;
+    }
+
+    private static Set<String> describedMembers() {
+        return JsonParser.parseString(schema.getSchemaNode().get("properties").toString())
+                .getAsJsonObject()
+                .keySet();
+    }
+
+    @Test
+    void shouldPrintJsonThatMatchesItsSchema() throws Exception {
+        List<JsonObject> rows = runAndValidate("top", pid, "0.3", "2", "--json", "--all");
+        assertThat(rows).filteredOn(row -> has(row, "name", "pool-7-thread-1")).hasSize(2);
+        for (JsonObject row : rows) {
+            double interval = row.get("intervalNanos").getAsDouble();
+            assertThat(row.get("cpuPercent").getAsDouble())
+                    .isCloseTo(100 * row.get("cpuNanos").getAsLong() / interval, Offset.offset(0.001));
+            if (!row.get("userNanos").isJsonNull())
+                assertThat(row.get("userNanos").getAsLong()
+                                + row.get("systemNanos").getAsLong())
+                        .isEqualTo(row.get("cpuNanos").getAsLong());
+            if (row.get("tid").isJsonNull()) continue;
+            assertThat(row.get("watchedNanos").getAsLong())
+                    .isBetween(
+                            row.get("cpuNanos").getAsLong(),
+                            row.get("totalNanos").getAsLong());
+        }
+        runAndValidate("top", pid, "0.3", "1", "--json", "--all", "--no-attach");
+    }
+
+    @Test
+    void shouldPrintGroupsOfVirtualThreadsThatMatchTheSchema() throws Exception {
+        assertThat(CliResult.run("attach", pid).exitCode()).isEqualTo(Main.OK);
+        try {
+            List<JsonObject> rows = runAndValidate("top", pid, "0.5", "3", "--json", "--all");
+            if (Runtime.version().feature() < 21) return;
+            assertThat(rows)
+                    .filteredOn(row -> has(row, "kind", "virtual") && has(row, "name", "request-#"))
+                    .isNotEmpty()
+                    .allMatch(row -> row.get("tid").isJsonNull()
+                            && row.get("waitNanos").isJsonNull()
+                            && row.get("waitPercent").isJsonNull()
+                            && row.get("totalNanos").getAsLong()
+                                    >= row.get("watchedNanos").getAsLong());
+        } finally {
+            assertThat(CliResult.run("detach", pid).exitCode()).isEqualTo(Main.OK);
+        }
+    }
+
+    private static boolean has(JsonObject row, String member, String value) {
+        return row.get(member).getAsString().equals(value);
+    }
+
+    @Test
+    void shouldRecordAllThatTopPrints() throws Exception {
+        String file = directory.resolve("recording.gz").toString();
+        assertThat(CliResult.run("record", pid, "300ms", "-o", file, "--for", "1s")
+                        .exitCode())
+                .isEqualTo(Main.OK);
+        List<JsonObject> rows = runAndValidate("replay", file, "--json", "--filter", "kernel-calls");
+        assertThat(rows).hasSizeGreaterThanOrEqualTo(3);
+        long watched = 0;
+        long total = rows.get(0).get("totalNanos").getAsLong()
+                - rows.get(0).get("cpuNanos").getAsLong();
+        for (JsonObject row : rows) {
+            watched += row.get("cpuNanos").getAsLong();
+            assertThat(row.get("watchedNanos").getAsLong()).isEqualTo(watched);
+            assertThat(row.get("totalNanos").getAsLong()).isEqualTo(total + watched);
+        }
+        assertThat(total).isPositive();
+    }
+
+    @Test
+    void shouldRejectOtherLines() {
+        assertThat(schema.validate("{\"format\":\"taskclock-top/1\"}", InputFormat.JSON))
+                .hasSizeGreaterThan(20);
+    }
+
+    @Test
+    void shouldLeaveUnknownValuesEmptyInCsv() throws Exception {
+        List<String> lines = CliResult.run("top", pid, "0.3", "1", "--csv", "--all", "--filter", "VM Thread")
+                .out()
+                .lines()
+                .toList();
+        assertThat(lines.get(0))
+                .isEqualTo(describedMembers().stream()
+                        .skip(1)
+                        .reduce((a, b) -> a + "," + b)
+                        .orElseThrow());
+        // It has no Java id.
+        assertThat(lines.get(1)).matches("[^,]+," + pid + ",\\d+,,VM Thread,vm,VM Thread,.*");
+    }
+
+    private static double cpuPercent(String block, String name) {
+        Matcher row = Pattern.compile("\n +\\d+ +([0-9.]+) .* " + name + "\n").matcher(block);
+        return row.find() ? Double.parseDouble(row.group(1)) : 0;
+    }
+
+    @Test
+    void shouldEndWithAverages() throws Exception {
+        CliResult result = CliResult.run("top", "-b", pid, "0.4", "3", "--limit", "0", "--all");
+        assertThat(result).isEqualTo(new CliResult(Main.OK, result.out(), ""));
+        List<String> blocks = Stream.of(result.out().split("\n\n", -1))
+                .filter(block -> !block.isEmpty())
+                .toList();
+        assertThat(blocks).hasSize(4);
+        String average = blocks.get(3);
+        Matcher title = AVERAGE.matcher(average);
+        assertThat(title.lookingAt()).as(average).isTrue();
+        assertThat(title.group(1)).isEqualTo(pid);
+        assertThat(title.group(3)).isEqualTo("3");
+        assertThat(average).contains("process ", "   TID   CPU%", "; taskclock used ");
+        double[] percents = blocks.stream()
+                .mapToDouble(block -> cpuPercent(block + "\n", "kernel-calls"))
+                .toArray();
+        // The intervals may differ in length on a busy machine.
+        assertThat(percents[3])
+                .isPositive()
+                .isBetween(
+                        Math.min(percents[0], Math.min(percents[1], percents[2])) - 0.1,
+                        Math.max(percents[0], Math.max(percents[1], percents[2])) + 0.1);
+        assertThat(CliResult.run("top", "-b", pid, "0.3", "1").out()).doesNotContain("Average:");
+        assertThat(CliResult.run("top", "--csv", pid, "0.1", "2").out()).doesNotContain("Average:");
+    }
+
+    @Test
+    void shouldPrintAveragesWhenItIsTerminatedOrTheJvmExits() throws Exception {
+        for (boolean terminate : new boolean[] {true, false}) {
+            try (LoadJvm other = LoadJvm.start("busy")) {
+                Process top = CliResult.builder("top", "-b", Long.toString(other.pid()), "0.2")
+                        .start();
+                BufferedReader in = top.inputReader(StandardCharsets.UTF_8);
+                awaitIntervals(in, 2);
+                if (terminate) top.toHandle().destroy(); // Process.destroy would close our end of its output.
+                else other.end();
+                String out = in.lines().map(line -> line + "\n").collect(Collectors.joining());
+                assertThat(CliResult.exitCode(top)).as(out).isEqualTo(terminate ? Main.OK : Main.NO_PROCESS);
+                Matcher title = AVERAGE.matcher(out);
+                assertThat(title.find()).as(out).isTrue();
+                assertThat(Integer.parseInt(title.group(3))).isGreaterThanOrEqualTo(2);
+            }
+        }
+    }
+
+    @Test
+    void shouldPrintAveragesOnCtrlC() throws Exception {
+        try (Tmux tmux = new Tmux(120, 200)) {
+            String java =
+                    Path.of(System.getProperty("java.home"), "bin", "java").toString();
+            tmux.type(java + " -jar " + System.getProperty("cli.jar") + " top -b --limit 1 " + pid
+                    + " 0.2; echo status-$?");
+            tmux.await("two intervals", screen -> screen.split("; taskclock used ", -1).length > 3);
+            tmux.press("C-c");
+            assertThat(tmux.await("status-0")).containsPattern(AVERAGE);
+        }
+    }
+
+    private static void awaitIntervals(BufferedReader in, int count) throws IOException {
+        for (int seen = 0; seen < count; ) {
+            String line = in.readLine();
+            assertThat(line).isNotNull();
+            if (line.contains("; taskclock used ")) seen++;
+        }
+    }
+}
