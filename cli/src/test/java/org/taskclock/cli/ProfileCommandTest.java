@@ -33,19 +33,26 @@ class ProfileCommandTest {
     @TempDir
     private static Path libraryFolder;
 
+    private static List<String> leftBefore;
+
     @BeforeAll
     static void extractAsyncProfiler() throws IOException {
         String name = "libasyncProfiler.so";
         try (InputStream library = ProfileCommandTest.class.getResourceAsStream("/linux-x64/" + name)) {
             Files.copy(library, libraryFolder.resolve(name), StandardCopyOption.REPLACE_EXISTING);
         }
+        leftBefore = List.of(new File("/tmp").list());
+    }
+
+    /** A profile that was killed with kill -9, as after a timeout of a test, leaves its file. */
+    private static boolean isNewProfile(String name) {
+        return name.contains("taskclock_profile") && !leftBefore.contains(name);
     }
 
     /** Returns the names of the target's files and folders in the temporary directory that profiles create. */
     private static List<String> temporaryFiles(HotJvm target) {
         String[] files = new File("/tmp")
-                .list((folder, name) ->
-                        name.contains("taskclock_profile") || name.matches("\\d{4}(_\\d{2}){5}_" + target.pid));
+                .list((folder, name) -> isNewProfile(name) || name.matches("\\d{4}(_\\d{2}){5}_" + target.pid));
         return List.of(files);
     }
 
