@@ -33,19 +33,26 @@ class ProfileCommandTest {
     @TempDir
     private static Path libraryFolder;
 
+    private static List<String> leftBefore;
+
     @BeforeAll
     static void extractAsyncProfiler() throws IOException {
         String name = "libasyncProfiler.so";
         try (InputStream library = ProfileCommandTest.class.getResourceAsStream("/linux-x64/" + name)) {
             Files.copy(library, libraryFolder.resolve(name), StandardCopyOption.REPLACE_EXISTING);
         }
+        leftBefore = List.of(new File("/tmp").list());
+    }
+
+    /** A profile that was killed with kill -9, as after a timeout of a test, leaves its file. */
+    private static boolean isNewProfile(String name) {
+        return name.contains("taskclock_profile") && !leftBefore.contains(name);
     }
 
     /** Returns the names of the target's files and folders in the temporary directory that profiles create. */
     private static List<String> temporaryFiles(HotJvm target) {
         String[] files = new File("/tmp")
-                .list((folder, name) ->
-                        name.contains("taskclock_profile") || name.matches("\\d{4}(_\\d{2}){5}_" + target.pid));
+                .list((folder, name) -> isNewProfile(name) || name.matches("\\d{4}(_\\d{2}){5}_" + target.pid));
         return List.of(files);
     }
 
@@ -162,23 +169,23 @@ class ProfileCommandTest {
         String library = libraryFolder.resolve("libasyncProfiler.so").toString();
         try (HotJvm target = new HotJvm()) {
             Path file = libraryFolder.resolve("users");
-            target.execute("load", library, "true", "start,event=ctimer,file=" + file);
+            target.execute("load", library, "true", "start,event=ctimer,loglevel=none,file=" + file);
             CliResult refused = profile(target, "auto", "--for", "1s");
             assertThat(refused.exitCode()).isEqualTo(Main.FAILED);
             assertThat(refused.err())
                     .startsWith("taskclock: process " + target.pid + ": async-profiler is already profiling this JVM: ")
                     .hasLineCount(1);
             assertThat(refused.out()).isEmpty();
-            target.execute("load", library, "true", "status,file=" + file);
+            target.execute("load", library, "true", "status,loglevel=none,file=" + file);
             assertThat(file).content().contains("is running");
             // The other sources do not disturb it.
             assertThat(json(profile(target, "jfr", "--for", "1s", "--json"))
                             .get("samples")
                             .getAsLong())
                     .isPositive();
-            target.execute("load", library, "true", "status,file=" + file);
+            target.execute("load", library, "true", "status,loglevel=none,file=" + file);
             assertThat(file).content().contains("is running");
-            target.execute("load", library, "true", "stop,file=" + file);
+            target.execute("load", library, "true", "stop,loglevel=none,file=" + file);
         }
     }
 
@@ -206,9 +213,10 @@ class ProfileCommandTest {
 
     /** Starts a profile that only ends early, and waits until it samples. */
     private static Process startLongProfile(HotJvm target, Path errors) throws Exception {
-        Process profile = CliResult.builder("profile", target.pid, "--source", "jfr", "--for", "1h")
-                .redirectError(errors.toFile())
-                .start();
+        ProcessBuilder builder = CliResult.builder("profile", target.pid, "--source", "jfr", "--for", "1h");
+        // A shell starts background jobs, such as this test, so that they and their children ignore SIGINT.
+        builder.command().addAll(0, List.of("env", "--default-signal=INT"));
+        Process profile = builder.redirectError(errors.toFile()).start();
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(TIMEOUT_MILLIS);
         while (!target.execute("jcmd", "JFR.check").contains("taskclock_profile")) {
             assertThat(System.nanoTime()).isLessThan(deadline);
@@ -310,7 +318,7 @@ class ProfileCommandTest {
             tmux.await("ready>");
             Path status = libraryFolder.resolve("status");
             String library = libraryFolder.resolve("libasyncProfiler.so").toString();
-            target.execute("load", library, "true", "status,file=" + status);
+            target.execute("load", library, "true", "status,loglevel=none,file=" + status);
             assertThat(status).content().contains("not active");
         }
     }

@@ -13,6 +13,8 @@ import java.util.List;
 final class AsyncProfilerLibrary {
     private static final String NAME = "libasyncProfiler.so";
 
+    private static final int SIGPROF = 27;
+
     private static final List<String> FOLDERS = List.of(
             "/usr/local/lib",
             "/usr/local/lib/async-profiler",
@@ -76,6 +78,19 @@ final class AsyncProfilerLibrary {
             }
         }
         return null;
+    }
+
+    /** Returns whether async-profiler is loaded in a JVM and a handler for SIGPROF, its default signal, is installed. */
+    static boolean hasTakenSigprof(long pid) throws IOException {
+        boolean caught = false;
+        for (String line : Files.readAllLines(Path.of("/proc/" + pid + "/status"), StandardCharsets.ISO_8859_1)) {
+            if (!line.startsWith("SigCgt:")) continue;
+            long signals = Long.parseUnsignedLong(line.substring("SigCgt:".length()).strip(), 16);
+            caught = ((signals >>> (SIGPROF - 1)) & 1) != 0;
+        }
+        if (!caught) return false;
+        return Files.readString(Path.of("/proc/" + pid + "/maps"), StandardCharsets.ISO_8859_1)
+                .contains("libasyncProfiler");
     }
 
     /**

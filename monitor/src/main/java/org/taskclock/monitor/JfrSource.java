@@ -26,7 +26,7 @@ final class JfrSource implements StackSource {
 
     private final long pid;
     private final AttachClient jvm;
-    private final boolean hasCpuTime;
+    private boolean hasCpuTime;
     private final long periodNanos;
     private final long maxSeconds;
     private final String name;
@@ -66,6 +66,11 @@ final class JfrSource implements StackSource {
 
     @Override
     public synchronized void start() throws IOException {
+        if (hasCpuTime && AsyncProfilerLibrary.hasTakenSigprof(pid)) {
+            // Otherwise, the sampler would log an error to the program's standard output.
+            hasCpuTime = false;
+            notes.add("async-profiler has taken the signal SIGPROF, which jdk.CPUTimeSample needs");
+        }
         String command = "JFR.start name=" + name + " settings=none dumponexit=false duration=" + maxSeconds
                 + "s filename=/tmp/." + name + ".jfr +jdk.ExecutionSample#enabled=true +jdk.ExecutionSample#period="
                 + executionPeriodMillis() + "ms";
