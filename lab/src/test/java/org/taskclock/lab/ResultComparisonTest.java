@@ -78,13 +78,13 @@ class ResultComparisonTest {
     }
 
     @Test
-    void shouldExitWith1IfSomethingIsSlower() throws IOException {
+    void shouldExitWith3IfSomethingIsSlower() throws IOException {
         Path a = folder.resolve("a.json");
         Path b = folder.resolve("b.json");
         TestMeasurements.result(TestMeasurements.file("a.json")).write(a);
         TestMeasurements.result(TestMeasurements.file("b.json")).write(b);
         assertThat(new CommandLine(new Bench()).execute("--compare", a.toString(), b.toString()))
-                .isEqualTo(1);
+                .isEqualTo(3);
         assertThat(new CommandLine(new Bench()).execute("--compare", a.toString(), a.toString()))
                 .isZero();
     }
