@@ -353,7 +353,7 @@ class ScreenRendererTest {
     @Test
     void shouldShowTimeSinceTheThreadStartedAndSinceWatchingBegan() {
         view.accept(List.of(SyntheticJvm.interval(4711, 9)));
-        assertThat(draw(200, HEIGHT).get(5)).containsPattern(" TIME +\\+TIME ");
+        assertThat(draw(200, HEIGHT).get(7)).containsPattern(" TIME +\\+TIME ");
         assertThat(cells("worker-1")).contains("1:50", "9.8"); // 109.8 s
         press("T");
         assertThat(view.sort).isEqualTo(Column.TIME);

@@ -178,7 +178,8 @@ class SyntheticJvm implements IntervalSource {
                 thread.involuntary(),
                 thread.state(),
                 100 * SECOND + watched,
-                watched);
+                watched,
+                thread.java());
     }
 
     private static ThreadUsage thread(

@@ -316,6 +316,8 @@ class TerminalInteractionTest {
             tmux.await("\"GC Thread#0\" tid=500");
             tmux.press("q");
             tmux.click("F1 Help");
+            tmux.await("select a row");
+            tmux.press("NPage");
             tmux.await("double click");
             tmux.press("q");
             tmux.click("F6 Sort");
