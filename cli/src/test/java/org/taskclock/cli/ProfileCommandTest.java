@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
@@ -27,6 +28,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** {@code taskclock profile} on a JVM whose hot methods are known. */
 @Isolated("other tests would affect its measurements and leave files in the temporary directory")
+@Tag("slow")
 class ProfileCommandTest {
     private static final long TIMEOUT_MILLIS = 20_000;
 
