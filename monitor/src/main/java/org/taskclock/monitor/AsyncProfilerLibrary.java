@@ -80,12 +80,15 @@ final class AsyncProfilerLibrary {
         return null;
     }
 
-    /** Returns whether async-profiler is loaded in a JVM and a handler for SIGPROF, its default signal, is installed. */
+    /**
+     * Returns whether async-profiler is loaded in a JVM and a handler for its default signal, SIGPROF, is installed.
+     */
     static boolean hasTakenSigprof(long pid) throws IOException {
         boolean caught = false;
         for (String line : Files.readAllLines(Path.of("/proc/" + pid + "/status"), StandardCharsets.ISO_8859_1)) {
             if (!line.startsWith("SigCgt:")) continue;
-            long signals = Long.parseUnsignedLong(line.substring("SigCgt:".length()).strip(), 16);
+            long signals =
+                    Long.parseUnsignedLong(line.substring("SigCgt:".length()).strip(), 16);
             caught = ((signals >>> (SIGPROF - 1)) & 1) != 0;
         }
         if (!caught) return false;
