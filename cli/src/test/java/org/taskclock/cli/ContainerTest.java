@@ -13,12 +13,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Isolated;
 import org.taskclock.testing.LoadJvm;
 
 /** JVMs in other namespaces, with CPU limits, or hidden, as in containers. Requires root, but no container engine. */
 @Isolated("other tests would affect its measurements and the list of running JVMs")
+@Tag("slow17")
 class ContainerTest {
     private static final List<String> NAMESPACES =
             List.of("unshare", "--pid", "--mount", "--fork", "--mount-proc", "--kill-child");

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -15,6 +16,7 @@ import org.taskclock.testing.LoadJvm;
 
 /** Selection of a JVM by name and by command line, if two JVMs have the same name. */
 @Isolated("other tests would affect the list of running JVMs")
+@Tag("slow17")
 class JvmQueryTest {
     private static LoadJvm first;
     private static LoadJvm second;

@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
@@ -17,6 +18,7 @@ import org.taskclock.monitor.Recording;
 import org.taskclock.testing.LoadJvm;
 
 @Isolated("other tests would delay the recorder")
+@Tag("slow17")
 class RecordRateTest {
     private static final long MILLIS = 1_000_000;
 

@@ -10,11 +10,13 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.taskclock.monitor.RecordingWriter;
 
 /** {@code taskclock replay} of a synthetic recording as text. */
+@Tag("slow17")
 class ReplayTest {
     @TempDir
     private Path directory;

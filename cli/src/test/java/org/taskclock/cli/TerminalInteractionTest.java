@@ -8,12 +8,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
 
 /** Keys, prompts, menus, saved settings and the mouse, in a real terminal. */
 @Isolated("other tests would affect the list of running JVMs")
+@Tag("slow17")
 class TerminalInteractionTest {
     private static final int WIDTH = 100;
     private static final int HEIGHT = 24;

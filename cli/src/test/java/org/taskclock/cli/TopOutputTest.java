@@ -24,6 +24,7 @@ import java.util.stream.Stream;
 import org.assertj.core.data.Offset;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
@@ -31,6 +32,7 @@ import org.taskclock.testing.LoadJvm;
 
 /** What {@code top} and {@code replay} print for programs, and the averages at the end of text output. */
 @Isolated("other tests would affect its measurements")
+@Tag("slow17")
 class TopOutputTest {
     private static final Pattern AVERAGE = Pattern.compile(
             "Average: {2}org\\.taskclock\\.testing\\.LoadProgram \\((\\d+)\\), ([0-9.]+) s, (\\d+) intervals\n");

@@ -14,6 +14,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -24,6 +25,7 @@ import org.taskclock.report.Result;
 import picocli.CommandLine;
 
 /** Runs {@code bench} as briefly as possible. The figures are meaningless. */
+@Tag("slow17")
 class BenchTest {
     /** Long enough that only a hang exceeds it. */
     private static final long TIMEOUT_SECONDS = 120;

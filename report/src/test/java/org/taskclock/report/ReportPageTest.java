@@ -20,6 +20,7 @@ import java.util.Locale;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,6 +28,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.taskclock.monitor.Interval;
 
 /** Tests pages in a browser. */
+@Tag("slow17")
 class ReportPageTest {
     /** 5 hours and 30 minutes ahead of UTC. */
     private static final ZoneId ZONE = ZoneId.of("Asia/Kolkata");
