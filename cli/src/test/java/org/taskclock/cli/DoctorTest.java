@@ -10,12 +10,14 @@ import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Isolated;
 import org.taskclock.ClockStatus;
 
 /** {@code taskclock doctor}. */
 @Isolated("other tests would affect its measurements and the list of running JVMs")
+@Tag("slow17")
 class DoctorTest {
     /** Medians and ratios of at least 1 are rounded to three decimals. */
     private static final double ROUNDING = 0.002;

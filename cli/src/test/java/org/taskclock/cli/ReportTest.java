@@ -8,10 +8,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** {@code taskclock report}. */
+@Tag("slow17")
 class ReportTest {
     private static final String RESULT =
             "{\"format\": \"taskclock-result/1\", \"kind\": \"bench\", \"name\": \"quick\"}";

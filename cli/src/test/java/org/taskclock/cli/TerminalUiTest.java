@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
@@ -18,6 +19,7 @@ import org.taskclock.testing.LoadJvm;
 
 /** The terminal interface in a real terminal. */
 @Isolated("other tests would affect its measurements and the list of running JVMs")
+@Tag("slow17")
 class TerminalUiTest {
     @TempDir
     Path directory;

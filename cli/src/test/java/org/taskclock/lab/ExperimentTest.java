@@ -24,6 +24,7 @@ import org.taskclock.report.Result;
  * Runs each experiment as briefly as possible with the packaged jar on the JDK of the tests. The figures are
  * meaningless.
  */
+@Tag("slow17")
 class ExperimentTest {
     private static final String JAR = System.getProperty("cli.jar");
     private static final int FEATURE = Runtime.version().feature();
