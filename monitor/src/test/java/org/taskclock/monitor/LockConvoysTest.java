@@ -102,6 +102,12 @@ class LockConvoysTest {
     }
 
     @Test
+    void shouldNotDiagnoseTwoWaiters() {
+        for (int second = 10; second < 15; second++) sample(second, "0x10", 1, 2, 3);
+        assertThat(convoys.diagnose()).isEmpty();
+    }
+
+    @Test
     void shouldDiagnoseAConvoyWithOneOwner() {
         sample(10, "0x10", 1, 2, 3, 4);
         sample(11, "0x10", 1, 2, 3, 4, 5);
