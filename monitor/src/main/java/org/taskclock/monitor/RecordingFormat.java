@@ -181,14 +181,22 @@ final class RecordingFormat {
 
     // ---- reading
 
-    /** Parses a header. Callers put the file name before the exception's message. */
+    /**
+     * Parses a header. Returns null if it is malformed. Throws if a newer version wrote it; callers put the file name
+     * before the exception's message.
+     */
     static Header readHeader(String line) throws IOException {
-        String version = line.substring(HEADER.length(), Math.max(HEADER.length(), line.indexOf('"', HEADER.length())));
-        if (!version.equals(Integer.toString(VERSION))) {
-            throw new IOException("was written by a newer TaskClock: its format is " + NAME + "/" + version
-                    + ", but this version reads only up to " + VERSION + ": upgrade TaskClock");
+        int version;
+        try {
+            String format = parse(line, JsonObject.class).get("format").getAsString();
+            version = Integer.parseInt(format.substring(NAME.length() + 1));
+            if (version == VERSION) return parse(line, Header.class);
+        } catch (IOException | RuntimeException e) {
+            return null;
         }
-        return parse(line, Header.class);
+        if (version < VERSION) return null;
+        throw new IOException("was written by a newer TaskClock: its format is " + NAME + "/" + version
+                + ", but this version reads only up to " + VERSION + ": upgrade TaskClock");
     }
 
     /** Returns the interval in a line; null for any other line, which may change the state. Ignores unknown members. */

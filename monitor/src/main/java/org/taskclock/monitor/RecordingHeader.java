@@ -38,7 +38,7 @@ final class RecordingHeader {
         return block == null || block.state() != RecordingBlock.State.COMPLETE;
     }
 
-    /** Returns the header of a block; null if it has none. */
+    /** Returns the header of a block; null if it has none, or a malformed one. */
     static RecordingFormat.Header of(Path path, RecordingBlock block) throws IOException {
         List<String> lines = block == null ? List.of() : block.lines();
         if (lines.isEmpty() || !lines.get(0).startsWith(RecordingFormat.HEADER)) return null;

@@ -2,6 +2,7 @@
 // Copyright the TaskClock authors
 package org.taskclock.monitor;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -10,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.zip.GZIPOutputStream;
@@ -151,6 +153,20 @@ class RecordingOutlineTest {
     }
 
     @Test
+    void shouldCallATruncatedRecordingWithAMalformedHeaderDamaged() throws IOException {
+        for (String header : List.of("1\",\"row\":[", "\"}", "0\"}", "x\"}")) {
+            try (GZIPOutputStream out = new GZIPOutputStream(Files.newOutputStream(file))) {
+                out.write((RecordingFormat.HEADER + header + "\n").getBytes(UTF_8));
+            }
+            byte[] all = Files.readAllBytes(file);
+            Files.write(file, Arrays.copyOf(all, all.length - 1));
+            assertThatThrownBy(() -> Recording.open(file))
+                    .as(header)
+                    .hasMessage(file + ": is damaged or incomplete: no block can be read");
+        }
+    }
+
+    @Test
     void shouldNotCallOtherFilesDamaged() throws IOException {
         for (String text : List.of("", "x", "PK\u0003\u0004 not a recording, but something else", "{}")) {
             Files.writeString(file, text);
@@ -158,7 +174,7 @@ class RecordingOutlineTest {
             assertThatThrownBy(() -> Recording.open(file)).hasMessage(file + ": is not a TaskClock recording");
         }
         try (GZIPOutputStream out = new GZIPOutputStream(Files.newOutputStream(file))) {
-            out.write("a log file\n".repeat(100).getBytes(java.nio.charset.StandardCharsets.UTF_8));
+            out.write("a log file\n".repeat(100).getBytes(UTF_8));
         }
         assertThatThrownBy(() -> Recording.open(file)).hasMessage(file + ": is not a TaskClock recording");
     }
