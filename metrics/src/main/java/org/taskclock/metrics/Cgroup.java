@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.metrics;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Pattern;
+
+/**
+ * The control group of a process, version 1 or 2: its CPU time, its CPU limit, and how long that limit throttled it.
+ */
+public final class Cgroup {
+    private static final Path ROOT = Path.of("/sys/fs/cgroup");
+
+    /** Paths of the groups of container engines. Other groups, such as those of systemd, contain any processes. */
+    private static final Pattern CONTAINER = Pattern.compile(
+            "[0-9a-f]{32}|(^|[/.-])(docker|kubepods|libpod|containerd|crio|lxc|nspawn|garden|ecs)([/.-]|$)");
+
+    /** The directory of the group with the CPU time; null if there is none. */
+    private final Path usageDirectory;
+    /** The directories of the groups that may have a limit: this one and its parents, up to the mount point. */
+    private final List<Path> limitDirectories = new ArrayList<>();
+
+    private final boolean v2;
+    /** False if the group is known to be that of a container engine only if it has a limit. */
+    private final boolean isContainer;
+
+    private Cgroup(Path usage, Path cpu, Path top, boolean v2, boolean isContainer) {
+        this.usageDirectory = usage;
+        this.v2 = v2;
+        this.isContainer = isContainer;
+        for (Path at = cpu; at != null && at.startsWith(top); at = at.getParent()) limitDirectories.add(at);
+    }
+
+    /** Returns the control group of a process. */
+    public static Cgroup of(long pid) {
+        return of(Path.of("/proc/" + pid + "/cgroup"));
+    }
+
+    static Cgroup ofThisProcess() {
+        return of(Path.of("/proc/self/cgroup"));
+    }
+
+    private static Cgroup of(Path file) {
+        try {
+            return of(Files.readAllLines(file), ROOT);
+        } catch (IOException | RuntimeException e) {
+            return new Cgroup(null, null, ROOT, true, false); // no readable group
+        }
+    }
+
+    /** Finds the group that the lines of /proc/PID/cgroup name. The hierarchies are mounted at {@code root}. */
+    static Cgroup of(List<String> lines, Path root) {
+        String unified = null;
+        String cpu = null;
+        String cpuacct = null;
+        for (String line : lines) {
+            String[] parts = line.split(":", 3);
+            if (parts.length < 3) continue;
+            List<String> controllers = List.of(parts[1].split(",", -1));
+            if (parts[0].equals("0")) unified = parts[2];
+            if (controllers.contains("cpu")) cpu = parts[2];
+            if (controllers.contains("cpuacct")) cpuacct = parts[2];
+        }
+        if (cpu != null && cpuacct != null) {
+            Path group = group(root.resolve("cpu"), cpu);
+            Path account = group(root.resolve("cpuacct"), cpuacct);
+            // The root of a version 1 hierarchy has these files too. It belongs to a container only if it has a limit.
+            if (!cpu.equals(cpuacct) || (cpu.equals("/") && quota(group, false) == 0)) account = null;
+            return new Cgroup(account, group, root.resolve("cpu"), false, isContainer(cpu));
+        }
+        if (unified == null) return new Cgroup(null, null, root, true, false);
+        Path group = group(root, unified);
+        Path usage = Files.exists(group.resolve("cpu.max")) ? group : null;
+        return new Cgroup(usage, group, root, true, isContainer(unified));
+    }
+
+    /** Within a container, the path is relative to the container's own group, or the host's path of that group. */
+    private static boolean isContainer(String path) {
+        return path.equals("/")
+                || path.startsWith("/..")
+                || CONTAINER.matcher(path).find();
+    }
+
+    /**
+     * Returns the directory of a group. In a container, the path is often the host's, but the mount point is the
+     * container's own group.
+     */
+    private static Path group(Path mount, String path) {
+        Path group = mount.resolve(path.substring(1)).normalize();
+        return Files.isDirectory(group) && group.startsWith(mount) ? group : mount;
+    }
+
+    /**
+     * Returns the CPU time of all processes in the group; -1 if it is unknown, or if the group is neither that of a
+     * container nor limited.
+     */
+    public long cpuNanos() {
+        if (usageDirectory == null || (!isContainer && cpuLimit() == 0)) return -1;
+        if (!v2) return value(usageDirectory.resolve("cpuacct.usage"), "");
+        long micros = value(usageDirectory.resolve("cpu.stat"), "usage_usec");
+        return micros < 0 ? -1 : 1_000 * micros;
+    }
+
+    /** Returns how long the limit kept the group's processes from running; -1 if unknown. */
+    public long throttledNanos() {
+        if (limitDirectories.isEmpty()) return -1;
+        Path stat = limitDirectories.get(0).resolve("cpu.stat");
+        long micros = v2 ? value(stat, "throttled_usec") : -1;
+        return v2 ? (micros < 0 ? -1 : 1_000 * micros) : value(stat, "throttled_time");
+    }
+
+    /** Returns the lowest CPU limit of the group and its parents, in processors; 0 if there is none. */
+    public double cpuLimit() {
+        double lowest = 0;
+        for (Path group : limitDirectories) {
+            double quota = quota(group, v2);
+            if (quota > 0 && (lowest == 0 || quota < lowest)) lowest = quota;
+        }
+        return lowest;
+    }
+
+    /** Returns what the group has used; null if it is neither that of a container nor limited. */
+    JvmUsage.ContainerUsage usage() {
+        long cpu = cpuNanos();
+        return cpu < 0 ? null : new JvmUsage.ContainerUsage(cpu, throttledNanos(), cpuLimit());
+    }
+
+    private static double quota(Path group, boolean v2) {
+        try {
+            if (v2) {
+                String[] parts =
+                        Files.readString(group.resolve("cpu.max")).trim().split(" ", 2);
+                return parts[0].equals("max") ? 0 : Double.parseDouble(parts[0]) / Double.parseDouble(parts[1]);
+            }
+            double quota = value(group.resolve("cpu.cfs_quota_us"), "");
+            return quota <= 0 ? 0 : quota / value(group.resolve("cpu.cfs_period_us"), "");
+        } catch (IOException | RuntimeException e) {
+            return 0;
+        }
+    }
+
+    /** Returns the number after a key, or the only number if the key is empty; -1 if there is none. */
+    private static long value(Path file, String key) {
+        try {
+            for (String line : Files.readAllLines(file)) {
+                if (key.isEmpty()) return Long.parseLong(line.trim());
+                if (line.startsWith(key + " "))
+                    return Long.parseLong(line.substring(key.length() + 1).trim());
+            }
+        } catch (IOException | RuntimeException e) {
+            return -1;
+        }
+        return -1;
+    }
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.metrics;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import org.taskclock.CpuTime;
+import org.taskclock.ProcessClock;
+import org.taskclock.ThreadClock;
+import org.taskclock.ThreadSnapshot;
+
+/**
+ * The CPU use of this JVM by thread pool, since it started. It has no thread of its own: {@link #usage()} takes a
+ * reading when it is called, which needs no safepoint. A reading takes one system call per thread, and two files of
+ * /proc for each thread that has used 1 ms since they were read.
+ *
+ * <p>The CPU time that a thread uses between its last reading and its end, and that of threads that start and end
+ * between two readings, is known only for all threads together. It is in the pool {@value #ENDED}.
+ *
+ * <p>Virtual threads are listed if TaskClock's agent accounts for them. Without the agent, their CPU time is in the
+ * pool of their carriers.
+ *
+ * <p>On the {@code mxbean} backend, only Java threads are listed. The JVM's own threads are then in the pool
+ * {@value #ENDED}, and wait times and context switches are unknown.
+ *
+ * <p>Thread-safe.
+ */
+public final class JvmThreads {
+    /** The pool of CPU time that belongs to no thread that could be read. */
+    public static final String ENDED = "(ended threads)";
+
+    /** Readings that follow sooner return the same. Meters that are polled one by one then share a reading. */
+    private static final long MIN_INTERVAL_NANOS = 100_000_000;
+
+    private static final long MILLISECOND = 1_000_000;
+
+    private final PoolCounters counters;
+    private final ThreadSnapshot snapshot = new ThreadSnapshot();
+    private final ProcessClock process = ProcessClock.current();
+    private final AgentFigures agent = new AgentFigures();
+    private final Cgroup cgroup = Cgroup.ofThisProcess();
+
+    /** By kernel id; on the mxbean backend by Java id. */
+    private final Map<Long, OwnThread> threads = new HashMap<>();
+
+    private int[] tids = new int[64];
+    private long[][] times = new long[3][64];
+
+    private final Map<PoolUsage.Key, OwnPool> pools = new HashMap<>();
+    private long readings;
+
+    /** Whether the last reading found new threads. */
+    private boolean hasYoungThreads;
+
+    /** CPU time that was added to pools, other than that of {@link #threads}. */
+    private long endedNanos;
+
+    private JvmUsage last;
+    private long lastReadAt;
+
+    /** Creates a reader with at most {@value PoolCounters#DEFAULT_MAX_POOLS} pools. */
+    public JvmThreads() {
+        this(PoolCounters.DEFAULT_MAX_POOLS);
+    }
+
+    /** Creates a reader with at most {@code maxPools} pools, see {@link PoolCounters}. */
+    public JvmThreads(int maxPools) {
+        counters = new PoolCounters(maxPools);
+    }
+
+    /** Takes a reading. Returns the previous one if that was less than 0.1 s ago. */
+    public synchronized JvmUsage usage() {
+        long start = System.nanoTime();
+        if (last == null || start - lastReadAt >= MIN_INTERVAL_NANOS) {
+            last = read(start);
+            lastReadAt = System.nanoTime();
+        }
+        return last;
+    }
+
+    private JvmUsage read(long start) {
+        CpuTime before = process.now();
+        readings++;
+        int count = readSnapshot();
+        if (count < 0) readThroughBean();
+        else readRows(count);
+        removeEnded();
+        List<PoolUsage> usages = new ArrayList<>();
+        for (Iterator<OwnPool> all = pools.values().iterator(); all.hasNext(); ) {
+            PoolUsage usage = all.next().take();
+            usages.add(usage);
+            if (usage.threads() == 0) all.remove();
+        }
+        CpuTime after = process.now();
+        addEnded(before, after, System.nanoTime() - start, usages);
+        usages.addAll(agent.advance());
+        counters.add(usages);
+        return new JvmUsage(counters.pools(), after, cgroup.usage());
+    }
+
+    /** Returns the number of threads that were read; -1 on the mxbean backend. */
+    private int readSnapshot() {
+        int count = snapshot.read(tids, times[0], times[1], times[2]);
+        while (count > tids.length) {
+            tids = new int[count + count / 4];
+            times = new long[3][tids.length];
+            count = snapshot.read(tids, times[0], times[1], times[2]);
+        }
+        return count;
+    }
+
+    private void readRows(int count) {
+        boolean isIdentified = true;
+        OwnThread[] rows = new OwnThread[count];
+        for (int i = 0; i < count; i++) {
+            rows[i] = thread(tids[i], times[0][i]);
+            isIdentified &= rows[i].lastSeen > 0;
+        }
+        if (!isIdentified || hasYoungThreads) identify(rows);
+        for (int i = 0; i < count; i++) rows[i].advance(times[0][i], times[1][i], true, readings);
+    }
+
+    /** Finds the Java threads among the rows. It takes longer than a reading, so only new threads cause it. */
+    private void identify(OwnThread... rows) {
+        Map<Integer, Thread> javaThreads = new HashMap<>();
+        for (Thread thread : platformThreads())
+            javaThreads.put(ThreadClock.of(thread).tid(), thread);
+        hasYoungThreads = false;
+        for (int i = 0; i < rows.length; i++) {
+            // A thread that has just started may not be listed as a Java thread yet.
+            hasYoungThreads |= rows[i].lastSeen == 0;
+            if (!rows[i].isJava()) rows[i].setThread(javaThreads.get(tids[i]));
+            rows[i].lastSeen = readings;
+        }
+    }
+
+    private void readThroughBean() {
+        for (Thread thread : platformThreads()) {
+            CpuTime time = ThreadClock.of(thread).now();
+            if (time.cpuNanos() < 0) continue;
+            OwnThread known = thread(thread.getId(), time.cpuNanos());
+            if (!known.isJava()) known.setThread(thread);
+            known.lastSeen = readings;
+            known.advance(time.cpuNanos(), time.userNanos(), false, readings);
+        }
+    }
+
+    private OwnThread thread(long id, long cpuNanos) {
+        OwnThread known = threads.get(id);
+        if (known != null && cpuNanos < known.cpuNanos) { // the kernel has reused the id
+            endedNanos += known.cpuNanos;
+            known = null;
+        }
+        if (known == null) {
+            known = new OwnThread(id, readings, key -> pools.computeIfAbsent(key, OwnPool::new));
+            threads.put(id, known);
+        } else {
+            known.lastSeen = readings;
+        }
+        return known;
+    }
+
+    private void removeEnded() {
+        for (Iterator<OwnThread> all = threads.values().iterator(); all.hasNext(); ) {
+            OwnThread thread = all.next();
+            if (thread.lastSeen == readings) continue;
+            endedNanos += thread.cpuNanos;
+            all.remove();
+        }
+    }
+
+    /** Adds the CPU time of the process that belongs to no thread, unless it is within the error of the reading. */
+    private void addEnded(CpuTime before, CpuTime after, long readingNanos, List<PoolUsage> usages) {
+        if (before.cpuNanos() < 0 || after.cpuNanos() < 0) return;
+        long process = before.cpuNanos() + (after.cpuNanos() - before.cpuNanos()) / 2;
+        long ended = process - endedNanos;
+        for (OwnThread thread : threads.values()) ended -= thread.cpuNanos;
+        long error = Runtime.getRuntime().availableProcessors() * readingNanos / 2;
+        if (ended <= error + MILLISECOND) return;
+        endedNanos += ended;
+        long user = 0;
+        for (PoolUsage usage : usages) user += usage.userNanos();
+        long lastUser = last == null ? 0 : last.process().userNanos();
+        long endedUser = Math.max(0, Math.min(ended, after.userNanos() - lastUser - user));
+        usages.add(new PoolUsage(ENDED, ThreadKind.NATIVE, 0, endedUser, ended - endedUser, -1, -1, -1, -1));
+    }
+
+    private static Thread[] platformThreads() {
+        ThreadGroup root = Thread.currentThread().getThreadGroup();
+        while (root.getParent() != null) root = root.getParent();
+        Thread[] found = new Thread[root.activeCount() + 16];
+        int count;
+        while ((count = root.enumerate(found, true)) == found.length) found = new Thread[2 * found.length];
+        return Arrays.copyOf(found, count);
+    }
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.metrics;
+
+import java.util.List;
+import org.taskclock.CpuTime;
+
+/**
+ * What a JVM has used since it started, or since watching began. Every number only increases, apart from the numbers of
+ * threads and the limit.
+ *
+ * @param process the CPU time of the process, to which the pools add up
+ * @param container what the container, or another control group with a limit, has used; null if there is none
+ */
+public record JvmUsage(List<PoolUsage> pools, CpuTime process, ContainerUsage container) {
+    /**
+     * The CPU time of all processes of a control group. A negative number means unknown.
+     *
+     * @param throttledNanos how long the limit kept the group from running
+     * @param limit in processors; 0 if there is none
+     */
+    public record ContainerUsage(long cpuNanos, long throttledNanos, double limit) {}
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.metrics;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+import org.taskclock.CpuTime;
+
+/**
+ * The metrics of a JVM, as docs/metrics.md defines them. Names, units, and attributes follow OpenTelemetry's semantic
+ * conventions. The attribute {@code cpu.mode} is {@code user} or {@code system}; {@code jvm.thread.kind} is a
+ * {@linkplain ThreadKind#label() label}.
+ */
+public enum Metric {
+    THREAD_CPU_TIME(
+            "jvm.thread.cpu.time",
+            Type.COUNTER,
+            "s",
+            "CPU time used by the threads of the JVM.",
+            List.of(Metric.POOL, Metric.KIND, Metric.MODE),
+            usage -> {
+                List<Point> points = new ArrayList<>();
+                for (PoolUsage pool : usage.pools()) {
+                    points.add(seconds(pool.userNanos(), pool.pool(), pool.kind().label(), "user"));
+                    points.add(seconds(pool.systemNanos(), pool.pool(), pool.kind().label(), "system"));
+                }
+                return points;
+            }),
+    THREAD_COUNT(
+            "jvm.thread.count",
+            Type.UP_DOWN_COUNTER,
+            "{thread}",
+            "Number of executing platform threads.",
+            List.of(Metric.POOL, Metric.KIND),
+            usage -> {
+                List<Point> points = new ArrayList<>();
+                for (PoolUsage pool : usage.pools())
+                    points.add(new Point(List.of(pool.pool(), pool.kind().label()), pool.threads()));
+                return points;
+            }),
+    THREAD_WAIT_TIME(
+            "jvm.thread.wait.time",
+            Type.COUNTER,
+            "s",
+            "Time that threads of the JVM were ready to run but had no processor.",
+            List.of(Metric.POOL, Metric.KIND),
+            usage -> {
+                List<Point> points = new ArrayList<>();
+                for (PoolUsage pool : usage.pools())
+                    if (pool.waitNanos() >= 0)
+                        points.add(seconds(pool.waitNanos(), pool.pool(), pool.kind().label()));
+                return points;
+            }),
+    THREAD_CONTEXT_SWITCHES(
+            "jvm.thread.context_switches",
+            Type.COUNTER,
+            "{context_switch}",
+            "Number of times that threads of the JVM left a processor.",
+            List.of(Metric.POOL, Metric.KIND, "process.context_switch.type"),
+            usage -> {
+                List<Point> points = new ArrayList<>();
+                for (PoolUsage pool : usage.pools()) {
+                    if (pool.voluntary() < 0 || pool.involuntary() < 0) continue;
+                    String kind = pool.kind().label();
+                    points.add(new Point(List.of(pool.pool(), kind, "voluntary"), pool.voluntary()));
+                    points.add(new Point(List.of(pool.pool(), kind, "involuntary"), pool.involuntary()));
+                }
+                return points;
+            }),
+    THREAD_YIELD_COUNT(
+            "jvm.thread.yield.count",
+            Type.COUNTER,
+            "{yield}",
+            "Number of calls of Thread.yield.",
+            List.of(Metric.POOL, Metric.KIND),
+            usage -> {
+                List<Point> points = new ArrayList<>();
+                for (PoolUsage pool : usage.pools())
+                    if (pool.yields() >= 0)
+                        points.add(new Point(List.of(pool.pool(), pool.kind().label()), pool.yields()));
+                return points;
+            }),
+    PROCESS_CPU_TIME(
+            "process.cpu.time",
+            Type.COUNTER,
+            "s",
+            "Total CPU seconds broken down by different CPU modes.",
+            List.of(Metric.MODE),
+            usage -> {
+                CpuTime process = usage.process();
+                return process.cpuNanos() < 0
+                        ? List.of()
+                        : List.of(seconds(process.userNanos(), "user"), seconds(process.systemNanos(), "system"));
+            }),
+    CONTAINER_CPU_TIME(
+            "container.cpu.time",
+            Type.COUNTER,
+            "s",
+            "Total CPU time consumed.",
+            List.of(),
+            usage -> usage.container() == null
+                    ? List.of()
+                    : List.of(seconds(usage.container().cpuNanos()))),
+    CONTAINER_CPU_THROTTLED_TIME(
+            "container.cpu.throttled.time",
+            Type.COUNTER,
+            "s",
+            "Time that the CPU limit of the container kept its threads from running.",
+            List.of(),
+            usage -> usage.container() == null || usage.container().throttledNanos() < 0
+                    ? List.of()
+                    : List.of(seconds(usage.container().throttledNanos()))),
+    CONTAINER_CPU_LIMIT(
+            "container.cpu.limit",
+            Type.GAUGE,
+            "{cpu}",
+            "CPU limit of the container, in processors.",
+            List.of(),
+            usage -> usage.container() == null || usage.container().limit() <= 0
+                    ? List.of()
+                    : List.of(new Point(List.of(), usage.container().limit())));
+
+    /** How the values of a metric change, as in OpenTelemetry. */
+    public enum Type {
+        COUNTER,
+        UP_DOWN_COUNTER,
+        GAUGE
+    }
+
+    /**
+     * A value.
+     *
+     * @param attributes the values of {@link Metric#attributes()}, in the same order
+     */
+    public record Point(List<String> attributes, double value) {}
+
+    private static final String POOL = "jvm.thread.pool.name";
+    private static final String KIND = "jvm.thread.kind";
+    private static final String MODE = "cpu.mode";
+
+    private final String id;
+    private final Type type;
+    private final String unit;
+    private final String description;
+    private final List<String> attributes;
+    private final Function<JvmUsage, List<Point>> points;
+
+    Metric(
+            String id,
+            Type type,
+            String unit,
+            String description,
+            List<String> attributes,
+            Function<JvmUsage, List<Point>> points) {
+        this.id = id;
+        this.type = type;
+        this.unit = unit;
+        this.description = description;
+        this.attributes = attributes;
+        this.points = points;
+    }
+
+    /** Returns the name, such as {@code jvm.thread.cpu.time}. */
+    public String id() {
+        return id;
+    }
+
+    public Type type() {
+        return type;
+    }
+
+    /** Returns the unit in UCUM, such as {@code s}. */
+    public String unit() {
+        return unit;
+    }
+
+    public String description() {
+        return description;
+    }
+
+    /** Returns the names of the attributes. */
+    public List<String> attributes() {
+        return attributes;
+    }
+
+    /** Returns the values, at most one for each combination of attributes; none if the metric is unknown. */
+    public List<Point> points(JvmUsage usage) {
+        return points.apply(usage);
+    }
+
+    private static Point seconds(long nanos, String... attributes) {
+        return new Point(List.of(attributes), nanos / 1e9);
+    }
+}
