@@ -22,8 +22,10 @@ public enum Metric {
             usage -> {
                 List<Point> points = new ArrayList<>();
                 for (PoolUsage pool : usage.pools()) {
-                    points.add(seconds(pool.userNanos(), pool.pool(), pool.kind().label(), "user"));
-                    points.add(seconds(pool.systemNanos(), pool.pool(), pool.kind().label(), "system"));
+                    points.add(
+                            seconds(pool.userNanos(), pool.pool(), pool.kind().label(), "user"));
+                    points.add(
+                            seconds(pool.systemNanos(), pool.pool(), pool.kind().label(), "system"));
                 }
                 return points;
             }),
@@ -49,7 +51,8 @@ public enum Metric {
                 List<Point> points = new ArrayList<>();
                 for (PoolUsage pool : usage.pools())
                     if (pool.waitNanos() >= 0)
-                        points.add(seconds(pool.waitNanos(), pool.pool(), pool.kind().label()));
+                        points.add(seconds(
+                                pool.waitNanos(), pool.pool(), pool.kind().label()));
                 return points;
             }),
     THREAD_CONTEXT_SWITCHES(

@@ -150,7 +150,8 @@ final class OwnThread {
         int at = text.indexOf(key);
         if (at < 0) return -1;
         int end = text.indexOf('\n', at + 1);
-        return Long.parseLong(text.substring(at + key.length(), end < 0 ? text.length() : end).trim());
+        return Long.parseLong(
+                text.substring(at + key.length(), end < 0 ? text.length() : end).trim());
     }
 
     /** Reads a file of the thread in /proc. FileInputStream takes half the time of Files. */
