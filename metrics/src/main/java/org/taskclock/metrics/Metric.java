@@ -12,6 +12,7 @@ import org.taskclock.CpuTime;
  * conventions. The attribute {@code cpu.mode} is {@code user} or {@code system}; {@code jvm.thread.kind} is a
  * {@linkplain ThreadKind#label() label}.
  */
+@SuppressWarnings("ImmutableEnumChecker") // the lists and functions are immutable
 public enum Metric {
     THREAD_CPU_TIME(
             "jvm.thread.cpu.time",
