@@ -171,7 +171,7 @@ final class AsyncProfilerSource implements StackSource {
         try {
             execute("stop,file=/tmp/" + name + ",loglevel=none");
         } catch (IOException e) {
-            // The JVM has ended or hangs. Otherwise, async-profiler stops after its timeout.
+            // The JVM has exited or hangs. Otherwise, async-profiler stops after its timeout.
         } finally {
             delete();
         }

@@ -177,8 +177,8 @@ final class Diagnoser {
             evidence.addAll(agent.sites());
         }
         if (agent.yields() < 0) evidence.add(hint(thread.pid()));
-        String subject = carrier ? "virtual threads on \"" + thread.name() + "\" call" : quoted(thread) + " calls";
-        return new Diagnosis(YIELD_STORM, thread.tid(), subject + " Thread.yield all the time", evidence);
+        String subject = carrier ? "virtual threads on \"" + thread.name() + "\" keep" : quoted(thread) + " keeps";
+        return new Diagnosis(YIELD_STORM, thread.tid(), subject + " calling Thread.yield", evidence);
     }
 
     /** Says how to count the yields. */
@@ -193,7 +193,7 @@ final class Diagnoser {
             return new Diagnosis(
                     YIELD_STORM,
                     thread.tid(),
-                    quoted(thread) + " behaves as if it called Thread.yield all the time",
+                    quoted(thread) + " behaves as if it kept calling Thread.yield",
                     evidence);
         }
         if (!suspect.topFrame.isEmpty()) evidence.add("top of its stack: " + suspect.topFrame);
@@ -233,7 +233,7 @@ final class Diagnoser {
         return new Diagnosis(
                 YIELD_STORM,
                 thread.tid(),
-                "virtual threads on \"" + thread.name() + "\" behave as if they called Thread.yield all the time",
+                "virtual threads on \"" + thread.name() + "\" behave as if they kept calling Thread.yield",
                 evidence);
     }
 

@@ -127,7 +127,7 @@ final class JfrSource implements StackSource {
         try {
             jvm.execute(TIMEOUT_MILLIS, "jcmd", "JFR.stop name=" + name);
         } catch (IOException e) {
-            // The JVM has ended or hangs. Otherwise, the recording stops after its duration.
+            // The JVM has exited or hangs. Otherwise, the recording stops after its duration.
         }
         try {
             Files.deleteIfExists(file());

@@ -55,7 +55,7 @@ public final class Profiler {
      * its temporary files are deleted.
      *
      * @param sleep waits for the given time, or returns false early if the profile should end now
-     * @throws MonitorException if the JVM has ended or cannot be accessed
+     * @throws MonitorException if the JVM has exited or cannot be accessed
      * @throws ProfileException if no source works
      */
     public static Profile run(long pid, Settings settings, Predicate<Duration> sleep) throws IOException {

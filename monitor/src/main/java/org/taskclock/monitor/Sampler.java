@@ -100,7 +100,7 @@ public final class Sampler implements AutoCloseable {
      * Takes a reading.
      *
      * @return the interval since the previous reading; the first interval has no threads
-     * @throws MonitorException if the JVM has ended
+     * @throws MonitorException if the JVM has exited
      */
     public Interval next() throws MonitorException {
         try {
@@ -275,23 +275,23 @@ public final class Sampler implements AutoCloseable {
     private char processState() throws MonitorException {
         char state = readStat().state();
         // The state is the same if only the main thread has ended and others are still running.
-        if ((state == 'Z' || state == 'X') && tids().length <= 1) throw processEnded();
+        if ((state == 'Z' || state == 'X') && tids().length <= 1) throw processExited();
         return state;
     }
 
     private ProcStat readStat() throws MonitorException {
         int length = stat.read(text);
-        if (length <= 0) throw processEnded();
+        if (length <= 0) throw processExited();
         return ProcStat.parse(text, length);
     }
 
-    private MonitorException processEnded() {
-        return new MonitorException(MonitorException.Reason.GONE, "process " + pid + " has ended");
+    private MonitorException processExited() {
+        return new MonitorException(MonitorException.Reason.GONE, "process " + pid + " has exited");
     }
 
     private int[] tids() throws MonitorException {
         String[] found = tasks.list();
-        if (found == null || found.length == 0) throw processEnded();
+        if (found == null || found.length == 0) throw processExited();
         int[] tids = new int[found.length];
         for (int i = 0; i < tids.length; i++) tids[i] = Integer.parseInt(found[i]);
         return tids;
@@ -336,7 +336,7 @@ public final class Sampler implements AutoCloseable {
         ThreadDump newest = names.newest();
         boolean recent = newest != null && System.nanoTime() - newest.takenAt() < RECENT_NANOS;
         ThreadDump.Entry found = (recent ? newest : names.dump()).of(tid);
-        if (found == null) throw new IOException("thread " + tid + " has no Java stack or has exited");
+        if (found == null) throw new IOException("thread " + tid + " has no Java stack or has ended");
         return found.text();
     }
 

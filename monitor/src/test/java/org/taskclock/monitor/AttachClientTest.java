@@ -14,13 +14,13 @@ class AttachClientTest {
     private static final long TIMEOUT_MILLIS = 20_000;
 
     @Test
-    void shouldReportThatTheProcessHasEnded() throws Exception {
+    void shouldReportThatTheProcessHasExited() throws Exception {
         try (LoadJvm load = LoadJvm.start("idle")) {
             AttachClient client = AttachClient.of(load.pid());
             assertThat(client.execute(TIMEOUT_MILLIS, "properties")).contains("java.version=");
             load.end();
-            assertEnded(client);
-            assertEnded(AttachClient.of(load.pid()));
+            assertExited(client);
+            assertExited(AttachClient.of(load.pid()));
         }
     }
 
@@ -43,9 +43,9 @@ class AttachClientTest {
         }
     }
 
-    private static void assertEnded(AttachClient client) {
+    private static void assertExited(AttachClient client) {
         assertThatThrownBy(() -> client.execute(TIMEOUT_MILLIS, "properties"))
                 .isInstanceOf(IOException.class)
-                .hasMessage("it has ended");
+                .hasMessage("it has exited");
     }
 }

@@ -249,7 +249,7 @@ class SamplerTest {
     }
 
     @Test
-    void shouldReportThatTheJvmHasEnded() throws Exception {
+    void shouldReportThatTheJvmHasExited() throws Exception {
         try (LoadJvm load = LoadJvm.start("busy");
                 Sampler sampler = Sampler.of(load.pid())) {
             sampler.next();
@@ -257,7 +257,7 @@ class SamplerTest {
             assertThatThrownBy(sampler::next)
                     .isInstanceOfSatisfying(
                             MonitorException.class, e -> assertThat(e.reason()).isEqualTo(MonitorException.Reason.GONE))
-                    .hasMessage("process " + load.pid() + " has ended");
+                    .hasMessage("process " + load.pid() + " has exited");
         }
         assertThatThrownBy(() -> Sampler.of(999_999_999)).hasMessage("there is no process 999999999");
     }
@@ -354,7 +354,7 @@ class SamplerTest {
     void shouldConfirmYieldStormByStack() throws Exception {
         try (LoadJvm load = LoadJvm.start("yield");
                 Sampler sampler = Sampler.of(load.pid())) {
-            Diagnosis found = find(sampler, d -> d.text().contains("\" calls Thread.yield all the time"));
+            Diagnosis found = find(sampler, d -> d.text().contains("\" keeps calling Thread.yield"));
             assertThat(found.kind()).isEqualTo("yield-storm");
             assertThat(found.text()).startsWith("thread \"yielder\"");
             assertThat(found.evidence()).anyMatch(e -> e.contains("was in Thread.yield"));
@@ -366,7 +366,7 @@ class SamplerTest {
         try (LoadJvm load = LoadJvm.start("yield");
                 Sampler sampler = Sampler.withoutAttach(load.pid())) {
             Diagnosis found = find(sampler, d -> d.kind().equals("yield-storm"));
-            assertThat(found.text()).contains("behaves as if it called");
+            assertThat(found.text()).contains("behaves as if it kept calling Thread.yield");
             assertThat(found.evidence()).anyMatch(e -> e.startsWith("not confirmed"));
         }
     }
