@@ -142,9 +142,10 @@ final class AsyncProfilerSource implements StackSource {
     @Override
     public synchronized List<Sample> stop() throws IOException {
         if (!running) throw new ProfileException("process " + pid + ": the profile was interrupted");
-        running = false;
         try {
-            return parse(query("stop,collapsed,threads,ann,dot,norm"), periodNanos);
+            String collapsed = query("stop,collapsed,threads,ann,dot,norm");
+            running = false; // otherwise, abort() tries again
+            return parse(collapsed, periodNanos);
         } finally {
             delete();
         }

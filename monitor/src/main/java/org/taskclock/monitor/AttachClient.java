@@ -87,8 +87,9 @@ public final class AttachClient {
             thread.join(timeoutMillis);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+            return exchange.result("interrupted");
         }
-        return exchange.result(timeoutMillis);
+        return exchange.result("it did not answer within " + timeoutMillis + " ms");
     }
 
     /** Thrown if the JVM does not execute a command. */
@@ -167,11 +168,12 @@ public final class AttachClient {
             return text.substring(line + 1);
         }
 
-        private synchronized String result(long timeoutMillis) throws IOException {
+        /** Returns the reply. If there is none yet, gives up for the given reason. */
+        private synchronized String result(String reason) throws IOException {
             if (!done) {
                 done = true;
                 if (channel != null) channel.close();
-                throw new IOException("it did not answer within " + timeoutMillis + " ms");
+                throw new IOException(reason);
             }
             if (failure != null) throw failure;
             return reply;

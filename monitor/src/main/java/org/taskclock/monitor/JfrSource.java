@@ -87,10 +87,10 @@ final class JfrSource implements StackSource {
     @Override
     public synchronized List<Sample> stop() throws IOException {
         if (!running) throw new ProfileException("process " + pid + ": the profile was interrupted");
-        running = false;
         Path file = file();
         try {
             String reply = jvm.execute(TIMEOUT_MILLIS, "jcmd", "JFR.stop name=" + name);
+            running = false; // otherwise, abort() tries again
             if (!Files.exists(file)) {
                 throw new ProfileException("process " + pid + ": Flight Recorder did not write its recording: "
                         + reply.lines()

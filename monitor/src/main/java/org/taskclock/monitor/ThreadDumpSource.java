@@ -58,7 +58,7 @@ final class ThreadDumpSource implements StackSource {
 
     @Override
     public void start() throws IOException {
-        String first = jvm.execute(TIMEOUT_MILLIS, "threaddump");
+        String first = jvm.executeBuffered(TIMEOUT_MILLIS, "threaddump");
         add(first);
         samples.clear();
         if (cpuNanos.isEmpty())
@@ -75,11 +75,12 @@ final class ThreadDumpSource implements StackSource {
                 Thread.sleep(pauseMillis);
                 if (stopped) return;
                 long start = System.nanoTime();
-                add(jvm.execute(TIMEOUT_MILLIS, "threaddump"));
+                add(jvm.executeBuffered(TIMEOUT_MILLIS, "threaddump"));
                 long nanos = System.nanoTime() - start;
                 pauseMillis = Math.max(MIN_PAUSE_MILLIS, PAUSE_FACTOR * nanos / 1_000_000);
             }
         } catch (IOException e) {
+            if (stopped) return; // abort() has interrupted the request
             synchronized (this) {
                 failure = e;
             }

@@ -43,6 +43,19 @@ class AttachClientTest {
         }
     }
 
+    @Test
+    void shouldReportAnInterrupt() throws Exception {
+        try (FakeJvm jvm = new FakeJvm(request -> null)) {
+            Thread.currentThread().interrupt();
+            assertThatThrownBy(() -> jvm.client().execute(TIMEOUT_MILLIS, "properties"))
+                    .isInstanceOf(IOException.class)
+                    .hasMessage("interrupted");
+            assertThat(Thread.interrupted()).isTrue();
+            assertThatThrownBy(() -> jvm.client().execute(100, "properties"))
+                    .hasMessage("it did not answer within 100 ms");
+        }
+    }
+
     private static void assertExited(AttachClient client) {
         assertThatThrownBy(() -> client.execute(TIMEOUT_MILLIS, "properties"))
                 .isInstanceOf(IOException.class)

@@ -111,6 +111,24 @@ class ProfileTest {
                 1, tid, tid, name, false, kind, ThreadNames.pool(name), 1, MILLISECOND, MILLISECOND, 0, 0, 0, 'R');
     }
 
+    /** Without attaching, the Java ids of carriers are unknown. */
+    @Test
+    void shouldNotMistakeUnknownThreadsForCarriers() throws ProfileException {
+        ThreadUsage known = thread(11, "ForkJoinPool-1-worker-1", ThreadUsage.Kind.CARRIER);
+        ThreadUsage unknown = new ThreadUsage(
+                1, 12, 0, "ForkJoinPool-1-", true, ThreadUsage.Kind.CARRIER, "ForkJoinPool-#-", 1, 1, 1, 0, 0, 0, 'R');
+        ProfileSelection carriers = ProfileSelection.carriers();
+        carriers.resolve(1, List.of(known));
+        carriers.includeAllCarriers(List.of(known, unknown));
+        assertThat(carriers.includes(new StackSource.Sample("", 0, 0, List.of("a.B.run_[j]"), 1, 1)))
+                .isFalse();
+        assertThat(carriers.includes(new StackSource.Sample("", 0, 11, List.of("a.B.run_[j]"), 1, 1)))
+                .isTrue();
+        assertThat(carriers.includes(
+                        new StackSource.Sample("", 0, 77, List.of("java.lang.VirtualThread.run_[j]"), 1, 1)))
+                .isTrue();
+    }
+
     @Test
     void shouldSelectThreads() throws ProfileException {
         List<ThreadUsage> threads = List.of(
@@ -129,6 +147,8 @@ class ProfileTest {
                 .hasMessageStartingWith("process 1: no pool has \"x\" in its name: ");
         assertThatThrownBy(() -> ProfileSelection.carriers().resolve(1, threads))
                 .hasMessageContaining("no carrier threads");
+
+        assertThat(ProfileSelection.pool("Lone").resolve(1, threads)).isEqualTo("pool \"Lone-#\" (1 thread)");
 
         ProfileSelection pool = ProfileSelection.pool("http-#");
         pool.resolve(1, threads);
