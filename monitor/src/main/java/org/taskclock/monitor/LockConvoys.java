@@ -32,6 +32,9 @@ final class LockConvoys {
         /** The number of samples in which each thread held the lock. */
         final Map<String, Integer> owners = new LinkedHashMap<>();
 
+        /** The state of the owner in the last sample; empty if unknown. */
+        String ownerState = "";
+
         int samples;
         int missed;
         long lastAt;
@@ -51,6 +54,7 @@ final class LockConvoys {
         }
 
         void add(LockGraph.Contention found, LockGraph locks, long nanos) {
+            if (missed > 0) waitingSince.clear();
             Map<Integer, Long> waiting = new HashMap<>();
             for (ThreadDump.Entry waiter : found.waiters())
                 waiting.put(waiter.tid(), waitingSince.getOrDefault(waiter.tid(), nanos));
@@ -65,8 +69,6 @@ final class LockConvoys {
             ownerState =
                     owner == null || owner.state() == null ? "" : owner.state().name();
         }
-
-        String ownerState = "";
     }
 
     private final List<Convoy> convoys = new ArrayList<>();
@@ -88,6 +90,11 @@ final class LockConvoys {
             seen.add(convoy);
         }
         convoys.removeIf(convoy -> !seen.contains(convoy) && ++convoy.missed > MAX_MISSED_SAMPLES);
+    }
+
+    /** Forgets convoys that were last seen before {@code nanos}: nobody knows whether these threads still wait. */
+    void forgetBefore(long nanos) {
+        convoys.removeIf(convoy -> convoy.lastAt - nanos < 0);
     }
 
     /** Returns whether more dumps are necessary, because the last ones showed a lock that several threads wait for. */

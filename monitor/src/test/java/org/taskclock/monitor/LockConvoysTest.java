@@ -163,6 +163,28 @@ class LockConvoysTest {
     }
 
     @Test
+    void shouldForgetConvoysIfThereAreNoNewDumps() {
+        for (int second = 1; second < 5; second++) sample(second, "0x10", 1, 2, 3, 4);
+        convoys.forgetBefore(4 * SECOND);
+        assertThat(convoys.diagnose()).hasSize(1);
+        convoys.forgetBefore(4 * SECOND + 1);
+        assertThat(convoys.diagnose()).isEmpty();
+        assertThat(convoys.isContended()).isFalse();
+    }
+
+    @Test
+    void shouldNotCountTheTimeInWhichNobodyWaited() {
+        for (int second = 1; second < 8; second++) {
+            if (second == 5) sample(second, "0x10", 1);
+            else sample(second, "0x10", 1, 2, 3, 4);
+        }
+        assertThat(convoys.diagnose().get(0).evidence())
+                .contains(
+                        "three or more threads waited for it in 6 stack samples over 6.0 s",
+                        "3 threads waited in each sample for 1.0 s");
+    }
+
+    @Test
     void shouldAverageRoundedAllocation() {
         AllocationRate rate = new AllocationRate();
         assertThat(rate.bytesPerSecond()).isEqualTo(-1);
