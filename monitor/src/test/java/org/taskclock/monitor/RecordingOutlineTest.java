@@ -166,6 +166,30 @@ class RecordingOutlineTest {
         }
     }
 
+    /** The checksum is right, so the file was not damaged, but written by something else. */
+    @Test
+    void shouldRejectMalformedContent() throws IOException {
+        String header = RecordingFormat.header(RecordingFormat.Header.of("id", START, "test", Map.of()));
+        for (String line : List.of("{\"time\":\"yesterday\"}", "{\"time\":\"", "{\"end\":\"")) {
+            try (GZIPOutputStream out = new GZIPOutputStream(Files.newOutputStream(file))) {
+                out.write((header + line + "\n").getBytes(UTF_8));
+            }
+            assertThatThrownBy(() -> Recording.open(file))
+                    .as(line)
+                    .hasMessage(file + ": is damaged: no interval can be read");
+        }
+        for (String member : List.of("\"id\":\"id\",", "\"started\":\"" + START + "\",")) {
+            assertThat(header).contains(member);
+            try (GZIPOutputStream out = new GZIPOutputStream(Files.newOutputStream(file))) {
+                out.write(header.replace(member, "").getBytes(UTF_8));
+            }
+            assertThatThrownBy(() -> Recording.open(file))
+                    .as("without " + member)
+                    .isInstanceOf(IOException.class)
+                    .hasMessageStartingWith(file + ": is ");
+        }
+    }
+
     @Test
     void shouldNotCallOtherFilesDamaged() throws IOException {
         for (String text : List.of("", "x", "PK\u0003\u0004 not a recording, but something else", "{}")) {
