@@ -15,6 +15,7 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.lang.reflect.Method;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -488,16 +489,24 @@ class RobustnessTest {
                 .option("-Dsummaries=" + summaries, "-Dvictim=" + victim)
                 .run(PlantedLinks.class)
                 .assertSilent();
+        try (Stream<Path> files = Files.list(summaries)) {
+            List<Path> links = files.filter(Files::isSymbolicLink).toList();
+            assertThat(links).as("the agent used one of the names").hasSize(PlantedLinks.LINKS - 1);
+            for (Path link : links) Files.delete(link);
+        }
         JvmLauncher.withAgent("summary=" + summaries).run(Empty.class).assertSilent();
         try (Stream<Path> files = Files.list(summaries)) {
             assertThat(files)
                     .hasSize(2)
+                    .allMatch(file -> Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS))
                     .allMatch(file -> file.getFileName().toString().matches("[^/]+-[0-9]+-[0-9]{13}\\.json"));
         }
         assertThat(victim).hasContent("untouched");
     }
 
     static final class PlantedLinks {
+        private static final int LINKS = 5_000;
+
         public static void main(String[] args) throws Exception {
             Path summaries = Path.of(System.getProperty("summaries"));
             Path victim = Path.of(System.getProperty("victim"));
@@ -506,21 +515,10 @@ class RobustnessTest {
                     .trim()
                     .replaceAll("[^A-Za-z0-9._]", "_");
             long start = ManagementFactory.getRuntimeMXBean().getStartTime();
-            for (long millis = start; millis < start + 1_500; millis++) {
+            for (long millis = start; millis < start + LINKS; millis++) {
                 Files.createSymbolicLink(
                         summaries.resolve(host + "-" + ProcessHandle.current().pid() + "-" + millis + ".part"), victim);
             }
-            Runtime.getRuntime().addShutdownHook(new Thread(() -> {
-                try {
-                    Thread.sleep(300);
-                    for (long millis = start; millis < start + 1_500; millis++) {
-                        Files.deleteIfExists(summaries.resolve(
-                                host + "-" + ProcessHandle.current().pid() + "-" + millis + ".part"));
-                    }
-                } catch (IOException | InterruptedException e) {
-                    throw new AssertionError(e);
-                }
-            }));
         }
     }
 
