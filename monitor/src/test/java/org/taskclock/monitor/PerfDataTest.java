@@ -125,6 +125,36 @@ class PerfDataTest {
     }
 
     @Test
+    void shouldReadCountersThatTheJvmAddsLater() throws IOException {
+        byte[] all = file(ByteOrder.LITTLE_ENDIAN);
+        byte[] one = all.clone();
+        one[28] = 1; // the number of entries
+        Path path = Files.write(folder.resolve("growing"), one);
+        try (PerfData data = PerfData.open(path)) {
+            assertThat(data.text("sun.gc.name")).isEmpty();
+            Files.write(path, all);
+            assertThat(data.refresh()).isTrue();
+            assertThat(data.text("sun.gc.name")).isEqualTo("Copy");
+        }
+    }
+
+    @Test
+    void shouldNotReadDataThatTheJvmDoesNotYetOffer() throws IOException {
+        byte[] all = file(ByteOrder.LITTLE_ENDIAN);
+        all[7] = 0; // not accessible
+        assertThat(PerfData.open(Files.write(folder.resolve("starting"), all))).isNull();
+    }
+
+    @Test
+    void shouldNotMistakeAVectorForANumber() throws IOException {
+        byte[] all = file(ByteOrder.LITTLE_ENDIAN);
+        all[32 + 8] = 1; // the length of the vector in the first entry
+        try (PerfData data = PerfData.open(Files.write(folder.resolve("vector"), all))) {
+            assertThat(data.value("sun.gc.test")).isEqualTo(-1);
+        }
+    }
+
+    @Test
     void shouldSurviveDamagedFiles() throws IOException {
         Path path = folder.resolve("4711");
         assertThat(PerfData.open(Files.write(path, new byte[0]))).isNull();

@@ -111,6 +111,25 @@ class ProfileTest {
                 1, tid, tid, name, false, kind, ThreadNames.pool(name), 1, MILLISECOND, MILLISECOND, 0, 0, 0, 'R');
     }
 
+    @Test
+    void shouldWriteOneLinePerStack() {
+        Profile profile = new Profile(
+                1,
+                "Main",
+                "all threads",
+                Instant.EPOCH,
+                1_000_000_000,
+                "thread dumps",
+                0,
+                -1,
+                -1,
+                Profile.merge(List.of(
+                        new StackSource.Sample("t", 1, 0, List.of("a\nb_[j]", "c_[j]"), 3, 1_600_000),
+                        new StackSource.Sample("t", 1, 0, List.of("d_[j]"), 1, 200_000))),
+                List.of());
+        assertThat(profile.collapsed()).isEqualTo("a b_[j];c_[j] 2\nd_[j] 1\n");
+    }
+
     /** Without attaching, the Java ids of carriers are unknown. */
     @Test
     void shouldNotMistakeUnknownThreadsForCarriers() throws ProfileException {

@@ -101,6 +101,34 @@ class RecordingOutlineTest {
     }
 
     @Test
+    void shouldDistinguishTheThreadsOfFindings() throws IOException {
+        Diagnosis seven = new Diagnosis("yield-storm", 7, "a", List.of());
+        Diagnosis eight = new Diagnosis("yield-storm", 8, "b", List.of());
+        List<List<Diagnosis>> all = List.of(List.of(seven), List.of(seven), List.of(seven, eight), List.of(eight));
+        try (RecordingWriter writer = new RecordingWriter(file, RecordingWriter.Limits.NONE, "test", Map.of())) {
+            for (List<Diagnosis> diagnoses : all) {
+                Interval interval = interval(0);
+                writer.write(new Interval(
+                        interval.end(),
+                        SECOND,
+                        1,
+                        "Main",
+                        "proc",
+                        interval.threads(),
+                        interval.totals(),
+                        diagnoses,
+                        List.of()));
+            }
+            writer.end("it was stopped");
+        }
+        try (Recording recording = Recording.open(file)) {
+            List<IntervalSummary> summaries = readAll(recording);
+            assertThat(summaries).extracting(IntervalSummary::begins).containsExactly(true, false, true, false);
+            assertThat(summaries).extracting(IntervalSummary::kinds).containsOnly(List.of("yield-storm"));
+        }
+    }
+
+    @Test
     void shouldReturnThePositionAndTheIntervalsBefore() throws IOException {
         write(300);
         try (Recording recording = Recording.open(file)) {
