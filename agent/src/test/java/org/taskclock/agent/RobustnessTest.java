@@ -584,6 +584,7 @@ class RobustnessTest {
         private static final int WAVES = 60;
         private static final int THREADS = 50;
         private static final int YIELDS = 7;
+        private static final int NAMES = 1_300;
         private static volatile boolean isDone;
 
         public static void main(String[] args) throws Exception {
@@ -613,6 +614,15 @@ class RobustnessTest {
             }
             assertThat(yields).isEqualTo((long) WAVES * THREADS * YIELDS);
             assertThat(bean.isTruncated()).isFalse();
+            for (int i = 0; i < NAMES; i++) {
+                Thread thread = new Thread(
+                        Thread::yield,
+                        "name " + Integer.toBinaryString(i).replace('0', 'a').replace('1', 'b'));
+                thread.start();
+                thread.join();
+            }
+            assertThat(bean.getYielders()).hasSizeLessThan(NAMES);
+            assertThat(bean.isTruncated()).as("more names than are kept").isTrue();
         }
     }
 
