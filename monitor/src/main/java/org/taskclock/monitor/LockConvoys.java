@@ -23,7 +23,7 @@ final class LockConvoys {
 
     private static final int MAX_NAMES = 3;
 
-    /** A lock and those who wait for it, from one dump to the next. */
+    /** A lock and the threads that wait for it, from one dump to the next. */
     private static final class Convoy {
         final long since;
         LockGraph.Contention last;

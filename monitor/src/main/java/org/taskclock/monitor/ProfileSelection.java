@@ -80,7 +80,7 @@ public final class ProfileSelection {
         return switch (kind) {
             case ALL -> "all threads";
             case CARRIERS -> "the carriers of virtual threads (" + found.size() + ")";
-            case POOL -> "pool \"" + pool + "\" (" + found.size() + (found.size() == 1 ? " thread)" : " threads)");
+            case POOL -> "pool \"" + pool + "\" (" + found.size() + " threads)";
             case THREAD ->
                 found.size() == 1
                         ? "thread \"" + first.name() + "\" (" + first.tid() + ")"

@@ -12,8 +12,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Takes thread dumps, and gives the stack of each running thread the CPU time that the thread has used since the dump
- * before. Every dump stops all threads at a safepoint.
+ * Takes thread dumps, and gives the stack of each running thread the CPU time that the thread has used since the
+ * previous dump. Every dump stops all threads at a safepoint.
  */
 final class ThreadDumpSource implements StackSource {
     private static final long TIMEOUT_MILLIS = 4_000;

@@ -167,8 +167,6 @@ class ProfileTest {
         assertThatThrownBy(() -> ProfileSelection.carriers().resolve(1, threads))
                 .hasMessageContaining("no carrier threads");
 
-        assertThat(ProfileSelection.pool("Lone").resolve(1, threads)).isEqualTo("pool \"Lone-#\" (1 thread)");
-
         ProfileSelection pool = ProfileSelection.pool("http-#");
         pool.resolve(1, threads);
         // A thread that started after the selection belongs to the pool, too.
