@@ -39,6 +39,7 @@ final class FakeJvm implements AutoCloseable {
         this.replies = replies;
         process = new ProcessBuilder("sleep", "600").start();
         socket = Path.of("/tmp/.java_pid" + process.pid());
+        Files.deleteIfExists(socket); // left by a killed JVM that had the same id
         server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
         server.bind(UnixDomainSocketAddress.of(socket));
         Thread thread = new Thread(this::serve, "fake JVM");

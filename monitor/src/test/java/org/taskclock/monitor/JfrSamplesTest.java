@@ -18,19 +18,18 @@ class JfrSamplesTest {
     private static final long PERIOD_NANOS = 10_000_000;
 
     private static volatile boolean stopped;
-    private static volatile double sink;
 
     @TempDir
     private Path folder;
 
     private static void outer() {
-        while (!stopped) inner();
+        while (!stopped && inner() > 0) {}
     }
 
-    private static void inner() {
+    private static double inner() {
         double sum = 0;
         for (int i = 1; i < 100_000; i++) sum += Math.sqrt(i);
-        sink = sum;
+        return sum;
     }
 
     @Test
