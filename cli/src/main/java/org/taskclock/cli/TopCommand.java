@@ -164,7 +164,7 @@ final class TopCommand implements Callable<Integer> {
             boolean useTerminal = output.isForTerminal() && Tty.isUsable();
             if (query != null && useTerminal && query.isAmbiguous()) {
                 TerminalUi.Outcome outcome = show(List.of(new JvmChoice(query, !noAttach)));
-                if (outcome.terminalUsed()) return outcome.exitCode();
+                if (outcome.terminalUsed()) return outcome.exitCode(Main.NO_PROCESS);
             }
             Set<Long> pids = new LinkedHashSet<>();
             if (query != null) pids.add(query.select());
@@ -182,7 +182,7 @@ final class TopCommand implements Callable<Integer> {
             }
             if (useTerminal) {
                 TerminalUi.Outcome outcome = show(sources);
-                if (outcome.terminalUsed()) return outcome.exitCode();
+                if (outcome.terminalUsed()) return outcome.exitCode(Main.NO_PROCESS);
             }
             Tty.release();
             return print(sources, output.isForTerminal() && isTerminal());
