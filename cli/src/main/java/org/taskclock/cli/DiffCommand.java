@@ -136,8 +136,8 @@ final class DiffCommand implements Callable<Integer> {
         String name =
                 switch (change.key().kind()) {
                     case PROCESS -> "process";
-                    case POOL -> "pool    " + change.key().name();
-                    case THREAD -> "thread  " + change.key().name();
+                    case POOL -> "pool    " + CellFormat.sanitize(change.key().name());
+                    case THREAD -> "thread  " + CellFormat.sanitize(change.key().name());
                 };
         return String.format(
                 Locale.ROOT,

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Set;
 import org.taskclock.monitor.EndedPool;
 import org.taskclock.monitor.Interval;
+import org.taskclock.monitor.JavaStatus;
 import org.taskclock.monitor.ProcessUsage;
 import org.taskclock.monitor.ThreadUsage;
 
@@ -101,7 +102,21 @@ final class IntervalSum {
                 TableModel.add(before.involuntary(), usage.involuntary()),
                 usage.state(),
                 usage.totalNanos(),
-                usage.watchedNanos());
+                usage.watchedNanos(),
+                sum(before.java(), usage.java()));
+    }
+
+    private static JavaStatus sum(JavaStatus before, JavaStatus status) {
+        return new JavaStatus(
+                status.state(),
+                status.lockClass(),
+                status.lockId(),
+                status.contended(),
+                status.ownerTid(),
+                status.owner(),
+                TableModel.add(before.blockedNanos(), status.blockedNanos()),
+                TableModel.add(before.waitedNanos(), status.waitedNanos()),
+                TableModel.add(before.allocatedBytes(), status.allocatedBytes()));
     }
 
     private static ProcessUsage sum(ProcessUsage before, ProcessUsage usage) {

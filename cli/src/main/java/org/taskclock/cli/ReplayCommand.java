@@ -132,7 +132,7 @@ final class ReplayCommand implements Callable<Integer> {
     }
 
     private void print(Recording recording, boolean firstOnly) throws IOException {
-        TopText text = new TopText(false);
+        TopText text = new TopText(false, false);
         output.print(output.header());
         TerminationSignal termination = new TerminationSignal();
         for (Interval interval; (interval = recording.next()) != null; ) {

@@ -74,6 +74,11 @@ final class TopCommand implements Callable<Integer> {
         name,
         pool;
 
+        /** Returns whether this is a part of {@link ThreadUsage#java}. */
+        boolean isJavaStatus() {
+            return this == allocation || this == blocked;
+        }
+
         /** Orders usage from high to low, ids and names from low to high. */
         Comparator<ThreadUsage> order() {
             return switch (this) {
@@ -178,7 +183,7 @@ final class TopCommand implements Callable<Integer> {
             for (long pid : pids) {
                 LiveJvm source = LiveJvm.of(pid, !noAttach);
                 sources.add(source);
-                source.watchJavaStatus(output.showsJavaStatus());
+                source.watchJavaStatus(output.showsJavaStatus() || sort.isJavaStatus());
             }
             if (useTerminal) {
                 TerminalUi.Outcome outcome = show(sources);
@@ -234,7 +239,7 @@ final class TopCommand implements Callable<Integer> {
 
     private int print(List<LiveJvm> sources, boolean terminal) throws IOException {
         boolean color = output.isColored() && terminal;
-        TopText text = new TopText(color);
+        TopText text = new TopText(color, sort.isJavaStatus());
         Map<Integer, IntervalSum> sums = new LinkedHashMap<>();
         try {
             printIntervals(sources, text, sums);
