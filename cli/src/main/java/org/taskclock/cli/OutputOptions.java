@@ -40,7 +40,7 @@ final class OutputOptions {
 
     @Option(
             names = {"-a", "--all"},
-            description = "Include idle threads. Threads that wait for a lock are always included.")
+            description = "Include idle threads. JSON and CSV always include those that wait for a lock.")
     private boolean includeIdle;
 
     @Option(

@@ -25,7 +25,7 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         versionProvider = Main.Version.class,
         description = {
-            "Show the methods in which threads of a running JVM spend their CPU time.",
+            "Show the methods in which the threads of a running JVM spend their CPU time.",
             "Samples stacks for a few seconds with async-profiler if it is installed, otherwise with Flight Recorder or"
                     + " thread dumps. Prints how much of the threads' CPU time the samples cover. Afterward, sampling has"
                     + " stopped, and no files remain."

@@ -144,7 +144,7 @@ final class TopCommand implements Callable<Integer> {
             names = {"-s", "--sort"},
             paramLabel = "FIELD",
             defaultValue = "cpu",
-            description = "Sort by one of: ${COMPLETION-CANDIDATES}.")
+            description = "Sort by one of: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
     private Field sort;
 
     @Option(names = "--no-attach", description = "Do not attach to the JVM.")
