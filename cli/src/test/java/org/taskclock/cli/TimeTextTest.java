@@ -50,4 +50,11 @@ class TimeTextTest {
                 .contains("JVM 7, evil?[2J?name, sampled from /proc\n", "  evil?[2J?name?\n", "Note: evil?[2J?name?.\n")
                 .doesNotContain("\u001b", "\ud800");
     }
+
+    @Test
+    void shouldNotListPoolsThatUsedNothing() {
+        assertThat(report(21, List.of(pool("worker-#", Kind.JAVA, 20), pool("idle-#", Kind.JAVA, 0))))
+                .contains("  worker-#\n", "     0.000      0.000      0.000        1  (1 more)\n")
+                .doesNotContain("idle-#");
+    }
 }
