@@ -84,7 +84,7 @@ class IntervalSumTest {
             sum.add(interval(SECOND, List.of(thread(1, "t", 10, 0, 'S').withJava(status))));
         }
         JavaStatus all = sum.interval().threads().get(0).java();
-        assertThat(all.allocatedBytes()).isEqualTo(4_000);
+        assertThat(all.allocatedBytes()).isEqualTo(6_000); // unknown in one of three seconds
         assertThat(all.blockedNanos()).isEqualTo(400);
         assertThat(all.waitedNanos()).isEqualTo(21);
         assertThat(all.owner()).isEqualTo("owner 3000");

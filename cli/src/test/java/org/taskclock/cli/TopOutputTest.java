@@ -281,6 +281,6 @@ class TopOutputTest {
         assertThat(CliResult.run("top", "-b", pid, "0.3", "1", "-a", "-f", "POOL-#")
                         .out())
                 .contains("pool-7-thread-1")
-                .doesNotContain("kernel-calls");
+                .doesNotContain(" java     kernel-calls"); // a finding may name it
     }
 }
