@@ -11,6 +11,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.Interval;
 import org.taskclock.monitor.IntervalSource;
 import org.taskclock.monitor.ThreadUsage;
@@ -52,7 +53,7 @@ final class AgentOffer {
     private static int busyCarriers(Interval interval) {
         int count = 0;
         for (ThreadUsage thread : interval.threads())
-            if (thread.kind() == ThreadUsage.Kind.CARRIER && thread.cpuNanos() > 0) count += thread.threads();
+            if (thread.kind() == ThreadKind.CARRIER && thread.cpuNanos() > 0) count += thread.threads();
         return count;
     }
 

@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.Diagnosis;
 import org.taskclock.monitor.Interval;
 import org.taskclock.monitor.MonitorException;
@@ -188,7 +189,7 @@ final class CheckCommand implements Callable<Integer> {
                 userNanos += thread.userNanos();
             }
             // The time of virtual threads is included in that of their carriers.
-            if (thread.kind() == ThreadUsage.Kind.VIRTUAL) continue;
+            if (thread.kind() == ThreadKind.VIRTUAL) continue;
             poolHasThreads |= member;
             cpuByThread.merge(thread.name(), thread.cpuNanos(), Long::sum);
             systemByThread.merge(thread.name(), thread.systemNanos(), Long::sum);

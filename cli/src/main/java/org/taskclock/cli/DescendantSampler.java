@@ -14,6 +14,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.taskclock.CpuTime;
 import org.taskclock.ProcessClock;
+import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.Interval;
 import org.taskclock.monitor.JvmProcesses;
 import org.taskclock.monitor.Sampler;
@@ -37,7 +38,7 @@ final class DescendantSampler {
 
         void add(Interval interval) {
             for (ThreadUsage thread : interval.threads()) {
-                if (thread.kind() == ThreadUsage.Kind.VIRTUAL || thread.cpuNanos() < 0) continue;
+                if (thread.kind() == ThreadKind.VIRTUAL || thread.cpuNanos() < 0) continue;
                 JvmUsage.Pool pool = new JvmUsage.Pool(
                         thread.pool(),
                         thread.kind(),

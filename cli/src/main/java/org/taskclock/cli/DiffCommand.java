@@ -10,10 +10,10 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
+import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.Comparison;
 import org.taskclock.monitor.Comparison.Change;
 import org.taskclock.monitor.Recording;
-import org.taskclock.monitor.ThreadUsage;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -152,7 +152,7 @@ final class DiffCommand implements Callable<Integer> {
     }
 
     private String note(Change change) {
-        if (change.key().threadKind() == ThreadUsage.Kind.VIRTUAL) return " (virtual)";
+        if (change.key().threadKind() == ThreadKind.VIRTUAL) return " (virtual)";
         if (!isLarge(change)) return "";
         return change.before() == 0 ? " (new)" : change.after() == 0 ? " (gone)" : "";
     }

@@ -7,6 +7,7 @@ import java.time.LocalDateTime;
 import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.List;
+import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.HeapUsage;
 import org.taskclock.monitor.Interval;
 import org.taskclock.monitor.ProcessUsage;
@@ -58,7 +59,7 @@ final class HeaderRenderer {
         int threads = 0;
         int running = 0;
         for (ThreadUsage thread : interval.threads()) {
-            if (thread.kind() == ThreadUsage.Kind.VIRTUAL) continue;
+            if (thread.kind() == ThreadKind.VIRTUAL) continue;
             threads += thread.threads();
             if (thread.state() == 'R') running++;
         }

@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.EndedPool;
 import org.taskclock.monitor.Interval;
 import org.taskclock.monitor.JavaStatus;
@@ -61,7 +62,7 @@ final class IntervalSum {
                 0,
                 EndedPool.UNKNOWN,
                 false,
-                ThreadUsage.Kind.NATIVE,
+                ThreadKind.NATIVE,
                 EndedPool.UNKNOWN,
                 1,
                 thread.cpuNanos(),

@@ -6,8 +6,8 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.AgentReport;
-import org.taskclock.monitor.ThreadUsage;
 
 /** Formats the report of {@code time}. */
 final class TimeText {
@@ -68,7 +68,7 @@ final class TimeText {
     /** Returns the pools of the program, and the JVM's own threads as one pool each for GC, JIT and the rest. */
     private static List<JvmUsage.Pool> rows(JvmUsage jvm) {
         List<JvmUsage.Pool> rows = new ArrayList<>();
-        for (ThreadUsage.Kind kind : ThreadUsage.Kind.values()) {
+        for (ThreadKind kind : ThreadKind.values()) {
             List<JvmUsage.Pool> pools =
                     jvm.pools().stream().filter(pool -> pool.kind() == kind).toList();
             if (pools.isEmpty()) continue;

@@ -7,6 +7,7 @@ import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.Diagnosis;
 import org.taskclock.monitor.Interval;
 import org.taskclock.monitor.ProcessUsage;
@@ -104,7 +105,7 @@ final class TopText {
                         "%,d threads%s; taskclock used %.1f %% of one core",
                         intervals.stream()
                                 .flatMap(interval -> interval.threads().stream())
-                                .mapToInt(r -> r.kind() == ThreadUsage.Kind.VIRTUAL ? 0 : r.threads())
+                                .mapToInt(r -> r.kind() == ThreadKind.VIRTUAL ? 0 : r.threads())
                                 .sum(),
                         hidden > 0 ? String.format(Locale.ROOT, ", %,d rows not shown", hidden) : "",
                         last.percent(last.totals().ownNanos())));

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
+import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.Diagnosis;
 import org.taskclock.monitor.Interval;
 import org.taskclock.monitor.IntervalSummary;
@@ -34,7 +35,7 @@ class HistoryTest {
             sum += nanos;
             int tid = entry.getKey();
             String name = "worker-" + tid;
-            ThreadUsage.Kind kind = ThreadUsage.Kind.JAVA;
+            ThreadKind kind = ThreadKind.JAVA;
             threads.add(new ThreadUsage(1, tid, tid, name, false, kind, "worker-#", 1, nanos, nanos, 0, 0, 0, 'R'));
         }
         threads.sort((a, b) -> Long.compare(b.cpuNanos(), a.cpuNanos()));

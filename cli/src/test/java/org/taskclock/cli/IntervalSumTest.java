@@ -8,18 +8,18 @@ import static org.assertj.core.api.Assertions.tuple;
 import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.Interval;
 import org.taskclock.monitor.JavaStatus;
 import org.taskclock.monitor.ProcessUsage;
 import org.taskclock.monitor.ThreadUsage;
-import org.taskclock.monitor.ThreadUsage.Kind;
 
 class IntervalSumTest {
     private static final long SECOND = 1_000_000_000;
 
     private static ThreadUsage thread(int tid, String name, long cpu, long wait, char state) {
         return new ThreadUsage(
-                4711, tid, tid, name, false, Kind.JAVA, name, 1, cpu, cpu / 2, wait, 10, -1, state, 7 * cpu, cpu);
+                4711, tid, tid, name, false, ThreadKind.JAVA, name, 1, cpu, cpu / 2, wait, 10, -1, state, 7 * cpu, cpu);
     }
 
     private static Interval interval(long nanos, List<ThreadUsage> threads) {

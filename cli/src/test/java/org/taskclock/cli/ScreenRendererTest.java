@@ -10,6 +10,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.HeapUsage;
 import org.taskclock.monitor.Interval;
 import org.taskclock.monitor.IntervalSource;
@@ -314,7 +315,7 @@ class ScreenRendererTest {
         assertThat(order("worker-1")).isEmpty();
         // The carriers' time includes that of virtual threads and is counted once.
         TableModel.Row carriers = view.rows.stream()
-                .filter(row -> row.thread().kind() == ThreadUsage.Kind.CARRIER)
+                .filter(row -> row.thread().kind() == ThreadKind.CARRIER)
                 .findFirst()
                 .orElseThrow();
         assertThat(interval.percent(carriers.thread().cpuNanos())).isEqualTo(30);
