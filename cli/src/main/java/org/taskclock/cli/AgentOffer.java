@@ -133,16 +133,20 @@ final class AgentOffer {
      * @throws IOException if it cannot show virtual threads; the message is one line
      */
     static void load(int pid, IntervalSource source) throws IOException {
-        String state = "";
+        String state;
         try {
             TargetJvm target = TargetJvm.of(pid);
             // Somebody else may have loaded the agent in the meantime. Its options stay as they are.
-            if (target.yieldMode() == null) state = target.configureAgent(OPTIONS);
+            state = target.yieldMode() == null ? target.configureAgent(OPTIONS) : String.valueOf(target.state());
         } catch (CommandException e) {
             throw new IOException("Agent not loaded: " + e.getMessage(), e);
         }
         Matcher problem = PROBLEM.matcher(state);
         if (problem.find()) throw new IOException("Agent not loaded: process " + pid + ": " + problem.group(1));
+        if (state.contains("vthreads=off")) {
+            throw new IOException("The agent in process " + pid + " ignores virtual threads: run taskclock attach "
+                    + pid + " --vthreads on");
+        }
         source.agentLoaded();
     }
 

@@ -169,7 +169,7 @@ final class CheckCommand implements Callable<Integer> {
             exceeded |= checkYields(pid, last);
             if (exceeded)
                 for (Diagnosis diagnosis : last.diagnoses())
-                    Main.print("! " + diagnosis.kind() + ": " + diagnosis.text() + "\n");
+                    Main.print("! " + CellFormat.sanitize(diagnosis.kind() + ": " + diagnosis.text()) + "\n");
             return exceeded ? Main.THRESHOLD : Main.OK;
         }
     }
@@ -249,7 +249,7 @@ final class CheckCommand implements Callable<Integer> {
                             Locale.ROOT,
                             "  %.1f %% by \"%s\"%n",
                             limit.convert(100.0 * e.getValue() / watchedNanos, totals),
-                            e.getKey())));
+                            CellFormat.sanitize(e.getKey()))));
         }
         Main.print(text.toString());
         return exceeded;

@@ -118,14 +118,12 @@ final class DescendantSampler {
         }
     }
 
-    /** Stops sampling, waits for the last sample to complete, and returns the usage of each JVM. */
+    /**
+     * Stops sampling, waits for the last sample to complete, even if interrupted, and returns the usage of each JVM.
+     */
     List<JvmUsage> stop() {
         stopped.countDown();
-        try {
-            thread.join();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        awaitEnd(); // the thread uses the samplers and the map without synchronization
         List<JvmUsage> all = new ArrayList<>();
         jvms.forEach((pid, jvm) -> {
             jvm.sampler.close();
@@ -143,5 +141,17 @@ final class DescendantSampler {
                     null));
         });
         return all;
+    }
+
+    private void awaitEnd() {
+        boolean interrupted = false;
+        while (thread.isAlive()) {
+            try {
+                thread.join();
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) Thread.currentThread().interrupt();
     }
 }

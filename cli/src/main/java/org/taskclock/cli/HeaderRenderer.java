@@ -98,7 +98,8 @@ final class HeaderRenderer {
     private static StyledLine summary(Interval interval, Styles styles, int width) {
         ProcessUsage totals = interval.totals();
         double cpu = interval.percent(totals.processNanos());
-        double system = Math.max(0, cpu - interval.percent(totals.processUserNanos()));
+        double user = interval.percent(totals.processUserNanos());
+        double system = cpu < 0 || user < 0 ? -1 : Math.max(0, cpu - user);
         String label = CellFormat.padRight(interval.pid() + " " + CellFormat.sanitize(interval.name()), NAME_WIDTH)
                 + " " + CellFormat.padLeft(CellFormat.number(cpu), 6) + " %  system " + CellFormat.number(system);
         return line(styles, label, width, cpu, system, 100.0 * totals.processors());

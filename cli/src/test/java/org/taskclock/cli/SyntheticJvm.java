@@ -33,7 +33,7 @@ class SyntheticJvm implements IntervalSource {
     /**
      * Shows the JVM until the file named by the argument exists. Writes the id of this process to a file with that name
      * and the suffix .pid, and does not begin while there is one with the suffix .wait. While there is one with the
-     * suffix .idle, worker-1 is idle.
+     * suffix .idle, worker-1 is idle. While there is one with the suffix .open, no other JVM can be opened.
      */
     public static void main(String[] args) throws Exception {
         Path ended = Path.of(args[0]);
@@ -46,6 +46,12 @@ class SyntheticJvm implements IntervalSource {
                 Interval next = super.next();
                 return Files.exists(Path.of(args[0] + ".idle")) ? idle(next, 101) : next;
             }
+
+            @Override
+            public IntervalSource open(int other) {
+                awaitDeletion(Path.of(args[0] + ".open"));
+                return super.open(other);
+            }
         };
         if (!Tty.isUsable()) {
             System.out.println("no terminal");
@@ -53,13 +59,20 @@ class SyntheticJvm implements IntervalSource {
         }
         Tty.keepKeys();
         System.out.println("slow start");
-        Path wait = Path.of(args[0] + ".wait");
-        while (Files.exists(wait)) Thread.sleep(10);
+        awaitDeletion(Path.of(args[0] + ".wait"));
         System.out.println(TerminalUi.run(
                 List.of(jvm),
                 new TerminalUi.Options(0.2, 0, true, Column.CPU, "", 0),
                 SavedSettings.none(),
                 !Boolean.getBoolean("no-mouse")));
+    }
+
+    private static void awaitDeletion(Path file) {
+        try {
+            while (Files.exists(file)) Thread.sleep(10);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     @Override

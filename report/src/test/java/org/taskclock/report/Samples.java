@@ -24,6 +24,30 @@ final class Samples {
 
     private Samples() {}
 
+    /** Returns a result without figures. */
+    static Result empty(String kind, Map<String, String> machine, Result.Load... load) {
+        return new Result(
+                Result.FORMAT,
+                kind,
+                "quick",
+                "2026-11-21T12:00:00Z",
+                "2026-11-21T12:02:51Z",
+                true,
+                List.of(),
+                machine,
+                List.of(load),
+                List.of(),
+                List.of(),
+                List.of(),
+                List.of(),
+                List.of(),
+                List.of(),
+                List.of(),
+                List.of(),
+                List.of(),
+                Map.of());
+    }
+
     /** @param factor multiplies all measured values */
     static Result result(String name, double factor, String cpu) {
         Map<String, String> machine = new LinkedHashMap<>();
