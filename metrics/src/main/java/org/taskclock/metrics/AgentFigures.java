@@ -31,7 +31,7 @@ final class AgentFigures {
         "VirtualThreads", "YieldMode", "VirtualYieldMode", "Yielders", "VirtualYielders"
     };
 
-    /** By name; elements are user and system time. */
+    /** By name; elements are CPU time and user time. */
     private final Map<String, long[]> virtualNanos = new HashMap<>();
 
     private final Map<String, Long> yields = new HashMap<>();
@@ -51,40 +51,44 @@ final class AgentFigures {
         if (System.getProperty(STATE_PROPERTY) == null) return usages;
         MBeanServer server = ManagementFactory.getPlatformMBeanServer();
         if (!server.isRegistered(BEAN)) return usages;
-        Map<String, Object> values = new HashMap<>();
         try {
-            for (Attribute attribute : server.getAttributes(BEAN, ATTRIBUTES).asList())
-                values.put(attribute.getName(), attribute.getValue());
-        } catch (JMException e) {
-            return usages; // detached meanwhile
+            addFigures(server, usages);
+        } catch (JMException | RuntimeException e) {
+            return usages; // detached meanwhile, or an agent of another version
         }
+        return usages;
+    }
+
+    private void addFigures(MBeanServer server, List<PoolUsage> usages) throws JMException {
+        Map<String, Object> values = new HashMap<>();
+        for (Attribute attribute : server.getAttributes(BEAN, ATTRIBUTES).asList())
+            values.put(attribute.getName(), attribute.getValue());
         if (values.get("VirtualThreads") instanceof CompositeData[] groups)
             for (CompositeData group : groups) addVirtual(group, usages);
         if ("count".equals(values.get("YieldMode")) && values.get("Yielders") instanceof CompositeData[] yielders)
             addYields(yielders, usages);
         if ("count".equals(values.get("VirtualYieldMode"))
                 && values.get("VirtualYielders") instanceof TabularData yielders) addVirtualYields(yielders, usages);
-        return usages;
     }
 
     private void addVirtual(CompositeData group, List<PoolUsage> usages) {
         String name = (String) group.get("name");
+        long cpu = (Long) group.get("cpuNanos");
         long user = (Long) group.get("userNanos");
-        long system = (Long) group.get("systemNanos");
         long[] last = virtualNanos.computeIfAbsent(name, n -> new long[2]);
+        long moreCpu = increase(cpu, last[0]);
+        if (cpu < last[0]) last[1] = 0;
+        // CPU and user time never decrease, but their difference may.
+        long moreUser = Math.max(0, Math.min(moreCpu, user - last[1]));
+        last[0] = cpu;
+        last[1] += moreUser;
         int live = (int) Math.min(Integer.MAX_VALUE, (Long) group.get("live"));
-        usages.add(new PoolUsage(
-                name,
-                ThreadKind.VIRTUAL,
-                live,
-                Math.max(0, user - last[0]),
-                Math.max(0, system - last[1]),
-                -1,
-                -1,
-                -1,
-                -1));
-        last[0] = Math.max(last[0], user);
-        last[1] = Math.max(last[1], system);
+        usages.add(new PoolUsage(name, ThreadKind.VIRTUAL, live, moreUser, moreCpu - moreUser, -1, -1, -1, -1));
+    }
+
+    /** An agent that is loaded again counts from 0. */
+    private static long increase(long now, long last) {
+        return now < last ? now : now - last;
     }
 
     private void addYields(CompositeData[] yielders, List<PoolUsage> usages) {
@@ -105,8 +109,8 @@ final class AgentFigures {
 
     private static void addYields(
             String pool, ThreadKind kind, long count, Map<String, Long> counted, List<PoolUsage> usages) {
-        long more = Math.max(0, count - counted.getOrDefault(pool, 0L));
-        counted.merge(pool, count, Math::max);
+        long more = increase(count, counted.getOrDefault(pool, 0L));
+        counted.put(pool, count);
         usages.add(new PoolUsage(pool, kind, 0, 0, 0, -1, -1, -1, more));
     }
 }

@@ -4,6 +4,7 @@ package org.taskclock.metrics;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
@@ -15,8 +16,11 @@ import org.taskclock.ThreadSnapshot;
 
 /**
  * The CPU use of this JVM by thread pool, since it started. It has no thread of its own: {@link #usage()} takes a
- * reading when it is called, which needs no safepoint. A reading takes one system call per thread, and two files of
- * /proc for each thread that has used 1 ms since they were read.
+ * reading when it is called, which needs no safepoint. A reading takes one system call per thread.
+ *
+ * <p>Wait times and context switches take two files of /proc for each thread. They are read once a thread has used 1 ms
+ * of CPU time since, and for at most 100 threads in a reading, those that used most. What they miss is in a later
+ * reading, unless the thread ends before.
  *
  * <p>The CPU time that a thread uses between its last reading and its end, and that of threads that start and end
  * between two readings, is known only for all threads together. It is in the pool {@value #ENDED}.
@@ -24,8 +28,8 @@ import org.taskclock.ThreadSnapshot;
  * <p>Virtual threads are listed if TaskClock's agent accounts for them. Without the agent, their CPU time is in the
  * pool of their carriers.
  *
- * <p>On the {@code mxbean} backend, only Java threads are listed. The JVM's own threads are then in the pool
- * {@value #ENDED}, and wait times and context switches are unknown.
+ * <p>On the {@code mxbean} backend, only Java threads are listed, up to their last reading before they end. The total
+ * of the process, wait times, and context switches are unknown.
  *
  * <p>Thread-safe.
  */
@@ -38,7 +42,11 @@ public final class JvmThreads {
 
     private static final long MILLISECOND = 1_000_000;
 
+    /** Far longer than a Java thread that starts or ends is unknown to the JVM while the kernel has it. */
+    private static final long UNCERTAIN_NANOS = 500 * MILLISECOND;
+
     private final PoolCounters counters;
+    private final long minIntervalNanos;
     private final ThreadSnapshot snapshot = new ThreadSnapshot();
     private final ProcessClock process = ProcessClock.current();
     private final AgentFigures agent = new AgentFigures();
@@ -53,11 +61,19 @@ public final class JvmThreads {
     private final Map<PoolUsage.Key, OwnPool> pools = new HashMap<>();
     private long readings;
 
-    /** Whether the last reading found new threads. */
+    /** Wait times and context switches are read of this many threads in a reading, at 11 us each. */
+    private static final int MAX_COUNTERS = 100;
+
+    private long readingStart;
+
+    /** Whether the last reading found threads that are new, or whose pool is not known yet. */
     private boolean hasYoungThreads;
 
     /** CPU time that was added to pools, other than that of {@link #threads}. */
     private long endedNanos;
+
+    /** CPU time since the last reading of threads whose pool is not known yet. */
+    private long pendingNanos;
 
     private JvmUsage last;
     private long lastReadAt;
@@ -69,13 +85,18 @@ public final class JvmThreads {
 
     /** Creates a reader with at most {@code maxPools} pools, see {@link PoolCounters}. */
     public JvmThreads(int maxPools) {
+        this(maxPools, MIN_INTERVAL_NANOS);
+    }
+
+    JvmThreads(int maxPools, long minIntervalNanos) {
         counters = new PoolCounters(maxPools);
+        this.minIntervalNanos = minIntervalNanos;
     }
 
     /** Takes a reading. Returns the previous one if that was less than 0.1 s ago. */
     public synchronized JvmUsage usage() {
         long start = System.nanoTime();
-        if (last == null || start - lastReadAt >= MIN_INTERVAL_NANOS) {
+        if (last == null || start - lastReadAt >= minIntervalNanos) {
             last = read(start);
             lastReadAt = System.nanoTime();
         }
@@ -85,6 +106,7 @@ public final class JvmThreads {
     private JvmUsage read(long start) {
         CpuTime before = process.now();
         readings++;
+        readingStart = start;
         int count = readSnapshot();
         if (count < 0) readThroughBean();
         else readRows(count);
@@ -96,7 +118,7 @@ public final class JvmThreads {
             if (usage.threads() == 0) all.remove();
         }
         CpuTime after = process.now();
-        addEnded(before, after, System.nanoTime() - start, usages);
+        addEnded(before, after, usages);
         usages.addAll(agent.advance());
         counters.add(usages);
         return new JvmUsage(counters.pools(), after, cgroup.usage());
@@ -114,26 +136,42 @@ public final class JvmThreads {
     }
 
     private void readRows(int count) {
-        boolean isIdentified = true;
+        boolean isIdentified = !hasYoungThreads;
         OwnThread[] rows = new OwnThread[count];
         for (int i = 0; i < count; i++) {
             rows[i] = thread(tids[i], times[0][i]);
-            isIdentified &= rows[i].lastSeen > 0;
+            isIdentified &= rows[i].lastSeen > 0 && !rows[i].hasEnded();
         }
-        if (!isIdentified || hasYoungThreads) identify(rows);
-        for (int i = 0; i < count; i++) rows[i].advance(times[0][i], times[1][i], true, readings);
+        if (!isIdentified) identify(rows);
+        pendingNanos = 0;
+        for (int i = 0; i < count; i++) {
+            if (rows[i].hasPool()) rows[i].advance(times[0][i], times[1][i], true);
+            else pendingNanos += rows[i].skip(times[0][i], times[1][i]);
+        }
+        readCounters(rows);
     }
 
-    /** Finds the Java threads among the rows. It takes longer than a reading, so only new threads cause it. */
+    /** Reads wait times and context switches of the threads that have used most CPU time since they were read. */
+    private void readCounters(OwnThread... rows) {
+        List<OwnThread> due = new ArrayList<>();
+        for (OwnThread row : rows) if (row.hasPool() && row.isDue(readings)) due.add(row);
+        if (due.size() > MAX_COUNTERS)
+            due.sort(Comparator.comparingLong(OwnThread::cpuNanosSinceCounters).reversed());
+        for (int i = 0; i < Math.min(MAX_COUNTERS, due.size()); i++) due.get(i).readCounters(readings);
+    }
+
+    /** Finds the Java threads among the rows. It takes longer than a reading, so only changes of threads cause it. */
     private void identify(OwnThread... rows) {
         Map<Integer, Thread> javaThreads = new HashMap<>();
         for (Thread thread : platformThreads())
             javaThreads.put(ThreadClock.of(thread).tid(), thread);
         hasYoungThreads = false;
         for (int i = 0; i < rows.length; i++) {
-            // A thread that has just started may not be listed as a Java thread yet.
-            hasYoungThreads |= rows[i].lastSeen == 0;
-            if (!rows[i].isJava()) rows[i].setThread(javaThreads.get(tids[i]));
+            Thread owner = javaThreads.get(tids[i]);
+            if (owner != null) rows[i].setThread(owner);
+            // A Java thread that is just starting or ending is not listed either.
+            else rows[i].setNoThread(readings > 1 && readingStart - rows[i].foundAt < UNCERTAIN_NANOS);
+            hasYoungThreads |= rows[i].lastSeen == 0 || !rows[i].hasPool();
             rows[i].lastSeen = readings;
         }
     }
@@ -143,9 +181,9 @@ public final class JvmThreads {
             CpuTime time = ThreadClock.of(thread).now();
             if (time.cpuNanos() < 0) continue;
             OwnThread known = thread(thread.getId(), time.cpuNanos());
-            if (!known.isJava()) known.setThread(thread);
+            known.setThread(thread);
             known.lastSeen = readings;
-            known.advance(time.cpuNanos(), time.userNanos(), false, readings);
+            known.advance(time.cpuNanos(), time.userNanos(), false);
         }
     }
 
@@ -156,7 +194,7 @@ public final class JvmThreads {
             known = null;
         }
         if (known == null) {
-            known = new OwnThread(id, readings, key -> pools.computeIfAbsent(key, OwnPool::new));
+            known = new OwnThread(id, readings, readingStart, key -> pools.computeIfAbsent(key, OwnPool::new));
             threads.put(id, known);
         } else {
             known.lastSeen = readings;
@@ -173,15 +211,18 @@ public final class JvmThreads {
         }
     }
 
-    /** Adds the CPU time of the process that belongs to no thread, unless it is within the error of the reading. */
-    private void addEnded(CpuTime before, CpuTime after, long readingNanos, List<PoolUsage> usages) {
+    /** Adds the CPU time of the process that belongs to no pool, unless it is within the error of the reading. */
+    private void addEnded(CpuTime before, CpuTime after, List<PoolUsage> usages) {
         if (before.cpuNanos() < 0 || after.cpuNanos() < 0) return;
         long process = before.cpuNanos() + (after.cpuNanos() - before.cpuNanos()) / 2;
-        long ended = process - endedNanos;
-        for (OwnThread thread : threads.values()) ended -= thread.cpuNanos;
-        long error = Runtime.getRuntime().availableProcessors() * readingNanos / 2;
-        if (ended <= error + MILLISECOND) return;
-        endedNanos += ended;
+        long unread = process - endedNanos;
+        for (OwnThread thread : threads.values()) unread -= thread.cpuNanos;
+        // Each thread was read at some moment between the two readings of the process.
+        long error = (after.cpuNanos() - before.cpuNanos()) / 2;
+        if (unread <= error + MILLISECOND) unread = 0;
+        endedNanos += unread;
+        long ended = unread + pendingNanos;
+        if (ended == 0) return;
         long user = 0;
         for (PoolUsage usage : usages) user += usage.userNanos();
         long lastUser = last == null ? 0 : last.process().userNanos();

@@ -25,11 +25,15 @@ final class OwnPool {
         threads++;
     }
 
-    /** Adds a thread and what it used; -1 is unknown. */
-    void add(long user, long system, long wait, long voluntarySwitches, long involuntarySwitches) {
+    /** Adds a thread and what it used. */
+    void add(long user, long system) {
         threads++;
         userNanos += user;
         systemNanos += system;
+    }
+
+    /** Adds the wait time and the context switches of a thread; -1 is unknown. */
+    void addCounters(long wait, long voluntarySwitches, long involuntarySwitches) {
         waitNanos = PoolUsage.sum(waitNanos, wait);
         voluntary = PoolUsage.sum(voluntary, voluntarySwitches);
         involuntary = PoolUsage.sum(involuntary, involuntarySwitches);

@@ -25,6 +25,9 @@ final class OwnThread {
     private final long id;
     private final Function<PoolUsage.Key, OwnPool> pools;
 
+    /** When the first reading that found this thread started. */
+    final long foundAt;
+
     /** Null if it is not a Java thread, as far as known. */
     private WeakReference<Thread> thread;
 
@@ -50,33 +53,54 @@ final class OwnThread {
      *
      * @param id the kernel's id; on the mxbean backend the Java id
      * @param reading the number of the current reading
+     * @param foundAt when that reading started
      * @param pools finds the pool for a key
      */
-    OwnThread(long id, long reading, Function<PoolUsage.Key, OwnPool> pools) {
+    OwnThread(long id, long reading, long foundAt, Function<PoolUsage.Key, OwnPool> pools) {
         this.id = id;
         countersReading = reading;
+        this.foundAt = foundAt;
         this.pools = pools;
     }
 
-    boolean isJava() {
-        return thread != null;
+    /** Returns whether the Java thread has ended, although its kernel thread, or another one with its id, exists. */
+    boolean hasEnded() {
+        if (thread == null) return false;
+        Thread owner = thread.get();
+        return owner == null || !owner.isAlive();
     }
 
-    /** Sets which Java thread this is; null if it is none. */
+    /** Sets which Java thread this is. It changes if native code detaches and attaches a thread. */
     void setThread(Thread owner) {
-        if (owner != null) thread = new WeakReference<>(owner);
-        else if (name != null) return;
-        else setName(null, kernelName());
-        if (owner != null) setName(owner, owner.getName());
+        if (thread != null && thread.get() == owner) return;
+        thread = new WeakReference<>(owner);
+        setName(owner, owner.getName());
+    }
+
+    /**
+     * Sets that this is not a Java thread, or no longer.
+     *
+     * @param isUncertain whether it may still turn out to be one; the pool then stays unknown, unless the name is that
+     *     of a thread of the JVM
+     */
+    void setNoThread(boolean isUncertain) {
+        thread = null;
+        if (name != null) return;
+        String kernelName = kernelName();
+        if (kernelName == null) return; // it has ended
+        if (!isUncertain || ThreadNames.kind(kernelName) != ThreadKind.JAVA) setName(null, kernelName);
+    }
+
+    boolean hasPool() {
+        return pool != null;
     }
 
     /**
      * Adds what the thread used since the last reading to its pool.
      *
      * @param hasCounters whether the kernel's id is known
-     * @param reading the number of this reading
      */
-    void advance(long cpu, long user, boolean hasCounters, long reading) {
+    void advance(long cpu, long user, boolean hasCounters) {
         if (cpu == cpuNanos && cpu > 0) {
             // The other counters cannot have changed either, apart from a wait or a switch that is going on.
             pool.addIdle();
@@ -88,17 +112,16 @@ final class OwnThread {
         long moreUser = Math.max(0, Math.min(moreCpu, user - userNanos));
         cpuNanos = cpu;
         userNanos += moreUser;
-        long lastWait = waitNanos;
-        long lastVoluntary = voluntary;
-        long lastInvoluntary = involuntary;
-        if (hasCounters) readCounters(reading);
-        else waitNanos = voluntary = involuntary = -1;
-        pool.add(
-                moreUser,
-                moreCpu - moreUser,
-                difference(waitNanos, lastWait),
-                difference(voluntary, lastVoluntary),
-                difference(involuntary, lastInvoluntary));
+        pool.add(moreUser, moreCpu - moreUser);
+        if (hasCounters) pool.addCounters(Math.min(0, waitNanos), Math.min(0, voluntary), Math.min(0, involuntary));
+    }
+
+    /** Takes a reading that is not added to a pool. Returns the CPU time since the last reading. */
+    long skip(long cpu, long user) {
+        long more = Math.max(0, cpu - cpuNanos);
+        cpuNanos = cpu;
+        userNanos = user;
+        return more;
     }
 
     private static long difference(long now, long last) {
@@ -119,19 +142,33 @@ final class OwnThread {
         return known == ThreadKind.VM || known == ThreadKind.JIT ? known : ThreadKind.JAVA;
     }
 
+    /** Returns the name that the kernel has; null if the thread has ended. */
     private String kernelName() {
         try {
             return text("comm", new byte[64]).trim();
         } catch (IOException e) {
-            return "?";
+            return null;
         }
     }
 
-    private void readCounters(long reading) {
-        boolean isDue = reading - countersReading >= COUNTERS_READINGS;
-        if (cpuNanos - countersCpuNanos < COUNTERS_CPU_NANOS && !isDue) return;
+    /** Returns the CPU time since wait time and context switches were read. */
+    long cpuNanosSinceCounters() {
+        return cpuNanos - countersCpuNanos;
+    }
+
+    /** Returns whether wait time and context switches should be read. */
+    boolean isDue(long reading) {
+        long since = cpuNanosSinceCounters();
+        return since >= COUNTERS_CPU_NANOS || (since > 0 && reading - countersReading >= COUNTERS_READINGS);
+    }
+
+    /** Reads wait time and context switches, and adds what is new to the pool. */
+    void readCounters(long reading) {
         countersCpuNanos = cpuNanos;
         countersReading = reading;
+        long lastWait = waitNanos;
+        long lastVoluntary = voluntary;
+        long lastInvoluntary = involuntary;
         try {
             byte[] buffer = new byte[4096];
             String[] schedstat = text("schedstat", buffer).trim().split(" ", -1);
@@ -140,6 +177,10 @@ final class OwnThread {
             String status = text("status", buffer);
             voluntary = number(status, VOLUNTARY);
             involuntary = number(status, INVOLUNTARY);
+            pool.addCounters(
+                    difference(waitNanos, lastWait),
+                    difference(voluntary, lastVoluntary),
+                    difference(involuntary, lastInvoluntary));
         } catch (IOException | NumberFormatException e) {
             return; // the thread has ended, or the kernel has no such file
         }

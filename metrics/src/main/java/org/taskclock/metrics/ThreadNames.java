@@ -2,6 +2,7 @@
 // Copyright the TaskClock authors
 package org.taskclock.metrics;
 
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.regex.Pattern;
 
@@ -9,6 +10,9 @@ import java.util.regex.Pattern;
 public final class ThreadNames {
     /** TASK_COMM_LEN - 1: the kernel truncates names to this many bytes. */
     public static final int KERNEL_LENGTH = 15;
+
+    /** Pools have names up to this length. Some programs put a request or a statement into the name of a thread. */
+    static final int MAX_POOL_LENGTH = 200;
 
     private static final Pattern NUMBER = Pattern.compile("[0-9]+");
 
@@ -64,9 +68,15 @@ public final class ThreadNames {
 
     private ThreadNames() {}
 
-    /** Replaces each number with #, so that the threads of a pool share a name. */
+    /**
+     * Replaces each number with #, so that the threads of a pool share a name. Cuts long names, and replaces what has
+     * no encoding in UTF-8, so that names that differ here also differ where they are sent.
+     */
     public static String pool(String name) {
-        return NUMBER.matcher(name).replaceAll("#");
+        String pool = NUMBER.matcher(name).replaceAll("#");
+        if (pool.length() > MAX_POOL_LENGTH) pool = pool.substring(0, MAX_POOL_LENGTH) + "~";
+        boolean isPlain = pool.chars().noneMatch(c -> Character.isSurrogate((char) c));
+        return isPlain ? pool : new String(pool.getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8);
     }
 
     /** Returns GC, JIT, or VM for a thread of the JVM, and JAVA for any other. The name may be truncated. */
