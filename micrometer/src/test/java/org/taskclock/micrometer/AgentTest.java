@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.micrometer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.taskclock.testing.TestJvm;
+
+/** Virtual threads and yields with TaskClock's agent, in child JVMs. */
+class AgentTest {
+    private static final String LABELS = "{jvm_thread_kind=\"virtual\",jvm_thread_pool_name=\"request-#\"}";
+
+    private static String scrape(int threads, String... options) throws Exception {
+        assumeThat(Runtime.version().feature()).isGreaterThanOrEqualTo(21);
+        return TestJvm.run(List.of(options), AgentProgram.class, Integer.toString(threads));
+    }
+
+    private static double value(String scrape, String series) {
+        Matcher matcher =
+                Pattern.compile("(?m)^" + Pattern.quote(series) + " (\\S+)$").matcher(scrape);
+        assertThat(matcher.find()).as(scrape).isTrue();
+        return Double.parseDouble(matcher.group(1));
+    }
+
+    @Test
+    void shouldReportVirtualThreadsAndYields() throws Exception {
+        String scrape = scrape(100, "--enable-native-access=ALL-UNNAMED", TestJvm.agent("yield=count"));
+        assertThat(value(scrape, "jvm_thread_count" + LABELS)).isEqualTo(100);
+        // By name, the agent samples the yields of virtual threads.
+        assertThat(value(scrape, "jvm_thread_yield_count_total" + LABELS)).isBetween(1.0, 100.0);
+        assertThat(value(
+                        scrape,
+                        "jvm_thread_cpu_time_seconds_total{cpu_mode=\"user\",jvm_thread_kind=\"virtual\","
+                                + "jvm_thread_pool_name=\"request-#\"}"))
+                .isPositive();
+    }
+
+    @Test
+    void shouldReportCarriersWithoutTheAgentOrNativeCode() throws Exception {
+        String scrape = scrape(100, "-Dtaskclock.backend=mxbean");
+        assertThat(scrape).doesNotContain("virtual").contains("jvm_thread_kind=\"carrier\"");
+    }
+
+    @Test
+    @Tag("slow")
+    void shouldCountAMillionVirtualThreads() throws Exception {
+        String scrape = scrape(1_000_000, "--enable-native-access=ALL-UNNAMED", "-Xmx3g", TestJvm.agent("yield=count"));
+        assertThat(value(scrape, "jvm_thread_count" + LABELS)).isEqualTo(1_000_000);
+        assertThat(scrape.lines().filter(line -> line.contains("jvm_thread_count{")))
+                .hasSizeLessThan(60);
+    }
+}
