@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.opentelemetry;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.taskclock.testing.TestJvm;
+
+/** The extension in OpenTelemetry's Java agent, in child JVMs that export to a receiver in this one. */
+class ExtensionTest {
+    private static final boolean HAS_VIRTUAL_THREADS = Runtime.version().feature() >= 21;
+
+    private static String run(OtlpReceiver receiver, String... options) throws Exception {
+        List<String> all = new ArrayList<>(List.of(
+                "-javaagent:" + System.getProperty("opentelemetry.jar"),
+                "-Dotel.javaagent.extensions=" + System.getProperty("extension.jar"),
+                "-Dotel.exporter.otlp.endpoint=" + receiver.endpoint(),
+                "-Dotel.exporter.otlp.protocol=http/protobuf",
+                "-Dotel.traces.exporter=none",
+                "-Dotel.logs.exporter=none",
+                "-Dotel.metric.export.interval=300",
+                "-Xshare:auto"));
+        if (HAS_VIRTUAL_THREADS) all.add("--enable-native-access=ALL-UNNAMED");
+        all.addAll(List.of(options));
+        return TestJvm.run(all, ExtensionProgram.class, "1500");
+    }
+
+    @Test
+    void shouldReportTheProgramTogetherWithTheAgentOfTaskClock() throws Exception {
+        try (OtlpReceiver receiver = new OtlpReceiver()) {
+            String output = HAS_VIRTUAL_THREADS ? run(receiver, TestJvm.agent("yield=count")) : run(receiver);
+            assertThat(output).doesNotContain("TaskClock", "Exception");
+            assertThat(receiver.values("jvm.thread.cpu.time"))
+                    .as(output)
+                    .containsKeys("user,java,worker-#", "user,java,main", "system,vm,VM Thread");
+            assertThat(receiver.values("jvm.thread.cpu.time").get("user,java,worker-#"))
+                    .isGreaterThan(0.01);
+            // These need the native library.
+            assertThat(receiver.values("process.cpu.time")).containsOnlyKeys("user", "system");
+            assertThat(receiver.values("jvm.thread.wait.time")).isNotEmpty();
+            // The agent reports it itself.
+            assertThat(receiver.metrics()).doesNotContainKey("jvm.thread.count");
+            assertThat(receiver.others()).containsKey("jvm.thread.count");
+            if (!HAS_VIRTUAL_THREADS) return;
+            assertThat(receiver.values("jvm.thread.cpu.time").get("user,virtual,request-#"))
+                    .isGreaterThan(0.01);
+            assertThat(receiver.values("jvm.thread.yield.count"))
+                    .containsEntry("virtual,request-#", 1.0)
+                    .containsEntry("java,worker-#", 1.0);
+        }
+    }
+
+    @Test
+    @Tag("slow17")
+    void shouldFollowTheProperties() throws Exception {
+        try (OtlpReceiver receiver = new OtlpReceiver()) {
+            run(
+                    receiver,
+                    "-Dotel.instrumentation.taskclock.max-pools=14",
+                    "-Dotel.instrumentation.taskclock.thread-count.enabled=true",
+                    "-Dtaskclock.backend=mxbean");
+            assertThat(receiver.values("jvm.thread.count")).isNotEmpty().hasSizeLessThanOrEqualTo(14);
+            assertThat(receiver.values("process.cpu.time")).isEmpty();
+        }
+    }
+
+    @Test
+    @Tag("slow")
+    void shouldSayWhyItReportsNothing() throws Exception {
+        try (OtlpReceiver receiver = new OtlpReceiver()) {
+            run(receiver, "-Dotel.instrumentation.taskclock.enabled=false");
+            assertThat(receiver.metrics()).isEmpty();
+            assertThat(receiver.others()).isNotEmpty();
+            String output = run(receiver, "-Dotel.instrumentation.taskclock.max-pools=2");
+            assertThat(output)
+                    .contains("TaskClock reports no metrics: java.lang.IllegalArgumentException: limit of 2 pools");
+            assertThat(receiver.metrics()).isEmpty();
+        }
+    }
+}

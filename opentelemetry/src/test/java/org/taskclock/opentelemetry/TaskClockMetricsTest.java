@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.opentelemetry;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import io.opentelemetry.api.common.AttributeKey;
+import io.opentelemetry.exporter.otlp.http.metrics.OtlpHttpMetricExporter;
+import io.opentelemetry.sdk.OpenTelemetrySdk;
+import io.opentelemetry.sdk.metrics.SdkMeterProvider;
+import io.opentelemetry.sdk.metrics.data.MetricData;
+import io.opentelemetry.sdk.metrics.export.PeriodicMetricReader;
+import io.opentelemetry.sdk.testing.exporter.InMemoryMetricReader;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.taskclock.ProcessClock;
+import org.taskclock.metrics.JvmUsage;
+import org.taskclock.metrics.Metric;
+import org.taskclock.metrics.PoolUsage;
+import org.taskclock.metrics.ThreadKind;
+
+/** The instruments as a library: readings of this JVM, and readings that the tests make up. */
+class TaskClockMetricsTest {
+    private static final AttributeKey<String> POOL = AttributeKey.stringKey("jvm.thread.pool.name");
+
+    private final InMemoryMetricReader reader = InMemoryMetricReader.create();
+
+    private static OpenTelemetrySdk sdk(io.opentelemetry.sdk.metrics.export.MetricReader... readers) {
+        var provider = SdkMeterProvider.builder();
+        for (var each : readers) provider.registerMetricReader(each);
+        return OpenTelemetrySdk.builder().setMeterProvider(provider.build()).build();
+    }
+
+    private static Map<String, MetricData> byName(InMemoryMetricReader reader) {
+        Map<String, MetricData> metrics = new TreeMap<>();
+        for (MetricData metric : reader.collectAllMetrics()) metrics.put(metric.getName(), metric);
+        return metrics;
+    }
+
+    private static PoolUsage pool(String name, long seconds) {
+        return new PoolUsage(name, ThreadKind.JAVA, 1, seconds * 1_000_000_000, 0, 5, 6, 7, 8);
+    }
+
+    @Test
+    void shouldReportThisJvm() {
+        try (OpenTelemetrySdk sdk = sdk(reader);
+                TaskClockMetrics metrics = TaskClockMetrics.create(sdk)) {
+            assertThat(metrics).isNotNull();
+            Map<String, MetricData> all = byName(reader);
+            assertThat(all)
+                    .containsKeys(
+                            "jvm.thread.cpu.time",
+                            "jvm.thread.count",
+                            "jvm.thread.wait.time",
+                            "jvm.thread.context_switches",
+                            "process.cpu.time")
+                    .doesNotContainKey("jvm.thread.yield.count");
+            MetricData cpu = all.get("jvm.thread.cpu.time");
+            assertThat(cpu.getUnit()).isEqualTo("s");
+            assertThat(cpu.getInstrumentationScopeInfo().getName()).isEqualTo("org.taskclock");
+            assertThat(cpu.getDoubleSumData().isMonotonic()).isTrue();
+            double sum = 0;
+            for (var point : cpu.getDoubleSumData().getPoints()) sum += point.getValue();
+            double process = ProcessClock.current().cpuNanos() / 1e9;
+            assertThat(sum).isCloseTo(process, within(0.01 * process + 0.1));
+            assertThat(all.get("jvm.thread.count").getLongSumData().isMonotonic())
+                    .isFalse();
+            assertThat(all.get("jvm.thread.count").getLongSumData().getPoints())
+                    .anySatisfy(
+                            point -> assertThat(point.getAttributes().get(POOL)).isEqualTo("main"));
+        }
+    }
+
+    @Test
+    void shouldReportAllMetricsWithTheirTypes() {
+        JvmUsage usage = new JvmUsage(
+                List.of(pool("a", 3)),
+                new org.taskclock.CpuTime(30, 20, 10),
+                new JvmUsage.ContainerUsage(1_000_000_000, 2_000_000_000, 1.5));
+        try (OpenTelemetrySdk sdk = sdk(reader);
+                TaskClockMetrics metrics = new TaskClockMetrics(sdk, () -> usage, EnumSet.allOf(Metric.class))) {
+            assertThat(metrics).isNotNull();
+            Map<String, MetricData> all = byName(reader);
+            assertThat(all.keySet()).hasSize(Metric.values().length);
+            for (Metric metric : Metric.values()) {
+                MetricData data = all.get(metric.id());
+                assertThat(data.getUnit()).isEqualTo(metric.unit());
+                assertThat(data.getDescription()).isEqualTo(metric.description());
+                assertThat(data.getData().getPoints()).hasSameSizeAs(metric.points(usage));
+            }
+            assertThat(all.get("container.cpu.limit")
+                            .getDoubleGaugeData()
+                            .getPoints()
+                            .iterator()
+                            .next()
+                            .getValue())
+                    .isEqualTo(1.5);
+            assertThat(all.get("jvm.thread.context_switches").getLongSumData().getPoints())
+                    .extracting(point -> point.getValue())
+                    .containsExactlyInAnyOrder(6L, 7L);
+        }
+    }
+
+    @Test
+    void shouldTakeOneReadingPerCollectionAndListNewPoolsImmediately() {
+        AtomicInteger readings = new AtomicInteger();
+        List<PoolUsage> pools = new ArrayList<>(List.of(pool("a", 1)));
+        InMemoryMetricReader second = InMemoryMetricReader.create();
+        OpenTelemetrySdk sdk = sdk(reader, second);
+        TaskClockMetrics metrics = new TaskClockMetrics(
+                sdk,
+                () -> {
+                    readings.incrementAndGet();
+                    return new JvmUsage(List.copyOf(pools), org.taskclock.CpuTime.UNKNOWN, null);
+                },
+                EnumSet.allOf(Metric.class));
+        assertThat(byName(reader).get("jvm.thread.count").getLongSumData().getPoints())
+                .hasSize(1);
+        assertThat(readings.get()).isEqualTo(1);
+        for (int i = 0; i < 256; i++) pools.add(pool("name " + (char) i, 1));
+        pools.add(pool("", 1));
+        assertThat(byName(second).get("jvm.thread.count").getLongSumData().getPoints())
+                .hasSize(258);
+        assertThat(readings.get()).isEqualTo(2);
+        metrics.close();
+        assertThat(reader.collectAllMetrics()).isEmpty();
+        assertThat(readings.get()).isEqualTo(2);
+        sdk.close();
+    }
+
+    @Test
+    void shouldExportByOtlp() throws Exception {
+        try (OtlpReceiver receiver = new OtlpReceiver()) {
+            OtlpHttpMetricExporter exporter = OtlpHttpMetricExporter.builder()
+                    .setEndpoint(receiver.endpoint() + "/v1/metrics")
+                    .build();
+            try (OpenTelemetrySdk sdk = sdk(PeriodicMetricReader.create(exporter));
+                    TaskClockMetrics metrics = TaskClockMetrics.create(sdk, 20)) {
+                assertThat(metrics).isNotNull();
+                sdk.getSdkMeterProvider().forceFlush();
+            }
+            assertThat(receiver.values("jvm.thread.cpu.time")).containsKeys("user,java,main", "system,java,main");
+            assertThat(receiver.values("jvm.thread.count")).containsEntry("java,main", 1.0);
+            assertThat(receiver.values("process.cpu.time")).containsOnlyKeys("user", "system");
+        }
+    }
+
+    @Test
+    void shouldRefuseTooFewPools() {
+        try (OpenTelemetrySdk sdk = sdk(reader)) {
+            assertThatThrownBy(() -> TaskClockMetrics.create(sdk, 13))
+                    .hasMessage("limit of 13 pools is below the minimum of 14");
+        }
+    }
+}
