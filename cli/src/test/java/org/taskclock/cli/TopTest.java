@@ -222,7 +222,7 @@ class TopTest {
                     .containsPattern("\n *" + pid + " +[0-9]+ +[0-9.]+ .* kernel-calls\n")
                     .containsPattern("\n *" + other.pid() + " +[0-9]+ +[0-9.]+ .* a busy thread");
             List<Double> percents = text.lines()
-                    .filter(line -> line.matches(" *\\d+ +\\d+ +\\d+\\.\\d .*"))
+                    .filter(line -> line.matches(" *\\d+ +(\\d+|-) +\\d+\\.\\d .*")) // "-" is a group of threads
                     .map(line -> Double.valueOf(line.trim().split(" +", -1)[2]))
                     .toList();
             // The threads of both JVMs that are busy come before those that are not.

@@ -12,6 +12,7 @@ import org.taskclock.CpuTime;
  * conventions. The attribute {@code cpu.mode} is {@code user} or {@code system}; {@code jvm.thread.kind} is a
  * {@linkplain ThreadKind#label() label}.
  */
+@SuppressWarnings("ImmutableEnumChecker") // the lists and functions are immutable
 public enum Metric {
     THREAD_CPU_TIME(
             "jvm.thread.cpu.time",
@@ -22,8 +23,10 @@ public enum Metric {
             usage -> {
                 List<Point> points = new ArrayList<>();
                 for (PoolUsage pool : usage.pools()) {
-                    points.add(seconds(pool.userNanos(), pool.pool(), pool.kind().label(), "user"));
-                    points.add(seconds(pool.systemNanos(), pool.pool(), pool.kind().label(), "system"));
+                    points.add(
+                            seconds(pool.userNanos(), pool.pool(), pool.kind().label(), "user"));
+                    points.add(
+                            seconds(pool.systemNanos(), pool.pool(), pool.kind().label(), "system"));
                 }
                 return points;
             }),
@@ -49,7 +52,8 @@ public enum Metric {
                 List<Point> points = new ArrayList<>();
                 for (PoolUsage pool : usage.pools())
                     if (pool.waitNanos() >= 0)
-                        points.add(seconds(pool.waitNanos(), pool.pool(), pool.kind().label()));
+                        points.add(seconds(
+                                pool.waitNanos(), pool.pool(), pool.kind().label()));
                 return points;
             }),
     THREAD_CONTEXT_SWITCHES(

@@ -7,7 +7,6 @@ import java.io.IOException;
 import java.lang.ref.WeakReference;
 import java.nio.charset.StandardCharsets;
 import java.util.function.Function;
-import org.taskclock.metrics.PoolUsage.Key;
 
 /** A platform thread of this process, and what it had used at the last reading. */
 final class OwnThread {
@@ -24,7 +23,7 @@ final class OwnThread {
     private static final int COUNTERS_READINGS = 20;
 
     private final long id;
-    private final Function<Key, OwnPool> pools;
+    private final Function<PoolUsage.Key, OwnPool> pools;
 
     /** Null if it is not a Java thread, as far as known. */
     private WeakReference<Thread> thread;
@@ -53,7 +52,7 @@ final class OwnThread {
      * @param reading the number of the current reading
      * @param pools finds the pool for a key
      */
-    OwnThread(long id, long reading, Function<Key, OwnPool> pools) {
+    OwnThread(long id, long reading, Function<PoolUsage.Key, OwnPool> pools) {
         this.id = id;
         countersReading = reading;
         this.pools = pools;
@@ -110,7 +109,7 @@ final class OwnThread {
         // The main thread gets this name when main returns.
         if (name != null && newName.equals("DestroyJavaVM")) return;
         name = newName;
-        pool = pools.apply(new Key(ThreadNames.pool(newName), kindOf(owner, newName)));
+        pool = pools.apply(new PoolUsage.Key(ThreadNames.pool(newName), kindOf(owner, newName)));
     }
 
     static ThreadKind kindOf(Thread owner, String name) {
@@ -135,7 +134,7 @@ final class OwnThread {
         countersReading = reading;
         try {
             byte[] buffer = new byte[4096];
-            String[] schedstat = text("schedstat", buffer).trim().split(" ");
+            String[] schedstat = text("schedstat", buffer).trim().split(" ", -1);
             // The file has only zeros if the kernel does not maintain it.
             waitNanos = schedstat.length < 2 || schedstat[0].equals("0") ? -1 : Long.parseLong(schedstat[1]);
             String status = text("status", buffer);
@@ -150,7 +149,8 @@ final class OwnThread {
         int at = text.indexOf(key);
         if (at < 0) return -1;
         int end = text.indexOf('\n', at + 1);
-        return Long.parseLong(text.substring(at + key.length(), end < 0 ? text.length() : end).trim());
+        return Long.parseLong(
+                text.substring(at + key.length(), end < 0 ? text.length() : end).trim());
     }
 
     /** Reads a file of the thread in /proc. FileInputStream takes half the time of Files. */

@@ -66,7 +66,6 @@ public record PoolUsage(
     }
 
     PoolUsage withThreads(int count) {
-        return new PoolUsage(
-                pool, kind, count, userNanos, systemNanos, waitNanos, voluntary, involuntary, yields);
+        return new PoolUsage(pool, kind, count, userNanos, systemNanos, waitNanos, voluntary, involuntary, yields);
     }
 }

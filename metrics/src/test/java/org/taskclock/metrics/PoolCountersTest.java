@@ -53,8 +53,7 @@ class PoolCountersTest {
         assertThat(counters.pools().get(0).yields()).isEqualTo(-1);
         counters.add(List.of(new PoolUsage("a", ThreadKind.JAVA, 1, 0, 0, 7, 8, 9, 0)));
         counters.add(List.of(usage("a", 1)));
-        assertThat(counters.pools())
-                .containsExactly(new PoolUsage("a", ThreadKind.JAVA, 1, 2 * MILLIS, 0, 7, 8, 9, 0));
+        assertThat(counters.pools()).containsExactly(new PoolUsage("a", ThreadKind.JAVA, 1, 2 * MILLIS, 0, 7, 8, 9, 0));
     }
 
     @Test
