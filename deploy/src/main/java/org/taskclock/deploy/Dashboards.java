@@ -18,8 +18,11 @@ import java.util.TreeMap;
  * and it is checked against the types that Grafana publishes, see grafana/schema.
  */
 public final class Dashboards {
-    private static final Gson GSON =
-            new GsonBuilder().setPrettyPrinting().disableHtmlEscaping().create();
+    private static final Gson GSON = new GsonBuilder()
+            .serializeNulls()
+            .setPrettyPrinting()
+            .disableHtmlEscaping()
+            .create();
 
     private Dashboards() {}
 

@@ -6,7 +6,7 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * The kinds of findings, with the texts that {@code top}, docs/findings.md, and the alerting rules in deploy/prometheus
+ * The kinds of findings, with the texts that {@code top}, docs/alerts.md, and the alerting rules in deploy/prometheus
  * share.
  */
 public enum FindingKind {
