@@ -8,6 +8,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jline.utils.AttributedString;
 import org.taskclock.monitor.Diagnosis;
+import org.taskclock.monitor.FindingKind;
 import org.taskclock.monitor.ThreadUsage;
 
 /** Renders the view as lines of text: header, page and footer. */
@@ -170,6 +171,7 @@ final class ScreenRenderer {
             String thread = diagnosis.tid() == 0 ? "" : " (thread " + diagnosis.tid() + ")";
             wrap(text, "", "! " + diagnosis.kind() + ": " + diagnosis.text() + thread);
             for (String line : diagnosis.evidence()) wrap(text, "    ", line);
+            FindingKind.of(diagnosis).ifPresent(kind -> wrap(text, "  ", kind.meaning() + " " + kind.action()));
             text.add("");
         }
         if (text.isEmpty()) {
