@@ -27,7 +27,9 @@ if [[ ! -x thanos ]]; then
   trap 'rm -rf "$work"' EXIT
   cp -r "$source/." "$work"
   chmod -R u+w "$work"
-  (cd "$work" && go build -o "$out/thanos" ./cmd/thanos)
+  # Without these tags, which are those of its releases, Thanos crashes when it sends labels.
+  (cd "$work" && go build -tags netgo,slicelabels \
+    -ldflags "-X github.com/prometheus/common/version.Version=${THANOS#v}" -o "$out/thanos" ./cmd/thanos)
 fi
 if [[ ! -x otelcol/otelcol-fleet ]]; then
   GOBIN=$out go install "go.opentelemetry.io/collector/cmd/builder@$COLLECTOR"

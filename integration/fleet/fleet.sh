@@ -27,6 +27,7 @@ die() {
   exit "${2:-1}"
 }
 
+arguments=("$@")
 seconds=180
 out=$here/../results/fleet
 while (($#)); do
@@ -41,6 +42,10 @@ while (($#)); do
   esac
 done
 [[ $seconds =~ ^[1-9][0-9]*$ ]] || die "-s $seconds: not a number of seconds" 2
+
+# Nothing may run on if something hangs.
+[[ ${FLEET_BOUNDED-} ]] ||
+  FLEET_BOUNDED=1 exec timeout --foreground $((seconds + 900)) "${BASH_SOURCE[0]}" "${arguments[@]}"
 
 taskclock=${TASKCLOCK:-$root/taskclock}
 thanos=${THANOS:-$here/target/thanos}
@@ -71,9 +76,6 @@ finish() {
   exit "$status"
 }
 trap finish EXIT
-# Nothing may outlive a script that hangs.
-(sleep $((seconds + 900)) && kill $$) &
-pids+=($!)
 
 # run NAME COMMAND...: starts a program; its id is the last one in pids.
 run() {
@@ -174,8 +176,9 @@ run collector "$collector" --config="$work/collector.yaml"
 
 port=19464
 for group in a b c; do
-  run "exporter-$group" "$taskclock" exporter --match "FleetLoad fleet-$group" --service regex:'(fleet-[a-z])' \
-    --web.listen-address "127.0.0.1:$port" --otlp-endpoint http://127.0.0.1:14318 --push-interval "${SCRAPE}s"
+  run "exporter-$group" "$taskclock" exporter --match "FleetLoad fleet-$group" \
+    --service 'regex:FleetLoad (fleet-[a-z])' --web.listen-address "127.0.0.1:$port" \
+    --otlp-endpoint http://127.0.0.1:14318 --push-interval "${SCRAPE}s"
   port=$((port + 1))
 done
 for port in 19464 19465 19466; do
@@ -192,15 +195,15 @@ run querier "$thanos" query --endpoint=127.0.0.1:19101 --endpoint=127.0.0.1:1910
   --grpc-address=127.0.0.1:19103 --http-address=127.0.0.1:19113
 querier=http://127.0.0.1:19113
 wait_for querier curl -fsS "$querier/-/ready"
-six_jvms() {
-  [[ $(number "$1" 'count(count by (pid) (jvm_thread_cpu_time_seconds_total))' "$(date +%s)") == 6 ]]
+six_jvms() { # URL LABEL
+  [[ $(number "$1" "count(count by ($2) (jvm_thread_cpu_time_seconds_total))" "$(date +%s)") == 6 ]]
 }
-wait_for 'six JVMs in Thanos' six_jvms "$querier"
-wait_for 'six JVMs behind the Collector' six_jvms "$receiver"
+wait_for 'six JVMs in Thanos' six_jvms "$querier" pid
+wait_for 'six JVMs behind the Collector' six_jvms "$receiver" process_pid # OTLP has its own names for a process
 sleep $((3 * SCRAPE)) # so that the interval begins between two scrapes of each
 
 say "$(date -u +%FT%TZ), $(nproc) processors, load $(cut -d' ' -f1-3 /proc/loadavg)"
-say "$(prometheus --version 2>&1 | head -1 | cut -d'(' -f1), $("$thanos" --version 2>&1 | head -1 | cut -d'(' -f1)," \
+say "$(prometheus --version 2>&1 | sed 's/ *(.*//;q'), $("$thanos" --version 2>&1 | sed 's/ *(.*//;q')," \
   "$("$collector" --version)"
 start=$(date +%s.%N)
 list=$(IFS=, && echo "${jvms[*]}")
@@ -210,7 +213,8 @@ sleep $((3 * SCRAPE)) # until what happened before the end has arrived everywher
 
 # pidstat prints percentages of its interval.
 length=$(awk -v a="$start" -v b="$end" 'BEGIN { printf "%.3f", b - a }')
-awk -v s="$length" '$1 == "Average:" && $3 ~ /^[0-9]+$/ { print $3, $8 * s / 100 }' "$work/pidstat.txt" >"$work/expected"
+awk -v s="$length" '$1 == "Average:" && $3 ~ /^[0-9]+$/ { print $3, $8 * s / 100 }' \
+  "$work/pidstat.txt" >"$work/expected"
 expected=$(awk '{ n += $2 } END { printf "%.3f", n }' "$work/expected")
 range=$(awk -v s="$length" 'BEGIN { printf "%.0fms", s * 1000 }')
 used="increase(jvm_thread_cpu_time_seconds_total[$range])"
@@ -243,10 +247,11 @@ compare 'OTLP, Collector, remote write, Prometheus' "$(number "$receiver" "sum($
 compare 'process_cpu_time, asked of Thanos' \
   "$(number "$querier" "sum(increase(process_cpu_time_seconds_total[$range]))" "$end")" "$expected"
 say
-say 'Each JVM: pidstat, then Thanos'
+say 'Each JVM, for information: Thanos, and the difference to pidstat'
 while read -r pid cpu; do
-  compare "pid $pid: $(printf '%.2f' "$cpu") s" "$(number "$querier" "sum(increase(\
-jvm_thread_cpu_time_seconds_total{pid=\"$pid\"}[$range]))" "$end")" "$cpu"
+  used_by_pid=$(number "$querier" "sum(increase(jvm_thread_cpu_time_seconds_total{pid=\"$pid\"}[$range]))" "$end")
+  say "$(awk -v pid="$pid" -v a="$used_by_pid" -v b="$cpu" \
+    'BEGIN { printf "pid %-40s %9.2f s  %+6.2f %%", pid, a, b > 0 ? 100 * (a - b) / b : 0 }')"
 done <"$work/expected"
 
 say
