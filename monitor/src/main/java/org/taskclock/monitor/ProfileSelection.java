@@ -9,6 +9,8 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Predicate;
+import org.taskclock.metrics.ThreadKind;
+import org.taskclock.metrics.ThreadNames;
 
 /** The threads to profile. */
 public final class ProfileSelection {
@@ -76,7 +78,7 @@ public final class ProfileSelection {
             hasCarriers |= isCarrier(thread);
         }
         ThreadUsage first = found.get(0);
-        if (kind == Kind.POOL || (kind == Kind.CARRIERS)) pool = first.pool();
+        if (kind == Kind.POOL || kind == Kind.CARRIERS) pool = first.pool();
         return switch (kind) {
             case ALL -> "all threads";
             case CARRIERS -> "the carriers of virtual threads (" + found.size() + ")";
@@ -89,11 +91,11 @@ public final class ProfileSelection {
     }
 
     private static boolean isCarrier(ThreadUsage thread) {
-        return thread.kind() == ThreadUsage.Kind.CARRIER;
+        return thread.kind() == ThreadKind.CARRIER;
     }
 
     static boolean isJava(ThreadUsage thread) {
-        return thread.kind() == ThreadUsage.Kind.JAVA || isCarrier(thread);
+        return thread.kind() == ThreadKind.JAVA || isCarrier(thread);
     }
 
     private List<ThreadUsage> findThreads(long pid, List<ThreadUsage> threads) throws ProfileException {
@@ -159,12 +161,12 @@ public final class ProfileSelection {
         for (ThreadUsage thread : threads) {
             if (!isCarrier(thread)) continue;
             tids.add(thread.tid());
-            javaIds.add(thread.javaId());
+            if (thread.javaId() > 0) javaIds.add(thread.javaId());
         }
     }
 
     boolean includes(ThreadUsage thread) {
-        if (thread.kind() == ThreadUsage.Kind.VIRTUAL) return false;
+        if (thread.kind() == ThreadKind.VIRTUAL) return false;
         return isAll() || tids.contains(thread.tid()) || (!pool.isEmpty() && pool.equals(thread.pool()));
     }
 

@@ -16,6 +16,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.taskclock.metrics.ThreadKind;
 
 /**
  * The text format of a recording: a JSON object per line, whose first member shows whether it is a header, a thread, an
@@ -190,7 +191,11 @@ final class RecordingFormat {
         try {
             String format = parse(line, JsonObject.class).get("format").getAsString();
             version = Integer.parseInt(format.substring(NAME.length() + 1));
-            if (version == VERSION) return parse(line, Header.class);
+            if (version == VERSION) {
+                Header header = parse(line, Header.class);
+                Instant.parse(header.started());
+                return header.id() == null ? null : header;
+            }
         } catch (IOException | RuntimeException e) {
             return null;
         }
@@ -254,9 +259,9 @@ final class RecordingFormat {
     }
 
     /** Returns NATIVE for an unknown name, because a newer version may have more kinds of threads. */
-    static ThreadUsage.Kind kind(String name) {
-        for (ThreadUsage.Kind kind : ThreadUsage.Kind.values()) if (kind.name().equals(name)) return kind;
-        return ThreadUsage.Kind.NATIVE;
+    static ThreadKind kind(String name) {
+        for (ThreadKind kind : ThreadKind.values()) if (kind.name().equals(name)) return kind;
+        return ThreadKind.NATIVE;
     }
 
     private void update(JsonArray row) {
