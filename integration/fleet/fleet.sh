@@ -251,7 +251,7 @@ say 'Each JVM, for information: Thanos, and the difference to pidstat'
 while read -r pid cpu; do
   used_by_pid=$(number "$querier" "sum(increase(jvm_thread_cpu_time_seconds_total{pid=\"$pid\"}[$range]))" "$end")
   say "$(awk -v pid="$pid" -v a="$used_by_pid" -v b="$cpu" \
-    'BEGIN { printf "pid %-40s %9.2f s  %+6.2f %%", pid, a, b > 0 ? 100 * (a - b) / b : 0 }')"
+    'BEGIN { printf "pid %-40s %9.2f s  %+6.2f %%", pid, a, (b > 0 ? 100 * (a - b) / b : 0) }')"
 done <"$work/expected"
 
 say
