@@ -18,6 +18,7 @@ command -v go >/dev/null || {
 }
 mkdir -p "$out"
 cd "$out"
+out=$(pwd)
 export CGO_ENABLED=0
 
 if [[ ! -x thanos ]]; then
