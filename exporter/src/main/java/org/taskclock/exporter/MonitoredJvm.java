@@ -2,6 +2,9 @@
 // Copyright the TaskClock authors
 package org.taskclock.exporter;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import org.taskclock.CpuTime;
 import org.taskclock.metrics.Cgroup;
 import org.taskclock.metrics.JvmUsage;
@@ -22,7 +25,10 @@ final class MonitoredJvm {
     final long startNanos = System.nanoTime();
     private final PoolSampler sampler;
     private final PoolCounters counters;
+
+    /** Null if its files are not visible here. */
     private final Cgroup cgroup;
+
     private JvmUsage usage;
 
     /** As of System.nanoTime. */
@@ -39,8 +45,18 @@ final class MonitoredJvm {
         this.sampler = sampler;
         series = new SeriesLabels(labels);
         counters = new PoolCounters(maxPools);
-        cgroup = Cgroup.of(id.pid());
+        cgroup = isCgroupVisible(id.pid()) ? Cgroup.of(id.pid()) : null;
         usage = new JvmUsage(counters.pools(), new CpuTime(0, 0, 0), null);
+    }
+
+    /** In a container, the groups of other containers are above the mount point, which has the container's own. */
+    private static boolean isCgroupVisible(long pid) {
+        try {
+            return Files.readAllLines(Path.of("/proc/" + pid + "/cgroup")).stream()
+                    .noneMatch(line -> line.contains(":/.."));
+        } catch (IOException e) {
+            return false;
+        }
     }
 
     boolean hasEnded() {
@@ -91,7 +107,7 @@ final class MonitoredJvm {
     private void add(PoolReading reading) {
         counters.add(PoolUsages.of(reading.pools()));
         // The group of a process that has ended may be gone.
-        JvmUsage.ContainerUsage container = hasEnded ? usage.container() : cgroup.usage();
+        JvmUsage.ContainerUsage container = hasEnded || cgroup == null ? usage.container() : cgroup.usage();
         usage = new JvmUsage(counters.pools(), reading.process(), container);
     }
 

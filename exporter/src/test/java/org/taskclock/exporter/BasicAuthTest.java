@@ -24,7 +24,8 @@ class BasicAuthTest {
     void shouldAcceptTheRightPassword() {
         assertThat(auth.verify(basic("alice:p\u00e4ss:word"))).isEqualTo("alice");
         assertThat(auth.verify(basic("alice:p\u00e4ss:word"))).isEqualTo("alice");
-        assertThat(auth.verify(basic("alice:p\u00e4ss:word").replace("Basic", "basic"))).isEqualTo("alice");
+        assertThat(auth.verify(basic("alice:p\u00e4ss:word").replace("Basic", "basic")))
+                .isEqualTo("alice");
     }
 
     @ParameterizedTest
@@ -42,8 +43,7 @@ class BasicAuthTest {
     @Test
     void shouldRejectPasswordsThatBcryptWouldTruncate() {
         String longest = "x".repeat(72);
-        BasicAuth users = new BasicAuth(
-                Map.of("alice", BCrypt.withDefaults().hashToString(4, longest.toCharArray())));
+        BasicAuth users = new BasicAuth(Map.of("alice", BCrypt.withDefaults().hashToString(4, longest.toCharArray())));
         assertThat(users.verify(basic("alice:" + longest + "y"))).isNull();
     }
 }

@@ -54,7 +54,8 @@ class DeploymentTest {
     /** Returns the value at a path of keys and, in lists, indexes. */
     private static Object at(Object from, Object... path) {
         Object value = from;
-        for (Object key : path) value = key instanceof Integer i ? ((List<?>) value).get(i) : ((Map<?, ?>) value).get(key);
+        for (Object key : path)
+            value = key instanceof Integer i ? ((List<?>) value).get(i) : ((Map<?, ?>) value).get(key);
         return value;
     }
 

@@ -18,10 +18,12 @@ class ServiceNameTest {
     void shouldUseTheFirstRuleThatGivesAName() throws ExporterException {
         String main = new ServiceName(List.of()).of(SELF);
         assertThat(main).isNotEmpty();
-        assertThat(new ServiceName(List.of("env:TASKCLOCK_NOT_SET", "main")).of(SELF)).isEqualTo(main);
+        assertThat(new ServiceName(List.of("env:TASKCLOCK_NOT_SET", "main")).of(SELF))
+                .isEqualTo(main);
         assertThat(new ServiceName(List.of("env:TASKCLOCK_NOT_SET")).of(SELF)).isEqualTo(main);
         assertThat(new ServiceName(List.of("env:PATH")).of(SELF)).isEqualTo(System.getenv("PATH"));
-        assertThat(new ServiceName(List.of("regex:no such text", "regex:(jav).")).of(SELF)).isEqualTo("jav");
+        assertThat(new ServiceName(List.of("regex:no such text", "regex:(jav).")).of(SELF))
+                .isEqualTo("jav");
     }
 
     @ParameterizedTest

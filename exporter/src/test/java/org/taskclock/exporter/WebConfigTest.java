@@ -23,8 +23,7 @@ class WebConfigTest {
 
     @Test
     void shouldReadTlsAndUsers() throws ExporterException {
-        WebConfig config = WebConfig.parse(
-                """
+        WebConfig config = WebConfig.parse("""
                 tls_server_config:
                   cert_file: server.crt
                   key_file: /keys/server.key
@@ -33,9 +32,7 @@ class WebConfigTest {
                   min_version: TLS13
                 basic_auth_users:
                   alice: %s
-                """
-                        .formatted(HASH),
-                DIRECTORY);
+                """.formatted(HASH), DIRECTORY);
         assertThat(config.tls())
                 .isEqualTo(new WebConfig.Tls(
                         DIRECTORY.resolve("server.crt"),
@@ -53,10 +50,7 @@ class WebConfigTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            textBlock =
-                    """
+    @CsvSource(delimiter = '|', textBlock = """
                     tls_server_confg: {}                            | tls_server_confg: not supported
                     tls_server_config: {cert: x}                    | tls_server_config.cert: not supported
                     tls_server_config: {cert_file: x}               | cert_file and key_file are required
@@ -75,10 +69,7 @@ class WebConfigTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            textBlock =
-                    """
+    @CsvSource(delimiter = '|', textBlock = """
                     'a: [1'        | invalid YAML
                     'a: 1 b: 2'    | invalid YAML in line 1
                     '!!java.io.File [x]' | invalid YAML
