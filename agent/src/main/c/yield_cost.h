@@ -17,13 +17,13 @@ struct yield_cost {
     int32_t period;  // the period of counting; 0 before the first measured yield
 };
 
-// What exceeds the limit once is usually missing at other times, but not if all measured yields take too long.
+// An excess in one measurement usually makes up for a deficit in others, unless all measured yields take too long.
 enum { MAX_OWED_FACTOR = 16 };
 
 // Returns the CPU time of the yields since the last measured one: at most the CPU time of the thread since then.
 //
 // yields: how often the thread has yielded; the last of these was measured from before to after on its clock
-// period: changes if yields were not counted for some time, so that the time since the last one says nothing
+// period: changes if yields were not counted for some time, so that the time since the last one is meaningless
 static inline int64_t yield_cost(struct yield_cost *last, int64_t yields, int64_t before, int64_t after,
                                  int32_t period) {
     if (last->period != period) *last = (struct yield_cost){yields - 1, before, 0, period};

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.List;
 import java.util.Map;
 import java.util.function.LongSupplier;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -20,6 +21,36 @@ class FirstUseTest {
         List<String> options = List.of("-Dtaskclock.backend=syscall");
         ChildJvm child = ChildJvm.run(options, FirstUse.class, firstClass).succeeded();
         assertThat(child.out().trim()).isEqualTo("syscall");
+    }
+
+    /** Selecting a backend takes CPU time that a starting program needs more. */
+    @Test
+    void shouldSelectTheBackendSomeTimeAfterTheFirstReading() {
+        assertThat(ChildJvm.run(Selection.class).succeeded().err()).isEmpty();
+    }
+
+    static final class Selection {
+        private static final long DELAY_NANOS = 200_000_000;
+
+        private Selection() {}
+
+        public static void main(String[] args) throws InterruptedException {
+            if (thread() != null) throw new AssertionError("before the first reading");
+            long start = System.nanoTime();
+            if (TaskClock.cpuNanos() < 0) throw new AssertionError("no reading");
+            Thread thread = thread();
+            if (thread == null) throw new AssertionError("no thread that selects the backend");
+            thread.join();
+            long nanos = System.nanoTime() - start;
+            if (nanos < DELAY_NANOS) throw new AssertionError("selected after " + nanos + " ns");
+        }
+
+        private static Thread thread() {
+            return Thread.getAllStackTraces().keySet().stream()
+                    .filter(thread -> thread.getName().equals("taskclock-startup"))
+                    .findFirst()
+                    .orElse(null);
+        }
     }
 
     /** Reads through one class, then prints the backend in use. */

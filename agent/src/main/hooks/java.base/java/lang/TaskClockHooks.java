@@ -68,6 +68,8 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
     private static volatile int failures;
     private static volatile String failedIn;
     private static volatile Class<?> lastFailure;
+    /** The System.nanoTime of the last failure. */
+    private static volatile long failedAt;
 
     /** Whether ThreadMXBean answers for virtual threads that are accounted for. */
     private static volatile boolean answersVirtual;
@@ -182,6 +184,8 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
                 return failures;
             case "lastFailure":
                 return lastFailure();
+            case "failedAt":
+                return failedAt;
             case "setBean":
                 bean = arguments[0];
                 return null;
@@ -343,6 +347,7 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
     /** Records a failure in code that must not throw. */
     static void failed(String where, Throwable e) {
         failures++;
+        failedAt = System.nanoTime();
         failedIn = where;
         lastFailure = e.getClass();
     }

@@ -265,6 +265,8 @@ public final class AgentController
             if (bean != null) bean.remove();
             return;
         }
+        if (ModuleLayer.boot().findModule("java.management").isEmpty())
+            throw new FeatureException("this JVM has no module java.management");
         if (bean == null) bean = new AgentBean(this, hooks, watchdog);
         bean.install(instrumentation, mode.equals("read"));
     }
@@ -419,12 +421,14 @@ public final class AgentController
             if (features.stream().noneMatch(feature -> feature.name().equals(name))) features.add(feature(name, "off"));
         }
         int failures = hooks.failures() + watchdog.failures();
-        String lastFailure = hooks.lastFailure();
-        if (lastFailure == null && watchdog.lastFailure() != null) {
-            lastFailure = "watchdog: " + watchdog.lastFailure().getName();
-        }
         long memory = yields.memoryBytes() + accounts.memoryBytes();
-        return new Health(features, accounts.mounts(), yields.stacks(), failures, lastFailure, memory);
+        return new Health(features, accounts.mounts(), yields.stacks(), failures, lastFailure(), memory);
+    }
+
+    private String lastFailure() {
+        Class<?> type = watchdog.lastFailure();
+        String ofWatchdog = type == null ? null : "watchdog: " + type.getName();
+        return Health.newer(hooks.lastFailure(), hooks.failedAt(), ofWatchdog, watchdog.failedAt());
     }
 
     private Health.FeatureState feature(String name, String state) {

@@ -25,24 +25,10 @@ import jdk.jfr.Timespan;
  * thread would push everything else out of a continuous recording. They are registered when the recorder is first used.
  */
 final class FlightRecorderEvents implements FlightRecorderListener {
-    /** The CPU time of one thread in one period. */
-    @Name("org.taskclock.ThreadCpu")
-    @Label("Thread CPU Time")
-    @Description("Exact CPU time of a thread in one period; threads that used none are omitted")
-    @Category("TaskClock")
-    @Enabled(false)
-    @Period("1 s")
-    @StackTrace(false)
-    static final class ThreadCpu extends Event {
+    /** The part that the events with CPU times have in common. */
+    abstract static class CpuTimes extends Event {
         @Label("Thread Name")
         String threadName;
-
-        @Label("Java Thread Id")
-        @Description("-1 for threads of the JVM itself")
-        long javaThreadId;
-
-        @Label("OS Thread Id")
-        int osThreadId;
 
         @Label("CPU Time")
         @Description("User and system together")
@@ -56,6 +42,23 @@ final class FlightRecorderEvents implements FlightRecorderListener {
         @Label("System Time")
         @Timespan
         long systemTime;
+    }
+
+    /** The CPU time of one thread in one period. */
+    @Name("org.taskclock.ThreadCpu")
+    @Label("Thread CPU Time")
+    @Description("Exact CPU time of a thread in one period; threads that used none are omitted")
+    @Category("TaskClock")
+    @Enabled(false)
+    @Period("1 s")
+    @StackTrace(false)
+    static final class ThreadCpu extends CpuTimes {
+        @Label("Java Thread Id")
+        @Description("-1 for threads of the JVM itself")
+        long javaThreadId;
+
+        @Label("OS Thread Id")
+        int osThreadId;
 
         @Label("Total CPU Time")
         @Description("Since the thread started")
@@ -92,25 +95,9 @@ final class FlightRecorderEvents implements FlightRecorderListener {
     @Category("TaskClock")
     @Enabled(false)
     @StackTrace(false)
-    static final class VirtualThreadCpu extends Event {
-        @Label("Thread Name")
-        String threadName;
-
+    static final class VirtualThreadCpu extends CpuTimes {
         @Label("Java Thread Id")
         long javaThreadId;
-
-        @Label("CPU Time")
-        @Description("User and system together")
-        @Timespan
-        long cpuTime;
-
-        @Label("User Time")
-        @Timespan
-        long userTime;
-
-        @Label("System Time")
-        @Timespan
-        long systemTime;
 
         @Name("cpuThreshold")
         @Label("CPU Threshold")
@@ -189,6 +176,7 @@ final class FlightRecorderEvents implements FlightRecorderListener {
         ThreadTable.Row[] all = ThreadTable.read(hooks);
         if (all == null) return; // the next period covers this one, too
         for (ThreadTable.Row row : all) {
+            if (row.getCpuNanos() < 0) continue; // it ended during the reading
             rows.put(row.getTid(), row);
             if (isFirst) continue;
             ThreadTable.Row last = lastRows.get(row.getTid());

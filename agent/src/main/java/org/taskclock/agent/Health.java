@@ -23,4 +23,10 @@ record Health(
      * @param problem why {@code state} is not the requested value; null if it is
      */
     record FeatureState(String name, String state, String problem) {}
+
+    /** Returns the newer of two failures, each of which is null if there was none. Times are those of nanoTime. */
+    static String newer(String failure, long failedAt, String other, long otherFailedAt) {
+        boolean isNewer = other == null || (failure != null && failedAt - otherFailedAt >= 0);
+        return isNewer ? failure : other;
+    }
 }

@@ -354,6 +354,11 @@ final class Hooks {
         return (String) call("lastFailure");
     }
 
+    /** Returns the System.nanoTime of the last failure. */
+    long failedAt() {
+        return (long) call("failedAt");
+    }
+
     /** Sets the bean that is registered when the platform creates its MBean server; null for none. */
     void setBean(Object bean) {
         call("setBean", bean);

@@ -25,8 +25,8 @@ final class PoolTimes {
     private record Sample(String pool, long id, long cpu, long user, long countedCpu, long countedUser) {}
 
     /**
-     * The threads of a pool that were never read before they ended. Most of them see no tick of the kernel, so only the
-     * ticks of all of them tell user from system time.
+     * The threads of a pool that were never read before they ended. Most of them see no tick of the kernel, so only
+     * their ticks together show the ratio of user to system time.
      */
     private static final class ShortLived {
         long cpu;

@@ -37,6 +37,7 @@ final class Watchdog implements Runnable {
 
     private int failures;
     private Class<? extends Throwable> lastFailure;
+    private long failedAt;
     private int attempts;
 
     /** Runs a task soon, on the watchdog's thread. */
@@ -118,6 +119,7 @@ final class Watchdog implements Runnable {
     private synchronized void recordFailure(Throwable e) {
         failures++;
         lastFailure = e.getClass();
+        failedAt = System.nanoTime();
     }
 
     /** Returns the number of failures of tasks and checks. */
@@ -128,6 +130,11 @@ final class Watchdog implements Runnable {
     /** Returns the type of the last failure, or null if there was none. */
     synchronized Class<? extends Throwable> lastFailure() {
         return lastFailure;
+    }
+
+    /** Returns the System.nanoTime of the last failure. */
+    synchronized long failedAt() {
+        return failedAt;
     }
 
     /** Waits for the next task. Returns null if it is time for the checks, or if there is nothing left to do. */

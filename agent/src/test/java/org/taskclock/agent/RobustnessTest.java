@@ -15,6 +15,7 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.lang.reflect.Method;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -488,16 +489,24 @@ class RobustnessTest {
                 .option("-Dsummaries=" + summaries, "-Dvictim=" + victim)
                 .run(PlantedLinks.class)
                 .assertSilent();
+        try (Stream<Path> files = Files.list(summaries)) {
+            List<Path> links = files.filter(Files::isSymbolicLink).toList();
+            assertThat(links).as("the agent used one of the names").hasSize(PlantedLinks.LINKS - 1);
+            for (Path link : links) Files.delete(link);
+        }
         JvmLauncher.withAgent("summary=" + summaries).run(Empty.class).assertSilent();
         try (Stream<Path> files = Files.list(summaries)) {
             assertThat(files)
                     .hasSize(2)
+                    .allMatch(file -> Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS))
                     .allMatch(file -> file.getFileName().toString().matches("[^/]+-[0-9]+-[0-9]{13}\\.json"));
         }
         assertThat(victim).hasContent("untouched");
     }
 
     static final class PlantedLinks {
+        private static final int LINKS = 5_000;
+
         public static void main(String[] args) throws Exception {
             Path summaries = Path.of(System.getProperty("summaries"));
             Path victim = Path.of(System.getProperty("victim"));
@@ -506,21 +515,10 @@ class RobustnessTest {
                     .trim()
                     .replaceAll("[^A-Za-z0-9._]", "_");
             long start = ManagementFactory.getRuntimeMXBean().getStartTime();
-            for (long millis = start; millis < start + 1_500; millis++) {
+            for (long millis = start; millis < start + LINKS; millis++) {
                 Files.createSymbolicLink(
                         summaries.resolve(host + "-" + ProcessHandle.current().pid() + "-" + millis + ".part"), victim);
             }
-            Runtime.getRuntime().addShutdownHook(new Thread(() -> {
-                try {
-                    Thread.sleep(300);
-                    for (long millis = start; millis < start + 1_500; millis++) {
-                        Files.deleteIfExists(summaries.resolve(
-                                host + "-" + ProcessHandle.current().pid() + "-" + millis + ".part"));
-                    }
-                } catch (IOException | InterruptedException e) {
-                    throw new AssertionError(e);
-                }
-            }));
         }
     }
 
@@ -586,6 +584,7 @@ class RobustnessTest {
         private static final int WAVES = 60;
         private static final int THREADS = 50;
         private static final int YIELDS = 7;
+        private static final int NAMES = 1_300;
         private static volatile boolean isDone;
 
         public static void main(String[] args) throws Exception {
@@ -615,6 +614,15 @@ class RobustnessTest {
             }
             assertThat(yields).isEqualTo((long) WAVES * THREADS * YIELDS);
             assertThat(bean.isTruncated()).isFalse();
+            for (int i = 0; i < NAMES; i++) {
+                Thread thread = new Thread(
+                        Thread::yield,
+                        "name " + Integer.toBinaryString(i).replace('0', 'a').replace('1', 'b'));
+                thread.start();
+                thread.join();
+            }
+            assertThat(bean.getYielders()).hasSizeLessThan(NAMES);
+            assertThat(bean.isTruncated()).as("more names than are kept").isTrue();
         }
     }
 

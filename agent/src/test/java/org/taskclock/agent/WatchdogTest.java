@@ -22,6 +22,7 @@ class WatchdogTest {
 
     @Test
     void shouldRetryAFailedTask() throws InterruptedException {
+        long start = System.nanoTime();
         AtomicInteger runs = new AtomicInteger();
         CountDownLatch done = new CountDownLatch(1);
         watchdog.submit(() -> {
@@ -31,6 +32,7 @@ class WatchdogTest {
         assertThat(done.await(TIMEOUT_SECONDS, TimeUnit.SECONDS)).isTrue();
         assertThat(watchdog.failures()).isEqualTo(2);
         assertThat(watchdog.lastFailure()).isEqualTo(OutOfMemoryError.class);
+        assertThat(watchdog.failedAt()).isBetween(start, System.nanoTime());
     }
 
     @Test

@@ -87,8 +87,8 @@ class ProfileCommandTest {
         try (HotJvm target = new HotJvm()) {
             JsonObject profile = json(profile(target, source, "--thread", "worker-1", "--for", "4s", "--json"));
             assertThat(total(profile, "work")).isBetween(98.0, 100.0);
-            // Thread dumps are few: 40 at most, which makes a standard deviation of 7 %.
-            assertThat(total(profile, "hot")).isBetween(source.equals("stacks") ? 45.0 : 60.0, 95.0);
+            // Thread dumps are few, at most 40, and taken at safepoints: on a busy machine 31 % was seen.
+            assertThat(total(profile, "hot")).isBetween(source.equals("stacks") ? 20.0 : 60.0, 95.0);
             assertThat(total(profile, "unrelated")).isZero();
             String description = profile.get("source").getAsString();
             switch (source) {

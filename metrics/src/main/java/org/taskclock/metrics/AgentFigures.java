@@ -22,11 +22,14 @@ import javax.management.openmbean.TabularData;
 final class AgentFigures {
     private static final ObjectName BEAN = beanName();
 
+    /**
+     * The agent sets this system property. Looking for its bean without it would create the platform's MBean server.
+     */
+    private static final String STATE_PROPERTY = "taskclock.agent";
+
     private static final String[] ATTRIBUTES = {
         "VirtualThreads", "YieldMode", "VirtualYieldMode", "Yielders", "VirtualYielders"
     };
-
-    private final MBeanServer server = ManagementFactory.getPlatformMBeanServer();
 
     /** By name; elements are user and system time. */
     private final Map<String, long[]> virtualNanos = new HashMap<>();
@@ -45,6 +48,8 @@ final class AgentFigures {
     /** Returns what was counted since the previous call; nothing if there is no agent. */
     List<PoolUsage> advance() {
         List<PoolUsage> usages = new ArrayList<>();
+        if (System.getProperty(STATE_PROPERTY) == null) return usages;
+        MBeanServer server = ManagementFactory.getPlatformMBeanServer();
         if (!server.isRegistered(BEAN)) return usages;
         Map<String, Object> values = new HashMap<>();
         try {

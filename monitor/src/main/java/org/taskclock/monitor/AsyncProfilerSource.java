@@ -142,9 +142,10 @@ final class AsyncProfilerSource implements StackSource {
     @Override
     public synchronized List<Sample> stop() throws IOException {
         if (!running) throw new ProfileException("process " + pid + ": the profile was interrupted");
-        running = false;
         try {
-            return parse(query("stop,collapsed,threads,ann,dot,norm"), periodNanos);
+            String collapsed = query("stop,collapsed,threads,ann,dot,norm");
+            running = false; // otherwise, abort() tries again
+            return parse(collapsed, periodNanos);
         } finally {
             delete();
         }
@@ -171,7 +172,7 @@ final class AsyncProfilerSource implements StackSource {
         try {
             execute("stop,file=/tmp/" + name + ",loglevel=none");
         } catch (IOException e) {
-            // The JVM has ended or hangs. Otherwise, async-profiler stops after its timeout.
+            // The JVM has exited or hangs. Otherwise, async-profiler stops after its timeout.
         } finally {
             delete();
         }

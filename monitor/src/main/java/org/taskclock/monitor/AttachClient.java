@@ -26,7 +26,7 @@ public final class AttachClient {
     private static final int MAX_REPLY_BYTES = 256 << 20;
     private static final long START_TIMEOUT_MILLIS = 5_000;
 
-    private static final String ENDED = "it has ended";
+    private static final String EXITED = "it has exited";
 
     /** Signal 3, SIGQUIT, in the mask SigCgt. */
     private static final long SIGQUIT_BIT = 1L << 2;
@@ -87,8 +87,9 @@ public final class AttachClient {
             thread.join(timeoutMillis);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+            return exchange.result("interrupted");
         }
-        return exchange.result(timeoutMillis);
+        return exchange.result("it did not answer within " + timeoutMillis + " ms");
     }
 
     /** Thrown if the JVM does not execute a command. */
@@ -125,7 +126,7 @@ public final class AttachClient {
                 received = exchange(connected);
             } catch (IOException e) {
                 // If the process ends, almost any step can fail, with a message such as the path of a file.
-                thrown = hasEnded() ? new IOException(ENDED, e) : e;
+                thrown = hasExited() ? new IOException(EXITED, e) : e;
             } catch (RuntimeException e) {
                 thrown = new IOException(e.toString(), e);
             }
@@ -167,11 +168,12 @@ public final class AttachClient {
             return text.substring(line + 1);
         }
 
-        private synchronized String result(long timeoutMillis) throws IOException {
+        /** Returns the reply. If there is none yet, gives up for the given reason. */
+        private synchronized String result(String reason) throws IOException {
             if (!done) {
                 done = true;
                 if (channel != null) channel.close();
-                throw new IOException("it did not answer within " + timeoutMillis + " ms");
+                throw new IOException(reason);
             }
             if (failure != null) throw failure;
             return reply;
@@ -249,7 +251,7 @@ public final class AttachClient {
         String status = readStatus(pid);
         char state = stateOf(status);
         if (state == 'T' || state == 't') throw new IOException("it is stopped");
-        if (isEnded(status)) throw new IOException(ENDED);
+        if (isExited(status)) throw new IOException(EXITED);
         try {
             String options = Files.readString(Path.of("/proc/" + pid + "/cmdline"), StandardCharsets.ISO_8859_1)
                     + Files.readString(Path.of("/proc/" + pid + "/environ"), StandardCharsets.ISO_8859_1);
@@ -261,15 +263,15 @@ public final class AttachClient {
         }
     }
 
-    private boolean hasEnded() {
+    private boolean hasExited() {
         try {
-            return isEnded(readStatus(pid));
+            return isExited(readStatus(pid));
         } catch (IOException e) {
             return !Files.exists(Path.of("/proc/" + pid)) && !JvmProcesses.isHidden(pid);
         }
     }
 
-    private static boolean isEnded(String status) {
+    private static boolean isExited(String status) {
         char state = stateOf(status);
         return state == 'Z' || state == 'X';
     }

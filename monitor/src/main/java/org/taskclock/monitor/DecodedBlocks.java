@@ -8,7 +8,7 @@ import java.util.List;
 
 /** Decodes blocks of a recording and keeps the last two, because a view with some history may need both of them. */
 final class DecodedBlocks {
-    private record Decoded(Recording.Block block, List<Interval> intervals) {}
+    private record Decoded(RecordingIndex.Block block, List<Interval> intervals) {}
 
     private final Recording recording;
     private Decoded last;
@@ -18,7 +18,7 @@ final class DecodedBlocks {
         this.recording = recording;
     }
 
-    List<Interval> of(Recording.Block block) throws IOException {
+    List<Interval> of(RecordingIndex.Block block) throws IOException {
         if (last == null || !last.block.equals(block)) {
             Decoded used = secondLast != null && secondLast.block.equals(block) ? secondLast : decode(block);
             secondLast = last;
@@ -27,7 +27,7 @@ final class DecodedBlocks {
         return last.intervals;
     }
 
-    private Decoded decode(Recording.Block block) throws IOException {
+    private Decoded decode(RecordingIndex.Block block) throws IOException {
         RecordingFormat format = new RecordingFormat();
         List<Interval> intervals = new ArrayList<>();
         for (String line : RecordingBlock.read(block.file(), block.offset()).lines()) {

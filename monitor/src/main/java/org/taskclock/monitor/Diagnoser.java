@@ -2,7 +2,6 @@
 // Copyright the TaskClock authors
 package org.taskclock.monitor;
 
-import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -10,6 +9,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import org.taskclock.monitor.StackSamples.Suspect;
 
 /**
  * Finds problems in each interval. Counters alone cannot prove a yield storm or a monopolized carrier, so the stacks of
@@ -32,15 +32,10 @@ final class Diagnoser {
     /** Per second. When processors are scarce, each yield causes an involuntary context switch. */
     private static final double MANY_SWITCHES = 2_000;
 
-    /** The number of intervals after which a thread that is no longer suspicious is forgotten. */
-    private static final int INTERVALS_REMEMBERED = 10;
-
     /** Per second, of one thread. */
     private static final double MANY_YIELDS = 1_000;
 
     private static final int MAX_PER_KIND = 5;
-
-    private static final int MAX_CARRIED = 1_000;
 
     /** Percent of an interval in which a monopolized carrier runs or waits for a processor. */
     private static final double MONOPOLIZED_PERCENT = 80;
@@ -49,43 +44,24 @@ final class Diagnoser {
     private static final double MIN_JVM_SHARE = 0.25;
     private static final double MIN_THROTTLED_SHARE = 0.05;
 
-    /** The stack samples of a suspicious thread. */
-    private static final class Suspect {
-        /** The number of intervals since the thread was last suspicious. */
-        int intervalsSinceSuspicious;
-
-        int samples;
-        int yieldingSamples;
-        int schedulingSamples;
-        /** The number of consecutive samples with the same carried virtual thread as in the previous sample. */
-        int sameCarriedSamples;
-
-        long carriedId;
-        String topFrame = "";
-    }
-
     private final JavaThreadNames names;
-    private final Map<Integer, Suspect> suspects = new HashMap<>();
-    /** The number of samples in which each virtual thread was mounted. */
-    private final Map<Long, Integer> mountedSamples = new HashMap<>();
-
-    /** The last dump that was used as a sample. */
-    private ThreadDump sampled;
+    private final StackSamples samples;
 
     Diagnoser(JavaThreadNames names) {
         this.names = names;
+        samples = new StackSamples(names);
     }
 
     List<Diagnosis> diagnose(List<ThreadUsage> threads, ProcessUsage totals, long intervalNanos, AgentClient agent) {
         double seconds = intervalNanos / 1e9;
         List<ThreadUsage> suspicious = new ArrayList<>();
         for (ThreadUsage thread : threads) if (isSuspect(thread, intervalNanos, seconds)) suspicious.add(thread);
-        sample(suspicious, intervalNanos);
+        samples.update(suspicious, intervalNanos);
 
         List<Diagnosis> all = new ArrayList<>();
         Map<String, Integer> countByKind = new HashMap<>();
         for (ThreadUsage thread : suspicious) {
-            Suspect suspect = suspects.get(thread.tid());
+            Suspect suspect = samples.of(thread.tid());
             List<String> evidence = evidence(thread, intervalNanos, seconds);
             Diagnosis found = diagnoseYields(thread, suspect, evidence, agent);
             if (found == null && thread.kind() == ThreadUsage.Kind.CARRIER)
@@ -121,44 +97,6 @@ final class Diagnoser {
         return thread.systemNanos() > SYSTEM_HEAVY_SHARE * thread.cpuNanos();
     }
 
-    private void sample(List<ThreadUsage> suspicious, long intervalNanos) {
-        for (ThreadUsage thread : suspicious)
-            suspects.computeIfAbsent(thread.tid(), tid -> new Suspect()).intervalsSinceSuspicious = 0;
-        suspects.values().removeIf(suspect -> suspect.intervalsSinceSuspicious++ > INTERVALS_REMEMBERED);
-        if (suspicious.isEmpty()) return;
-        ThreadDump dump = names.newest();
-        boolean isUsable = dump != null && dump != sampled && System.nanoTime() - dump.takenAt() < intervalNanos;
-        if (!isUsable) {
-            if (!names.mayDump()) return;
-            try {
-                dump = names.dump();
-            } catch (IOException e) {
-                // The diagnoses stay unconfirmed; JavaThreadNames.reason() returns why.
-                return;
-            }
-        }
-        sampled = dump;
-        addSamples(dump);
-    }
-
-    private void addSamples(ThreadDump dump) {
-        suspects.forEach((tid, suspect) -> addSample(suspect, dump.of(tid)));
-        if (mountedSamples.size() > MAX_CARRIED) mountedSamples.clear();
-        for (ThreadDump.Entry entry : dump.all())
-            if (entry.carriedId() != 0) mountedSamples.merge(entry.carriedId(), 1, Integer::sum);
-    }
-
-    private static void addSample(Suspect suspect, ThreadDump.Entry entry) {
-        suspect.samples++;
-        if (entry == null) return;
-        suspect.topFrame = entry.topFrame();
-        if (entry.isYielding()) suspect.yieldingSamples++;
-        if (entry.isScheduling()) suspect.schedulingSamples++;
-        suspect.sameCarriedSamples =
-                entry.carriedId() != 0 && entry.carriedId() == suspect.carriedId ? suspect.sameCarriedSamples + 1 : 0;
-        suspect.carriedId = entry.carriedId();
-    }
-
     /**
      * Returns a diagnosis only if the yields are certain, because the agent counted them or a sample shows one;
      * otherwise null.
@@ -177,8 +115,8 @@ final class Diagnoser {
             evidence.addAll(agent.sites());
         }
         if (agent.yields() < 0) evidence.add(hint(thread.pid()));
-        String subject = carrier ? "virtual threads on \"" + thread.name() + "\" call" : quoted(thread) + " calls";
-        return new Diagnosis(YIELD_STORM, thread.tid(), subject + " Thread.yield all the time", evidence);
+        String subject = carrier ? "virtual threads on \"" + thread.name() + "\" keep" : quoted(thread) + " keeps";
+        return new Diagnosis(YIELD_STORM, thread.tid(), subject + " calling Thread.yield", evidence);
     }
 
     /** Says how to count the yields. */
@@ -193,7 +131,7 @@ final class Diagnoser {
             return new Diagnosis(
                     YIELD_STORM,
                     thread.tid(),
-                    quoted(thread) + " behaves as if it called Thread.yield all the time",
+                    quoted(thread) + " behaves as if it kept calling Thread.yield",
                     evidence);
         }
         if (!suspect.topFrame.isEmpty()) evidence.add("top of its stack: " + suspect.topFrame);
@@ -218,11 +156,7 @@ final class Diagnoser {
         if (agent.yields() >= 0) return null; // the agent counted few yields, or none
         // Yielding virtual threads alternate quickly: samples show the same threads repeatedly, or a carrier between
         // two of them.
-        long repeated = mountedSamples.entrySet().stream()
-                .filter(e -> e.getValue() > 1)
-                .map(Map.Entry::getKey)
-                .findFirst()
-                .orElse(0L);
+        long repeated = samples.repeatedlyMounted();
         if (repeated == 0 || suspect.schedulingSamples < 2 || suspect.schedulingSamples * 3 < suspect.samples)
             return null;
         evidence.add("it was between two virtual threads in " + ofSamples(suspect.schedulingSamples, suspect));
@@ -233,7 +167,7 @@ final class Diagnoser {
         return new Diagnosis(
                 YIELD_STORM,
                 thread.tid(),
-                "virtual threads on \"" + thread.name() + "\" behave as if they called Thread.yield all the time",
+                "virtual threads on \"" + thread.name() + "\" behave as if they kept calling Thread.yield",
                 evidence);
     }
 

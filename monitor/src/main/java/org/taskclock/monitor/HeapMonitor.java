@@ -10,8 +10,15 @@ final class HeapMonitor implements AutoCloseable {
     /** Sizes are multiples of this. Before JDK 21, G1 adds a few bytes, so that no size is 0. */
     private static final long PAGE_BYTES = 4_096;
 
+    /** How long a JVM may take to create its counters. It does so in the first tenths of a second. */
+    private static final long MAX_START_NANOS = 10_000_000_000L;
+
+    private static final String FREQUENCY = "sun.os.hrt.frequency";
+
+    private final long pid;
+    private final long retryUntil = System.nanoTime() + MAX_START_NANOS;
     /** Null if the JVM has no performance data. */
-    private final PerfData data;
+    private PerfData data;
 
     private boolean wholeHeapPerGeneration;
     private double nanosPerTick;
@@ -19,20 +26,36 @@ final class HeapMonitor implements AutoCloseable {
     private long pauseTicks;
 
     HeapMonitor(long pid) {
-        data = PerfData.of(pid);
-        if (data == null) return;
-        // The maximum of each generation is that of the whole heap, because any region can be part of any generation.
+        this.pid = pid;
+        open();
+    }
+
+    private void open() {
+        PerfData opened = PerfData.of(pid);
+        if (opened == null) return;
+        // The JVM creates this counter last.
+        if (opened.value(FREQUENCY) < 0 && isStarting()) {
+            opened.close();
+            return;
+        }
+        data = opened;
         String collector = data.text("sun.gc.collector.0.name");
+        // The maximum of each generation is that of the whole heap, because any region can be part of any generation.
         wholeHeapPerGeneration =
                 collector.startsWith("G1") || collector.startsWith("Z") || collector.startsWith("Shenandoah");
-        long frequency = data.value("sun.os.hrt.frequency");
+        long frequency = data.value(FREQUENCY);
         nanosPerTick = frequency <= 0 ? 1 : 1e9 / frequency;
         pauses = sumOfCollectors("invocations");
         pauseTicks = sumOfCollectors("time");
     }
 
+    private boolean isStarting() {
+        return System.nanoTime() - retryUntil < 0;
+    }
+
     /** Returns the heap, and the pauses since the previous call; null if unknown. */
     HeapUsage next() {
+        if (data == null && isStarting()) open();
         if (data == null || !data.refresh()) return null;
         long used = 0;
         long committed = 0;

@@ -18,7 +18,7 @@ public interface IntervalSource extends Closeable {
      * opened; the caller decides how long to wait between calls.
      *
      * @return null at the end of a recording
-     * @throws IOException if there are no more intervals; the message is the reason, such as "process 4711 has ended"
+     * @throws IOException if there are no more intervals; the message is the reason, such as "process 4711 has exited"
      */
     Interval next() throws IOException;
 

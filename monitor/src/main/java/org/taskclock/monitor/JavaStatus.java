@@ -10,7 +10,7 @@ import java.util.List;
  *
  * @param state null if unknown, and for threads of the JVM
  * @param lockClass the class of the object that the thread waits for; empty if none
- * @param lockId the identity of that object, such as {@code 0x00000007117f6b38}. The garbage collector may change it.
+ * @param lockId the address of that object, such as {@code 0x00000007117f6b38}. The garbage collector may change it.
  * @param contended whether the thread waits to acquire a lock, and not for a notification, a condition, or a task
  * @param ownerTid the kernel's thread id of the thread that holds the lock; 0 if unknown
  * @param owner the name of that thread; empty if unknown

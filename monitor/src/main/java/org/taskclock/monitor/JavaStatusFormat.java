@@ -9,7 +9,7 @@ final class JavaStatusFormat {
     private JavaStatusFormat() {}
 
     static JsonArray encode(JavaStatus status) {
-        JavaStatus saved = withoutMovedObject(status);
+        JavaStatus saved = withoutAddress(status);
         JsonArray array = new JsonArray();
         array.add(saved.stateName());
         array.add(saved.lockClass());
@@ -47,7 +47,7 @@ final class JavaStatusFormat {
      * because no two intervals are of equal length.
      */
     static ThreadUsage withoutTimes(ThreadUsage usage) {
-        JavaStatus java = withoutMovedObject(usage.java());
+        JavaStatus java = withoutAddress(usage.java());
         return usage.withJava(new JavaStatus(
                 java.state(),
                 java.lockClass(),
@@ -60,8 +60,8 @@ final class JavaStatusFormat {
                 java.allocatedBytes()));
     }
 
-    /** Each garbage collection may change the identity of every object, which is of interest only for locks. */
-    private static JavaStatus withoutMovedObject(JavaStatus status) {
+    /** Each garbage collection may change the address of every object, which is of interest only for locks. */
+    private static JavaStatus withoutAddress(JavaStatus status) {
         if (status.contended()) return status;
         return new JavaStatus(
                 status.state(),

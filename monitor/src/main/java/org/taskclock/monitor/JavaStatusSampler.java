@@ -47,6 +47,8 @@ final class JavaStatusSampler {
      */
     void sample(long contendedAttempts) {
         fresh = false;
+        // The JVM may refuse dumps for a long time.
+        if (last != null) convoys.forgetBefore(System.nanoTime() - maxPauseNanos());
         if (isDue(contendedAttempts) && names.mayDump()) {
             try {
                 names.dump();
@@ -70,7 +72,11 @@ final class JavaStatusSampler {
         long age = System.nanoTime() - last.takenAt();
         boolean suspicious = attempts >= 0 && contendedAttempts - attempts >= SUSPICIOUS_ATTEMPTS;
         if (suspicious) return age >= pauseNanos;
-        return age >= Math.max(MAX_PAUSE_NANOS, last.all().size() * MAX_PAUSE_NANOS_PER_THREAD);
+        return age >= maxPauseNanos();
+    }
+
+    private long maxPauseNanos() {
+        return Math.max(MAX_PAUSE_NANOS, last.all().size() * MAX_PAUSE_NANOS_PER_THREAD);
     }
 
     /** Adds the Java status to the threads of an interval. */

@@ -87,10 +87,10 @@ final class JfrSource implements StackSource {
     @Override
     public synchronized List<Sample> stop() throws IOException {
         if (!running) throw new ProfileException("process " + pid + ": the profile was interrupted");
-        running = false;
         Path file = file();
         try {
             String reply = jvm.execute(TIMEOUT_MILLIS, "jcmd", "JFR.stop name=" + name);
+            running = false; // otherwise, abort() tries again
             if (!Files.exists(file)) {
                 throw new ProfileException("process " + pid + ": Flight Recorder did not write its recording: "
                         + reply.lines()
@@ -127,7 +127,7 @@ final class JfrSource implements StackSource {
         try {
             jvm.execute(TIMEOUT_MILLIS, "jcmd", "JFR.stop name=" + name);
         } catch (IOException e) {
-            // The JVM has ended or hangs. Otherwise, the recording stops after its duration.
+            // The JVM has exited or hangs. Otherwise, the recording stops after its duration.
         }
         try {
             Files.deleteIfExists(file());

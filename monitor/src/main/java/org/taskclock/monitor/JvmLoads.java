@@ -9,7 +9,7 @@ import java.util.Map;
 
 /** Computes the CPU usage of JVMs between two calls. Confined to one thread. */
 public final class JvmLoads {
-    private final Map<Long, Long> cpuNanosByPid = new HashMap<>();
+    private Map<Long, Long> cpuNanosByPid = Map.of();
     private long updatedAt;
 
     public JvmLoads() {}
@@ -18,12 +18,16 @@ public final class JvmLoads {
     public List<IntervalSource.Jvm> update(List<JvmProcesses.Jvm> jvms) {
         long now = System.nanoTime();
         List<IntervalSource.Jvm> loads = new ArrayList<>();
+        // Only of these JVMs, because the kernel reuses process ids.
+        Map<Long, Long> newNanos = new HashMap<>();
         for (JvmProcesses.Jvm jvm : jvms) {
-            Long before = cpuNanosByPid.put(jvm.pid(), jvm.cpuNanos());
-            double percent = before == null ? 0 : 100.0 * (jvm.cpuNanos() - before) / Math.max(1, now - updatedAt);
+            newNanos.put(jvm.pid(), jvm.cpuNanos());
+            long before = cpuNanosByPid.getOrDefault(jvm.pid(), jvm.cpuNanos());
+            double percent = 100.0 * Math.max(0, jvm.cpuNanos() - before) / Math.max(1, now - updatedAt);
             loads.add(new IntervalSource.Jvm((int) jvm.pid(), jvm.name(), percent));
         }
         loads.sort((a, b) -> Double.compare(b.cpuPercent(), a.cpuPercent()));
+        cpuNanosByPid = newNanos;
         updatedAt = now;
         return loads;
     }

@@ -161,7 +161,7 @@ public final class JvmProcesses {
     }
 
     /**
-     * Returns whether a process is a JVM; false if it has ended. If its memory maps cannot be read, as for another
+     * Returns whether a process is a JVM; false if it has exited. If its memory maps cannot be read, as for another
      * user's process, the names of its threads decide. Files in /tmp/hsperfdata_* do not count: a JVM that was killed
      * leaves its file behind, and a JVM in a container that shares /tmp has another process id there.
      */

@@ -62,7 +62,7 @@ public record JvmSummary(
         List<JvmSummary> summaries = new ArrayList<>();
         for (int i = 0; i < before.length; i++) {
             Integer threads = threads(jvms.get(i).pid());
-            if (threads == null) continue; // it has ended
+            if (threads == null) continue; // it has exited
             Double percent = before[i] < 0 || after[i] < 0 ? null : 100 * (after[i] - before[i]) / sampleNanos;
             summaries.add(of(jvms.get(i), percent, threads, attach));
         }
@@ -89,7 +89,7 @@ public record JvmSummary(
         return ProcessClock.of(jvm.pid()).cpuNanos();
     }
 
-    /** Returns the number of threads; null if the process has ended. */
+    /** Returns the number of threads; null if the process has exited. */
     private static Integer threads(long pid) {
         String[] tasks = Path.of("/proc/" + pid + "/task").toFile().list();
         return tasks == null ? null : tasks.length;

@@ -16,7 +16,12 @@ public final class LiveJvm implements IntervalSource {
     private LiveJvm(Sampler sampler, boolean attach) throws MonitorException {
         this.sampler = sampler;
         this.attach = attach;
-        sampler.next();
+        try {
+            sampler.next();
+        } catch (MonitorException e) {
+            sampler.close();
+            throw e;
+        }
     }
 
     /**

@@ -23,7 +23,7 @@ final class LockConvoys {
 
     private static final int MAX_NAMES = 3;
 
-    /** A lock and those who wait for it, from one dump to the next. */
+    /** A lock and the threads that wait for it, from one dump to the next. */
     private static final class Convoy {
         final long since;
         LockGraph.Contention last;
@@ -31,6 +31,9 @@ final class LockConvoys {
         Map<Integer, Long> waitingSince = new HashMap<>();
         /** The number of samples in which each thread held the lock. */
         final Map<String, Integer> owners = new LinkedHashMap<>();
+
+        /** The state of the owner in the last sample; empty if unknown. */
+        String ownerState = "";
 
         int samples;
         int missed;
@@ -51,6 +54,7 @@ final class LockConvoys {
         }
 
         void add(LockGraph.Contention found, LockGraph locks, long nanos) {
+            if (missed > 0) waitingSince.clear();
             Map<Integer, Long> waiting = new HashMap<>();
             for (ThreadDump.Entry waiter : found.waiters())
                 waiting.put(waiter.tid(), waitingSince.getOrDefault(waiter.tid(), nanos));
@@ -65,8 +69,6 @@ final class LockConvoys {
             ownerState =
                     owner == null || owner.state() == null ? "" : owner.state().name();
         }
-
-        String ownerState = "";
     }
 
     private final List<Convoy> convoys = new ArrayList<>();
@@ -88,6 +90,11 @@ final class LockConvoys {
             seen.add(convoy);
         }
         convoys.removeIf(convoy -> !seen.contains(convoy) && ++convoy.missed > MAX_MISSED_SAMPLES);
+    }
+
+    /** Forgets convoys that were last seen before {@code nanos}: nobody knows whether these threads still wait. */
+    void forgetBefore(long nanos) {
+        convoys.removeIf(convoy -> convoy.lastAt - nanos < 0);
     }
 
     /** Returns whether more dumps are necessary, because the last ones showed a lock that several threads wait for. */

@@ -64,16 +64,8 @@ final class LockGraph {
     }
 
     private static Thread.State state(String text, int start) {
-        for (Thread.State state : Thread.State.values()) {
-            int end = start + state.name().length();
-            boolean whole = end >= text.length() || !isNamePart(text.charAt(end));
-            if (whole && text.startsWith(state.name(), start)) return state;
-        }
+        for (Thread.State state : Thread.State.values()) if (text.startsWith(state.name(), start)) return state;
         return null;
-    }
-
-    private static boolean isNamePart(char c) {
-        return c == '_' || Character.isLetter(c);
     }
 
     /** Parses a line such as {@code parking to wait for <0x000000071a2b3c4d> (a java.lang.Object)}. */

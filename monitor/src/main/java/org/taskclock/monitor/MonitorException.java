@@ -4,12 +4,12 @@ package org.taskclock.monitor;
 
 import java.io.IOException;
 
-/** Thrown if a process cannot be monitored or has ended. The message gives the reason and, if possible, a remedy. */
+/** Thrown if a process cannot be monitored or has exited. The message gives the reason and, if possible, a remedy. */
 public final class MonitorException extends IOException {
     private static final long serialVersionUID = 1;
 
     public enum Reason {
-        /** There is no such process, or it has ended. */
+        /** There is no such process, or it has exited. */
         GONE,
         /** The kernel denies access. */
         NOT_PERMITTED,

@@ -3,13 +3,12 @@
 package org.taskclock.monitor;
 
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -25,7 +24,7 @@ final class PerfData implements AutoCloseable {
     private static final int PROLOGUE_BYTES = 32;
     private static final String FOLDER = "/hsperfdata_";
 
-    private final FileChannel file;
+    private final RandomAccessFile file;
     private final ByteBuffer data;
     /** The position of each value of type long. */
     private final Map<String, Integer> longs = new HashMap<>();
@@ -33,7 +32,7 @@ final class PerfData implements AutoCloseable {
     private final Map<String, String> texts = new HashMap<>();
     private int entryCount = -1;
 
-    private PerfData(FileChannel file, int size) {
+    private PerfData(RandomAccessFile file, int size) {
         this.file = file;
         data = ByteBuffer.allocate(size);
     }
@@ -62,8 +61,9 @@ final class PerfData implements AutoCloseable {
 
     /** Returns null if the file does not contain performance data. */
     static PerfData open(Path path) throws IOException {
-        FileChannel file = FileChannel.open(path, StandardOpenOption.READ);
-        PerfData data = new PerfData(file, (int) Math.min(file.size(), MAX_BYTES));
+        // Not a FileChannel, which an interrupt of the calling thread would close.
+        RandomAccessFile file = new RandomAccessFile(path.toFile(), "r");
+        PerfData data = new PerfData(file, (int) Math.min(file.length(), MAX_BYTES));
         if (data.refresh()) return data;
         data.close();
         return null;
@@ -72,9 +72,8 @@ final class PerfData implements AutoCloseable {
     /** Reads the current values. Returns false if the file is damaged. */
     boolean refresh() {
         try {
-            data.clear();
-            while (data.hasRemaining() && file.read(data, data.position()) > 0) {}
-            data.flip();
+            file.seek(0);
+            data.clear().limit(Math.max(0, file.read(data.array())));
             if (data.limit() < PROLOGUE_BYTES
                     || data.order(ByteOrder.BIG_ENDIAN).getInt(0) != MAGIC) return false;
             data.order(data.get(4) == 0 ? ByteOrder.BIG_ENDIAN : ByteOrder.LITTLE_ENDIAN);

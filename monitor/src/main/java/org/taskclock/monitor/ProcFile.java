@@ -6,6 +6,8 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileChannel;
+import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
@@ -67,12 +69,18 @@ final class ProcFile {
                 budget.interrupted |= Thread.interrupted();
                 close();
             } catch (IOException e) {
-                ended = true;
+                // Any other failure to open the file, such as too many open files, may be temporary.
+                ended = !(e instanceof FileSystemException) || e instanceof NoSuchFileException;
                 close();
                 return null;
             }
         }
         return null;
+    }
+
+    /** Returns whether the last read has shown that the thread or process has ended. */
+    boolean hasEnded() {
+        return ended;
     }
 
     /** Copies as much of the text as fits. Returns its length; -1 if the file cannot be read. */

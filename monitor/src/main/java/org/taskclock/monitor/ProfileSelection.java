@@ -76,7 +76,7 @@ public final class ProfileSelection {
             hasCarriers |= isCarrier(thread);
         }
         ThreadUsage first = found.get(0);
-        if (kind == Kind.POOL || (kind == Kind.CARRIERS)) pool = first.pool();
+        if (kind == Kind.POOL || kind == Kind.CARRIERS) pool = first.pool();
         return switch (kind) {
             case ALL -> "all threads";
             case CARRIERS -> "the carriers of virtual threads (" + found.size() + ")";
@@ -159,7 +159,7 @@ public final class ProfileSelection {
         for (ThreadUsage thread : threads) {
             if (!isCarrier(thread)) continue;
             tids.add(thread.tid());
-            javaIds.add(thread.javaId());
+            if (thread.javaId() > 0) javaIds.add(thread.javaId());
         }
     }
 

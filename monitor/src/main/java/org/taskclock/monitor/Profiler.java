@@ -55,7 +55,7 @@ public final class Profiler {
      * its temporary files are deleted.
      *
      * @param sleep waits for the given time, or returns false early if the profile should end now
-     * @throws MonitorException if the JVM has ended or cannot be accessed
+     * @throws MonitorException if the JVM has exited or cannot be accessed
      * @throws ProfileException if no source works
      */
     public static Profile run(long pid, Settings settings, Predicate<Duration> sleep) throws IOException {
@@ -128,14 +128,14 @@ public final class Profiler {
 
     private StackSource startBest() throws IOException {
         Path library = library();
-        boolean isAsked = settings.library != null;
+        boolean isRequired = settings.library != null;
         if (library != null || AsyncProfilerLibrary.loadedIn(pid) != null) {
             try {
                 return start(asyncProfiler(library));
             } catch (AsyncProfilerSource.BusyException e) {
                 throw e;
             } catch (ProfileException e) {
-                if (isAsked) throw e;
+                if (isRequired) throw e;
                 notes.add(e.getMessage());
             }
         } else {
@@ -158,7 +158,7 @@ public final class Profiler {
         Path loaded = AsyncProfilerLibrary.loadedIn(pid);
         if (library == null && loaded == null) {
             throw new ProfileException(
-                    "async-profiler was not found: give its path with --async-profiler," + " or use --source jfr");
+                    "async-profiler was not found: give its path with --async-profiler, or use --source jfr");
         }
         return new AsyncProfilerSource(pid, jvm, library, loaded, settings.periodNanos, maxSeconds());
     }

@@ -190,7 +190,11 @@ final class RecordingFormat {
         try {
             String format = parse(line, JsonObject.class).get("format").getAsString();
             version = Integer.parseInt(format.substring(NAME.length() + 1));
-            if (version == VERSION) return parse(line, Header.class);
+            if (version == VERSION) {
+                Header header = parse(line, Header.class);
+                Instant.parse(header.started());
+                return header.id() == null ? null : header;
+            }
         } catch (IOException | RuntimeException e) {
             return null;
         }

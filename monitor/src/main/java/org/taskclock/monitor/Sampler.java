@@ -2,7 +2,6 @@
 // Copyright the TaskClock authors
 package org.taskclock.monitor;
 
-import java.io.File;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -11,9 +10,6 @@ import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
-import org.taskclock.CpuTime;
-import org.taskclock.ProcStat;
-import org.taskclock.ProcessClock;
 
 /**
  * Measures the threads of one JVM: {@link #next} returns the interval since the previous call. It reads /proc, which
@@ -28,12 +24,7 @@ public final class Sampler implements AutoCloseable {
     private final boolean precise;
     private final byte[] text = new byte[16_384];
     private final ProcFile.Budget budget = new ProcFile.Budget(HostCpu.filesForThreads());
-    private final ProcFile stat;
-    private final HostCpu machine = new HostCpu(budget);
-    private final ProcessClock clock;
-    private final ProcessClock own = ProcessClock.current();
-    private final Cgroup cgroup;
-    private final File tasks;
+    private final ProcessReader reader;
     private final JavaThreadNames names;
     private final Diagnoser diagnoser;
     private final AgentClient agent;
@@ -43,7 +34,7 @@ public final class Sampler implements AutoCloseable {
     private final EndedThreads ended;
 
     // Null before the first reading.
-    private Reading last;
+    private ProcessReader.Reading last;
     private CumulativeCounter process;
     private CumulativeCounter processUser;
     private long readings;
@@ -51,18 +42,11 @@ public final class Sampler implements AutoCloseable {
     /** The duration of the reading that starts the first interval. */
     private long firstReadingNanos;
 
-    /** A reading of everything except the threads. */
-    private record Reading(
-            long nanos, long process, long processUser, long container, long throttled, CpuTime machine, long own) {}
-
     private Sampler(long pid, boolean attach) throws MonitorException {
         JvmProcesses.check(pid);
         this.pid = (int) pid;
         name = JvmProcesses.nameOf(pid);
-        stat = new ProcFile("/proc/" + pid + "/stat", budget);
-        clock = ProcessClock.of(pid);
-        cgroup = Cgroup.of(pid);
-        tasks = new File("/proc/" + pid + "/task");
+        reader = new ProcessReader(pid, budget, text);
         ProcFile schedstat = new ProcFile("/proc/" + pid + "/task/" + pid + "/schedstat", budget);
         var counters = schedstat.read();
         // The file has only zeros if the kernel does not maintain it.
@@ -100,7 +84,7 @@ public final class Sampler implements AutoCloseable {
      * Takes a reading.
      *
      * @return the interval since the previous reading; the first interval has no threads
-     * @throws MonitorException if the JVM has ended
+     * @throws MonitorException if the JVM has exited
      */
     public Interval next() throws MonitorException {
         try {
@@ -115,12 +99,12 @@ public final class Sampler implements AutoCloseable {
         List<String> notes = new ArrayList<>();
         names.takeFirstDump(notes);
         agent.advance(1);
-        for (int tid : tids()) {
+        for (int tid : tids(notes)) {
             TrackedThread thread = new TrackedThread(pid, tid, precise, budget, text);
             if (thread.start(false, 0)) threads.put(tid, thread);
         }
         // Read again, because the first reading is slow: it opens the files and runs code for the first time.
-        long before = processNanos();
+        long before = reader.cpuNanos();
         long secondStart = System.nanoTime();
         threads.values().removeIf(thread -> {
             if (thread.advance(Long.MAX_VALUE)) return false;
@@ -128,19 +112,19 @@ public final class Sampler implements AutoCloseable {
             return true;
         });
         threads.values().forEach(TrackedThread::beginWatching);
-        last = read(secondStart);
+        last = reader.read(secondStart);
         firstReadingNanos = System.nanoTime() - secondStart;
-        process = new CumulativeCounter(last.process);
-        processUser = new CumulativeCounter(last.processUser);
-        ended.start(midpoint(before, last.process), liveNanos());
+        process = new CumulativeCounter(last.process());
+        processUser = new CumulativeCounter(last.processUser());
+        ended.start(midpoint(before, last.process()), liveNanos());
         return new Interval(
                 Instant.now(),
-                Math.max(1, last.nanos - start),
+                Math.max(1, last.nanos() - start),
                 pid,
                 name,
                 "proc",
                 List.of(),
-                new ProcessUsage(0, 0, -1, cgroup.cpuLimit(), -1, 0, machine.processors(), 0),
+                new ProcessUsage(0, 0, -1, reader.cpuLimit(), -1, 0, reader.processors(), 0),
                 List.of(),
                 notes);
     }
@@ -150,19 +134,19 @@ public final class Sampler implements AutoCloseable {
         HeapUsage heapUsage = heap.next();
         // Before the threads are read, because a dump takes time.
         states.sample(heap.contendedLockAttempts());
-        char processState = processState();
-        int[] tids = tids();
-        long before = processNanos();
+        char processState = reader.state();
+        List<String> notes = new ArrayList<>();
+        int[] tids = tids(notes);
+        long before = reader.cpuNanos();
         long start = System.nanoTime();
         // Threads are read in the same order each time, so the interval of each is about as long as this one.
-        long intervalNanos = Math.max(1, start - last.nanos);
+        long intervalNanos = Math.max(1, start - last.nanos());
         readThreads(tids, intervalNanos);
-        Reading now = read(start);
-        long maxNanos = machine.processors() * intervalNanos;
-        long processNanos = process.advance(now.process, maxNanos);
-        long processUserNanos = Math.min(processNanos, processUser.advance(now.processUser, processNanos));
+        ProcessReader.Reading now = reader.read(start);
+        long maxNanos = reader.processors() * intervalNanos;
+        long processNanos = process.advance(now.process(), maxNanos);
+        long processUserNanos = Math.min(processNanos, processUser.advance(now.processUser(), processNanos));
 
-        List<String> notes = new ArrayList<>();
         names.resolve(threads.values(), notes);
         if (!precise) notes.add("this kernel reports the CPU time of threads only in steps of 10 ms");
         List<ThreadUsage> usages = new ArrayList<>(threads.size() + 1);
@@ -177,7 +161,7 @@ public final class Sampler implements AutoCloseable {
         states.apply(usages, intervalNanos);
         long readingNanos = firstReadingNanos + System.nanoTime() - start;
         long endedNanos =
-                ended.advance(midpoint(before, now.process), liveNanos(), machine.processors() * readingNanos / 2);
+                ended.advance(midpoint(before, now.process()), liveNanos(), reader.processors() * readingNanos / 2);
         if (endedNanos > 0) {
             endedNanos = Math.min(endedNanos, maxNanos);
             usages.add(ended.usage(endedNanos, Math.max(0, Math.min(endedNanos, processUserNanos - sumUser))));
@@ -187,17 +171,18 @@ public final class Sampler implements AutoCloseable {
         usages.addAll(agent.usages());
         if (agent.problem() != null) notes.add(agent.problem());
         usages.sort(Comparator.comparingLong(ThreadUsage::cpuNanos).reversed());
-        long machineNanos = Math.min(difference(now.machine.cpuNanos(), last.machine.cpuNanos()), maxNanos);
+        long machineNanos =
+                Math.min(difference(now.machine().cpuNanos(), last.machine().cpuNanos()), maxNanos);
         ProcessUsage totals = new ProcessUsage(
                 Math.min(Math.max(processNanos, sum), maxNanos),
                 Math.min(Math.max(processUserNanos, 0), processNanos),
-                difference(now.container, last.container),
-                cgroup.cpuLimit(),
-                difference(now.throttled, last.throttled),
+                difference(now.container(), last.container()),
+                reader.cpuLimit(),
+                difference(now.throttled(), last.throttled()),
                 machineNanos,
-                machine.processors(),
-                now.own - last.own,
-                Math.min(difference(now.machine.userNanos(), last.machine.userNanos()), machineNanos),
+                reader.processors(),
+                now.own() - last.own(),
+                Math.min(difference(now.machine().userNanos(), last.machine().userNanos()), machineNanos),
                 heapUsage);
         last = now;
         Instant end = Instant.now();
@@ -249,52 +234,12 @@ public final class Sampler implements AutoCloseable {
         return now < 0 || before < 0 ? -1 : Math.max(0, now - before);
     }
 
-    private Reading read(long nanos) throws MonitorException {
-        CpuTime time = clock.now();
-        if (!time.isKnown()) {
-            ProcStat now = readStat();
-            time = new CpuTime(now.userNanos() + now.systemNanos(), now.userNanos(), now.systemNanos());
-        }
-        return new Reading(
-                nanos,
-                time.cpuNanos(),
-                time.userNanos(),
-                cgroup.cpuNanos(),
-                cgroup.throttledNanos(),
-                machine.now(),
-                own.cpuNanos());
-    }
-
-    private long processNanos() throws MonitorException {
-        long now = clock.cpuNanos();
-        if (now >= 0) return now;
-        ProcStat read = readStat();
-        return read.userNanos() + read.systemNanos();
-    }
-
-    private char processState() throws MonitorException {
-        char state = readStat().state();
-        // The state is the same if only the main thread has ended and others are still running.
-        if ((state == 'Z' || state == 'X') && tids().length <= 1) throw processEnded();
-        return state;
-    }
-
-    private ProcStat readStat() throws MonitorException {
-        int length = stat.read(text);
-        if (length <= 0) throw processEnded();
-        return ProcStat.parse(text, length);
-    }
-
-    private MonitorException processEnded() {
-        return new MonitorException(MonitorException.Reason.GONE, "process " + pid + " has ended");
-    }
-
-    private int[] tids() throws MonitorException {
-        String[] found = tasks.list();
-        if (found == null || found.length == 0) throw processEnded();
-        int[] tids = new int[found.length];
-        for (int i = 0; i < tids.length; i++) tids[i] = Integer.parseInt(found[i]);
-        return tids;
+    /** Returns the ids of all threads, or else of the known ones. */
+    private int[] tids(List<String> notes) throws MonitorException {
+        int[] tids = reader.tids();
+        if (tids != null) return tids;
+        notes.add("new threads are missing, because too many files are open: raise the limit with ulimit -n");
+        return threads.keySet().stream().mapToInt(Integer::intValue).toArray();
     }
 
     /**
@@ -336,15 +281,14 @@ public final class Sampler implements AutoCloseable {
         ThreadDump newest = names.newest();
         boolean recent = newest != null && System.nanoTime() - newest.takenAt() < RECENT_NANOS;
         ThreadDump.Entry found = (recent ? newest : names.dump()).of(tid);
-        if (found == null) throw new IOException("thread " + tid + " has no Java stack or has exited");
+        if (found == null) throw new IOException("thread " + tid + " has no Java stack or has ended");
         return found.text();
     }
 
     @Override
     public void close() {
         for (TrackedThread thread : threads.values()) thread.close();
-        stat.close();
-        machine.close();
+        reader.close();
         names.close();
         heap.close();
     }

@@ -26,9 +26,7 @@ final class ThreadDump {
 
         /** Returns the text before the stack. The name at its start may contain any text. */
         String header() {
-            int end = text.indexOf("\n   java.lang.Thread.State");
-            if (end < 0) end = text.indexOf('\n', Math.max(0, text.indexOf(" os_prio=")));
-            return end < 0 ? text : text.substring(0, end);
+            return ThreadDump.header(text);
         }
 
         /** Returns the innermost frame; empty if there is none. */
@@ -77,11 +75,7 @@ final class ThreadDump {
     }
 
     private void add(String block) {
-        int stateLine = block.indexOf("\n   java.lang.Thread.State");
-        int headerLine = block.indexOf(" os_prio=");
-        int headerEnd = block.indexOf('\n', Math.max(0, headerLine));
-        String header = block.substring(0, headerEnd < 0 ? block.length() : headerEnd);
-        if (stateLine >= 0 && stateLine < header.length()) header = block.substring(0, stateLine);
+        String header = header(block);
         Matcher parts = HEADER.matcher(header);
         if (!parts.matches()) return;
         int tid;
@@ -110,6 +104,13 @@ final class ThreadDump {
                         parts.group(1),
                         carrying.find() ? Long.parseLong(carrying.group(1)) : 0,
                         block.strip()));
+    }
+
+    private static String header(String block) {
+        int end = block.indexOf("\n   java.lang.Thread.State");
+        // The JVM's own threads and carriers have no state.
+        if (end < 0) end = block.indexOf('\n', Math.max(0, block.indexOf(" os_prio=")));
+        return end < 0 ? block : block.substring(0, end);
     }
 
     /** Returns a thread's entry; null if the dump lacks it. */

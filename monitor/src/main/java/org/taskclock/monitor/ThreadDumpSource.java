@@ -12,8 +12,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Takes thread dumps, and gives the stack of each running thread the CPU time that the thread has used since the dump
- * before. Every dump stops all threads at a safepoint.
+ * Takes thread dumps, and gives the stack of each running thread the CPU time that the thread has used since the
+ * previous dump. Every dump stops all threads at a safepoint.
  */
 final class ThreadDumpSource implements StackSource {
     private static final long TIMEOUT_MILLIS = 4_000;
@@ -58,7 +58,7 @@ final class ThreadDumpSource implements StackSource {
 
     @Override
     public void start() throws IOException {
-        String first = jvm.execute(TIMEOUT_MILLIS, "threaddump");
+        String first = jvm.executeBuffered(TIMEOUT_MILLIS, "threaddump");
         add(first);
         samples.clear();
         if (cpuNanos.isEmpty())
@@ -75,11 +75,12 @@ final class ThreadDumpSource implements StackSource {
                 Thread.sleep(pauseMillis);
                 if (stopped) return;
                 long start = System.nanoTime();
-                add(jvm.execute(TIMEOUT_MILLIS, "threaddump"));
+                add(jvm.executeBuffered(TIMEOUT_MILLIS, "threaddump"));
                 long nanos = System.nanoTime() - start;
                 pauseMillis = Math.max(MIN_PAUSE_MILLIS, PAUSE_FACTOR * nanos / 1_000_000);
             }
         } catch (IOException e) {
+            if (stopped) return; // abort() has interrupted the request
             synchronized (this) {
                 failure = e;
             }

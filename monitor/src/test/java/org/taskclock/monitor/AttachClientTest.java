@@ -14,13 +14,13 @@ class AttachClientTest {
     private static final long TIMEOUT_MILLIS = 20_000;
 
     @Test
-    void shouldReportThatTheProcessHasEnded() throws Exception {
+    void shouldReportThatTheProcessHasExited() throws Exception {
         try (LoadJvm load = LoadJvm.start("idle")) {
             AttachClient client = AttachClient.of(load.pid());
             assertThat(client.execute(TIMEOUT_MILLIS, "properties")).contains("java.version=");
             load.end();
-            assertEnded(client);
-            assertEnded(AttachClient.of(load.pid()));
+            assertExited(client);
+            assertExited(AttachClient.of(load.pid()));
         }
     }
 
@@ -43,9 +43,22 @@ class AttachClientTest {
         }
     }
 
-    private static void assertEnded(AttachClient client) {
+    @Test
+    void shouldReportAnInterrupt() throws Exception {
+        try (FakeJvm jvm = new FakeJvm(request -> null)) {
+            Thread.currentThread().interrupt();
+            assertThatThrownBy(() -> jvm.client().execute(TIMEOUT_MILLIS, "properties"))
+                    .isInstanceOf(IOException.class)
+                    .hasMessage("interrupted");
+            assertThat(Thread.interrupted()).isTrue();
+            assertThatThrownBy(() -> jvm.client().execute(100, "properties"))
+                    .hasMessage("it did not answer within 100 ms");
+        }
+    }
+
+    private static void assertExited(AttachClient client) {
         assertThatThrownBy(() -> client.execute(TIMEOUT_MILLIS, "properties"))
                 .isInstanceOf(IOException.class)
-                .hasMessage("it has ended");
+                .hasMessage("it has exited");
     }
 }

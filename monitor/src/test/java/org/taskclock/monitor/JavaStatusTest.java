@@ -75,7 +75,7 @@ class JavaStatusTest {
 
     /** Nothing is displayed, so a dump is taken only because the JVM counts contended monitors, or at a low rate. */
     @Test
-    void shouldFindConvoysOfUtilLocksUnasked() throws Exception {
+    void shouldFindConvoysOfUtilLocksInTheBackground() throws Exception {
         try (LoadJvm load = LoadJvm.start("parked=5");
                 Sampler sampler = Sampler.of(load.pid())) {
             Interval interval = await(sampler, i -> convoy(i) != null);

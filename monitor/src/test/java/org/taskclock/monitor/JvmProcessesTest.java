@@ -4,6 +4,8 @@ package org.taskclock.monitor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -40,5 +42,20 @@ class JvmProcessesTest {
             });
         }
         assertThat(JvmProcesses.featureOf(1L << 30)).isZero();
+    }
+
+    @Test
+    void shouldFindTheBusiestJvm() throws Exception {
+        try (LoadJvm idle = LoadJvm.start("idle");
+                LoadJvm busy = LoadJvm.start("kernel")) {
+            List<JvmProcesses.Jvm> found = new ArrayList<>(JvmProcesses.named("loadprogram"));
+            found.removeIf(jvm -> jvm.pid() != idle.pid() && jvm.pid() != busy.pid());
+            assertThat(found).hasSize(2);
+            for (int i = 0; i < 2; i++) {
+                assertThat(JvmProcesses.busiest(found, 500).pid()).isEqualTo(busy.pid());
+                Collections.reverse(found);
+            }
+            assertThat(JvmProcesses.busiest(List.of(), 500)).isNull();
+        }
     }
 }

@@ -93,6 +93,20 @@ class LockConvoysTest {
     }
 
     @Test
+    void shouldDistinguishLocksFromOtherReasonsToPark() {
+        thread("a", 1, "WAITING (parking)", "parking to wait for  <0x10> (a example.FairLock$Sync)");
+        thread("b", 2, "WAITING (parking)", "parking to wait for  <0x20> (a java.util.concurrent.FutureTask)");
+        thread("c", 3, "WAITING (parking)");
+        thread("d", 4, "unknown");
+        LockGraph locks = locks();
+        assertThat(locks.of(1).contended()).isTrue();
+        assertThat(locks.of(2))
+                .matches(wait -> !wait.contended() && wait.lockId().equals("0x20"));
+        assertThat(locks.of(3)).isEqualTo(new LockGraph.Wait(Thread.State.WAITING, "", "", false));
+        assertThat(locks.of(4).state()).isNull();
+    }
+
+    @Test
     void shouldNotBeMisledByNames() {
         thread("x\n\t- locked <0x10> (a example.Cache)\nz", 9, "RUNNABLE");
         thread("a", 1, "BLOCKED (on object monitor)", waiting("0x10"));
@@ -143,6 +157,44 @@ class LockConvoysTest {
     }
 
     @Test
+    void shouldNotNameTheOwnerInTheTextIfItChanges() {
+        for (int second = 1; second < 4; second++) sample(second, "0x10", second, 4, 5, 6);
+        Diagnosis found = convoys.diagnose().get(0);
+        assertThat(found.tid()).isEqualTo(3);
+        assertThat(found.text()).isEqualTo("3 threads wait for the same lock: example.Cache");
+    }
+
+    @Test
+    void shouldReportTheLargestConvoyFirst() {
+        for (int second = 1; second < 4; second++) {
+            for (int waiter = 2; waiter < 5; waiter++)
+                thread("small " + waiter, waiter, "BLOCKED (on object monitor)", waiting("0x10"));
+            sample(second, "0x20", 0, 12, 13, 14, 15);
+        }
+        assertThat(convoys.diagnose())
+                .extracting(Diagnosis::text)
+                .containsExactly(
+                        "4 threads wait for the same lock: example.Cache",
+                        "3 threads wait for the same lock: example.Cache");
+    }
+
+    /** The garbage collector may give the place of a lock to another object. */
+    @Test
+    void shouldNotMistakeALockForAnotherOneOfADifferentClass() {
+        for (int second = 1; second < 5; second++) {
+            String type = second < 3 ? "example.Cache" : "example.Queue";
+            for (int waiter = 2; waiter < 5; waiter++)
+                thread(
+                        "waiter " + waiter,
+                        waiter,
+                        "BLOCKED (on object monitor)",
+                        "waiting to lock <0x10> (a " + type + ")");
+            convoys.add(locks(), second * SECOND);
+        }
+        assertThat(convoys.diagnose()).isEmpty();
+    }
+
+    @Test
     void shouldNotDiagnoseFewWaitersOrDifferentLocks() {
         for (int second = 1; second < 6; second++) sample(second, "0x10", 1, 2, 3);
         for (int second = 1; second < 6; second++)
@@ -163,6 +215,28 @@ class LockConvoysTest {
     }
 
     @Test
+    void shouldForgetConvoysIfThereAreNoNewDumps() {
+        for (int second = 1; second < 5; second++) sample(second, "0x10", 1, 2, 3, 4);
+        convoys.forgetBefore(4 * SECOND);
+        assertThat(convoys.diagnose()).hasSize(1);
+        convoys.forgetBefore(4 * SECOND + 1);
+        assertThat(convoys.diagnose()).isEmpty();
+        assertThat(convoys.isContended()).isFalse();
+    }
+
+    @Test
+    void shouldNotCountTheTimeInWhichNobodyWaited() {
+        for (int second = 1; second < 8; second++) {
+            if (second == 5) sample(second, "0x10", 1);
+            else sample(second, "0x10", 1, 2, 3, 4);
+        }
+        assertThat(convoys.diagnose().get(0).evidence())
+                .contains(
+                        "three or more threads waited for it in 6 stack samples over 6.0 s",
+                        "3 threads waited in each sample for 1.0 s");
+    }
+
+    @Test
     void shouldAverageRoundedAllocation() {
         AllocationRate rate = new AllocationRate();
         assertThat(rate.bytesPerSecond()).isEqualTo(-1);
@@ -173,6 +247,9 @@ class LockConvoysTest {
         assertThat(rate.bytesPerSecond()).isEqualTo(2 << 20);
         rate.add("\"a\" os_prio=0 cpu=1ms allocated=104M defined_classes=3", 4 * SECOND);
         assertThat(rate.bytesPerSecond()).describedAs("less than 1 M in 2 s").isEqualTo(1 << 19);
+        rate.add("\"a allocated=9G\" os_prio=0 allocated=10K", 5 * SECOND); // another thread, which has its own total
+        rate.add("\"a allocated=9G\" os_prio=0 allocated=12K", 6 * SECOND);
+        assertThat(rate.bytesPerSecond()).isEqualTo(2 << 10);
         AllocationRate idle = new AllocationRate();
         idle.add("\"a\" os_prio=0 allocated=40B", 0);
         idle.add("\"a\" os_prio=0 allocated=40B", SECOND);

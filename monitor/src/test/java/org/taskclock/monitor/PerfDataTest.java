@@ -12,10 +12,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.taskclock.testing.LoadJvm;
+import org.taskclock.testing.LoadProgram;
 
 /** Performance data of real JVMs, and of files made for this test. */
 class PerfDataTest {
@@ -45,6 +47,34 @@ class PerfDataTest {
             assertThat(usage.maxBytes()).isBetween(100 * MEGA, 130 * MEGA);
             assertThat(usage.committedBytes()).isBetween(MEGA, usage.maxBytes());
             assertThat(usage.usedBytes()).isBetween(MEGA, usage.committedBytes());
+        }
+    }
+
+    /** A JVM creates its counters some tenths of a second after its start. */
+    @Test
+    @Timeout(60)
+    void shouldReadTheHeapOfAJvmThatIsStarting() throws Exception {
+        String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+        String classes = LoadProgram.class
+                .getProtectionDomain()
+                .getCodeSource()
+                .getLocation()
+                .getPath();
+        String[] shell = {"sh", "-c", "read start; exec \"$0\" -XX:+UseG1GC -Xmx64m -cp \"$1\" \"$2\" idle"};
+        Process process =
+                new ProcessBuilder(shell[0], shell[1], shell[2], java, classes, LoadProgram.class.getName()).start();
+        try (HeapMonitor heap = new HeapMonitor(process.pid())) {
+            assertThat(heap.next()).describedAs("not a JVM yet").isNull();
+            process.getOutputStream().write('\n');
+            process.getOutputStream().flush();
+            HeapUsage usage = heap.next();
+            while (usage == null) {
+                Thread.sleep(1);
+                usage = heap.next();
+            }
+            assertThat(usage.maxBytes()).isEqualTo(64 * MEGA);
+        } finally {
+            process.destroyForcibly();
         }
     }
 
@@ -91,6 +121,36 @@ class PerfDataTest {
                 assertThat(data.value("sun.gc.name")).isEqualTo(-1);
                 assertThat(data.text("none")).isEmpty();
             }
+        }
+    }
+
+    @Test
+    void shouldReadCountersThatTheJvmAddsLater() throws IOException {
+        byte[] all = file(ByteOrder.LITTLE_ENDIAN);
+        byte[] one = all.clone();
+        one[28] = 1; // the number of entries
+        Path path = Files.write(folder.resolve("growing"), one);
+        try (PerfData data = PerfData.open(path)) {
+            assertThat(data.text("sun.gc.name")).isEmpty();
+            Files.write(path, all);
+            assertThat(data.refresh()).isTrue();
+            assertThat(data.text("sun.gc.name")).isEqualTo("Copy");
+        }
+    }
+
+    @Test
+    void shouldNotReadDataThatTheJvmDoesNotYetOffer() throws IOException {
+        byte[] all = file(ByteOrder.LITTLE_ENDIAN);
+        all[7] = 0; // not accessible
+        assertThat(PerfData.open(Files.write(folder.resolve("starting"), all))).isNull();
+    }
+
+    @Test
+    void shouldNotMistakeAVectorForANumber() throws IOException {
+        byte[] all = file(ByteOrder.LITTLE_ENDIAN);
+        all[32 + 8] = 1; // the length of the vector in the first entry
+        try (PerfData data = PerfData.open(Files.write(folder.resolve("vector"), all))) {
+            assertThat(data.value("sun.gc.test")).isEqualTo(-1);
         }
     }
 

@@ -112,6 +112,43 @@ class ProfileTest {
     }
 
     @Test
+    void shouldWriteOneLinePerStack() {
+        Profile profile = new Profile(
+                1,
+                "Main",
+                "all threads",
+                Instant.EPOCH,
+                1_000_000_000,
+                "thread dumps",
+                0,
+                -1,
+                -1,
+                Profile.merge(List.of(
+                        new StackSource.Sample("t", 1, 0, List.of("a\nb_[j]", "c_[j]"), 3, 1_600_000),
+                        new StackSource.Sample("t", 1, 0, List.of("d_[j]"), 1, 200_000))),
+                List.of());
+        assertThat(profile.collapsed()).isEqualTo("a b_[j];c_[j] 2\nd_[j] 1\n");
+    }
+
+    /** Without attaching, the Java ids of carriers are unknown. */
+    @Test
+    void shouldNotMistakeUnknownThreadsForCarriers() throws ProfileException {
+        ThreadUsage known = thread(11, "ForkJoinPool-1-worker-1", ThreadUsage.Kind.CARRIER);
+        ThreadUsage unknown = new ThreadUsage(
+                1, 12, 0, "ForkJoinPool-1-", true, ThreadUsage.Kind.CARRIER, "ForkJoinPool-#-", 1, 1, 1, 0, 0, 0, 'R');
+        ProfileSelection carriers = ProfileSelection.carriers();
+        carriers.resolve(1, List.of(known));
+        carriers.includeAllCarriers(List.of(known, unknown));
+        assertThat(carriers.includes(new StackSource.Sample("", 0, 0, List.of("a.B.run_[j]"), 1, 1)))
+                .isFalse();
+        assertThat(carriers.includes(new StackSource.Sample("", 0, 11, List.of("a.B.run_[j]"), 1, 1)))
+                .isTrue();
+        assertThat(carriers.includes(
+                        new StackSource.Sample("", 0, 77, List.of("java.lang.VirtualThread.run_[j]"), 1, 1)))
+                .isTrue();
+    }
+
+    @Test
     void shouldSelectThreads() throws ProfileException {
         List<ThreadUsage> threads = List.of(
                 thread(11, "http-1", ThreadUsage.Kind.JAVA),

@@ -101,6 +101,34 @@ class RecordingOutlineTest {
     }
 
     @Test
+    void shouldDistinguishTheThreadsOfFindings() throws IOException {
+        Diagnosis seven = new Diagnosis("yield-storm", 7, "a", List.of());
+        Diagnosis eight = new Diagnosis("yield-storm", 8, "b", List.of());
+        List<List<Diagnosis>> all = List.of(List.of(seven), List.of(seven), List.of(seven, eight), List.of(eight));
+        try (RecordingWriter writer = new RecordingWriter(file, RecordingWriter.Limits.NONE, "test", Map.of())) {
+            for (List<Diagnosis> diagnoses : all) {
+                Interval interval = interval(0);
+                writer.write(new Interval(
+                        interval.end(),
+                        SECOND,
+                        1,
+                        "Main",
+                        "proc",
+                        interval.threads(),
+                        interval.totals(),
+                        diagnoses,
+                        List.of()));
+            }
+            writer.end("it was stopped");
+        }
+        try (Recording recording = Recording.open(file)) {
+            List<IntervalSummary> summaries = readAll(recording);
+            assertThat(summaries).extracting(IntervalSummary::begins).containsExactly(true, false, true, false);
+            assertThat(summaries).extracting(IntervalSummary::kinds).containsOnly(List.of("yield-storm"));
+        }
+    }
+
+    @Test
     void shouldReturnThePositionAndTheIntervalsBefore() throws IOException {
         write(300);
         try (Recording recording = Recording.open(file)) {
@@ -163,6 +191,30 @@ class RecordingOutlineTest {
             assertThatThrownBy(() -> Recording.open(file))
                     .as(header)
                     .hasMessage(file + ": is damaged or incomplete: no block can be read");
+        }
+    }
+
+    /** The checksum is right, so the file was not damaged, but written by something else. */
+    @Test
+    void shouldRejectMalformedContent() throws IOException {
+        String header = RecordingFormat.header(RecordingFormat.Header.of("id", START, "test", Map.of()));
+        for (String line : List.of("{\"time\":\"yesterday\"}", "{\"time\":\"", "{\"end\":\"")) {
+            try (GZIPOutputStream out = new GZIPOutputStream(Files.newOutputStream(file))) {
+                out.write((header + line + "\n").getBytes(UTF_8));
+            }
+            assertThatThrownBy(() -> Recording.open(file))
+                    .as(line)
+                    .hasMessage(file + ": is damaged: no interval can be read");
+        }
+        for (String member : List.of("\"id\":\"id\",", "\"started\":\"" + START + "\",")) {
+            assertThat(header).contains(member);
+            try (GZIPOutputStream out = new GZIPOutputStream(Files.newOutputStream(file))) {
+                out.write(header.replace(member, "").getBytes(UTF_8));
+            }
+            assertThatThrownBy(() -> Recording.open(file))
+                    .as("without " + member)
+                    .isInstanceOf(IOException.class)
+                    .hasMessageStartingWith(file + ": is ");
         }
     }
 

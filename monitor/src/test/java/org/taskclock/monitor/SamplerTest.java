@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import java.io.FileInputStream;
+import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -15,11 +17,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.assertj.core.data.Offset;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.taskclock.ProcStat;
+import org.taskclock.TaskClock;
 import org.taskclock.testing.LoadJvm;
 
 /** Compares readings of real JVMs with what their own ThreadMXBean reports. */
@@ -249,7 +254,7 @@ class SamplerTest {
     }
 
     @Test
-    void shouldReportThatTheJvmHasEnded() throws Exception {
+    void shouldReportThatTheJvmHasExited() throws Exception {
         try (LoadJvm load = LoadJvm.start("busy");
                 Sampler sampler = Sampler.of(load.pid())) {
             sampler.next();
@@ -257,7 +262,7 @@ class SamplerTest {
             assertThatThrownBy(sampler::next)
                     .isInstanceOfSatisfying(
                             MonitorException.class, e -> assertThat(e.reason()).isEqualTo(MonitorException.Reason.GONE))
-                    .hasMessage("process " + load.pid() + " has ended");
+                    .hasMessage("process " + load.pid() + " has exited");
         }
         assertThatThrownBy(() -> Sampler.of(999_999_999)).hasMessage("there is no process 999999999");
     }
@@ -336,7 +341,66 @@ class SamplerTest {
             assertThat(Thread.interrupted()).isTrue();
             assertThat(thread(interval, kernelName(interval, BUSY)).cpuNanos()).isPositive();
             Thread.sleep(100);
-            assertConsistent(sampler.next());
+            interval = sampler.next();
+            assertConsistent(interval);
+            assertThat(interval.totals().heap()).isNotNull();
+        }
+    }
+
+    @Test
+    void shouldNotMistakeALackOfFileDescriptorsForTheEndOfTheJvm() throws Exception {
+        try (LoadJvm load = LoadJvm.start("busy")) {
+            String classPath = Stream.of(SamplerTest.class, Sampler.class, TaskClock.class, LoadJvm.class)
+                    .map(type -> type.getProtectionDomain()
+                            .getCodeSource()
+                            .getLocation()
+                            .getPath())
+                    .collect(Collectors.joining(":"));
+            String java =
+                    Path.of(System.getProperty("java.home"), "bin", "java").toString();
+            Process process = new ProcessBuilder(
+                            "sh",
+                            "-c",
+                            "ulimit -n 300; exec \"$@\"",
+                            "sh",
+                            java,
+                            "-cp",
+                            classPath + ":" + System.getProperty("java.class.path"),
+                            ManyOpenFiles.class.getName(),
+                            Long.toString(load.pid()))
+                    .redirectErrorStream(true)
+                    .start();
+            String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            assertThat(output).endsWith("true\ntrue\nexited\n");
+        }
+    }
+
+    /** Samples a JVM while all file descriptors are in use. */
+    static final class ManyOpenFiles {
+        public static void main(String[] args) throws Exception {
+            long pid = Long.parseLong(args[0]);
+            try (Sampler sampler = Sampler.withoutAttach(pid)) {
+                for (int i = 0; i < 2; i++) sampler.next();
+                List<FileInputStream> files = new ArrayList<>();
+                try {
+                    while (true) files.add(new FileInputStream("/dev/null"));
+                } catch (FileNotFoundException e) {
+                    // All are in use.
+                }
+                Interval interval = sampler.next();
+                System.out.println(interval.notes()
+                        .contains("new threads are missing, because too many files are open: raise the limit with"
+                                + " ulimit -n"));
+                System.out.println(interval.threads().size() > 5);
+                for (FileInputStream file : files) file.close();
+                ProcessHandle.of(pid).orElseThrow().destroyForcibly();
+                while (true) {
+                    sampler.next();
+                    Thread.sleep(10);
+                }
+            } catch (MonitorException e) {
+                System.out.println(e.getMessage().replaceAll("process [0-9]+ has ", ""));
+            }
         }
     }
 
@@ -354,7 +418,7 @@ class SamplerTest {
     void shouldConfirmYieldStormByStack() throws Exception {
         try (LoadJvm load = LoadJvm.start("yield");
                 Sampler sampler = Sampler.of(load.pid())) {
-            Diagnosis found = find(sampler, d -> d.text().contains("\" calls Thread.yield all the time"));
+            Diagnosis found = find(sampler, d -> d.text().contains("\" keeps calling Thread.yield"));
             assertThat(found.kind()).isEqualTo("yield-storm");
             assertThat(found.text()).startsWith("thread \"yielder\"");
             assertThat(found.evidence()).anyMatch(e -> e.contains("was in Thread.yield"));
@@ -366,7 +430,7 @@ class SamplerTest {
         try (LoadJvm load = LoadJvm.start("yield");
                 Sampler sampler = Sampler.withoutAttach(load.pid())) {
             Diagnosis found = find(sampler, d -> d.kind().equals("yield-storm"));
-            assertThat(found.text()).contains("behaves as if it called");
+            assertThat(found.text()).contains("behaves as if it kept calling Thread.yield");
             assertThat(found.evidence()).anyMatch(e -> e.startsWith("not confirmed"));
         }
     }

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.monitor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+class ThreadDumpTest {
+    private static final String STATE = "   java.lang.Thread.State: RUNNABLE\n";
+
+    @Test
+    void shouldParseTheHeadersOfAllVersions() {
+        ThreadDump dump = ThreadDump.parse("2026-11-22 10:00:00\nFull thread dump\n\n"
+                + "\"main\" #1 prio=5 os_prio=0 cpu=1.00ms elapsed=1.00s tid=0x00007f nid=0x1f runnable  [0x1]\n"
+                + STATE
+                + "\tat a.B.run(B.java:7)\n\n"
+                + "\"worker\" #12 [4711] daemon prio=5 os_prio=0 cpu=1.00ms tid=0x00007f nid=4711 runnable  [0x1]\n"
+                + STATE + "\n"
+                + "\"VM Thread\" os_prio=0 cpu=9.99ms elapsed=1.00s tid=0x00007f nid=33 runnable  \n\n");
+        assertThat(dump.all()).hasSize(3);
+        assertThat(dump.of(31)).matches(main -> main.name().equals("main") && main.javaId() == 1);
+        assertThat(dump.of(31).topFrame()).isEqualTo("at a.B.run(B.java:7)");
+        assertThat(dump.of(4711)).matches(worker -> worker.javaId() == 12 && worker.carriedId() == 0);
+        assertThat(dump.of(4711).topFrame()).isEmpty();
+        assertThat(dump.of(33)).matches(vm -> vm.javaId() == 0 && vm.name().equals("VM Thread"));
+        assertThat(dump.hasVirtualThreads()).isTrue();
+    }
+
+    @Test
+    void shouldNotBeMisledByNames() {
+        String name = "a nid=99 os_prio=1 x\nallocated=7";
+        ThreadDump dump = ThreadDump.parse("\"" + name
+                + "\" #5 prio=5 os_prio=0 cpu=1.00ms allocated=40B tid=0x00007f nid=0x10 runnable  [0x1]\n" + STATE
+                + "\tat a.B.run(B.java:7)\n\n");
+        assertThat(dump.all()).hasSize(1);
+        ThreadDump.Entry entry = dump.of(16);
+        assertThat(entry.name()).isEqualTo(name);
+        assertThat(entry.header()).endsWith("nid=0x10 runnable  [0x1]").contains(" allocated=40B ");
+        assertThat(dump.hasVirtualThreads()).isFalse();
+    }
+
+    @Test
+    void shouldRecognizeYieldsAndScheduling() {
+        ThreadDump.Entry platform = entry("\tat java.lang.Thread.yield(java.base@17/Native Method)\n");
+        assertThat(platform.isYielding()).isTrue();
+        assertThat(platform.isScheduling()).isFalse();
+        String run = "\tat java.lang.VirtualThread.runContinuation(java.base@25/VirtualThread.java:1)\n";
+        assertThat(entry(run)).matches(entry -> entry.isScheduling() && !entry.isYielding());
+        ThreadDump.Entry carrier = entry("   Carrying virtual thread #22\n" + run + "   Mounted virtual thread #22\n"
+                + "\tat java.lang.VirtualThread.tryYield(java.base@25/VirtualThread.java:1)\n");
+        assertThat(carrier.carriedId()).isEqualTo(22);
+        assertThat(carrier).matches(entry -> entry.isYielding() && !entry.isScheduling());
+    }
+
+    private static ThreadDump.Entry entry(String lines) {
+        String header = "\"worker\" #12 [4711] daemon prio=5 os_prio=0 cpu=1.00ms tid=0x00007f nid=4711  [0x1]\n";
+        return ThreadDump.parse(header + lines).of(4711);
+    }
+}
