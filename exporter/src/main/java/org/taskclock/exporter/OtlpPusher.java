@@ -54,6 +54,10 @@ final class OtlpPusher implements AutoCloseable {
     private final Thread readerThread = new Thread(this::readPeriodically, "taskclock-push-reader");
     private final Thread senderThread = new Thread(this::send, "taskclock-push");
     private boolean isClosing;
+
+    /** Whether the last reading is in the queue. */
+    private boolean hasLastReading;
+
     private long drainUntil;
     private boolean isDown;
 
@@ -164,7 +168,7 @@ final class OtlpPusher implements AutoCloseable {
     /** Returns the oldest waiting push, which stays in the queue; null if there will be none. */
     private List<MetricData> next() throws InterruptedException {
         synchronized (queue) {
-            while (queue.isEmpty() && !isClosing) queue.wait();
+            while (queue.isEmpty() && !hasLastReading) queue.wait();
             if (queue.isEmpty() || (isClosing && System.nanoTime() - drainUntil >= 0)) return null;
             return queue.peekFirst();
         }
@@ -239,6 +243,10 @@ final class OtlpPusher implements AutoCloseable {
             }
             readerThread.join(DRAIN_TIME.toMillis());
             read();
+            synchronized (queue) {
+                hasLastReading = true;
+                queue.notifyAll();
+            }
             senderThread.join(DRAIN_TIME.plus(TIMEOUT).toMillis());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

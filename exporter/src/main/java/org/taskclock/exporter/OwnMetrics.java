@@ -69,7 +69,7 @@ final class OwnMetrics {
                 List.of(new GaugeDataPointSnapshot(value, Labels.EMPTY, null)));
     }
 
-    private static MetricSnapshot counter(String name, String help, double value) {
+    private static MetricSnapshot counter(String name, String help, long value) {
         return new CounterSnapshot(
                 new MetricMetadata(PREFIX + name, help),
                 List.of(new CounterDataPointSnapshot(value, Labels.EMPTY, null, 0)));

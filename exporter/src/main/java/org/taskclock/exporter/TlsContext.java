@@ -113,7 +113,7 @@ final class TlsContext {
                 try {
                     return KeyFactory.getInstance(algorithm).generatePrivate(encoded);
                 } catch (InvalidKeySpecException e) {
-                    continue; // it is of another algorithm
+                    // It is of another algorithm.
                 }
             }
         } catch (GeneralSecurityException | IllegalArgumentException e) {

@@ -12,7 +12,7 @@ import java.util.concurrent.Executors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.taskclock.ProcessClock;
-import org.taskclock.monitor.EndedPool.Key;
+import org.taskclock.TaskClock;
 import org.taskclock.testing.LoadJvm;
 
 /** Compares readings of real JVMs with the clock of their process. */
@@ -24,8 +24,8 @@ class PoolSamplerTest {
     private static final double TOLERANCE = 0.005;
 
     private final ExecutorService attacher = Executors.newSingleThreadExecutor();
-    private final Map<Key, Long> totals = new HashMap<>();
-    private final Map<Key, Integer> threads = new HashMap<>();
+    private final Map<EndedPool.Key, Long> totals = new HashMap<>();
+    private final Map<EndedPool.Key, Integer> threads = new HashMap<>();
     private long processNanos;
 
     @AfterEach
@@ -39,8 +39,8 @@ class PoolSamplerTest {
             assertThat(usage.cpuNanos()).isNotNegative();
             assertThat(usage.userNanos()).isBetween(0L, usage.cpuNanos());
             assertThat(usage.waitNanos()).isGreaterThanOrEqualTo(-1);
-            totals.merge(new Key(usage.pool(), usage.kind()), usage.cpuNanos(), Long::sum);
-            threads.merge(new Key(usage.pool(), usage.kind()), usage.threads(), Integer::sum);
+            totals.merge(new EndedPool.Key(usage.pool(), usage.kind()), usage.cpuNanos(), Long::sum);
+            threads.merge(new EndedPool.Key(usage.pool(), usage.kind()), usage.threads(), Integer::sum);
         }
         assertThat(reading.process().cpuNanos()).isGreaterThanOrEqualTo(processNanos);
         assertThat(reading.process().userNanos() + reading.process().systemNanos())
@@ -79,11 +79,13 @@ class PoolSamplerTest {
                 assertSumIsThatOfTheProcess();
             }
             assertThat(threads)
-                    .containsEntry(new Key(BUSY_POOL, ThreadUsage.Kind.JAVA), 2)
-                    .containsEntry(new Key("pool-#-thread-#", ThreadUsage.Kind.JAVA), 40)
-                    .containsEntry(new Key("kernel-calls", ThreadUsage.Kind.JAVA), 1)
-                    .containsEntry(new Key("VM Thread", ThreadUsage.Kind.VM), 1);
-            assertThat(totals.keySet()).extracting(Key::kind).contains(ThreadUsage.Kind.GC, ThreadUsage.Kind.JIT);
+                    .containsEntry(new EndedPool.Key(BUSY_POOL, ThreadUsage.Kind.JAVA), 2)
+                    .containsEntry(new EndedPool.Key("pool-#-thread-#", ThreadUsage.Kind.JAVA), 40)
+                    .containsEntry(new EndedPool.Key("kernel-calls", ThreadUsage.Kind.JAVA), 1)
+                    .containsEntry(new EndedPool.Key("VM Thread", ThreadUsage.Kind.VM), 1);
+            assertThat(totals.keySet())
+                    .extracting(EndedPool.Key::kind)
+                    .contains(ThreadUsage.Kind.GC, ThreadUsage.Kind.JIT);
             assertThat(sampler.attachFailure()).isNull();
         }
     }
@@ -101,7 +103,7 @@ class PoolSamplerTest {
                 add(sampler.read());
                 assertSumIsThatOfTheProcess();
                 // The kernel's name, because the JVM was not asked.
-                assertThat(threads).containsKey(new Key("a busy thread w", ThreadUsage.Kind.JAVA));
+                assertThat(threads).containsKey(new EndedPool.Key("a busy thread w", ThreadUsage.Kind.JAVA));
             }
         }
     }
@@ -119,7 +121,7 @@ class PoolSamplerTest {
                 add(sampler.read());
                 assertSumIsThatOfTheProcess();
             }
-            assertThat(totals.get(new Key(EndedPool.UNKNOWN, ThreadUsage.Kind.NATIVE)))
+            assertThat(totals.get(new EndedPool.Key(EndedPool.UNKNOWN, ThreadUsage.Kind.NATIVE)))
                     .isGreaterThan(3 * 30 * 10 * MILLIS);
             assertThat(sampler.threads()).isLessThan(60);
         }
@@ -152,9 +154,9 @@ class PoolSamplerTest {
                 sampler.read();
                 sample(sampler, 2);
             }
-            long start = org.taskclock.TaskClock.cpuNanos();
+            long start = TaskClock.cpuNanos();
             for (int i = 0; i < 100; i++) sampler.sample();
-            long perSample = (org.taskclock.TaskClock.cpuNanos() - start) / 100;
+            long perSample = (TaskClock.cpuNanos() - start) / 100;
             // Reading 1,000 threads takes at least 1 ms.
             assertThat(perSample).isLessThan(MILLIS / 2);
         }
@@ -162,8 +164,10 @@ class PoolSamplerTest {
 
     @Test
     void shouldReportAProcessThatHasEnded() throws Exception {
+        Process process = new ProcessBuilder("true").start();
+        process.waitFor();
         try (PoolSamplers samplers = new PoolSamplers(null)) {
-            assertThatThrownBy(() -> samplers.open(Integer.MAX_VALUE, true))
+            assertThatThrownBy(() -> samplers.open(process.pid(), true))
                     .isInstanceOfSatisfying(MonitorException.class, e -> assertThat(e.reason())
                             .isEqualTo(MonitorException.Reason.GONE));
         }
