@@ -138,13 +138,13 @@ final class ExporterCommand implements Callable<Integer> {
     private int pushQueue;
 
     @Override
-    public Integer call() {
+    public Integer call() throws InterruptedException {
         TerminationSignal termination = new TerminationSignal();
         try {
             ExporterOptions options = options();
             try (Exporter exporter = new Exporter(options)) {
                 System.err.println("taskclock: exporter: serving metrics on " + exporter.url());
-                while (termination.sleep(Duration.ofDays(1))) continue;
+                termination.await();
             }
             return Main.OK;
         } catch (CommandException e) {

@@ -38,10 +38,15 @@ final class ExporterProcess implements AutoCloseable {
 
     /** Starts an exporter and waits until it has found the JVMs. */
     static ExporterProcess start(String... options) throws IOException, InterruptedException {
+        return start(List.of(), options);
+    }
+
+    /** Starts an exporter through another command, such as setpriv. */
+    static ExporterProcess start(List<String> prefix, String... options) throws IOException, InterruptedException {
         Path err = Files.createTempFile("taskclock-exporter", null);
-        ProcessBuilder builder =
-                CliResult.builder("-Dtaskclock.test=exporter", "exporter", "--web.listen-address", "127.0.0.1:0");
+        ProcessBuilder builder = CliResult.builder("exporter", "--web.listen-address", "127.0.0.1:0");
         builder.command().addAll(List.of(options));
+        builder.command().addAll(0, prefix);
         return new ExporterProcess(builder.redirectError(err.toFile()).start(), err);
     }
 
@@ -95,10 +100,11 @@ final class ExporterProcess implements AutoCloseable {
     /** Scrapes until the metrics meet a condition. */
     Map<String, Double> await(Predicate<Map<String, Double>> condition) throws IOException, InterruptedException {
         long end = System.nanoTime() + SECONDS.toNanos(CliResult.TIMEOUT_SECONDS);
-        Map<String, Double> values;
-        while (!condition.test(values = scrape())) {
+        Map<String, Double> values = scrape();
+        while (!condition.test(values)) {
             assertThat(System.nanoTime()).as("%s %s", values, err()).isLessThan(end);
             Thread.sleep(200);
+            values = scrape();
         }
         return values;
     }

@@ -6,18 +6,26 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
+import java.util.zip.GZIPInputStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -28,13 +36,11 @@ import org.taskclock.testing.LoadJvm;
 @Isolated("it compares CPU times")
 class ExporterTest {
     private static final String CPU = "jvm_thread_cpu_time_seconds_total{";
+    private static final String JVMS = "taskclock_exporter_jvms";
     private static final String PROCESS = "process_cpu_time_seconds_total{";
 
     /** What the exporter promises. */
     private static final double TOLERANCE = 0.01;
-
-    @TempDir
-    private Path directory;
 
     private static String pid(LoadJvm jvm) {
         return "pid=\"" + jvm.pid() + "\"";
@@ -55,7 +61,7 @@ class ExporterTest {
                             && ExporterProcess.sum(v, CPU, pid(second), "kernel-calls") > 0.5);
             assertThat(ExporterProcess.sum(values, "jvm_thread_count{", pid(first), "pool-#-thread-#"))
                     .isEqualTo(20);
-            assertThat(ExporterProcess.sum(values, "taskclock_exporter_jvms ")).isEqualTo(2);
+            assertThat(values).containsEntry(JVMS, 2.0);
             for (LoadJvm jvm : List.of(first, second)) {
                 ProcessClock clock = ProcessClock.of(jvm.pid());
                 double before = clock.cpuNanos() / 1e9;
@@ -82,7 +88,7 @@ class ExporterTest {
                 last = assertNotDecreased(last, exporter.scrape(), pid(jvm));
             }
             jvm.end();
-            last = exporter.await(v -> ExporterProcess.sum(v, "taskclock_exporter_jvms ") == 0);
+            last = exporter.await(v -> v.get(JVMS) == 0);
             double process = ExporterProcess.sum(last, PROCESS, pid(jvm));
             assertThat(ExporterProcess.sum(last, CPU, pid(jvm))).isCloseTo(process, within(TOLERANCE * process));
             assertThat(ExporterProcess.sum(last, "jvm_thread_count{", pid(jvm))).isZero();
@@ -136,12 +142,13 @@ class ExporterTest {
             assertThat(exporter.get("/-/ready").statusCode()).isEqualTo(200);
             assertThat(exporter.get("/").body()).contains("href=\"metrics\"");
             assertThat(exporter.get("/metricsx").statusCode()).isEqualTo(404);
+            String text = exporter.get("/metrics").body();
             assertThat(exporter.terminate()).isEqualTo(Main.OK);
             assertThat(exporter.err().lines()).hasSize(1);
 
             Path promtool = Path.of("/usr/bin/promtool");
             assumeTrue(Files.isExecutable(promtool), "NOT RUN: promtool is not installed");
-            assertThat(check(promtool, open.body()))
+            assertThat(check(promtool, text))
                     .isEqualTo(
                             "jvm_thread_count non-histogram and non-summary metrics should not have \"_count\" suffix\n");
         }
@@ -153,10 +160,148 @@ class ExporterTest {
                 .redirectErrorStream(true)
                 .start();
         try (OutputStream in = process.getOutputStream()) {
-            // It parses only the older format, which has no line for units and for the end.
-            in.write(metrics.replaceAll("(?m)^# (UNIT .*|EOF)\n", "").getBytes(StandardCharsets.UTF_8));
+            in.write(metrics.getBytes(StandardCharsets.UTF_8));
         }
         return new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    }
+
+    /** Starts threads whose names have each character of the first pages of Unicode, and more, and prints a line. */
+    static final class OddNames {
+        private OddNames() {}
+
+        public static void main(String[] args) {
+            List<String> names = new ArrayList<>(List.of("a\ud800", "a\udfff", "a\ud83d\ude00", "\uffff", "", "other"));
+            for (char c = 0; c < 0x180; c++) names.add("odd " + c + "\"} 1\n");
+            for (String name : names) {
+                Thread thread = new Thread(
+                        () -> {
+                            long end = System.nanoTime() + 2_000_000;
+                            while (System.nanoTime() < end) Thread.onSpinWait();
+                            LockSupport.park();
+                        },
+                        name);
+                thread.setDaemon(true);
+                thread.start();
+            }
+            System.out.println("ready");
+            LockSupport.park();
+        }
+    }
+
+    @Test
+    void shouldExportNamesWithAnyCharacter() throws Exception {
+        Process odd = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        property(this),
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        OddNames.class.getName())
+                .redirectErrorStream(true)
+                .start();
+        try (ExporterProcess exporter = ExporterProcess.start("--match", property(this), "--max-pools", "1000")) {
+            assertThat(odd.getInputStream().read()).isEqualTo('r');
+            // Each series has one line, or the scrape would fail.
+            Map<String, Double> values = exporter.await(v -> v.keySet().stream()
+                            .filter(series -> series.startsWith("jvm_thread_count{"))
+                            .count()
+                    > 0x180);
+            assertThat(values.keySet())
+                    .anyMatch(series -> series.contains("pool_name=\"odd \u00e4\\\"} #\\n\""))
+                    .anyMatch(series -> series.contains("pool_name=\"odd \\\\\\\"} #\\n\""))
+                    .anyMatch(series -> series.contains("\ud83d\ude00"));
+            Path promtool = Path.of("/usr/bin/promtool");
+            assumeTrue(Files.isExecutable(promtool), "NOT RUN: promtool is not installed");
+            assertThat(check(promtool, exporter.get("/metrics").body()).lines()).hasSize(1);
+        } finally {
+            odd.destroyForcibly().waitFor();
+        }
+    }
+
+    @Test
+    void shouldReportOnceThatAJvmRefusesToAnswer() throws Exception {
+        assumeTrue(System.getProperty("user.name").equals("root"), "NOT RUN: only root can become another user");
+        assumeTrue(Files.exists(Path.of("/usr/bin/setpriv")), "NOT RUN: setpriv is not installed");
+        Path jar = Files.createTempFile("taskclock-cli", ".jar");
+        String original = System.getProperty("cli.jar");
+        try (LoadJvm jvm = LoadJvm.start(property(this), "busy")) {
+            Files.copy(Path.of(original), jar, StandardCopyOption.REPLACE_EXISTING);
+            assertThat(jar.toFile().setReadable(true, false)).isTrue();
+            System.setProperty("cli.jar", jar.toString());
+            try (ExporterProcess exporter = ExporterProcess.start(
+                    List.of("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all"),
+                    "--match",
+                    property(this),
+                    "--refresh",
+                    "100ms")) {
+                Map<String, Double> values =
+                        exporter.await(v -> ExporterProcess.sum(v, "taskclock_exporter_refused_jvms{", "attach") == 1);
+                Thread.sleep(1_000);
+                assertThat(ExporterProcess.sum(values, CPU, pid(jvm), "a busy thread w\""))
+                        .isPositive();
+                assertThat(exporter.err().lines().filter(line -> line.contains("process " + jvm.pid())))
+                        .hasSize(1)
+                        .allMatch(line -> line.contains("truncated to 15 characters"));
+            }
+        } finally {
+            System.setProperty("cli.jar", original);
+            Files.delete(jar);
+        }
+    }
+
+    @Test
+    void shouldPushUntilItIsTerminated() throws Exception {
+        List<Integer> sizes = new CopyOnWriteArrayList<>();
+        HttpServer receiver = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        receiver.createContext("/v1/metrics", exchange -> {
+            try (exchange) {
+                sizes.add(new GZIPInputStream(exchange.getRequestBody()).readAllBytes().length);
+                exchange.sendResponseHeaders(sizes.size() == 1 ? 503 : 200, -1);
+            }
+        });
+        receiver.start();
+        try (LoadJvm jvm = LoadJvm.start(property(this), "busy");
+                ExporterProcess exporter = ExporterProcess.start(
+                        "--match",
+                        property(this),
+                        "--otlp-endpoint",
+                        "http://127.0.0.1:" + receiver.getAddress().getPort(),
+                        "--push-interval",
+                        "500ms")) {
+            exporter.await(v -> ExporterProcess.sum(v, "taskclock_exporter_pushes_total{", "ok") >= 3);
+            int before = sizes.size();
+            assertThat(exporter.terminate()).isEqualTo(Main.OK);
+            assertThat(sizes).hasSizeGreaterThan(before).allMatch(size -> size > 1_000);
+            assertThat(exporter.err())
+                    .contains("push failed: HTTP status 503: retrying", "reachable again")
+                    .doesNotContain("not sent");
+            assertThat(jvm.isAlive()).isTrue();
+        } finally {
+            receiver.stop(0);
+        }
+    }
+
+    @Test
+    @Tag("slow")
+    void shouldForgetJvmsThatEnd() throws Exception {
+        try (ExporterProcess exporter =
+                ExporterProcess.start("--match", property(this), "--refresh", "200ms", "--keep-ended", "1s")) {
+            for (int i = 0; i < 1_000; i++) {
+                try (LoadJvm jvm = LoadJvm.start(property(this), "-XX:TieredStopAtLevel=1", "idle")) {
+                    Thread.sleep(200);
+                    jvm.end();
+                }
+                if (i % 50 == 0) exporter.scrape();
+            }
+            Map<String, Double> values =
+                    exporter.await(v -> v.keySet().stream().noneMatch(series -> series.startsWith("jvm_")));
+            assertThat(ExporterProcess.sum(values, "taskclock_exporter_jvms_found_total"))
+                    .isGreaterThan(900);
+            assertThat(ExporterProcess.sum(values, "taskclock_exporter_resident_memory_bytes"))
+                    .isLessThan(400e6);
+            try (Stream<Path> files = Files.list(Path.of("/proc/" + exporter.process.pid() + "/fd"))) {
+                assertThat(files.count()).isLessThan(200);
+            }
+        }
     }
 
     @Test
