@@ -11,6 +11,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.Interval;
 import org.taskclock.monitor.IntervalSource;
 import org.taskclock.monitor.ThreadUsage;
@@ -52,7 +53,7 @@ final class AgentOffer {
     private static int busyCarriers(Interval interval) {
         int count = 0;
         for (ThreadUsage thread : interval.threads())
-            if (thread.kind() == ThreadUsage.Kind.CARRIER && thread.cpuNanos() > 0) count += thread.threads();
+            if (thread.kind() == ThreadKind.CARRIER && thread.cpuNanos() > 0) count += thread.threads();
         return count;
     }
 
@@ -132,16 +133,20 @@ final class AgentOffer {
      * @throws IOException if it cannot show virtual threads; the message is one line
      */
     static void load(int pid, IntervalSource source) throws IOException {
-        String state = "";
+        String state;
         try {
             TargetJvm target = TargetJvm.of(pid);
             // Somebody else may have loaded the agent in the meantime. Its options stay as they are.
-            if (target.yieldMode() == null) state = target.configureAgent(OPTIONS);
+            state = target.yieldMode() == null ? target.configureAgent(OPTIONS) : String.valueOf(target.state());
         } catch (CommandException e) {
             throw new IOException("Agent not loaded: " + e.getMessage(), e);
         }
         Matcher problem = PROBLEM.matcher(state);
         if (problem.find()) throw new IOException("Agent not loaded: process " + pid + ": " + problem.group(1));
+        if (state.contains("vthreads=off")) {
+            throw new IOException("The agent in process " + pid + " ignores virtual threads: run taskclock attach "
+                    + pid + " --vthreads on");
+        }
         source.agentLoaded();
     }
 

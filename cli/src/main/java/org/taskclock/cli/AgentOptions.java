@@ -7,7 +7,10 @@ import java.util.List;
 import java.util.Locale;
 import picocli.CommandLine.Option;
 
-/** The options of the agent, as options of the command line. */
+/**
+ * The options of the agent, as options of the command line. Those with the same label have the same values: the
+ * completion script has one list of values for each label.
+ */
 final class AgentOptions {
     enum Switch {
         on,
@@ -33,48 +36,44 @@ final class AgentOptions {
 
     @Option(
             names = "--threadmxbean",
-            paramLabel = "MODE",
-            description = "ThreadMXBean reads TaskClock: ${COMPLETION-CANDIDATES} (default: on).")
+            paramLabel = "on|off",
+            description = "Whether ThreadMXBean reads TaskClock (default: on).")
     private Switch threadmxbean;
 
     @Option(
             names = "--vthreads",
-            paramLabel = "MODE",
-            description = "CPU time of virtual threads, from JDK 21 on: ${COMPLETION-CANDIDATES} (default: on).")
+            paramLabel = "on|off",
+            description = "Whether virtual threads are accounted for, from JDK 21 on (default: on).")
     private Switch vthreads;
 
     @Option(
             names = "--virtual",
-            paramLabel = "MODE",
-            description = "What ThreadMXBean returns for virtual threads: ${COMPLETION-CANDIDATES} (default: spec,"
-                    + " which is -1; mxbean: their CPU time).")
+            paramLabel = "spec|mxbean",
+            description = "What ThreadMXBean returns for virtual threads: -1, as specified, or their CPU time"
+                    + " (default: spec).")
     private VirtualMode virtual;
 
     @Option(
             names = "--yield",
-            paramLabel = "MODE",
-            description = "Thread.yield in platform threads: ${COMPLETION-CANDIDATES} (default: pass; off makes it do"
-                    + " nothing).")
+            paramLabel = "pass|count|off",
+            description = "Pass on, count, or ignore Thread.yield in platform threads (default: pass).")
     private YieldMode yield;
 
     @Option(
             names = "--virtual-yield",
-            paramLabel = "MODE",
+            paramLabel = "pass|count|off",
             description =
-                    "Thread.yield in virtual threads: ${COMPLETION-CANDIDATES} (default: count if --yield is count,"
+                    "Pass on, count, or ignore Thread.yield in virtual threads (default: count if --yield is count,"
                             + " otherwise pass). With off, a thread that yields to wait for another may hang.")
     private YieldMode virtualYield;
 
     @Option(
             names = "--bean",
-            paramLabel = "MODE",
-            description = "TaskClock MXBean: ${COMPLETION-CANDIDATES} (default: on; read makes it read-only).")
+            paramLabel = "on|read|off",
+            description = "TaskClock MXBean: on, read-only, or off (default: on).")
     private BeanMode bean;
 
-    @Option(
-            names = "--jfr",
-            paramLabel = "MODE",
-            description = "Flight Recorder events: ${COMPLETION-CANDIDATES} (default: on).")
+    @Option(names = "--jfr", paramLabel = "on|off", description = "Flight Recorder events (default: on).")
     private Switch jfr;
 
     @Option(

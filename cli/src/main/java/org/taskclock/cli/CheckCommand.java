@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.Diagnosis;
 import org.taskclock.monitor.Interval;
 import org.taskclock.monitor.MonitorException;
@@ -168,7 +169,7 @@ final class CheckCommand implements Callable<Integer> {
             exceeded |= checkYields(pid, last);
             if (exceeded)
                 for (Diagnosis diagnosis : last.diagnoses())
-                    Main.print("! " + diagnosis.kind() + ": " + diagnosis.text() + "\n");
+                    Main.print("! " + CellFormat.sanitize(diagnosis.kind() + ": " + diagnosis.text()) + "\n");
             return exceeded ? Main.THRESHOLD : Main.OK;
         }
     }
@@ -188,7 +189,7 @@ final class CheckCommand implements Callable<Integer> {
                 userNanos += thread.userNanos();
             }
             // The time of virtual threads is included in that of their carriers.
-            if (thread.kind() == ThreadUsage.Kind.VIRTUAL) continue;
+            if (thread.kind() == ThreadKind.VIRTUAL) continue;
             poolHasThreads |= member;
             cpuByThread.merge(thread.name(), thread.cpuNanos(), Long::sum);
             systemByThread.merge(thread.name(), thread.systemNanos(), Long::sum);
@@ -248,7 +249,7 @@ final class CheckCommand implements Callable<Integer> {
                             Locale.ROOT,
                             "  %.1f %% by \"%s\"%n",
                             limit.convert(100.0 * e.getValue() / watchedNanos, totals),
-                            e.getKey())));
+                            CellFormat.sanitize(e.getKey()))));
         }
         Main.print(text.toString());
         return exceeded;

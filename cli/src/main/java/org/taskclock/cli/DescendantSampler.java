@@ -14,6 +14,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.taskclock.CpuTime;
 import org.taskclock.ProcessClock;
+import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.Interval;
 import org.taskclock.monitor.JvmProcesses;
 import org.taskclock.monitor.Sampler;
@@ -37,7 +38,7 @@ final class DescendantSampler {
 
         void add(Interval interval) {
             for (ThreadUsage thread : interval.threads()) {
-                if (thread.kind() == ThreadUsage.Kind.VIRTUAL || thread.cpuNanos() < 0) continue;
+                if (thread.kind() == ThreadKind.VIRTUAL || thread.cpuNanos() < 0) continue;
                 JvmUsage.Pool pool = new JvmUsage.Pool(
                         thread.pool(),
                         thread.kind(),
@@ -117,14 +118,12 @@ final class DescendantSampler {
         }
     }
 
-    /** Stops sampling, waits for the last sample to complete, and returns the usage of each JVM. */
+    /**
+     * Stops sampling, waits for the last sample to complete, even if interrupted, and returns the usage of each JVM.
+     */
     List<JvmUsage> stop() {
         stopped.countDown();
-        try {
-            thread.join();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        awaitEnd(); // the thread uses the samplers and the map without synchronization
         List<JvmUsage> all = new ArrayList<>();
         jvms.forEach((pid, jvm) -> {
             jvm.sampler.close();
@@ -142,5 +141,17 @@ final class DescendantSampler {
                     null));
         });
         return all;
+    }
+
+    private void awaitEnd() {
+        boolean interrupted = false;
+        while (thread.isAlive()) {
+            try {
+                thread.join();
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) Thread.currentThread().interrupt();
     }
 }

@@ -10,10 +10,10 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
+import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.Comparison;
 import org.taskclock.monitor.Comparison.Change;
 import org.taskclock.monitor.Recording;
-import org.taskclock.monitor.ThreadUsage;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -31,8 +31,8 @@ import picocli.CommandLine.Parameters;
         footer = {
             "",
             "Examples:",
-            "  taskclock diff before.gz after.gz                what changed?",
-            "  taskclock diff --threshold 5%% before.gz after.gz  exit code 3 on a change, for CI",
+            "  taskclock diff before.gz after.gz                 what changed?",
+            "  taskclock diff --threshold 5%% before.gz after.gz  exit code 3 on a change",
             "",
             "Exit codes: 0 success, 1 failure, 2 usage error, 3 something changed (with --threshold)."
         })
@@ -136,8 +136,8 @@ final class DiffCommand implements Callable<Integer> {
         String name =
                 switch (change.key().kind()) {
                     case PROCESS -> "process";
-                    case POOL -> "pool    " + change.key().name();
-                    case THREAD -> "thread  " + change.key().name();
+                    case POOL -> "pool    " + CellFormat.sanitize(change.key().name());
+                    case THREAD -> "thread  " + CellFormat.sanitize(change.key().name());
                 };
         return String.format(
                 Locale.ROOT,
@@ -152,7 +152,7 @@ final class DiffCommand implements Callable<Integer> {
     }
 
     private String note(Change change) {
-        if (change.key().threadKind() == ThreadUsage.Kind.VIRTUAL) return " (virtual)";
+        if (change.key().threadKind() == ThreadKind.VIRTUAL) return " (virtual)";
         if (!isLarge(change)) return "";
         return change.before() == 0 ? " (new)" : change.after() == 0 ? " (gone)" : "";
     }

@@ -7,6 +7,7 @@ import java.time.LocalDateTime;
 import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.List;
+import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.HeapUsage;
 import org.taskclock.monitor.Interval;
 import org.taskclock.monitor.ProcessUsage;
@@ -58,7 +59,7 @@ final class HeaderRenderer {
         int threads = 0;
         int running = 0;
         for (ThreadUsage thread : interval.threads()) {
-            if (thread.kind() == ThreadUsage.Kind.VIRTUAL) continue;
+            if (thread.kind() == ThreadKind.VIRTUAL) continue;
             threads += thread.threads();
             if (thread.state() == 'R') running++;
         }
@@ -97,7 +98,8 @@ final class HeaderRenderer {
     private static StyledLine summary(Interval interval, Styles styles, int width) {
         ProcessUsage totals = interval.totals();
         double cpu = interval.percent(totals.processNanos());
-        double system = Math.max(0, cpu - interval.percent(totals.processUserNanos()));
+        double user = interval.percent(totals.processUserNanos());
+        double system = cpu < 0 || user < 0 ? -1 : Math.max(0, cpu - user);
         String label = CellFormat.padRight(interval.pid() + " " + CellFormat.sanitize(interval.name()), NAME_WIDTH)
                 + " " + CellFormat.padLeft(CellFormat.number(cpu), 6) + " %  system " + CellFormat.number(system);
         return line(styles, label, width, cpu, system, 100.0 * totals.processors());

@@ -12,6 +12,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.Diagnosis;
 import org.taskclock.monitor.Interval;
 import org.taskclock.monitor.IntervalSummary;
@@ -154,7 +155,7 @@ final class History {
     }
 
     private static boolean isVirtual(TableModel.Row row) {
-        return row.thread().kind() == ThreadUsage.Kind.VIRTUAL;
+        return row.thread().kind() == ThreadKind.VIRTUAL;
     }
 
     private void add(String key, double[] percents) {

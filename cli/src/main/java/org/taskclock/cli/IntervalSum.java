@@ -2,13 +2,16 @@
 // Copyright the TaskClock authors
 package org.taskclock.cli;
 
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.EndedPool;
 import org.taskclock.monitor.Interval;
+import org.taskclock.monitor.JavaStatus;
 import org.taskclock.monitor.ProcessUsage;
 import org.taskclock.monitor.ThreadUsage;
 
@@ -18,6 +21,9 @@ final class IntervalSum {
     private static final int MAX_ENDED = 1_000;
 
     private final Map<String, ThreadUsage> threads = new LinkedHashMap<>();
+    /** The length of the intervals in which the allocation of a thread was unknown, as in the first one. */
+    private final Map<String, Long> unknownNanos = new HashMap<>();
+
     private Interval last;
     private ProcessUsage totals;
     private long nanos;
@@ -28,7 +34,11 @@ final class IntervalSum {
         totals = totals == null ? interval.totals() : sum(totals, interval.totals());
         nanos += interval.intervalNanos();
         count++;
-        for (ThreadUsage thread : interval.threads()) threads.merge(ViewState.key(thread), thread, IntervalSum::sum);
+        for (ThreadUsage thread : interval.threads()) {
+            String key = ViewState.key(thread);
+            threads.merge(key, thread, IntervalSum::sum);
+            if (thread.java().allocatedBytes() < 0) unknownNanos.merge(key, interval.intervalNanos(), Long::sum);
+        }
         if (threads.size() > interval.threads().size() + MAX_ENDED) mergeEnded(interval);
     }
 
@@ -39,6 +49,7 @@ final class IntervalSum {
             ThreadUsage thread = threads.get(key);
             if (live.contains(key) || thread.tid() == 0) continue;
             threads.remove(key);
+            unknownNanos.remove(key);
             ThreadUsage ended = ended(thread);
             threads.merge(ViewState.key(ended), ended, IntervalSum::sum);
         }
@@ -51,7 +62,7 @@ final class IntervalSum {
                 0,
                 EndedPool.UNKNOWN,
                 false,
-                ThreadUsage.Kind.NATIVE,
+                ThreadKind.NATIVE,
                 EndedPool.UNKNOWN,
                 1,
                 thread.cpuNanos(),
@@ -75,11 +86,30 @@ final class IntervalSum {
                 last.pid(),
                 last.name(),
                 last.source(),
-                List.copyOf(threads.values()),
+                threads.entrySet().stream()
+                        .map(entry -> extrapolate(entry.getKey(), entry.getValue()))
+                        .toList(),
                 totals,
                 List.of(),
                 List.of(),
                 last.endedPools());
+    }
+
+    /** Makes the rate of allocation that of the intervals in which it was known. */
+    private ThreadUsage extrapolate(String key, ThreadUsage thread) {
+        long unknown = unknownNanos.getOrDefault(key, 0L);
+        JavaStatus status = thread.java();
+        if (unknown == 0 || status.allocatedBytes() < 0) return thread;
+        return thread.withJava(new JavaStatus(
+                status.state(),
+                status.lockClass(),
+                status.lockId(),
+                status.contended(),
+                status.ownerTid(),
+                status.owner(),
+                status.blockedNanos(),
+                status.waitedNanos(),
+                Math.round((double) status.allocatedBytes() * nanos / (nanos - unknown))));
     }
 
     private static ThreadUsage sum(ThreadUsage before, ThreadUsage usage) {
@@ -101,7 +131,21 @@ final class IntervalSum {
                 TableModel.add(before.involuntary(), usage.involuntary()),
                 usage.state(),
                 usage.totalNanos(),
-                usage.watchedNanos());
+                usage.watchedNanos(),
+                sum(before.java(), usage.java()));
+    }
+
+    private static JavaStatus sum(JavaStatus before, JavaStatus status) {
+        return new JavaStatus(
+                status.state(),
+                status.lockClass(),
+                status.lockId(),
+                status.contended(),
+                status.ownerTid(),
+                status.owner(),
+                TableModel.add(before.blockedNanos(), status.blockedNanos()),
+                TableModel.add(before.waitedNanos(), status.waitedNanos()),
+                TableModel.add(before.allocatedBytes(), status.allocatedBytes()));
     }
 
     private static ProcessUsage sum(ProcessUsage before, ProcessUsage usage) {

@@ -5,9 +5,9 @@ package org.taskclock.cli;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import org.taskclock.metrics.ThreadKind;
+import org.taskclock.metrics.ThreadNames;
 import org.taskclock.monitor.AgentReport;
-import org.taskclock.monitor.ThreadNames;
-import org.taskclock.monitor.ThreadUsage;
 
 /**
  * The CPU time of one JVM, as reported by its agent on exit or sampled from /proc.
@@ -28,7 +28,7 @@ record JvmUsage(
         List<AgentReport.Group> virtualThreads,
         Yields yields) {
     /** Threads whose names differ only in numbers. */
-    record Pool(String name, ThreadUsage.Kind kind, int threads, long cpuNanos, long userNanos) {}
+    record Pool(String name, ThreadKind kind, int threads, long cpuNanos, long userNanos) {}
 
     /**
      * Thread.yield calls and their cost.
@@ -56,8 +56,8 @@ record JvmUsage(
     static JvmUsage of(AgentReport report) {
         List<Pool> pools = new ArrayList<>();
         for (AgentReport.Pool pool : report.pools()) {
-            ThreadUsage.Kind kind = ThreadNames.kind(pool.example());
-            if (kind == ThreadUsage.Kind.JAVA && !pool.java()) kind = ThreadUsage.Kind.NATIVE;
+            ThreadKind kind = ThreadNames.kind(pool.example());
+            if (kind == ThreadKind.JAVA && !pool.java()) kind = ThreadKind.NATIVE;
             pools.add(new Pool(pool.name(), kind, pool.threads(), pool.cpuNanos(), pool.userNanos()));
         }
         pools.sort(Comparator.comparingLong(Pool::cpuNanos).reversed());

@@ -97,9 +97,8 @@ final class ListCommand implements Callable<Integer> {
 
         List<String> cells() {
             List<String> cells = new ArrayList<>();
-            for (Object value :
-                    new Object[] {pid, user, container, jdk, cpuPercent, threads, agent, CellFormat.sanitize(name)})
-                cells.add(value == null ? "-" : value.toString());
+            for (Object value : new Object[] {pid, user, container, jdk, cpuPercent, threads, agent, name})
+                cells.add(value == null ? "-" : CellFormat.sanitize(value.toString()));
             return cells;
         }
     }

@@ -40,26 +40,31 @@ final class OutputOptions {
 
     @Option(
             names = {"-a", "--all"},
-            description = "Include idle threads. Threads that wait for a lock are always included.")
+            description = "Include idle threads. JSON and CSV always include those that wait for a lock.")
     private boolean includeIdle;
 
     @Option(
             names = {"-f", "--filter"},
             paramLabel = "REGEX",
-            description = "Show only threads whose name matches.")
+            description = "Show only threads whose name or pool contains a match, ignoring case, or whose id matches.")
     private String filter;
 
-    private Pattern namePattern;
+    private Pattern filterPattern;
 
     void validate(CommandSpec spec) {
         if (json && csv) throw new ParameterException(spec.commandLine(), "--json and --csv cannot be combined");
-        if (limit != null && limit < 0)
-            throw new ParameterException(spec.commandLine(), "--limit " + limit + ": must be at least 0");
+        if (limit != null) checkLimit(spec, limit);
         try {
-            namePattern = filter == null ? null : Pattern.compile(filter);
+            if (filter != null) Pattern.compile(filter); // fails if it is invalid
+            filterPattern = filter == null ? null : TableModel.pattern(filter);
         } catch (PatternSyntaxException e) {
             throw new ParameterException(spec.commandLine(), "--filter " + filter + ": " + e.getDescription());
         }
+    }
+
+    /** Checks the option --limit of a command. */
+    static void checkLimit(CommandSpec spec, int limit) {
+        if (limit < 0) throw new ParameterException(spec.commandLine(), "--limit " + limit + ": must be at least 0");
     }
 
     /** Returns whether the terminal UI may be used. */
@@ -128,8 +133,7 @@ final class OutputOptions {
                 .flatMap(interval -> interval.threads().stream())
                 .filter(thread ->
                         includeIdle || thread.cpuNanos() > 0 || thread.java().contended())
-                .filter(thread -> namePattern == null
-                        || namePattern.matcher(thread.name()).find())
+                .filter(thread -> filterPattern == null || TableModel.matches(thread, filterPattern))
                 .sorted(order)
                 .limit(maxRows == 0 ? Long.MAX_VALUE : maxRows)
                 .toList();

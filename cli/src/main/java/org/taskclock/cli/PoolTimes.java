@@ -5,6 +5,7 @@ package org.taskclock.cli;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.EndedPool;
 import org.taskclock.monitor.Interval;
 import org.taskclock.monitor.ThreadUsage;
@@ -37,7 +38,7 @@ final class PoolTimes {
     PoolTimes(List<Interval> intervals, ViewState view) {
         for (Interval interval : intervals) {
             for (ThreadUsage thread : interval.threads()) {
-                if (thread.kind() == ThreadUsage.Kind.VIRTUAL || !view.matchesFilter(thread)) continue;
+                if (thread.kind() == ThreadKind.VIRTUAL || !view.matchesFilter(thread)) continue;
                 String key = TableModel.poolKey(thread.pid(), thread.kind(), thread.pool());
                 add(key, new Times(thread.totalNanos(), thread.watchedNanos(), 0));
             }

@@ -25,8 +25,8 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         versionProvider = Main.Version.class,
         description = {
-            "Show the methods in which threads of a running JVM spend their CPU time.",
-            "Samples stacks for some seconds with async-profiler if you have it, else with Flight Recorder, else with"
+            "Show the methods in which the threads of a running JVM spend their CPU time.",
+            "Samples stacks for a few seconds with async-profiler if it is installed, otherwise with Flight Recorder or"
                     + " thread dumps. Prints how much of the threads' CPU time the samples cover. Afterward, sampling has"
                     + " stopped, and no files remain."
         },
@@ -124,7 +124,7 @@ final class ProfileCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         check("--for", duration, MIN_DURATION, MAX_DURATION, "100ms to 1h");
         check("--every", period, MIN_PERIOD, MAX_PERIOD, "1ms to 1s");
-        if (limit < 0) throw new ParameterException(spec.commandLine(), "--limit " + limit + ": must not be negative");
+        OutputOptions.checkLimit(spec, limit);
         if (flame && json) throw new ParameterException(spec.commandLine(), "--flame and --json cannot be combined");
         // From here on, Ctrl-C ends the profile and prints what was sampled.
         TerminationSignal termination = new TerminationSignal();
@@ -154,17 +154,20 @@ final class ProfileCommand implements Callable<Integer> {
     }
 
     private int print(Profile profile) throws IOException {
-        boolean toStandardOutput = output != null && output.toString().equals("-");
-        if (output != null) {
-            String page =
-                    ProfilePage.of(profile, spec.commandLine().getParseResult().originalArgs());
-            if (toStandardOutput) Main.printUtf8(page);
-            else ReportCommand.write(output, page);
+        String page = output == null
+                ? ""
+                : ProfilePage.of(profile, spec.commandLine().getParseResult().originalArgs());
+        if (output != null && output.toString().equals("-")) {
+            Main.printUtf8(page);
+            return Main.OK;
         }
-        if (toStandardOutput) return Main.OK;
+        // First, because the file may turn out not to be writable.
         if (json) Main.printUtf8(ProfileJson.of(profile));
         else Main.print(ProfileText.of(profile, flame, limit, ProfileText.WIDTH));
-        if (output != null) System.err.println("taskclock: " + output + ": open it in a browser");
+        if (output != null) {
+            ReportCommand.write(output, page);
+            System.err.println("taskclock: " + output + ": open it in a browser");
+        }
         return Main.OK;
     }
 }

@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.Queue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.IntervalSource;
 import org.taskclock.monitor.Profile;
 import org.taskclock.monitor.ProfileSelection;
@@ -59,8 +60,8 @@ final class ProfileRunner {
     /** Virtual threads have no row of their own in the profile, because their carriers are sampled. */
     private static ProfileSelection selection(TableModel.Row row) {
         ThreadUsage thread = row.thread();
-        boolean virtual = thread.kind() == ThreadUsage.Kind.VIRTUAL;
-        if (virtual || (row.isPool() && thread.kind() == ThreadUsage.Kind.CARRIER)) return ProfileSelection.carriers();
+        boolean virtual = thread.kind() == ThreadKind.VIRTUAL;
+        if (virtual || (row.isPool() && thread.kind() == ThreadKind.CARRIER)) return ProfileSelection.carriers();
         return row.isPool()
                 ? ProfileSelection.pool(thread.pool())
                 : ProfileSelection.thread(Integer.toString(thread.tid()));

@@ -98,7 +98,10 @@ final class ReplayCommand implements Callable<Integer> {
             if (start != null && ((low != null && start.isBefore(low)) || (high != null && start.isAfter(high))))
                 throw usageError("--at " + at + " is not between --from and --to");
             if (start != null) recording.seek(start);
-            if (output.isForTerminal() && Tty.isUsable()) return show(recording);
+            if (output.isForTerminal() && Tty.isUsable()) {
+                TerminalUi.Outcome outcome = show(recording);
+                if (outcome.terminalUsed()) return outcome.exitCode(Main.FAILED);
+            }
             Tty.release();
             print(recording, start != null);
             if (start == null && to == null && recording.endReason() == null)
@@ -118,19 +121,18 @@ final class ReplayCommand implements Callable<Integer> {
         return new ParameterException(spec.commandLine(), message);
     }
 
-    private int show(Recording recording) throws IOException {
+    private TerminalUi.Outcome show(Recording recording) throws IOException {
         Interval first = recording.iterator().next();
         double seconds = first.intervalNanos() / 1e9 / (speed == null ? 1 : speed);
-        TerminalUi.run(
+        return TerminalUi.run(
                 List.of(recording),
                 output.terminalUi(seconds, 0, Column.CPU),
                 screen.settings(spec, false),
                 screen.mouse());
-        return Main.OK;
     }
 
     private void print(Recording recording, boolean firstOnly) throws IOException {
-        TopText text = new TopText(false);
+        TopText text = new TopText(false, false);
         output.print(output.header());
         TerminationSignal termination = new TerminationSignal();
         for (Interval interval; (interval = recording.next()) != null; ) {

@@ -88,7 +88,7 @@ final class ReplayControl {
             moveTo(i);
             return;
         }
-        boolean isComplete = !forward || view.outline.size() >= view.position.count();
+        boolean isComplete = view.outline.size() >= (forward ? view.position.count() : current());
         view.message = "No " + (forward ? "later" : "earlier") + " finding"
                 + (isComplete ? " in the recording" : " so far: still reading the recording");
     }

@@ -115,7 +115,7 @@ final class SavedSettings {
 
     /** Saves the settings that the user has changed since the previous call. */
     void save(ViewState view) {
-        if (file == null) return;
+        if (file == null || !error.isEmpty()) return; // the user may want to correct it
         Map<String, String> now = get(view);
         if (now.equals(last)) return;
         for (Map.Entry<String, String> entry : now.entrySet()) {
@@ -123,6 +123,9 @@ final class SavedSettings {
                 changed.put(entry.getKey(), entry.getValue());
         }
         last = now;
+        // A direction without its column would apply to the column of an earlier session.
+        for (String key : List.of("sort", "reverse"))
+            if (changed.containsKey("sort") || changed.containsKey("reverse")) changed.put(key, now.get(key));
         if (view.isRecording) changed.remove("interval");
         if (changed.isEmpty()) return;
         if (writer == null) {
@@ -151,7 +154,9 @@ final class SavedSettings {
         Map<String, String> values;
         try {
             // Another instance may have written it meanwhile.
-            values = new TreeMap<>(load(file).loaded);
+            SavedSettings current = load(file);
+            if (!current.error.isEmpty()) return;
+            values = new TreeMap<>(current.loaded);
             changes.forEach((key, value) -> {
                 if (value == null) values.remove(key);
                 else values.put(key, value);

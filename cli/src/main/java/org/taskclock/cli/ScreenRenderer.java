@@ -8,6 +8,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jline.utils.AttributedString;
 import org.taskclock.monitor.Diagnosis;
+import org.taskclock.monitor.Interval;
 import org.taskclock.monitor.ThreadUsage;
 
 /** Renders the view as lines of text: header, page and footer. */
@@ -61,7 +62,7 @@ final class ScreenRenderer {
         int page = pageHeight(view, height);
         switch (view.page) {
             case TABLE -> table(page);
-            case HELP -> text(KeyBindings.HELP.lines().toList(), page);
+            case HELP -> text(HelpPage.TEXT.lines().toList(), page);
             case DIAGNOSES -> text(diagnoses(), page);
             case STACKS -> text(stacks(), page);
             case PROFILE -> text(profile(), page);
@@ -198,16 +199,24 @@ final class ScreenRenderer {
     private List<String> stacks() {
         List<String> text = new ArrayList<>();
         ThreadUsage thread = view.stackThread;
-        for (TableModel.Row row : view.rows) if (row.key().equals(ViewState.key(thread))) thread = row.thread();
-        double percent = view.intervals.isEmpty() ? -1 : view.intervals.get(0).percent(thread.cpuNanos());
+        Interval interval = null;
+        // A filter may hide its row by now.
+        for (Interval each : view.intervals) {
+            if (each.pid() != thread.pid()) continue;
+            String key = ViewState.key(thread);
+            for (ThreadUsage usage : each.threads()) {
+                if (!ViewState.key(usage).equals(key)) continue;
+                thread = usage;
+                interval = each;
+            }
+        }
+        double percent = interval == null ? -1 : interval.percent(thread.cpuNanos());
         text.add(CellFormat.sanitize(thread.name())
                 + (thread.tid() == 0 ? "" : ", thread " + thread.tid())
                 + ": "
                 + CellFormat.number(percent)
                 + " % in the last interval");
-        for (String line :
-                JavaStatusText.details(thread.java(), view.intervals.isEmpty() ? null : view.intervals.get(0)))
-            wrap(text, "", line);
+        for (String line : JavaStatusText.details(thread.java(), interval)) wrap(text, "", line);
         text.add("");
         if (view.stacks.isEmpty()) text.add("...");
         view.stacks.lines().forEach(line -> text.add(CellFormat.sanitize(line.replace("\t", "    "))));

@@ -3,7 +3,7 @@
 package org.taskclock.cli;
 
 import org.jline.utils.AttributedStyle;
-import org.taskclock.monitor.ThreadUsage;
+import org.taskclock.metrics.ThreadKind;
 
 /** The text styles of the terminal interface. PLAIN uses only bold and inverse, which NO_COLOR permits. */
 enum Styles {
@@ -62,7 +62,7 @@ enum Styles {
         };
     }
 
-    AttributedStyle kind(ThreadUsage.Kind kind) {
+    AttributedStyle kind(ThreadKind kind) {
         return switch (kind) {
             case JAVA -> AttributedStyle.DEFAULT;
             case CARRIER -> color(AttributedStyle.MAGENTA);

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
+import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.Interval;
 import org.taskclock.monitor.JavaStatus;
 import org.taskclock.monitor.ThreadUsage;
@@ -91,15 +92,15 @@ final class TableModel {
     }
 
     /** Groups virtual threads with their carriers, whose time includes theirs. */
-    static String poolKey(int pid, ThreadUsage.Kind kind, String pool) {
-        boolean virtual = kind == ThreadUsage.Kind.CARRIER || kind == ThreadUsage.Kind.VIRTUAL;
+    static String poolKey(int pid, ThreadKind kind, String pool) {
+        boolean virtual = kind == ThreadKind.CARRIER || kind == ThreadKind.VIRTUAL;
         return "pool " + pid + " " + (virtual ? "carriers" : kind + " " + pool);
     }
 
     private static Row pool(String key, List<Row> members, PoolTimes.Times times) {
         // The carriers' time includes that of the virtual threads, unless a filter hides the carriers.
         List<Row> counted = new ArrayList<>(members);
-        counted.removeIf(row -> row.thread().kind() == ThreadUsage.Kind.VIRTUAL);
+        counted.removeIf(row -> row.thread().kind() == ThreadKind.VIRTUAL);
         String name =
                 counted.isEmpty() ? "virtual threads" : counted.get(0).thread().pool();
         if (counted.isEmpty()) counted = members;
@@ -124,7 +125,7 @@ final class TableModel {
             wait = add(wait, thread.waitNanos());
             voluntary = add(voluntary, thread.voluntary());
             involuntary = add(involuntary, thread.involuntary());
-            if (thread.kind() == ThreadUsage.Kind.VIRTUAL) {
+            if (thread.kind() == ThreadKind.VIRTUAL) {
                 total = add(total, thread.totalNanos());
                 watched = add(watched, thread.watchedNanos());
             }

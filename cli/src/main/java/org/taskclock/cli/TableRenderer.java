@@ -9,6 +9,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import org.jline.utils.AttributedStyle;
+import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.Diagnosis;
 import org.taskclock.monitor.ThreadUsage;
 
@@ -195,7 +196,7 @@ final class TableRenderer {
         else if (view.groupByPool && !row.inPool()) name.append("  ");
         name.append(CellFormat.sanitize(thread.name()));
         if (thread.truncated()) name.append('~');
-        if (thread.kind() == ThreadUsage.Kind.VIRTUAL && !row.isPool())
+        if (thread.kind() == ThreadKind.VIRTUAL && !row.isPool())
             name.append(" (").append(thread.threads()).append(" virtual)");
         else if (thread.threads() > 1 || row.isPool())
             name.append(" (").append(thread.threads()).append(')');

@@ -3,15 +3,12 @@
 package org.taskclock.cli;
 
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.jline.utils.AttributedString;
-import org.taskclock.monitor.Interval;
 import org.taskclock.monitor.IntervalSource;
-import org.taskclock.monitor.IntervalSource.Jvm;
 import org.taskclock.monitor.Recording;
 import org.taskclock.monitor.ThreadUsage;
 
@@ -48,9 +45,13 @@ final class TerminalUi {
      * @param reason the error that ended the view; empty if the user quit
      */
     record Outcome(boolean terminalUsed, String reason) {
-        /** Prints the error, if any, and returns the exit code of the command. */
-        int exitCode() {
-            return reason.isEmpty() ? Main.OK : Main.fail(reason, Main.NO_PROCESS);
+        /**
+         * Prints the error, if any, and returns the exit code of the command.
+         *
+         * @param failure the exit code if there was an error
+         */
+        int exitCode(int failure) {
+            return reason.isEmpty() ? Main.OK : Main.fail(reason, failure);
         }
     }
 
@@ -61,18 +62,15 @@ final class TerminalUi {
     private final MouseBindings mouse = new MouseBindings();
     private final SavedSettings settings;
     private final ProfileRunner profiles = new ProfileRunner(events);
-    private List<IntervalSource> sources;
+    private final JvmSources sources;
+    private final JvmActions actions;
     /** Null in a live view. */
     private final ReplayControl replay;
 
-    private final List<IntervalSource> openedSources = new ArrayList<>();
     private final int count;
     private int intervalCount;
     private Tty tty;
     private boolean quit;
-
-    /** Whether a JVM that the user selected is being opened. */
-    private boolean opening;
 
     /** When the next sample is due. */
     private final Schedule schedule = new Schedule(System.nanoTime() + FIRST_INTERVAL_NANOS);
@@ -84,7 +82,8 @@ final class TerminalUi {
     private String endReason = "";
 
     private TerminalUi(List<? extends IntervalSource> sources, Options options, SavedSettings settings) {
-        this.sources = List.copyOf(sources);
+        this.sources = new JvmSources(sources);
+        actions = new JvmActions(view, this.sources, queries, profiles, this::restart);
         this.count = options.count();
         view.intervalSeconds = options.intervalSeconds();
         view.color = options.color() && System.getenv("NO_COLOR") == null;
@@ -93,16 +92,11 @@ final class TerminalUi {
         view.limit = options.limit();
         replay = sources.get(0) instanceof Recording recording ? new ReplayControl(recording, view, queries) : null;
         view.isRecording = replay != null;
-        if (isChoice()) view.page = ViewState.Page.JVMS;
+        if (this.sources.isChoice()) view.page = ViewState.Page.JVMS;
         if (view.isRecording) schedule.restart(System.nanoTime() + intervalNanos());
-        if (isChoice()) schedule.restart(System.nanoTime());
+        if (this.sources.isChoice()) schedule.restart(System.nanoTime());
         this.settings = settings;
         settings.apply(view);
-    }
-
-    /** Returns whether the user has yet to choose a JVM, so that there is nothing to sample. */
-    private boolean isChoice() {
-        return sources.get(0) instanceof JvmChoice;
     }
 
     /** Runs until the user quits or the count is reached. Returns at once if the terminal cannot be used. */
@@ -121,7 +115,7 @@ final class TerminalUi {
             ui.queries.shutdown();
             settings.close();
             ui.profiles.close();
-            for (IntervalSource source : ui.openedSources) source.close();
+            ui.sources.close();
         }
         return new Outcome(true, ui.endReason);
     }
@@ -162,7 +156,11 @@ final class TerminalUi {
 
     private long timeout() {
         if (requestedAt != 0) return RESPONSE_TIMEOUT_NANOS;
-        return view.paused || view.ended ? Long.MAX_VALUE : schedule.due() - System.nanoTime();
+        return isIdle() ? Long.MAX_VALUE : schedule.due() - System.nanoTime();
+    }
+
+    private boolean isIdle() {
+        return view.paused || view.ended || actions.isOpening();
     }
 
     /** Requests the next sample if it is due, or shows that the previous one has not completed. */
@@ -174,39 +172,19 @@ final class TerminalUi {
             }
             return;
         }
-        if (view.paused || view.ended || now - schedule.due() < 0) return;
+        if (isIdle() || now - schedule.due() < 0) return;
         schedule.advance(now, intervalNanos());
         if (replay != null) {
             requestSample(() -> replay.next(() -> pause("End of the recording; [ steps back")));
             return;
         }
-        if (view.page == ViewState.Page.JVMS) listJvms(); // their CPU usage since the previous call
-        if (isChoice()) return;
-        List<IntervalSource> current = sources;
+        if (view.page == ViewState.Page.JVMS) actions.listJvms(); // their CPU usage since the previous call
+        if (sources.isChoice()) return;
         ThreadUsage thread = view.page == ViewState.Page.STACKS ? view.stackThread : null;
-        IntervalSource source = thread == null ? null : findSource(thread.pid());
-        boolean watchesJava = view.showsJavaStatus || thread != null;
+        JvmSources.Sampling sampling = sources.sampling(view.showsJavaStatus || thread != null, thread, view.intervals);
         requestSample(() -> {
-            List<Interval> intervals = new ArrayList<>();
-            List<IntervalSource> remaining = new ArrayList<>(current);
-            String error = "";
-            for (IntervalSource each : current) {
-                try {
-                    each.watchJavaStatus(watchesJava);
-                    intervals.add(each.next());
-                } catch (IOException e) {
-                    remaining.remove(each);
-                    if (remaining.isEmpty()) throw e;
-                    error = e.getMessage(); // continue with the others
-                }
-            }
-            String message = error;
-            String stacks = thread == null || !remaining.contains(source) ? null : source.stacks(thread);
-            return () -> {
-                sources = remaining;
-                accept(intervals, stacks);
-                if (!message.isEmpty()) view.message = message;
-            };
+            JvmSources.Sample sample = sampling.run();
+            return () -> accept(sample, thread);
         });
     }
 
@@ -241,13 +219,20 @@ final class TerminalUi {
         view.message = message + ": showing the last interval";
     }
 
-    private void accept(List<Interval> intervals, String stacks) {
-        view.accept(intervals);
-        view.agentOffer.accept(intervals, sources);
-        if (stacks != null) view.stacks = stacks;
+    /** Begins again, with another JVM. */
+    private void restart() {
+        endReason = "";
+        schedule.restart(System.nanoTime() + FIRST_INTERVAL_NANOS);
+    }
+
+    private void accept(JvmSources.Sample sample, ThreadUsage thread) {
+        view.accept(sample.intervals());
+        view.agentOffer.accept(sample.intervals(), sources.retain(sample));
+        if (sample.stacks() != null) view.showStacks(thread, sample.stacks());
         if (view.message.startsWith(NO_RESPONSE)) view.message = "";
         intervalCount++;
         if (count > 0 && intervalCount >= count) quit = true;
+        if (!sample.error().isEmpty()) view.message = sample.error();
     }
 
     private void quit() {
@@ -268,7 +253,7 @@ final class TerminalUi {
         return !view.intervals.isEmpty()
                 || view.ended
                 || view.message.startsWith(NO_RESPONSE)
-                || (isChoice() && !(view.jvms.isEmpty() && view.message.isEmpty()));
+                || (sources.isChoice() && !(view.jvms.isEmpty() && view.message.isEmpty()));
     }
 
     private void releaseKeys() throws IOException {
@@ -293,16 +278,16 @@ final class TerminalUi {
                 redraw();
             }
             case RESCHEDULE -> schedule.restart(System.nanoTime() + (view.paused ? 0 : intervalNanos()));
-            case STACKS -> showStacks();
-            case PROFILE -> profile();
+            case STACKS -> actions.showStacks();
+            case PROFILE -> actions.profile();
             case LIST_JVMS -> {
                 view.jvms = List.of();
                 view.scroll = 0;
                 view.page = ViewState.Page.JVMS;
-                listJvms();
+                actions.listJvms();
             }
-            case OPEN_JVM -> openJvm();
-            case LOAD_AGENT -> loadAgent();
+            case OPEN_JVM -> actions.openJvm();
+            case LOAD_AGENT -> actions.loadAgent();
             case STEP_BACK -> step(-1);
             case STEP_FORWARD -> step(1);
             case JUMP_BACK -> step(-JUMP_INTERVALS);
@@ -312,82 +297,7 @@ final class TerminalUi {
         }
         if (view.page != ViewState.Page.PROFILE) profiles.cancel();
         // The list was closed without a choice.
-        if (isChoice() && view.page == ViewState.Page.TABLE && !opening) quit = true;
-    }
-
-    private void profile() {
-        TableModel.Row row = view.selected();
-        if (view.ended || view.isRecording) {
-            view.message = view.ended ? "The process has exited." : "Stacks are not recorded.";
-            return;
-        }
-        view.scroll = 0;
-        view.page = ViewState.Page.PROFILE;
-        view.profile = profiles.start(findSource(row.thread().pid()), row);
-    }
-
-    private void showStacks() {
-        if (view.ended) {
-            view.stacks = "The process has exited.";
-            return;
-        }
-        ThreadUsage thread = view.stackThread;
-        IntervalSource source = findSource(thread.pid());
-        query(() -> {
-            String stacks = source.stacks(thread);
-            return () -> view.stacks = stacks;
-        });
-    }
-
-    private IntervalSource findSource(int pid) {
-        for (int i = 0; i < view.intervals.size() && i < sources.size(); i++) {
-            if (view.intervals.get(i).pid() == pid) return sources.get(i);
-        }
-        return sources.get(0);
-    }
-
-    private void listJvms() {
-        query(() -> {
-            List<Jvm> jvms = sources.get(0).jvms();
-            return () -> view.acceptJvms(jvms);
-        });
-    }
-
-    private void openJvm() {
-        int pid = view.jvms.get(view.scroll).pid();
-        IntervalSource current = sources.get(0);
-        opening = true;
-        QueryExecutor.Query query = () -> {
-            IntervalSource source = current.open(pid);
-            return () -> {
-                opening = false;
-                openedSources.add(source);
-                sources = List.of(source);
-                view.reset();
-                view.following = false;
-                view.intervals = List.of();
-                view.rebuild();
-                view.ended = false;
-                endReason = "";
-                view.paused = false;
-                view.message = "";
-                schedule.restart(System.nanoTime() + FIRST_INTERVAL_NANOS);
-            };
-        };
-        queries.submit(query, error -> {
-            opening = false;
-            if (isChoice()) view.page = ViewState.Page.JVMS;
-            showError(error);
-        });
-    }
-
-    private void loadAgent() {
-        int pid = view.agentOffer.accepted(view);
-        IntervalSource source = findSource(pid);
-        query(() -> {
-            AgentOffer.load(pid, source);
-            return () -> view.agentOffer.loaded(view, pid);
-        });
+        if (sources.isChoice() && view.page == ViewState.Page.TABLE && !actions.isOpening()) quit = true;
     }
 
     private void step(int steps) {
@@ -398,15 +308,5 @@ final class TerminalUi {
     private void jump(boolean forward) {
         if (replay == null) view.message = LIVE;
         else replay.jump(forward);
-    }
-
-    /** Runs a query other than a sample. A failure is shown but does not end the view. */
-    private void query(QueryExecutor.Query query) {
-        queries.submit(query, this::showError);
-    }
-
-    private void showError(String error) {
-        if (view.page == ViewState.Page.STACKS) view.stacks = error;
-        else if (!view.ended) view.message = error;
     }
 }

@@ -141,17 +141,21 @@ final class TimeCommand implements Callable<Integer> {
                         .disableHtmlEscaping()
                         .create()
                         .toJson(result);
-                // Not writeString, which throws if a name contains half of a surrogate pair.
-                Files.write(json, (text + "\n").getBytes(StandardCharsets.UTF_8));
+                write(json, text + "\n");
             }
             String text = TimeText.of(result);
             file = output;
-            if (output != null) Files.writeString(output, text);
+            if (output != null) write(output, text);
             else if (!quiet) System.err.print(text);
         } catch (IOException e) {
             return Main.fail("time: " + file + ": " + RecordCommand.describe(e), Main.FAILED);
         }
         return exitCode;
+    }
+
+    private static void write(Path file, String text) throws IOException {
+        // writeString fails if a name contains half of a surrogate pair.
+        Files.write(file, text.getBytes(StandardCharsets.UTF_8));
     }
 
     private static int waitFor(Process process) {

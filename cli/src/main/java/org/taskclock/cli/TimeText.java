@@ -6,8 +6,8 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.AgentReport;
-import org.taskclock.monitor.ThreadUsage;
 
 /** Formats the report of {@code time}. */
 final class TimeText {
@@ -30,7 +30,7 @@ final class TimeText {
         report.total("sys", result.times().systemNanos());
         result.jvms().forEach(report::jvm);
         for (String note : result.notes())
-            report.text.append("\nNote: ").append(note).append(".\n");
+            report.text.append("\nNote: ").append(CellFormat.sanitize(note)).append(".\n");
         return report.text.toString();
     }
 
@@ -41,7 +41,9 @@ final class TimeText {
 
     private void jvm(JvmUsage jvm) {
         line("");
-        line("JVM %d, %s%s", jvm.pid(), jvm.name(), jvm.source().equals("agent") ? "" : ", sampled from /proc");
+        line(
+                "JVM %d, %s%s",
+                jvm.pid(), CellFormat.sanitize(jvm.name()), jvm.source().equals("agent") ? "" : ", sampled from /proc");
         line("%10s %10s %10s %8s", "cpu s", "user s", "sys s", "threads");
         times(jvm.cpuNanos(), jvm.userNanos(), "", "total");
         List<JvmUsage.Pool> rows = rows(jvm);
@@ -49,7 +51,8 @@ final class TimeText {
                 first(rows.stream().filter(pool -> pool.cpuNanos() >= MIN_NANOS).toList());
         for (JvmUsage.Pool pool : listed) times(pool.cpuNanos(), pool.userNanos(), pool.threads(), pool.name());
         if (listed.size() < rows.size()) {
-            JvmUsage.Pool rest = sum("(" + (rows.size() - listed.size()) + " more)", without(rows, listed));
+            List<JvmUsage.Pool> others = rows.subList(listed.size(), rows.size()); // they are sorted by CPU time
+            JvmUsage.Pool rest = sum("(" + others.size() + " more)", others);
             times(rest.cpuNanos(), rest.userNanos(), rest.threads(), rest.name());
         }
         if (jvm.unaccountedNanos() > 0) times(jvm.unaccountedNanos(), jvm.unaccountedUserNanos(), "", "ended threads");
@@ -65,7 +68,7 @@ final class TimeText {
     /** Returns the pools of the program, and the JVM's own threads as one pool each for GC, JIT and the rest. */
     private static List<JvmUsage.Pool> rows(JvmUsage jvm) {
         List<JvmUsage.Pool> rows = new ArrayList<>();
-        for (ThreadUsage.Kind kind : ThreadUsage.Kind.values()) {
+        for (ThreadKind kind : ThreadKind.values()) {
             List<JvmUsage.Pool> pools =
                     jvm.pools().stream().filter(pool -> pool.kind() == kind).toList();
             if (pools.isEmpty()) continue;
@@ -78,12 +81,6 @@ final class TimeText {
         }
         rows.sort(Comparator.comparingLong(JvmUsage.Pool::cpuNanos).reversed());
         return rows;
-    }
-
-    private static List<JvmUsage.Pool> without(List<JvmUsage.Pool> rows, List<JvmUsage.Pool> listed) {
-        List<JvmUsage.Pool> rest = new ArrayList<>(rows);
-        rest.removeAll(listed);
-        return rest;
     }
 
     private static JvmUsage.Pool sum(String name, List<JvmUsage.Pool> pools) {
@@ -124,7 +121,7 @@ final class TimeText {
     private void times(long cpuNanos, long userNanos, Object threads, String name) {
         line(
                 "%10.3f %10.3f %10.3f %8s  %s",
-                cpuNanos / 1e9, userNanos / 1e9, (cpuNanos - userNanos) / 1e9, threads, name);
+                cpuNanos / 1e9, userNanos / 1e9, (cpuNanos - userNanos) / 1e9, threads, CellFormat.sanitize(name));
     }
 
     private void line(String format, Object... values) {

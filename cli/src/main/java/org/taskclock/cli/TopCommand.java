@@ -74,6 +74,11 @@ final class TopCommand implements Callable<Integer> {
         name,
         pool;
 
+        /** Returns whether this is a part of {@link ThreadUsage#java}. */
+        boolean isJavaStatus() {
+            return this == allocation || this == blocked;
+        }
+
         /** Orders usage from high to low, ids and names from low to high. */
         Comparator<ThreadUsage> order() {
             return switch (this) {
@@ -139,7 +144,7 @@ final class TopCommand implements Callable<Integer> {
             names = {"-s", "--sort"},
             paramLabel = "FIELD",
             defaultValue = "cpu",
-            description = "Sort by one of: ${COMPLETION-CANDIDATES}.")
+            description = "Sort by one of: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
     private Field sort;
 
     @Option(names = "--no-attach", description = "Do not attach to the JVM.")
@@ -164,7 +169,7 @@ final class TopCommand implements Callable<Integer> {
             boolean useTerminal = output.isForTerminal() && Tty.isUsable();
             if (query != null && useTerminal && query.isAmbiguous()) {
                 TerminalUi.Outcome outcome = show(List.of(new JvmChoice(query, !noAttach)));
-                if (outcome.terminalUsed()) return outcome.exitCode();
+                if (outcome.terminalUsed()) return outcome.exitCode(Main.NO_PROCESS);
             }
             Set<Long> pids = new LinkedHashSet<>();
             if (query != null) pids.add(query.select());
@@ -178,11 +183,11 @@ final class TopCommand implements Callable<Integer> {
             for (long pid : pids) {
                 LiveJvm source = LiveJvm.of(pid, !noAttach);
                 sources.add(source);
-                source.watchJavaStatus(output.showsJavaStatus());
+                source.watchJavaStatus(output.showsJavaStatus() || sort.isJavaStatus());
             }
             if (useTerminal) {
                 TerminalUi.Outcome outcome = show(sources);
-                if (outcome.terminalUsed()) return outcome.exitCode();
+                if (outcome.terminalUsed()) return outcome.exitCode(Main.NO_PROCESS);
             }
             Tty.release();
             return print(sources, output.isForTerminal() && isTerminal());
@@ -234,7 +239,7 @@ final class TopCommand implements Callable<Integer> {
 
     private int print(List<LiveJvm> sources, boolean terminal) throws IOException {
         boolean color = output.isColored() && terminal;
-        TopText text = new TopText(color);
+        TopText text = new TopText(color, sort.isJavaStatus());
         Map<Integer, IntervalSum> sums = new LinkedHashMap<>();
         try {
             printIntervals(sources, text, sums);

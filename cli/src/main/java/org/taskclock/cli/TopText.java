@@ -7,6 +7,7 @@ import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.Diagnosis;
 import org.taskclock.monitor.Interval;
 import org.taskclock.monitor.ProcessUsage;
@@ -21,11 +22,14 @@ final class TopText {
     private static final String RED = "31";
 
     private final boolean color;
+    private final boolean showsJavaStatus;
     /** Notes to be shown with the next intervals, in addition to their own. */
     private final List<String> notes = new ArrayList<>();
 
-    TopText(boolean color) {
+    /** @param showsJavaStatus whether there are columns for allocation and waiting for locks */
+    TopText(boolean color, boolean showsJavaStatus) {
         this.color = color;
+        this.showsJavaStatus = showsJavaStatus;
     }
 
     void addNote(String note) {
@@ -67,7 +71,7 @@ final class TopText {
                 (several ? String.format(Locale.ROOT, "%7s ", "PID") : "")
                         + String.format(
                                 Locale.ROOT,
-                                "%7s %6s %6s %6s %6s %8s %8s %c %-8s %s",
+                                "%7s %6s %6s %6s %6s %8s %8s %s%c %-8s %s",
                                 "TID",
                                 "CPU%",
                                 "USER%",
@@ -75,6 +79,7 @@ final class TopText {
                                 "WAIT%",
                                 "VOL/s",
                                 "INVOL/s",
+                                javaStatus("ALLOC/s", "~BLK%"),
                                 'S',
                                 "KIND",
                                 "NAME"));
@@ -100,7 +105,7 @@ final class TopText {
                         "%,d threads%s; taskclock used %.1f %% of one core",
                         intervals.stream()
                                 .flatMap(interval -> interval.threads().stream())
-                                .mapToInt(r -> r.kind() == ThreadUsage.Kind.VIRTUAL ? 0 : r.threads())
+                                .mapToInt(r -> r.kind() == ThreadKind.VIRTUAL ? 0 : r.threads())
                                 .sum(),
                         hidden > 0 ? String.format(Locale.ROOT, ", %,d rows not shown", hidden) : "",
                         last.percent(last.totals().ownNanos())));
@@ -167,6 +172,7 @@ final class TopText {
 
     private void thread(StringBuilder text, Interval interval, ThreadUsage thread, boolean several) {
         double seconds = interval.intervalNanos() / 1e9;
+        long allocated = thread.java().allocatedBytes();
         String mark = thread.truncated() && thread.name().length() >= 15 ? "~" : "";
         String count = thread.threads() == 1 ? "" : String.format(Locale.ROOT, " (%,d)", thread.threads());
         line(
@@ -175,7 +181,7 @@ final class TopText {
                 (several ? String.format(Locale.ROOT, "%7d ", thread.pid()) : "")
                         + String.format(
                                 Locale.ROOT,
-                                "%7s %6s %6s %6s %6s %8s %8s %c %-8s %s",
+                                "%7s %6s %6s %6s %6s %8s %8s %s%c %-8s %s",
                                 thread.tid() == 0 ? "-" : Integer.toString(thread.tid()),
                                 percent(interval, thread.cpuNanos()),
                                 percent(interval, thread.userNanos()),
@@ -183,9 +189,16 @@ final class TopText {
                                 percent(interval, thread.waitNanos()),
                                 rate(thread.voluntary(), seconds),
                                 rate(thread.involuntary(), seconds),
+                                javaStatus(
+                                        HeapText.bytes(allocated < 0 ? -1 : Math.round(allocated / seconds)),
+                                        percent(interval, thread.java().blockedNanos())),
                                 thread.state(),
                                 thread.kind().name().toLowerCase(Locale.ROOT),
-                                printable(thread.name()) + mark + count));
+                                thread.name() + mark + count));
+    }
+
+    private String javaStatus(String allocation, String blocked) {
+        return showsJavaStatus ? String.format(Locale.ROOT, "%8s %6s ", allocation, blocked) : "";
     }
 
     private static String percent(Interval interval, long nanos) {
@@ -196,15 +209,9 @@ final class TopText {
         return count < 0 ? "-" : String.format(Locale.ROOT, "%.0f", count / seconds);
     }
 
-    /** Replaces control characters, because thread names may contain line breaks and escape sequences. */
-    private static String printable(String name) {
-        return name.codePoints()
-                .map(c -> Character.isISOControl(c) ? '?' : c)
-                .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append)
-                .toString();
-    }
-
-    private void line(StringBuilder text, String style, String line) {
+    /** Adds a line. Names of programs and threads may contain line breaks and escape sequences. */
+    private void line(StringBuilder text, String style, String content) {
+        String line = CellFormat.sanitize(content);
         if (!color || style.isEmpty()) text.append(line).append('\n');
         else text.append("\u001b[").append(style).append('m').append(line).append("\u001b[m\n");
     }

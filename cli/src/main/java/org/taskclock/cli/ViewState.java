@@ -182,6 +182,11 @@ final class ViewState {
         rebuild();
     }
 
+    /** Shows the stacks of a thread, unless the user has turned to another one. */
+    void showStacks(ThreadUsage thread, String text) {
+        if (key(stackThread).equals(key(thread))) stacks = text;
+    }
+
     /** Replaces the intervals with the next ones, one for each JVM. */
     void accept(List<Interval> next) {
         intervals = next;
@@ -194,11 +199,18 @@ final class ViewState {
         history.clear();
     }
 
-    /** Clears state that belongs to the previous JVM. */
+    /** Clears what belongs to the previous JVM. */
     void reset() {
         rewind();
         tags.clear();
         expanded.clear();
+        openedBySearch = "";
+        following = false;
+        ended = false;
+        paused = false;
+        message = "";
+        intervals = List.of();
+        rebuild();
     }
 
     /** Selects a thread or a pool, and keeps it selected when the order of rows changes. */
@@ -240,6 +252,7 @@ final class ViewState {
     void acceptJvms(List<Jvm> found) {
         int pid = scroll < jvms.size() ? jvms.get(scroll).pid() : 0;
         jvms = List.copyOf(found);
+        scroll = Math.max(0, Math.min(scroll, jvms.size() - 1));
         for (int i = 0; i < jvms.size(); i++) if (jvms.get(i).pid() == pid) scroll = i;
     }
 

@@ -18,7 +18,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 @Command(
@@ -99,7 +98,7 @@ final class YieldsCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        if (limit < 0) throw new ParameterException(spec.commandLine(), "--limit " + limit + ": must not be negative");
+        OutputOptions.checkLimit(spec, limit);
         // From here on, Ctrl-C ends the count and restores the JVM.
         TerminationSignal termination = new TerminationSignal();
         try {

@@ -40,4 +40,18 @@ class DescendantSamplerTest {
             assertThat(jvms.get(0).pools()).anyMatch(pool -> pool.name().startsWith("a busy"));
         }
     }
+
+    @Test
+    void shouldWaitForTheLastSampleEvenIfInterrupted() throws Exception {
+        try (LoadJvm load = LoadJvm.start("busy")) {
+            DescendantSampler sampler =
+                    new DescendantSampler(ProcessHandle.of(load.pid()).orElseThrow());
+            Thread.currentThread().interrupt();
+            sampler.stop();
+            assertThat(Thread.interrupted()).as("interrupted").isTrue();
+            assertThat(Thread.getAllStackTraces().keySet())
+                    .extracting(Thread::getName)
+                    .doesNotContain("taskclock-sampler");
+        }
+    }
 }

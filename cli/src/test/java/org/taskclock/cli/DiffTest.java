@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.Interval;
 import org.taskclock.monitor.ProcessUsage;
 import org.taskclock.monitor.RecordingWriter;
@@ -37,20 +38,7 @@ class DiffTest {
         Interval template = SyntheticJvm.interval(4711, number);
         long nanos = percent * SyntheticJvm.SECOND / 100;
         ThreadUsage worker = new ThreadUsage(
-                4711,
-                101,
-                31,
-                "worker-1",
-                false,
-                ThreadUsage.Kind.JAVA,
-                "worker-#",
-                1,
-                nanos,
-                nanos,
-                0,
-                number + 1,
-                0,
-                'R');
+                4711, 101, 31, "worker-1", false, ThreadKind.JAVA, "worker-#", 1, nanos, nanos, 0, number + 1, 0, 'R');
         ProcessUsage totals = template.totals();
         return new Interval(
                 template.end(),

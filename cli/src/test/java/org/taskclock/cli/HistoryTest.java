@@ -11,8 +11,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
+import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.Diagnosis;
 import org.taskclock.monitor.Interval;
+import org.taskclock.monitor.IntervalSummary;
 import org.taskclock.monitor.ProcessUsage;
 import org.taskclock.monitor.ThreadUsage;
 
@@ -33,7 +35,7 @@ class HistoryTest {
             sum += nanos;
             int tid = entry.getKey();
             String name = "worker-" + tid;
-            ThreadUsage.Kind kind = ThreadUsage.Kind.JAVA;
+            ThreadKind kind = ThreadKind.JAVA;
             threads.add(new ThreadUsage(1, tid, tid, name, false, kind, "worker-#", 1, nanos, nanos, 0, 0, 0, 'R'));
         }
         threads.sort((a, b) -> Long.compare(b.cpuNanos(), a.cpuNanos()));
@@ -210,5 +212,36 @@ class HistoryTest {
                 .anyMatch(line -> line.toString().startsWith("history"));
         KeyBindings.handle(view, "F1", HEIGHT);
         assertThat(screen(80)).noneMatch(line -> line.startsWith("history   "));
+    }
+
+    @Test
+    void shouldNotCountVirtualThreadsTwice() {
+        for (int i = 0; i < 4; i++) view.accept(List.of(SyntheticJvm.interval(4711, i)));
+        KeyBindings.handle(view, "t", HEIGHT);
+        // The virtual threads use 20 % on the carrier, which uses 30 %.
+        assertThat(view.history.percents(row("ForkJoinPool-#-worker-#"), 2)).containsExactly(30, 30);
+    }
+
+    @Test
+    void shouldMarkWhereADiagnosisBegins() {
+        accept(Map.of(1, 10));
+        accept(Map.of(1, 10), "gc");
+        accept(Map.of(1, 10), "gc");
+        accept(Map.of(1, 10), "gc", "jit");
+        accept(Map.of(1, 10), "jit");
+        accept(Map.of(1, 10));
+        accept(Map.of(1, 10), "gc");
+        assertThat(view.history.summaries())
+                .extracting(IntervalSummary::begins)
+                .containsExactly(false, true, false, true, false, false, true);
+    }
+
+    @Test
+    void shouldDrawTheMaximumOfSeveralIntervals() {
+        int columns = 80 - 23; // without the labels
+        for (int i = 0; i < columns; i++) accept(Map.of(1, i % 2 == 0 ? 90 : 10));
+        assertThat(line("history", 80)).contains("\u2588\u2581".repeat(columns / 2) + "\u2588  max 90.0 %");
+        accept(Map.of(1, 10));
+        assertThat(line("history", 80)).containsPattern("   \u2588{29} {28}  max 90.0 %");
     }
 }

@@ -8,17 +8,18 @@ import static org.assertj.core.api.Assertions.tuple;
 import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.Interval;
+import org.taskclock.monitor.JavaStatus;
 import org.taskclock.monitor.ProcessUsage;
 import org.taskclock.monitor.ThreadUsage;
-import org.taskclock.monitor.ThreadUsage.Kind;
 
 class IntervalSumTest {
     private static final long SECOND = 1_000_000_000;
 
     private static ThreadUsage thread(int tid, String name, long cpu, long wait, char state) {
         return new ThreadUsage(
-                4711, tid, tid, name, false, Kind.JAVA, name, 1, cpu, cpu / 2, wait, 10, -1, state, 7 * cpu, cpu);
+                4711, tid, tid, name, false, ThreadKind.JAVA, name, 1, cpu, cpu / 2, wait, 10, -1, state, 7 * cpu, cpu);
     }
 
     private static Interval interval(long nanos, List<ThreadUsage> threads) {
@@ -72,5 +73,20 @@ class IntervalSumTest {
                 .filteredOn(thread -> thread.name().equals("(ended threads)"))
                 .singleElement()
                 .satisfies(thread -> assertThat(thread.threads()).isGreaterThan(3_900));
+    }
+
+    @Test
+    void shouldAddUpAllocationAndWaiting() {
+        IntervalSum sum = new IntervalSum();
+        for (long bytes : new long[] {-1, 1_000, 3_000}) {
+            JavaStatus status =
+                    new JavaStatus(Thread.State.BLOCKED, "", "", true, 2, "owner " + bytes, bytes / 10, 7, bytes);
+            sum.add(interval(SECOND, List.of(thread(1, "t", 10, 0, 'S').withJava(status))));
+        }
+        JavaStatus all = sum.interval().threads().get(0).java();
+        assertThat(all.allocatedBytes()).isEqualTo(6_000); // unknown in one of three seconds
+        assertThat(all.blockedNanos()).isEqualTo(400);
+        assertThat(all.waitedNanos()).isEqualTo(21);
+        assertThat(all.owner()).isEqualTo("owner 3000");
     }
 }

@@ -163,6 +163,11 @@ class ProfileCommandTest {
                     .containsPattern("100\\.0 +0\\.0  \\|{40,} all\n")
                     .contains("- ", "Program.hot");
             assertThat(Files.readString(page)).contains("Program.hot", "<iframe", "stand for");
+            String missing = directory.resolve("missing").resolve("flame.html").toString();
+            CliResult unwritable = profile(target, "auto", "--thread", "worker-1", "--for", "500ms", "-o", missing);
+            assertThat(unwritable.exitCode()).isEqualTo(Main.FAILED);
+            assertThat(unwritable.err()).startsWith("taskclock: " + missing).hasLineCount(1);
+            assertThat(unwritable.out()).contains("  self %  total %  method\n"); // not lost
         }
     }
 

@@ -9,10 +9,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.LinkedBlockingQueue;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.taskclock.monitor.IntervalSummary;
+import org.taskclock.monitor.Recording;
+import org.taskclock.monitor.RecordingOutline;
 import org.taskclock.monitor.RecordingWriter;
 
 /** {@code taskclock replay} of a synthetic recording as text. */
@@ -98,6 +102,29 @@ class ReplayTest {
             assertThat(report.err())
                     .startsWith("taskclock: " + file + ": is damaged")
                     .hasLineCount(1);
+        }
+    }
+
+    @Test
+    void shouldNotDenyFindingsThatAreNotReadYet() throws IOException {
+        ViewState view = new ViewState();
+        try (Recording recording = Recording.open(file)) {
+            recording.step(100);
+            view.position = recording.position();
+            ReplayControl control = new ReplayControl(recording, view, new QueryExecutor(new LinkedBlockingQueue<>()));
+            for (boolean forward : new boolean[] {false, true}) {
+                control.jump(forward);
+                assertThat(view.message)
+                        .isEqualTo("No " + (forward ? "later" : "earlier")
+                                + " finding so far: still reading the recording");
+            }
+            RecordingOutline outline = new RecordingOutline(recording);
+            for (List<IntervalSummary> next = outline.next(); !next.isEmpty(); next = outline.next())
+                view.outline.addAll(next);
+            control.jump(false);
+            assertThat(view.message).isEqualTo("No earlier finding in the recording");
+            control.jump(true);
+            assertThat(view.message).isEqualTo("No later finding in the recording");
         }
     }
 }

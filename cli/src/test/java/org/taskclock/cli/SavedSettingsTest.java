@@ -212,4 +212,46 @@ class SavedSettingsTest {
         session("C", "D", "q");
         assertThat(file).hasContent("# Saved by taskclock top.\n");
     }
+
+    @Test
+    void shouldSaveTheDirectionWithItsColumn() {
+        session("N", "I");
+        view = newView();
+        SavedSettings settings = SavedSettings.load(file);
+        settings.ignore("sort", "reverse"); // --sort is given
+        settings.apply(view);
+        press("T");
+        settings.save(view);
+        settings.close();
+        assertThat(file).hasContent("# Saved by taskclock top.\nreverse=false\nsort=time\n");
+        view = newView();
+        view.sort = Column.WAIT;
+        settings = SavedSettings.load(file);
+        settings.ignore("sort", "reverse");
+        settings.apply(view);
+        press("I");
+        settings.save(view);
+        settings.close();
+        assertThat(file).hasContent("# Saved by taskclock top.\nreverse=true\nsort=wait\n");
+    }
+
+    @Test
+    void shouldNotReplaceADamagedFile() throws IOException {
+        Files.createDirectory(file.getParent());
+        Files.writeString(file, "pools=true\nsort=size\n");
+        SavedSettings settings = SavedSettings.load(file);
+        settings.apply(view);
+        press("N");
+        settings.save(view);
+        settings.close();
+        assertThat(file).hasContent("pools=true\nsort=size\n");
+        Files.delete(file);
+        settings = SavedSettings.load(file);
+        settings.apply(view);
+        Files.writeString(file, "sort=size\n"); // edited meanwhile
+        press("T");
+        settings.save(view);
+        settings.close();
+        assertThat(file).hasContent("sort=size\n");
+    }
 }

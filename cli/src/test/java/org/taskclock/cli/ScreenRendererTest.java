@@ -6,8 +6,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.HeapUsage;
 import org.taskclock.monitor.Interval;
 import org.taskclock.monitor.IntervalSource;
@@ -312,7 +315,7 @@ class ScreenRendererTest {
         assertThat(order("worker-1")).isEmpty();
         // The carriers' time includes that of virtual threads and is counted once.
         TableModel.Row carriers = view.rows.stream()
-                .filter(row -> row.thread().kind() == ThreadUsage.Kind.CARRIER)
+                .filter(row -> row.thread().kind() == ThreadKind.CARRIER)
                 .findFirst()
                 .orElseThrow();
         assertThat(interval.percent(carriers.thread().cpuNanos())).isEqualTo(30);
@@ -444,5 +447,68 @@ class ScreenRendererTest {
                         CellFormat.time(245),
                         CellFormat.time(7445)))
                 .containsExactly("0.0", "100.0", "999.9", "1000", "99999", "100k", "12M", "12.3", "4:05", "2:04:05");
+    }
+
+    @Test
+    void shouldSelectAJvmThatIsListed() {
+        List<IntervalSource.Jvm> jvms = new SyntheticJvm(4711).jvms();
+        view.acceptJvms(jvms);
+        view.scroll = 1;
+        view.acceptJvms(List.of(jvms.get(1), jvms.get(0)));
+        assertThat(view.scroll).isZero(); // the same JVM
+        view.scroll = 1;
+        view.acceptJvms(jvms.subList(1, 2));
+        assertThat(view.scroll).isZero();
+        view.acceptJvms(List.of());
+        assertThat(view.scroll).isZero();
+    }
+
+    @Test
+    void shouldExplainTheLettersOfAllFindings() {
+        for (String kind : List.of(
+                "yield-storm",
+                "carrier-monopolized",
+                "lock-convoy",
+                "throttled",
+                "gc",
+                "jit",
+                "system-heavy",
+                "scheduling-heavy")) {
+            view.intervals = List.of();
+            view.reset();
+            view.accept(List.of(HistoryTest.interval(1, Map.of(1, 10), kind)));
+            String letter = kind.substring(0, 1).toUpperCase(Locale.ROOT);
+            assertThat(draw(WIDTH, HEIGHT)).anyMatch(line -> line.matches("[0-9:]{8} +" + letter + " .*"));
+            assertThat(HelpPage.TEXT.replaceAll("\\s+", " "))
+                    .containsPattern(" " + letter + " (system-heavy or )?" + kind);
+        }
+    }
+
+    @Test
+    void shouldShowTheStacksAndFiguresOfTheSameThread() {
+        Interval other = SyntheticJvm.interval(4712, 1);
+        ProcessUsage totals = new ProcessUsage(SyntheticJvm.SECOND, -1, -1, 0, -1, -1, 4, 1);
+        view.accept(List.of(
+                interval,
+                new Interval(
+                        other.end(),
+                        2 * SyntheticJvm.SECOND,
+                        other.pid(),
+                        other.name(),
+                        "proc",
+                        other.threads(),
+                        totals,
+                        List.of(),
+                        List.of())));
+        assertThat(screen()).containsPattern("4712 other.jar +50.0 %  system - ");
+        press("F4", "w", "o", "r", "k", "e", "r", "-", "1", "Enter", "Down", "Enter");
+        assertThat(view.stackThread.pid()).isEqualTo(4712);
+        ThreadUsage thread = view.stackThread;
+        view.showStacks(view.rows.get(0).thread(), "of another thread");
+        assertThat(screen()).doesNotContain("of another thread");
+        view.showStacks(thread, "of this thread");
+        assertThat(screen()).contains("of this thread", "worker-1, thread 101: 49.0 % in the last interval");
+        view.accept(List.of(interval)); // the process has ended
+        assertThat(screen()).contains("worker-1, thread 101: - % in the last interval");
     }
 }

@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -67,9 +68,29 @@ class SingleJarTest {
         Files.writeString(
                 directory.resolve("script"), CliResult.run("completion", "bash").out());
         run(0, List.of("bash", "-n", "script"));
-        String script = "source ./script; COMP_WORDS=(taskclock re); COMP_CWORD=1; _complete_taskclock;"
-                + " echo \"${COMPREPLY[@]}\"";
-        assertThat(run(0, List.of("bash", "-c", script)).strip()).isEqualTo("record replay report");
+        Map<String, String> expected = Map.of(
+                "re",
+                "record replay report",
+                "attach --yield ''",
+                "pass count off",
+                "attach --virtual ''",
+                "spec mxbean",
+                "attach --bean ''",
+                "on read off",
+                "attach --jfr ''",
+                "on off",
+                "top --sort al",
+                "allocation",
+                "list --int",
+                "--interval");
+        for (Map.Entry<String, String> entry : expected.entrySet()) {
+            String script = "source ./script; COMP_WORDS=(taskclock " + entry.getKey()
+                    + "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _complete_taskclock 2> /dev/null;"
+                    + " echo \"${COMPREPLY[@]}\"";
+            assertThat(run(0, List.of("bash", "-c", script)).strip())
+                    .as(entry.getKey())
+                    .isEqualTo(entry.getValue());
+        }
     }
 
     @Test

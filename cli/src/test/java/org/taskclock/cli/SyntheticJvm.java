@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.Diagnosis;
 import org.taskclock.monitor.EndedPool;
 import org.taskclock.monitor.Interval;
@@ -15,7 +16,6 @@ import org.taskclock.monitor.IntervalSource;
 import org.taskclock.monitor.JavaStatus;
 import org.taskclock.monitor.ProcessUsage;
 import org.taskclock.monitor.ThreadUsage;
-import org.taskclock.monitor.ThreadUsage.Kind;
 
 /** A synthetic JVM with known figures. The main method shows it in the terminal interface. */
 class SyntheticJvm implements IntervalSource {
@@ -33,7 +33,7 @@ class SyntheticJvm implements IntervalSource {
     /**
      * Shows the JVM until the file named by the argument exists. Writes the id of this process to a file with that name
      * and the suffix .pid, and does not begin while there is one with the suffix .wait. While there is one with the
-     * suffix .idle, worker-1 is idle.
+     * suffix .idle, worker-1 is idle. While there is one with the suffix .open, no other JVM can be opened.
      */
     public static void main(String[] args) throws Exception {
         Path ended = Path.of(args[0]);
@@ -46,6 +46,12 @@ class SyntheticJvm implements IntervalSource {
                 Interval next = super.next();
                 return Files.exists(Path.of(args[0] + ".idle")) ? idle(next, 101) : next;
             }
+
+            @Override
+            public IntervalSource open(int other) {
+                awaitDeletion(Path.of(args[0] + ".open"));
+                return super.open(other);
+            }
         };
         if (!Tty.isUsable()) {
             System.out.println("no terminal");
@@ -53,13 +59,20 @@ class SyntheticJvm implements IntervalSource {
         }
         Tty.keepKeys();
         System.out.println("slow start");
-        Path wait = Path.of(args[0] + ".wait");
-        while (Files.exists(wait)) Thread.sleep(10);
+        awaitDeletion(Path.of(args[0] + ".wait"));
         System.out.println(TerminalUi.run(
                 List.of(jvm),
                 new TerminalUi.Options(0.2, 0, true, Column.CPU, "", 0),
                 SavedSettings.none(),
                 !Boolean.getBoolean("no-mouse")));
+    }
+
+    private static void awaitDeletion(Path file) {
+        try {
+            while (Files.exists(file)) Thread.sleep(10);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     @Override
@@ -103,9 +116,9 @@ class SyntheticJvm implements IntervalSource {
 
     static Interval interval(int pid, int number) {
         List<ThreadUsage> threads = new ArrayList<>();
-        threads.add(thread(pid, 101, 31, "worker-1", Kind.JAVA, "worker-#", 98, 10, 0, 9876, 'R'));
-        threads.add(thread(pid, 102, 32, "worker-2", Kind.JAVA, "worker-#", 40, 40, 1, 5, 'R'));
-        threads.add(thread(pid, 103, 33, "worker-3", Kind.JAVA, "worker-#", 2, 1, 100, 0, 'S')
+        threads.add(thread(pid, 101, 31, "worker-1", ThreadKind.JAVA, "worker-#", 98, 10, 0, 9876, 'R'));
+        threads.add(thread(pid, 102, 32, "worker-2", ThreadKind.JAVA, "worker-#", 40, 40, 1, 5, 'R'));
+        threads.add(thread(pid, 103, 33, "worker-3", ThreadKind.JAVA, "worker-#", 2, 1, 100, 0, 'S')
                 .withJava(new JavaStatus(
                         Thread.State.BLOCKED,
                         "org.example.Cache",
@@ -117,16 +130,26 @@ class SyntheticJvm implements IntervalSource {
                         SECOND / 20,
                         1_536 * 1_024)));
         for (int i = 1; i <= 30; i++) {
-            threads.add(thread(pid, 200 + i, 50 + i, "http-" + i, Kind.JAVA, "http-#", 0, 0, i, 0, 'S'));
+            threads.add(thread(pid, 200 + i, 50 + i, "http-" + i, ThreadKind.JAVA, "http-#", 0, 0, i, 0, 'S'));
         }
-        threads.add(thread(pid, 300, 90, WIDE, Kind.JAVA, "データ処理-#", 12, 12, 3, 1, 'S'));
-        threads.add(thread(pid, 301, 91, EVIL, Kind.JAVA, EVIL, 11, 11, 3, 1, 'S'));
+        threads.add(thread(pid, 300, 90, WIDE, ThreadKind.JAVA, "データ処理-#", 12, 12, 3, 1, 'S'));
+        threads.add(thread(pid, 301, 91, EVIL, ThreadKind.JAVA, EVIL, 11, 11, 3, 1, 'S'));
         threads.add(thread(
-                pid, 400, 95, "ForkJoinPool-1-worker-1", Kind.CARRIER, "ForkJoinPool-#-worker-#", 30, 20, 3, 1, 'S'));
+                pid,
+                400,
+                95,
+                "ForkJoinPool-1-worker-1",
+                ThreadKind.CARRIER,
+                "ForkJoinPool-#-worker-#",
+                30,
+                20,
+                3,
+                1,
+                'S'));
         threads.add(new ThreadUsage(
-                pid, 0, 0, "query-#", false, Kind.VIRTUAL, "query-#", 500, SECOND / 5, -1, -1, -1, -1, 'S'));
-        threads.add(thread(pid, 500, 0, "GC Thread#0", Kind.GC, "GC Thread#", 7, 6, 2, 2, 'S'));
-        threads.add(thread(pid, 501, 0, "C2 CompilerThre", Kind.JIT, "C# CompilerThre", 5, 5, 2, 2, 'S'));
+                pid, 0, 0, "query-#", false, ThreadKind.VIRTUAL, "query-#", 500, SECOND / 5, -1, -1, -1, -1, 'S'));
+        threads.add(thread(pid, 500, 0, "GC Thread#0", ThreadKind.GC, "GC Thread#", 7, 6, 2, 2, 'S'));
+        threads.add(thread(pid, 501, 0, "C2 CompilerThre", ThreadKind.JIT, "C# CompilerThre", 5, 5, 2, 2, 'S'));
         threads.replaceAll(thread -> withTotal(thread, number));
         threads.sort((a, b) -> Long.compare(b.cpuNanos(), a.cpuNanos()));
         ProcessUsage totals = new ProcessUsage(
@@ -156,7 +179,7 @@ class SyntheticJvm implements IntervalSource {
                 totals,
                 List.of(storm, throttled),
                 List.of("thread names are from Java"),
-                List.of(new EndedPool("worker-#", Kind.JAVA, 2, 30 * SECOND, 5 * SECOND)));
+                List.of(new EndedPool("worker-#", ThreadKind.JAVA, 2, 30 * SECOND, 5 * SECOND)));
     }
 
     /** Each thread used 100 seconds before watching began at interval 0, and the same in each interval since then. */
@@ -187,14 +210,14 @@ class SyntheticJvm implements IntervalSource {
             int tid,
             long javaId,
             String name,
-            Kind kind,
+            ThreadKind kind,
             String pool,
             long cpuPercent,
             long userPercent,
             long voluntary,
             long involuntary,
             char state) {
-        boolean truncated = kind == Kind.JIT;
+        boolean truncated = kind == ThreadKind.JIT;
         return new ThreadUsage(
                 pid,
                 tid,

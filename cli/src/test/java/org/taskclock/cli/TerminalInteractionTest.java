@@ -6,12 +6,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
+import org.taskclock.monitor.RecordingWriter;
 
 /** Keys, prompts, menus, saved settings and the mouse, in a real terminal. */
 @Isolated("other tests would affect the list of running JVMs")
@@ -229,8 +231,7 @@ class TerminalInteractionTest {
             assertThat(file)
                     .content()
                     .contains("sort=system\n", "pools=true\n", "interval=2.0\n", "columns=")
-                    .doesNotContain("user,")
-                    .doesNotContain("reverse");
+                    .doesNotContain("user,");
             assertThat(file.getParent()).isDirectoryNotContaining("glob:**.tmp");
 
             String saved = Files.readString(file);
@@ -355,5 +356,41 @@ class TerminalInteractionTest {
     private static int row(Tmux tmux, String text) throws Exception {
         return (int)
                 tmux.screen().lines().takeWhile(line -> !line.contains(text)).count();
+    }
+
+    @Test
+    void shouldSwitchToAJvmThatTakesLongToOpen() throws Exception {
+        Path open = Files.createFile(directory.resolve("ended.open"));
+        try (Tmux tmux = new Tmux(WIDTH, HEIGHT)) {
+            TerminalProgram program = new TerminalProgram(tmux, directory);
+            program.start("");
+            tmux.await("worker-1\n");
+            tmux.press("c");
+            tmux.await("other.jar");
+            tmux.press("Down", "Enter");
+            tmux.await("Opening process 4712 ...");
+            Thread.sleep(500); // more than two intervals
+            Files.delete(open);
+            tmux.await("4712 other.jar\n");
+            Thread.sleep(500);
+            assertThat(tmux.screen()).contains("4712 other.jar\n").doesNotContain("Opening");
+            tmux.press("q");
+            program.assertRestored();
+        }
+    }
+
+    @Test
+    void shouldPrintTextIfTheTerminalCannotBeUsed() throws Exception {
+        Path file = directory.resolve("recording.gz");
+        try (RecordingWriter writer = new RecordingWriter(file, RecordingWriter.Limits.NONE, "test", Map.of())) {
+            for (int i = 0; i < 2; i++) writer.write(SyntheticJvm.interval(4711, i));
+            writer.end("test");
+        }
+        try (Tmux tmux = new Tmux(WIDTH, HEIGHT)) {
+            TerminalProgram program = new TerminalProgram(tmux, directory);
+            program.run("PATH=/nonexistent", "-jar " + System.getProperty("cli.jar") + " replay --limit 1 " + file);
+            program.assertRestored();
+            assertThat(tmux.screen()).contains("org.example.Main (4711), 1.0 s", "status 0");
+        }
     }
 }

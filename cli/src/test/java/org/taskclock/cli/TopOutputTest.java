@@ -28,6 +28,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
+import org.taskclock.monitor.Diagnosis;
+import org.taskclock.monitor.Interval;
 import org.taskclock.testing.LoadJvm;
 
 /** What {@code top} and {@code replay} print for programs, and the averages at the end of text output. */
@@ -241,5 +243,44 @@ class TopOutputTest {
             assertThat(line).isNotNull();
             if (line.contains("; taskclock used ")) seen++;
         }
+    }
+
+    @Test
+    void shouldNotPrintEscapeSequencesOfNames() {
+        Interval interval = SyntheticJvm.interval(4711, 1);
+        String evil = SyntheticJvm.EVIL + "\n";
+        Interval hostile = new Interval(
+                interval.end(),
+                interval.intervalNanos(),
+                interval.pid(),
+                evil,
+                "proc",
+                interval.threads(),
+                interval.totals(),
+                List.of(new Diagnosis("gc", 0, evil, List.of(evil))),
+                List.of(evil));
+        String text = new TopText(false, false).format(List.of(hostile), hostile.threads());
+        assertThat(text).doesNotContain("\u001b", "\u202e").contains("! gc: evil?[2J?name?\n");
+    }
+
+    @Test
+    void shouldShowWhatItSortsBy() throws Exception {
+        try (LoadJvm allocating = LoadJvm.start("allocate", "garbage", "idle")) {
+            String other = Long.toString(allocating.pid());
+            String out = CliResult.run("top", "-b", other, "1", "3", "-s", "allocation")
+                    .out();
+            assertThat(out).contains(" INVOL/s  ALLOC/s  ~BLK% S KIND");
+            String average = out.substring(out.indexOf("Average:"));
+            assertThat(average).containsPattern("NAME\n.* [0-9.]+[MG] .*(garbage|allocator)\n");
+            assertThat(CliResult.run("top", "-b", other, "0.1", "1").out()).doesNotContain("ALLOC/s");
+        }
+    }
+
+    @Test
+    void shouldFilterAsTheInteractiveView() throws Exception {
+        assertThat(CliResult.run("top", "-b", pid, "0.3", "1", "-a", "-f", "POOL-#")
+                        .out())
+                .contains("pool-7-thread-1")
+                .doesNotContain(" java     kernel-calls"); // a finding may name it
     }
 }

@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import org.taskclock.metrics.ThreadKind;
 
 /**
  * Reads the report of TaskClock's agent, if the agent is loaded: the CPU time of virtual threads, and yields. The agent
@@ -206,7 +207,7 @@ final class AgentClient {
                 0,
                 name,
                 false,
-                ThreadUsage.Kind.VIRTUAL,
+                ThreadKind.VIRTUAL,
                 name,
                 (int) Math.min(now.live, Integer.MAX_VALUE),
                 cpu,

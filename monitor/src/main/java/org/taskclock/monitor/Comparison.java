@@ -10,6 +10,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.taskclock.metrics.ThreadKind;
 
 /**
  * Compares the CPU use of pools and threads in two recordings. Whether a difference is significant depends on the
@@ -56,7 +57,7 @@ public final class Comparison {
      * The identity of the process, or of a pool or thread, in both recordings; {@code threadKind} is null for the
      * process.
      */
-    public record Key(Kind kind, String name, ThreadUsage.Kind threadKind) {}
+    public record Key(Kind kind, String name, ThreadKind threadKind) {}
 
     /**
      * A line of the comparison. The figures are the mean CPU use in processors: 1 is one fully used processor.

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.StackSamples.Suspect;
 
 /**
@@ -64,14 +65,14 @@ final class Diagnoser {
             Suspect suspect = samples.of(thread.tid());
             List<String> evidence = evidence(thread, intervalNanos, seconds);
             Diagnosis found = diagnoseYields(thread, suspect, evidence, agent);
-            if (found == null && thread.kind() == ThreadUsage.Kind.CARRIER)
+            if (found == null && thread.kind() == ThreadKind.CARRIER)
                 found = diagnoseCarrier(thread, suspect, evidence, intervalNanos, agent);
             else if (found == null) found = diagnoseThread(thread, suspect, evidence, seconds);
             if (found != null && countByKind.merge(found.kind(), 1, Integer::sum) <= MAX_PER_KIND) all.add(found);
         }
         diagnoseScheduling(all, threads, intervalNanos, agent);
-        diagnoseJvm(all, threads, totals, intervalNanos, ThreadUsage.Kind.GC, "gc", "garbage collection");
-        diagnoseJvm(all, threads, totals, intervalNanos, ThreadUsage.Kind.JIT, "jit", "compilation");
+        diagnoseJvm(all, threads, totals, intervalNanos, ThreadKind.GC, "gc", "garbage collection");
+        diagnoseJvm(all, threads, totals, intervalNanos, ThreadKind.JIT, "jit", "compilation");
         if (totals.containerCores() > 0 && totals.throttledNanos() > MIN_THROTTLED_SHARE * intervalNanos) {
             all.add(new Diagnosis(
                     "throttled",
@@ -105,7 +106,7 @@ final class Diagnoser {
             ThreadUsage thread, Suspect suspect, List<String> evidence, AgentClient agent) {
         double counted = agent.yieldsPerSecond(thread.tid());
         if (suspect.yieldingSamples == 0 && counted < MANY_YIELDS) return null;
-        boolean carrier = thread.kind() == ThreadUsage.Kind.CARRIER;
+        boolean carrier = thread.kind() == ThreadKind.CARRIER;
         if (suspect.yieldingSamples > 0) {
             evidence.add((carrier ? "the virtual thread it carried" : "it") + " was in Thread.yield in "
                     + ofSamples(suspect.yieldingSamples, suspect));
@@ -181,7 +182,7 @@ final class Diagnoser {
         long carrierNanos = 0;
         int pid = 0;
         for (ThreadUsage thread : threads) {
-            if (thread.kind() != ThreadUsage.Kind.CARRIER) continue;
+            if (thread.kind() != ThreadKind.CARRIER) continue;
             carriers.add(thread.tid());
             carrierNanos += thread.cpuNanos();
             pid = thread.pid();
@@ -231,7 +232,7 @@ final class Diagnoser {
             List<ThreadUsage> threads,
             ProcessUsage totals,
             long intervalNanos,
-            ThreadUsage.Kind kind,
+            ThreadKind kind,
             String diagnosis,
             String activity) {
         long nanos = 0;

@@ -2,6 +2,8 @@
 // Copyright the TaskClock authors
 package org.taskclock.monitor;
 
+import org.taskclock.metrics.ThreadKind;
+
 /**
  * The threads of one pool that ended since watching began.
  *
@@ -10,12 +12,12 @@ package org.taskclock.monitor;
  * @param totalNanos their CPU time since they started, as of the last reading of each
  * @param watchedNanos the part of {@code totalNanos} since watching began
  */
-public record EndedPool(String pool, ThreadUsage.Kind kind, int threads, long totalNanos, long watchedNanos) {
+public record EndedPool(String pool, ThreadKind kind, int threads, long totalNanos, long watchedNanos) {
     /** The name of the group of ended threads whose pool is not known, or that are too many to be listed by pool. */
     public static final String UNKNOWN = "(ended threads)";
 
     /** Identifies a pool among those of one JVM. */
-    record Key(String pool, ThreadUsage.Kind kind) {}
+    record Key(String pool, ThreadKind kind) {}
 
     Key key() {
         return new Key(pool, kind);

@@ -5,6 +5,7 @@ package org.taskclock.monitor;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.taskclock.metrics.ThreadKind;
 
 /**
  * The CPU time of threads that ended since their last reading or were never read: the CPU time of the process beyond
@@ -50,8 +51,7 @@ final class EndedThreads {
         EndedPool ended = new EndedPool(
                 thread.pool(), thread.kind(thread.tid == pid), 1, thread.totalNanos, thread.watchedNanos());
         if (pools.size() >= MAX_POOLS && !pools.containsKey(ended.key())) {
-            ended = new EndedPool(
-                    EndedPool.UNKNOWN, ThreadUsage.Kind.NATIVE, 1, ended.totalNanos(), ended.watchedNanos());
+            ended = new EndedPool(EndedPool.UNKNOWN, ThreadKind.NATIVE, 1, ended.totalNanos(), ended.watchedNanos());
         }
         pools.merge(ended.key(), ended, EndedPool::plus);
         poolList = null;
@@ -87,7 +87,7 @@ final class EndedThreads {
                 0,
                 EndedPool.UNKNOWN,
                 false,
-                ThreadUsage.Kind.NATIVE,
+                ThreadKind.NATIVE,
                 EndedPool.UNKNOWN,
                 threads,
                 cpu,

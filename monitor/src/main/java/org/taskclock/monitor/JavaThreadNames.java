@@ -7,6 +7,7 @@ import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import org.taskclock.metrics.ThreadNames;
 
 /**
  * The full names of a JVM's threads, from thread dumps. A dump briefly stops the JVM. One is taken before the first

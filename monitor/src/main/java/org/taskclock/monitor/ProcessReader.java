@@ -6,6 +6,7 @@ import java.io.File;
 import org.taskclock.CpuTime;
 import org.taskclock.ProcStat;
 import org.taskclock.ProcessClock;
+import org.taskclock.metrics.Cgroup;
 
 /** Reads everything about a JVM except its threads: its process, its control group, and the machine. */
 final class ProcessReader implements AutoCloseable {

@@ -9,6 +9,8 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Predicate;
+import org.taskclock.metrics.ThreadKind;
+import org.taskclock.metrics.ThreadNames;
 
 /** The threads to profile. */
 public final class ProfileSelection {
@@ -89,11 +91,11 @@ public final class ProfileSelection {
     }
 
     private static boolean isCarrier(ThreadUsage thread) {
-        return thread.kind() == ThreadUsage.Kind.CARRIER;
+        return thread.kind() == ThreadKind.CARRIER;
     }
 
     static boolean isJava(ThreadUsage thread) {
-        return thread.kind() == ThreadUsage.Kind.JAVA || isCarrier(thread);
+        return thread.kind() == ThreadKind.JAVA || isCarrier(thread);
     }
 
     private List<ThreadUsage> findThreads(long pid, List<ThreadUsage> threads) throws ProfileException {
@@ -164,7 +166,7 @@ public final class ProfileSelection {
     }
 
     boolean includes(ThreadUsage thread) {
-        if (thread.kind() == ThreadUsage.Kind.VIRTUAL) return false;
+        if (thread.kind() == ThreadKind.VIRTUAL) return false;
         return isAll() || tids.contains(thread.tid()) || (!pool.isEmpty() && pool.equals(thread.pool()));
     }
 

@@ -2,6 +2,8 @@
 // Copyright the TaskClock authors
 package org.taskclock.monitor;
 
+import org.taskclock.metrics.ThreadKind;
+
 /**
  * What a recording contains once per thread, and how the CPU time since the start of a thread follows from its rows.
  *
@@ -14,7 +16,7 @@ record RecordedThread(
         long javaId,
         String name,
         boolean truncated,
-        ThreadUsage.Kind kind,
+        ThreadKind kind,
         String pool,
         long watchedFromNanos,
         int occurrence) {

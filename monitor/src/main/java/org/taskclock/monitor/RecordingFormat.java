@@ -16,6 +16,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.taskclock.metrics.ThreadKind;
 
 /**
  * The text format of a recording: a JSON object per line, whose first member shows whether it is a header, a thread, an
@@ -258,9 +259,9 @@ final class RecordingFormat {
     }
 
     /** Returns NATIVE for an unknown name, because a newer version may have more kinds of threads. */
-    static ThreadUsage.Kind kind(String name) {
-        for (ThreadUsage.Kind kind : ThreadUsage.Kind.values()) if (kind.name().equals(name)) return kind;
-        return ThreadUsage.Kind.NATIVE;
+    static ThreadKind kind(String name) {
+        for (ThreadKind kind : ThreadKind.values()) if (kind.name().equals(name)) return kind;
+        return ThreadKind.NATIVE;
     }
 
     private void update(JsonArray row) {

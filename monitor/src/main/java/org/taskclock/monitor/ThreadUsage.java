@@ -2,6 +2,8 @@
 // Copyright the TaskClock authors
 package org.taskclock.monitor;
 
+import org.taskclock.metrics.ThreadKind;
+
 /**
  * The CPU use of one thread, or of a group of virtual threads, in one interval. Times and event counts are those of the
  * interval; -1 means unknown.
@@ -27,7 +29,7 @@ public record ThreadUsage(
         long javaId,
         String name,
         boolean truncated,
-        Kind kind,
+        ThreadKind kind,
         String pool,
         int threads,
         long cpuNanos,
@@ -39,24 +41,6 @@ public record ThreadUsage(
         long totalNanos,
         long watchedNanos,
         JavaStatus java) {
-    /** The purpose of a thread. */
-    public enum Kind {
-        /** A platform thread of the program. */
-        JAVA,
-        /** A platform thread that carries virtual threads. */
-        CARRIER,
-        /** A group of virtual threads with the same name. Their CPU time is included in that of their carriers. */
-        VIRTUAL,
-        /** A garbage collection thread of the JVM. */
-        GC,
-        /** A compiler thread of the JVM. */
-        JIT,
-        /** Any other thread of the JVM. */
-        VM,
-        /** A thread that, as far as known, belongs to neither Java nor the JVM. */
-        NATIVE
-    }
-
     /** Creates the usage of a thread whose CPU time outside the interval and Java status are unknown. */
     public ThreadUsage(
             int pid,
@@ -64,7 +48,7 @@ public record ThreadUsage(
             long javaId,
             String name,
             boolean truncated,
-            Kind kind,
+            ThreadKind kind,
             String pool,
             int threads,
             long cpuNanos,
@@ -99,7 +83,7 @@ public record ThreadUsage(
             long javaId,
             String name,
             boolean truncated,
-            Kind kind,
+            ThreadKind kind,
             String pool,
             int threads,
             long cpuNanos,

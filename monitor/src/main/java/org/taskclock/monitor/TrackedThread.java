@@ -4,6 +4,8 @@ package org.taskclock.monitor;
 
 import java.nio.ByteBuffer;
 import org.taskclock.ProcStat;
+import org.taskclock.metrics.ThreadKind;
+import org.taskclock.metrics.ThreadNames;
 
 /** A thread, and its counters from one reading to the next. */
 final class TrackedThread {
@@ -54,7 +56,7 @@ final class TrackedThread {
     // Derived from the name whenever it changes.
     private String pooledName;
     private String pool;
-    private ThreadUsage.Kind kind;
+    private ThreadKind kind;
 
     // Figures for the last interval.
     long cpuNanos;
@@ -196,7 +198,7 @@ final class TrackedThread {
         return pool == null ? ThreadNames.pool(name()) : pool;
     }
 
-    ThreadUsage.Kind kind(boolean leader) {
+    ThreadKind kind(boolean leader) {
         return kind == null ? kindOf(name(), leader) : kind;
     }
 
@@ -211,7 +213,7 @@ final class TrackedThread {
             pool = ThreadNames.pool(name);
             kind = null;
         }
-        if (kind == null || carrier != (kind == ThreadUsage.Kind.CARRIER)) kind = kindOf(name, leader);
+        if (kind == null || carrier != (kind == ThreadKind.CARRIER)) kind = kindOf(name, leader);
         return new ThreadUsage(
                 pid,
                 innerTid,
@@ -231,11 +233,11 @@ final class TrackedThread {
                 cpu.counted() - watchedFromNanos);
     }
 
-    private ThreadUsage.Kind kindOf(String name, boolean leader) {
-        if (carrier) return ThreadUsage.Kind.CARRIER;
-        ThreadUsage.Kind known = ThreadNames.kind(name);
-        if (known != ThreadUsage.Kind.JAVA) return known;
+    private ThreadKind kindOf(String name, boolean leader) {
+        if (carrier) return ThreadKind.CARRIER;
+        ThreadKind known = ThreadNames.kind(name);
+        if (known != ThreadKind.JAVA) return known;
         // The launcher's first thread only waits for the main thread that it creates.
-        return entry == null && (leader || unknownToJvm) ? ThreadUsage.Kind.NATIVE : known;
+        return entry == null && (leader || unknownToJvm) ? ThreadKind.NATIVE : known;
     }
 }

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.Comparison.Change;
 import org.taskclock.monitor.Comparison.Kind;
 
@@ -42,7 +43,7 @@ class ComparisonTest {
     }
 
     private static ThreadUsage thread(int tid, String name, String pool, long cpu) {
-        return new ThreadUsage(1, tid, tid, name, false, ThreadUsage.Kind.JAVA, pool, 1, cpu, cpu / 2, 0, 0, 0, 'R');
+        return new ThreadUsage(1, tid, tid, name, false, ThreadKind.JAVA, pool, 1, cpu, cpu / 2, 0, 0, 0, 'R');
     }
 
     private double load(String pool, double rising) {

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.taskclock.metrics.ThreadKind;
 
 /** The Java status that follows from several dumps of one thread. */
 class JavaStatusTrackerTest {
@@ -33,7 +34,7 @@ class JavaStatusTrackerTest {
                 javaId,
                 "worker",
                 false,
-                ThreadUsage.Kind.JAVA,
+                ThreadKind.JAVA,
                 "worker",
                 1,
                 cpuNanos,

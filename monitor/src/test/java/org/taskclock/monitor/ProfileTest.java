@@ -8,6 +8,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.taskclock.metrics.ThreadKind;
+import org.taskclock.metrics.ThreadNames;
 
 class ProfileTest {
     private static final long MILLISECOND = 1_000_000;
@@ -106,7 +108,7 @@ class ProfileTest {
         assertThat(profile(List.of(), 0).coveredPercent()).isEqualTo(-1);
     }
 
-    private static ThreadUsage thread(int tid, String name, ThreadUsage.Kind kind) {
+    private static ThreadUsage thread(int tid, String name, ThreadKind kind) {
         return new ThreadUsage(
                 1, tid, tid, name, false, kind, ThreadNames.pool(name), 1, MILLISECOND, MILLISECOND, 0, 0, 0, 'R');
     }
@@ -133,9 +135,9 @@ class ProfileTest {
     /** Without attaching, the Java ids of carriers are unknown. */
     @Test
     void shouldNotMistakeUnknownThreadsForCarriers() throws ProfileException {
-        ThreadUsage known = thread(11, "ForkJoinPool-1-worker-1", ThreadUsage.Kind.CARRIER);
+        ThreadUsage known = thread(11, "ForkJoinPool-1-worker-1", ThreadKind.CARRIER);
         ThreadUsage unknown = new ThreadUsage(
-                1, 12, 0, "ForkJoinPool-1-", true, ThreadUsage.Kind.CARRIER, "ForkJoinPool-#-", 1, 1, 1, 0, 0, 0, 'R');
+                1, 12, 0, "ForkJoinPool-1-", true, ThreadKind.CARRIER, "ForkJoinPool-#-", 1, 1, 1, 0, 0, 0, 'R');
         ProfileSelection carriers = ProfileSelection.carriers();
         carriers.resolve(1, List.of(known));
         carriers.includeAllCarriers(List.of(known, unknown));
@@ -151,10 +153,10 @@ class ProfileTest {
     @Test
     void shouldSelectThreads() throws ProfileException {
         List<ThreadUsage> threads = List.of(
-                thread(11, "http-1", ThreadUsage.Kind.JAVA),
-                thread(12, "http-12", ThreadUsage.Kind.JAVA),
-                thread(13, "Loader", ThreadUsage.Kind.JAVA),
-                thread(14, "Lone-1", ThreadUsage.Kind.JAVA));
+                thread(11, "http-1", ThreadKind.JAVA),
+                thread(12, "http-12", ThreadKind.JAVA),
+                thread(13, "Loader", ThreadKind.JAVA),
+                thread(14, "Lone-1", ThreadKind.JAVA));
         assertThat(ProfileSelection.thread("http-1").resolve(1, threads)).isEqualTo("thread \"http-1\" (11)");
         assertThat(ProfileSelection.thread("12").resolve(1, threads)).isEqualTo("thread \"http-12\" (12)");
         assertThat(ProfileSelection.thread("load").resolve(1, threads)).isEqualTo("thread \"Loader\" (13)");

@@ -18,6 +18,7 @@ import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.taskclock.metrics.ThreadKind;
 
 /** The outline of a recording, its position, and damage to small recordings. */
 class RecordingOutlineTest {
@@ -48,7 +49,7 @@ class RecordingOutlineTest {
         if (number % 10 == 5) diagnoses.add(new Diagnosis("gc", 0, "It collects.", List.of()));
         long cpu = number * SECOND / 1000;
         ThreadUsage thread =
-                new ThreadUsage(1, 7, 8, "main", false, ThreadUsage.Kind.JAVA, "main", 1, cpu, cpu, 0, 0, 0, 'R');
+                new ThreadUsage(1, 7, 8, "main", false, ThreadKind.JAVA, "main", 1, cpu, cpu, 0, 0, 0, 'R');
         return new Interval(
                 START.plusSeconds(number + 1),
                 SECOND,

@@ -22,11 +22,12 @@ import java.util.Random;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.taskclock.metrics.ThreadKind;
 
 class RecordingTest {
     private static final Instant START = Instant.parse("2026-11-21T10:00:00Z");
     private static final int COUNT = 300;
-    private static final List<ThreadUsage.Kind> KINDS = List.of(ThreadUsage.Kind.values());
+    private static final List<ThreadKind> KINDS = List.of(ThreadKind.values());
 
     @TempDir
     private Path folder;
@@ -45,21 +46,21 @@ class RecordingTest {
                 if ((tid + i) % 50 < 10) continue;
                 boolean busy = tid % 8 == 0;
                 String name = names.get(tid % names.size()) + (tid % 3 == 0 ? tid : "");
-                ThreadUsage.Kind kind = KINDS.get(tid % KINDS.size());
+                ThreadKind kind = KINDS.get(tid % KINDS.size());
                 int cpu = busy ? random.nextInt(1_000_000) : 0;
                 // The totals of groups of virtual threads do not always increase by the CPU time of the interval.
                 long total = totals.merge(tid, (long) cpu, Long::sum)
-                        + (kind == ThreadUsage.Kind.VIRTUAL ? random.nextInt(10) : 0);
+                        + (kind == ThreadKind.VIRTUAL ? random.nextInt(10) : 0);
                 boolean totalKnown = tid % 9 != 0;
                 threads.add(new ThreadUsage(
                         4711,
-                        kind == ThreadUsage.Kind.VIRTUAL ? 0 : tid,
+                        kind == ThreadKind.VIRTUAL ? 0 : tid,
                         tid + 10,
                         name,
                         tid % 5 == 0,
                         kind,
                         "pool",
-                        kind == ThreadUsage.Kind.VIRTUAL ? random.nextInt(100) : 1,
+                        kind == ThreadKind.VIRTUAL ? random.nextInt(100) : 1,
                         cpu,
                         busy ? random.nextInt(500_000) : 0,
                         tid % 7 == 0 ? -1 : 0,
@@ -102,7 +103,7 @@ class RecordingTest {
 
     @Test
     void shouldNotRepeatSleepingThreadsWhoseEstimatesChange() {
-        ThreadUsage usage = new ThreadUsage(1, 2, 3, "a", false, ThreadUsage.Kind.JAVA, "a", 1, 0, 0, 0, 0, 0, 'S');
+        ThreadUsage usage = new ThreadUsage(1, 2, 3, "a", false, ThreadKind.JAVA, "a", 1, 0, 0, 0, 0, 0, 'S');
         RecordingFormat format = new RecordingFormat();
         for (int i = 0; i < 2; i++) {
             JavaStatus java = new JavaStatus(Thread.State.WAITING, "Object", "0x" + i, false, 0, "", 0, i, 0);
@@ -190,7 +191,7 @@ class RecordingTest {
             Interval interval = recording.next();
             assertThat(interval.threads())
                     .containsExactly(new ThreadUsage(
-                            4711, 12, 31, "busy-4", false, ThreadUsage.Kind.JAVA, "busy-#", 1, 5, 3, 1, 7, 0, 'R'));
+                            4711, 12, 31, "busy-4", false, ThreadKind.JAVA, "busy-#", 1, 5, 3, 1, 7, 0, 'R'));
             assertThat(interval.totals()).isEqualTo(new ProcessUsage(9, 7, -1, 0, -1, 20, 2, 1));
             assertThat(interval.endedPools()).isEmpty();
             assertThat(recording.faults()).isEmpty();

@@ -25,6 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.taskclock.ProcStat;
 import org.taskclock.TaskClock;
+import org.taskclock.metrics.ThreadKind;
 import org.taskclock.testing.LoadJvm;
 
 /** Compares readings of real JVMs with what their own ThreadMXBean reports. */
@@ -101,14 +102,14 @@ class SamplerTest {
                         .isGreaterThan(thread(interval, BUSY).systemNanos());
                 assertThat(thread(interval, BUSY))
                         .matches(
-                                t -> t.javaId() > 0 && !t.truncated() && t.kind() == ThreadUsage.Kind.JAVA,
+                                t -> t.javaId() > 0 && !t.truncated() && t.kind() == ThreadKind.JAVA,
                                 "known to the JVM")
                         .matches(t -> t.pool().equals("a busy thread with a long name, number #"), "pool")
                         .matches(t -> t.voluntary() > 0, "it sleeps between bursts");
-                assertThat(thread(interval, "VM Thread").kind()).isEqualTo(ThreadUsage.Kind.VM);
+                assertThat(thread(interval, "VM Thread").kind()).isEqualTo(ThreadKind.VM);
                 assertThat(interval.threads())
-                        .anyMatch(t -> t.kind() == ThreadUsage.Kind.GC)
-                        .anyMatch(t -> t.kind() == ThreadUsage.Kind.JIT);
+                        .anyMatch(t -> t.kind() == ThreadKind.GC)
+                        .anyMatch(t -> t.kind() == ThreadKind.JIT);
                 assertThat(interval.threads())
                         .filteredOn(t -> t.pool().equals("pool-#-thread-#"))
                         .hasSize(3);
@@ -225,7 +226,7 @@ class SamplerTest {
         return interval.endedPools().stream()
                 .filter(pool -> pool.pool().equals("short-#"))
                 .findFirst()
-                .orElse(new EndedPool("short-#", ThreadUsage.Kind.JAVA, 0, 0, 0));
+                .orElse(new EndedPool("short-#", ThreadKind.JAVA, 0, 0, 0));
     }
 
     /** Returns the CPU time of ended threads after their last reading, which belongs to no pool. */
@@ -274,13 +275,12 @@ class SamplerTest {
                 Sampler sampler = Sampler.withoutAttach(load.pid())) {
             sampler.next();
             Thread.sleep(200);
-            ThreadUsage.Kind kind = sampler.next().threads().stream()
+            ThreadKind kind = sampler.next().threads().stream()
                     .filter(t -> t.name().startsWith("ForkJoi"))
                     .findFirst()
                     .orElseThrow()
                     .kind();
-            assertThat(kind == ThreadUsage.Kind.CARRIER)
-                    .isEqualTo(Runtime.version().feature() >= 21);
+            assertThat(kind == ThreadKind.CARRIER).isEqualTo(Runtime.version().feature() >= 21);
         }
     }
 
@@ -502,12 +502,12 @@ class SamplerTest {
             assertThat(interval.source()).isEqualTo("agent");
             assertThat(sampler.yields()).isGreaterThan(1_000);
             List<ThreadUsage> groups = interval.threads().stream()
-                    .filter(t -> t.kind() == ThreadUsage.Kind.VIRTUAL)
+                    .filter(t -> t.kind() == ThreadKind.VIRTUAL)
                     .toList();
             if (virtual) {
                 assertThat(thread(interval, "request-#").threads()).isEqualTo(4);
                 long carriers = interval.threads().stream()
-                        .filter(t -> t.kind() == ThreadUsage.Kind.CARRIER)
+                        .filter(t -> t.kind() == ThreadKind.CARRIER)
                         .mapToLong(ThreadUsage::cpuNanos)
                         .sum();
                 // The agent reports some time after the threads were read.

@@ -29,7 +29,7 @@ public final class MachineLoad {
         return String.format(
                 Locale.ROOT,
                 "The machine was busy: in %d of %d steps, other processes and the hypervisor took at least %.0f %% of "
-                        + "the machine's CPU time; at most %s in the step \"%s\". Repeat on an idle machine.",
+                        + "the machine's CPU time, up to %s in the step \"%s\". Repeat on an idle machine.",
                 busy.size(),
                 load.size(),
                 BUSY_PERCENT,

@@ -12,8 +12,8 @@ import java.util.Map;
 import java.util.function.Predicate;
 import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
+import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.Interval;
-import org.taskclock.monitor.ThreadUsage;
 
 /** Converts a recording to results that {@link ReportPage} can render, one for each process. */
 public final class RecordingResults {
@@ -236,7 +236,7 @@ public final class RecordingResults {
                 new Result.Column("involuntary", "/s"));
     }
 
-    private List<Object> cells(RecordingSummary.UsageSum usage, String name, ThreadUsage.Kind kind, int number) {
+    private List<Object> cells(RecordingSummary.UsageSum usage, String name, ThreadKind kind, int number) {
         List<Object> cells = new ArrayList<>();
         cells.add(name);
         cells.add(kind.name().toLowerCase(Locale.ROOT));

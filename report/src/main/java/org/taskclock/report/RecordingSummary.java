@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.Diagnosis;
 import org.taskclock.monitor.Interval;
 import org.taskclock.monitor.ProcessUsage;
@@ -68,7 +69,7 @@ final class RecordingSummary {
     /** The sums of a thread or a pool. */
     static class UsageSum {
         final String name;
-        final ThreadUsage.Kind kind;
+        final ThreadKind kind;
         final int tid;
         long cpuNanos;
         long userNanos;
@@ -82,7 +83,7 @@ final class RecordingSummary {
         /** Null for a pool. */
         ColumnSums columns;
 
-        UsageSum(String name, ThreadUsage.Kind kind, int tid) {
+        UsageSum(String name, ThreadKind kind, int tid) {
             this.name = name;
             this.kind = kind;
             this.tid = tid;
@@ -108,13 +109,13 @@ final class RecordingSummary {
         private int intervalThreads;
         private long intervalNanos;
 
-        Pool(String key, String name, ThreadUsage.Kind kind) {
+        Pool(String key, String name, ThreadKind kind) {
             super(name, kind, 0);
             this.key = key;
         }
 
         boolean isVirtual() {
-            return kind == ThreadUsage.Kind.VIRTUAL;
+            return kind == ThreadKind.VIRTUAL;
         }
     }
 
@@ -178,7 +179,7 @@ final class RecordingSummary {
         long cpu = 0;
         long user = 0;
         for (ThreadUsage usage : interval.threads()) {
-            if (usage.kind() == ThreadUsage.Kind.VIRTUAL) continue;
+            if (usage.kind() == ThreadKind.VIRTUAL) continue;
             cpu += Math.max(usage.cpuNanos(), 0);
             user += Math.max(usage.userNanos(), 0);
         }
@@ -237,7 +238,7 @@ final class RecordingSummary {
         long cpu = totals.processNanos() - listed[USER] - listed[SYSTEM] - listed[UNSPLIT];
         if (cpu <= 0) return;
         long user = Math.min(Math.max(totals.processUserNanos() - listed[USER], 0), cpu);
-        Pool pool = pool(UNLISTED_THREADS, ThreadUsage.Kind.NATIVE);
+        Pool pool = pool(UNLISTED_THREADS, ThreadKind.NATIVE);
         pool.waitKnown = false;
         pool.switchesKnown = false;
         pool.cpuNanos += cpu;
@@ -246,7 +247,7 @@ final class RecordingSummary {
         add(bucket, pool, user, cpu - user, 0);
     }
 
-    private Pool pool(String poolName, ThreadUsage.Kind kind) {
+    private Pool pool(String poolName, ThreadKind kind) {
         return pools.computeIfAbsent(kind + " " + poolName, key -> new Pool(key, poolName, kind));
     }
 

@@ -157,6 +157,35 @@ class RecordingResultsTest {
         for (double percent : first.cpu()) mean += percent / first.cpu().size();
         // It works for two thirds of the time.
         assertThat(mean).isCloseTo(60, within(0.5));
+        // They are not wider than necessary.
+        heatmap = singleResult(Samples.manyThreads(700, 3)).heatmaps().get(0);
+        assertThat(heatmap.step()).isEqualTo(2);
+        assertThat(heatmap.rows().get(0).cpu()).hasSize(350);
+    }
+
+    @Test
+    void shouldShowAColumnThatWasHardlyRecordedAsAGap() {
+        List<Interval> intervals = new ArrayList<>(Samples.intervals(120));
+        for (int i = 60; i < 120; i++) {
+            Interval interval = intervals.get(i);
+            intervals.set(
+                    i,
+                    new Interval(
+                            interval.end().minusMillis(20), // the clocks do not agree exactly
+                            interval.intervalNanos(),
+                            interval.pid(),
+                            interval.name(),
+                            interval.source(),
+                            interval.threads(),
+                            interval.totals(),
+                            interval.diagnoses(),
+                            interval.notes()));
+        }
+        List<Double> cpu =
+                singleResult(intervals).heatmaps().get(0).rows().get(0).cpu();
+        assertThat(cpu.get(117)).isNegative();
+        assertThat(cpu.get(118)).isNegative(); // 20 ms
+        assertThat(cpu.get(119)).isNotNegative();
     }
 
     @Test

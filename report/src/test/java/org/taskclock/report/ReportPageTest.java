@@ -442,7 +442,7 @@ class ReportPageTest {
         assertThat(browser.evaluate("[...document.querySelectorAll('.busy')].map(p => p.textContent).join()")
                         .getAsString())
                 .isEqualTo("The machine was busy: in 1 of 2 steps, other processes and the hypervisor took at least "
-                        + "10 % of the machine's CPU time; at most 41.4 % (41.3 % other processes, 0.1 % hypervisor) "
+                        + "10 % of the machine's CPU time, up to 41.4 % (41.3 % other processes, 0.1 % hypervisor) "
                         + "in the step \"JDK 17.0.15, rseq: 1 thread\". Repeat on an idle machine.");
         assertThat(browser.evaluate(
                                 "[...document.querySelectorAll('.machine dl')].map(dl => dl.textContent.replace(/\\s+/g, ' ')).join()")

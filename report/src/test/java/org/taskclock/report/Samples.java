@@ -8,6 +8,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.Diagnosis;
 import org.taskclock.monitor.Interval;
 import org.taskclock.monitor.ProcessUsage;
@@ -22,6 +23,30 @@ final class Samples {
     private static final double[] PERCENTILES = {0, 50, 90, 95, 99, 99.9, 99.99, 99.999, 99.9999, 100};
 
     private Samples() {}
+
+    /** Returns a result without figures. */
+    static Result empty(String kind, Map<String, String> machine, Result.Load... load) {
+        return new Result(
+                Result.FORMAT,
+                kind,
+                "quick",
+                "2026-11-21T12:00:00Z",
+                "2026-11-21T12:02:51Z",
+                true,
+                List.of(),
+                machine,
+                List.of(load),
+                List.of(),
+                List.of(),
+                List.of(),
+                List.of(),
+                List.of(),
+                List.of(),
+                List.of(),
+                List.of(),
+                List.of(),
+                Map.of());
+    }
 
     /** @param factor multiplies all measured values */
     static Result result(String name, double factor, String cpu) {
@@ -181,22 +206,22 @@ final class Samples {
             end = end.plusSeconds(i == count / 2 ? 60 : 1);
             boolean storm = (i >= count / 4 && i < count / 3) || i >= count * 3 / 4;
             List<ThreadUsage> threads = new ArrayList<>();
+            threads.add(
+                    thread(101, "http-nio-8080-exec-1", "http-nio-#-exec-#", ThreadKind.JAVA, 300 + i % 40 * 5, 240));
+            threads.add(thread(102, "http-nio-8080-exec-2", "http-nio-#-exec-#", ThreadKind.JAVA, 200, 150));
+            threads.add(thread(103, HOSTILE, HOSTILE, ThreadKind.JAVA, storm ? 900 : 20, storm ? 110 : 15));
+            threads.add(
+                    thread(104, "ForkJoinPool-1-worker-1", "ForkJoinPool-#-worker-#", ThreadKind.CARRIER, 420, 400));
+            threads.add(
+                    thread(105, "G1 Conc#0", "G1 Conc#", ThreadKind.GC, i % 30 == 0 ? 600 : 5, i % 30 == 0 ? 580 : 5));
             threads.add(thread(
-                    101, "http-nio-8080-exec-1", "http-nio-#-exec-#", ThreadUsage.Kind.JAVA, 300 + i % 40 * 5, 240));
-            threads.add(thread(102, "http-nio-8080-exec-2", "http-nio-#-exec-#", ThreadUsage.Kind.JAVA, 200, 150));
-            threads.add(thread(103, HOSTILE, HOSTILE, ThreadUsage.Kind.JAVA, storm ? 900 : 20, storm ? 110 : 15));
-            threads.add(thread(
-                    104, "ForkJoinPool-1-worker-1", "ForkJoinPool-#-worker-#", ThreadUsage.Kind.CARRIER, 420, 400));
-            threads.add(thread(
-                    105, "G1 Conc#0", "G1 Conc#", ThreadUsage.Kind.GC, i % 30 == 0 ? 600 : 5, i % 30 == 0 ? 580 : 5));
-            threads.add(thread(
-                    106, "C2 CompilerThre", "C# CompilerThread#", ThreadUsage.Kind.JIT, 1000 / (i + 1), 950 / (i + 1)));
+                    106, "C2 CompilerThre", "C# CompilerThread#", ThreadKind.JIT, 1000 / (i + 1), 950 / (i + 1)));
             for (int k = 0; k < 12; k++) {
                 threads.add(thread(
                         200 + k,
                         "scheduler-" + (char) ('a' + k),
                         "scheduler-" + (char) ('a' + k),
-                        ThreadUsage.Kind.JAVA,
+                        ThreadKind.JAVA,
                         3 + k,
                         2));
             }
@@ -206,7 +231,7 @@ final class Samples {
                     0,
                     "query-#",
                     false,
-                    ThreadUsage.Kind.VIRTUAL,
+                    ThreadKind.VIRTUAL,
                     "query-#",
                     1000,
                     380_000_000L,
@@ -218,7 +243,7 @@ final class Samples {
             long cpu = 0;
             long user = 0;
             for (ThreadUsage thread : threads) {
-                if (thread.kind() == ThreadUsage.Kind.VIRTUAL) continue;
+                if (thread.kind() == ThreadKind.VIRTUAL) continue;
                 cpu += thread.cpuNanos();
                 user += thread.userNanos();
             }
@@ -274,7 +299,7 @@ final class Samples {
                         k + 1,
                         "http-nio-8080-exec-" + k,
                         false,
-                        ThreadUsage.Kind.JAVA,
+                        ThreadKind.JAVA,
                         "http-nio-#-exec-#",
                         1,
                         micros * 1000,
@@ -293,7 +318,7 @@ final class Samples {
     }
 
     private static ThreadUsage thread(
-            int tid, String name, String pool, ThreadUsage.Kind kind, long cpuMillis, long userMillis) {
+            int tid, String name, String pool, ThreadKind kind, long cpuMillis, long userMillis) {
         return new ThreadUsage(
                 4711,
                 tid,

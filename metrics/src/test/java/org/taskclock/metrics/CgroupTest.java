@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
-package org.taskclock.monitor;
+package org.taskclock.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.cli;
+
+/** The keys of {@link KeyBindings}, and what the columns and marks of the screen mean. */
+final class HelpPage {
+    static final String TEXT = """
+            Up Down PgUp PgDn Home End   select a row
+            Enter      stacks of a thread; expands or collapses a pool
+            m          hot methods of a thread or pool; there, f shows a flame graph
+            F2 D       diagnoses and their evidence
+            F3 /       search, n next              F4 \\   filter (regular expression)
+            F5 t       group by pool: + - expand and collapse, * all
+            F6 < >     sort column                 I      reverse the order
+            C          choose and order columns (remembered, as are sort column, interval and pools)
+            P cpu      T time                      N tid  M wait  S system
+            V voluntary switches                   X      involuntary switches
+            R what spiked: sort by the rise over the last 60 intervals
+            F          follow the thread           i      hide idle threads
+            K          hide JVM threads            Space  tag   U  clear tags
+            p Z        pause                       d 1-9  interval in seconds
+            c          choose another JVM          [ ] { } step through a recording
+            ( )        previous and next finding in a recording
+            A          load the agent, which shows virtual threads (taskclock detach removes it)
+            q F10      quit                        Ctrl-L redraw
+            Mouse      click: select a row, sort by a column (again: reverse), press a key of the last line;
+                       double click: as Enter; wheel: scroll; with Shift, the terminal selects text
+
+            CPU%   user + system; 100 % is one processor for the whole interval
+            LIM%   the same, relative to the container's CPU limit
+            WAIT%  runnable, but waiting for a processor
+            VOL/s  voluntary context switches: the thread blocked
+            INV/s  involuntary context switches: time slice used up, preempted or yielded
+            TIME   CPU time since the thread started; +TIME: since watching began
+            S      R running, S sleeping, D in the kernel (uninterruptible), T stopped
+            ALLOC/s     bytes allocated per second (from rounded totals)
+            JSTATE      Java state: BLOCKED waits for a monitor; TIMED is TIMED_WAITING
+            ~BLK%       estimated time waiting for locks
+            BLOCKED BY  owner of the lock that the thread waits for, or the lock
+            RECENT CPU in the last intervals, newest at the right
+            RISE   CPU% minus the median of the previous intervals (up to 59)
+            history: CPU of the process; the letters below mark findings: Y yield-storm,
+                   C carrier-monopolized, L lock-convoy, T throttled, G gc, J jit,
+                   S system-heavy or scheduling-heavy
+            Bars: | user, # system; a full bar in the table is one processor.
+            ~ after a name: truncated to 15 characters by the kernel.
+            * before a name: tagged.
+            """;
+
+    private HelpPage() {}
+}

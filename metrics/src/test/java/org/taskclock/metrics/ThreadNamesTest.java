@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.metrics;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Tests thread names as the JVM and the kernel report them. */
+class ThreadNamesTest {
+    @ParameterizedTest
+    @CsvSource({
+        "GC Thread#3, GC",
+        "G1 Conc#0, GC",
+        "ZWorker#1, GC",
+        "Shenandoah GC T, GC",
+        "C2 CompilerThread0, JIT",
+        "C2 CompilerThre, JIT",
+        "C2 Comp..hread0, JIT",
+        "Sweeper thread, JIT",
+        "VM Thread, VM",
+        "VM Periodic Tas, VM",
+        "VM Peri..Thread, VM",
+        "Signal ..atcher, VM",
+        "Reference Handl, VM",
+        "VM of a customer, JAVA",
+        "G1, JAVA",
+        "Zebra, JAVA",
+        "http-nio-8080-e, JAVA"
+    })
+    void shouldRecognizeThreadsOfTheJvm(String name, ThreadKind kind) {
+        assertThat(ThreadNames.kind(name)).isEqualTo(kind);
+    }
+
+    @Test
+    void shouldRecognizeCarriers() {
+        for (String name : List.of("ForkJoinPool-1-worker-12", "ForkJoinPool-1-", "ForkJoi..rker-1"))
+            assertThat(ThreadNames.isCarrier(name)).as(name).isTrue();
+        for (String name :
+                List.of("ForkJoinPool-1-delayScheduler", "ForkJoi..eduler", "ForkJoinPool-2-worker-1", "main"))
+            assertThat(ThreadNames.isCarrier(name)).as(name).isFalse();
+    }
+
+    @Test
+    void shouldReplaceNumbersInPoolNames() {
+        assertThat(ThreadNames.pool("pool-12-thread-345")).isEqualTo("pool-#-thread-#");
+        assertThat(ThreadNames.pool("main")).isEqualTo("main");
+    }
+}
