@@ -5,7 +5,6 @@ package org.taskclock.exporter;
 import java.util.ArrayList;
 import java.util.List;
 import org.taskclock.metrics.PoolUsage;
-import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.ThreadUsage;
 
 /** Converts what the monitor reads to what the metrics count. */
@@ -17,7 +16,7 @@ final class PoolUsages {
         for (ThreadUsage usage : usages)
             converted.add(new PoolUsage(
                     Text.sanitize(usage.pool()),
-                    ThreadKind.valueOf(usage.kind().name()),
+                    usage.kind(),
                     usage.threads(),
                     usage.userNanos(),
                     usage.systemNanos(),

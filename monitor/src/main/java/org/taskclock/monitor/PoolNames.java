@@ -13,6 +13,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import org.taskclock.metrics.ThreadKind;
+import org.taskclock.metrics.ThreadNames;
 import org.taskclock.monitor.EndedPool.Key;
 
 /**
@@ -145,14 +147,14 @@ final class PoolNames {
         return new Key(pool, kind(thread, name, pool));
     }
 
-    private ThreadUsage.Kind kind(PooledThread thread, String name, String pool) {
+    private ThreadKind kind(PooledThread thread, String name, String pool) {
         if (carrierPools.contains(pool) || (supportsVirtualThreads && ThreadNames.isCarrier(name)))
-            return ThreadUsage.Kind.CARRIER;
-        ThreadUsage.Kind known = ThreadNames.kind(name);
-        if (known != ThreadUsage.Kind.JAVA) return known;
+            return ThreadKind.CARRIER;
+        ThreadKind known = ThreadNames.kind(name);
+        if (known != ThreadKind.JAVA) return known;
         // The launcher's first thread only waits for the main thread that it creates.
         boolean isNative = thread.javaName == null && (thread.tid == pid || thread.unknownToJvm);
-        return isNative ? ThreadUsage.Kind.NATIVE : known;
+        return isNative ? ThreadKind.NATIVE : known;
     }
 
     private static boolean isTruncated(String kernelName) {

@@ -14,6 +14,7 @@ import org.taskclock.CpuTime;
 import org.taskclock.ProcStat;
 import org.taskclock.ProcessClock;
 import org.taskclock.TaskClock;
+import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.EndedPool.Key;
 
 /**
@@ -171,7 +172,7 @@ public final class PoolSampler implements AutoCloseable {
         for (ThreadUsage usage : usages) takenUserNanos += usage.userNanos();
         if (endedNanos > 0) {
             long user = Math.max(0, Math.min(endedNanos, counted.userNanos() - takenUserNanos));
-            SampledPool pool = names.pool(new Key(EndedPool.UNKNOWN, ThreadUsage.Kind.NATIVE));
+            SampledPool pool = names.pool(new Key(EndedPool.UNKNOWN, ThreadKind.NATIVE));
             pool.add(endedNanos, user);
             usages.add(pool.take(pid));
             takenUserNanos += user;

@@ -13,6 +13,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.taskclock.ProcessClock;
 import org.taskclock.TaskClock;
+import org.taskclock.metrics.ThreadKind;
 import org.taskclock.testing.LoadJvm;
 
 /** Compares readings of real JVMs with the clock of their process. */
@@ -79,13 +80,11 @@ class PoolSamplerTest {
                 assertSumIsThatOfTheProcess();
             }
             assertThat(threads)
-                    .containsEntry(new EndedPool.Key(BUSY_POOL, ThreadUsage.Kind.JAVA), 2)
-                    .containsEntry(new EndedPool.Key("pool-#-thread-#", ThreadUsage.Kind.JAVA), 40)
-                    .containsEntry(new EndedPool.Key("kernel-calls", ThreadUsage.Kind.JAVA), 1)
-                    .containsEntry(new EndedPool.Key("VM Thread", ThreadUsage.Kind.VM), 1);
-            assertThat(totals.keySet())
-                    .extracting(EndedPool.Key::kind)
-                    .contains(ThreadUsage.Kind.GC, ThreadUsage.Kind.JIT);
+                    .containsEntry(new EndedPool.Key(BUSY_POOL, ThreadKind.JAVA), 2)
+                    .containsEntry(new EndedPool.Key("pool-#-thread-#", ThreadKind.JAVA), 40)
+                    .containsEntry(new EndedPool.Key("kernel-calls", ThreadKind.JAVA), 1)
+                    .containsEntry(new EndedPool.Key("VM Thread", ThreadKind.VM), 1);
+            assertThat(totals.keySet()).extracting(EndedPool.Key::kind).contains(ThreadKind.GC, ThreadKind.JIT);
             assertThat(sampler.attachFailure()).isNull();
         }
     }
@@ -103,7 +102,7 @@ class PoolSamplerTest {
                 add(sampler.read());
                 assertSumIsThatOfTheProcess();
                 // The kernel's name, because the JVM was not asked.
-                assertThat(threads).containsKey(new EndedPool.Key("a busy thread w", ThreadUsage.Kind.JAVA));
+                assertThat(threads).containsKey(new EndedPool.Key("a busy thread w", ThreadKind.JAVA));
             }
         }
     }
@@ -121,7 +120,7 @@ class PoolSamplerTest {
                 add(sampler.read());
                 assertSumIsThatOfTheProcess();
             }
-            assertThat(totals.get(new EndedPool.Key(EndedPool.UNKNOWN, ThreadUsage.Kind.NATIVE)))
+            assertThat(totals.get(new EndedPool.Key(EndedPool.UNKNOWN, ThreadKind.NATIVE)))
                     .isGreaterThan(3 * 30 * 10 * MILLIS);
             assertThat(sampler.threads()).isLessThan(60);
         }
