@@ -18,10 +18,12 @@ import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** TLS and passwords of {@code taskclock exporter}. */
+@Tag("slow17")
 class ExporterSecurityTest {
     /** Of "secret". */
     private static final String HASH = "$2y$05$tbx9aVy1VCvwQkb2xb8hQeI9zhYXg7I7TA1kA1eslK3HgIyT7TX8K";

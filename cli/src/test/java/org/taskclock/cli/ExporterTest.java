@@ -34,6 +34,7 @@ import org.taskclock.testing.LoadJvm;
 
 /** {@code taskclock exporter} on running JVMs. */
 @Isolated("it compares CPU times")
+@Tag("slow17")
 class ExporterTest {
     private static final String CPU = "jvm_thread_cpu_time_seconds_total{";
     private static final String JVMS = "taskclock_exporter_jvms";

@@ -21,11 +21,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Pushes to a receiver that fails. */
+@Tag("slow17")
 class OtlpPusherTest {
     private final ExporterStatus status = new ExporterStatus("test");
     private final AtomicInteger readings = new AtomicInteger();
