@@ -15,7 +15,6 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.metrics.ThreadNames;
-import org.taskclock.monitor.EndedPool.Key;
 
 /**
  * Finds the pools of a JVM's threads. The kernel's name of a thread is complete if it has less than 15 bytes. For the
@@ -61,7 +60,7 @@ final class PoolNames {
     private final Map<String, String> pools = new HashMap<>();
 
     /** The instances that the pools share. */
-    private final Map<Key, SampledPool> sampled = new HashMap<>();
+    private final Map<EndedPool.Key, SampledPool> sampled = new HashMap<>();
 
     PoolNames(int pid, AttachClient jvm, Executor attacher) {
         this.pid = pid;
@@ -77,7 +76,7 @@ final class PoolNames {
     }
 
     /** Returns a pool, which is always the same for a key. */
-    SampledPool pool(Key key) {
+    SampledPool pool(EndedPool.Key key) {
         return sampled.computeIfAbsent(key, SampledPool::new);
     }
 
@@ -137,14 +136,14 @@ final class PoolNames {
         }
     }
 
-    private Key key(PooledThread thread) {
+    private EndedPool.Key key(PooledThread thread) {
         String name = thread.javaName == null ? thread.kernelName : thread.javaName;
         String pool = ThreadNames.pool(name);
         if (thread.javaName == null && !thread.unknownToJvm && isTruncated(name)) {
             String known = pools.getOrDefault(pool, AMBIGUOUS);
             if (!known.equals(AMBIGUOUS)) pool = known;
         }
-        return new Key(pool, kind(thread, name, pool));
+        return new EndedPool.Key(pool, kind(thread, name, pool));
     }
 
     private ThreadKind kind(PooledThread thread, String name, String pool) {

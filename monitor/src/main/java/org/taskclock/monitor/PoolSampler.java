@@ -15,7 +15,6 @@ import org.taskclock.ProcStat;
 import org.taskclock.ProcessClock;
 import org.taskclock.TaskClock;
 import org.taskclock.metrics.ThreadKind;
-import org.taskclock.monitor.EndedPool.Key;
 
 /**
  * Measures the CPU time of the thread pools of one JVM, at a low cost if most threads are idle. {@link #sample} is to
@@ -172,7 +171,7 @@ public final class PoolSampler implements AutoCloseable {
         for (ThreadUsage usage : usages) takenUserNanos += usage.userNanos();
         if (endedNanos > 0) {
             long user = Math.max(0, Math.min(endedNanos, counted.userNanos() - takenUserNanos));
-            SampledPool pool = names.pool(new Key(EndedPool.UNKNOWN, ThreadKind.NATIVE));
+            SampledPool pool = names.pool(new EndedPool.Key(EndedPool.UNKNOWN, ThreadKind.NATIVE));
             pool.add(endedNanos, user);
             usages.add(pool.take(pid));
             takenUserNanos += user;

@@ -2,11 +2,9 @@
 // Copyright the TaskClock authors
 package org.taskclock.monitor;
 
-import org.taskclock.monitor.EndedPool.Key;
-
 /** Adds up what the threads of a pool used between two readings. */
 final class SampledPool {
-    final Key key;
+    final EndedPool.Key key;
     private int threads;
     private long cpuNanos;
     private long userNanos;
@@ -14,7 +12,7 @@ final class SampledPool {
     private long voluntary = -1;
     private long involuntary = -1;
 
-    SampledPool(Key key) {
+    SampledPool(EndedPool.Key key) {
         this.key = key;
     }
 
