@@ -8,6 +8,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jline.utils.AttributedString;
 import org.taskclock.monitor.Diagnosis;
+import org.taskclock.monitor.FindingKind;
 import org.taskclock.monitor.Interval;
 import org.taskclock.monitor.ThreadUsage;
 
@@ -171,6 +172,7 @@ final class ScreenRenderer {
             String thread = diagnosis.tid() == 0 ? "" : " (thread " + diagnosis.tid() + ")";
             wrap(text, "", "! " + diagnosis.kind() + ": " + diagnosis.text() + thread);
             for (String line : diagnosis.evidence()) wrap(text, "    ", line);
+            FindingKind.of(diagnosis).ifPresent(kind -> wrap(text, "  ", kind.meaning() + " " + kind.action()));
             text.add("");
         }
         if (text.isEmpty()) {

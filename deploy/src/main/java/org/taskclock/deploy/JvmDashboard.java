@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.deploy;
+
+import com.google.gson.JsonObject;
+import org.taskclock.metrics.Metric;
+
+/** One JVM. It needs no recording rules. */
+final class JvmDashboard {
+    static final String UID = "taskclock-jvm";
+
+    private static final String CPU = PrometheusName.of(Metric.THREAD_CPU_TIME);
+    private static final String COUNT = PrometheusName.of(Metric.THREAD_COUNT);
+    private static final String WAIT = PrometheusName.of(Metric.THREAD_WAIT_TIME);
+    private static final String SWITCHES = PrometheusName.of(Metric.THREAD_CONTEXT_SWITCHES);
+    private static final String YIELDS = PrometheusName.of(Metric.THREAD_YIELD_COUNT);
+    private static final String PROCESS = PrometheusName.of(Metric.PROCESS_CPU_TIME);
+    private static final String THROTTLED = PrometheusName.of(Metric.CONTAINER_CPU_THROTTLED_TIME);
+    private static final String LIMIT = PrometheusName.of(Metric.CONTAINER_CPU_LIMIT);
+
+    private static final String JVM = "job=~\"$job\", service=~\"$service\", instance=~\"$instance\", pid=~\"$pid\"";
+    private static final String POOL = "{{jvm_thread_pool_name}}";
+    private static final String BY_POOL = "sum by (jvm_thread_pool_name) ";
+
+    private JvmDashboard() {}
+
+    static JsonObject create() {
+        Dashboard dashboard = new Dashboard(UID, "TaskClock: one JVM", "CPU time of a JVM by thread pool.");
+        dashboard
+                .variable("job", "Job", PROCESS)
+                .variable("service", "Service", PROCESS + "{job=~\"$job\"}")
+                .variable("instance", "Instance", PROCESS + "{job=~\"$job\", service=~\"$service\"}")
+                .variable(
+                        "pid",
+                        "Process id",
+                        PROCESS + "{job=~\"$job\", service=~\"$service\", instance=~\"$instance\"}")
+                .link("Fleet", "/d/" + FleetDashboard.UID);
+        String process = "sum(" + rate(PROCESS, "") + ")";
+        dashboard
+                .add(Panel.stat("Processors used", Panel.PROCESSORS).query(process, "processors"), 5, 4)
+                .add(
+                        Panel.stat("CPU limit", Panel.PROCESSORS)
+                                .description("Of the container. Empty if there is none.")
+                                .query("max(" + LIMIT + "{" + JVM + "})", "limit"),
+                        4,
+                        4)
+                .add(
+                        Panel.stat("System time", Panel.SHARE)
+                                .description("Share of the CPU time that the JVM spends in the kernel.")
+                                .threshold(0.5, "red")
+                                .query("sum(" + rate(PROCESS, ", cpu_mode=\"system\"") + ") / " + process, "system"),
+                        5,
+                        4)
+                .add(
+                        Panel.stat("Garbage collection", Panel.SHARE)
+                                .description("Share of the JVM's CPU time.")
+                                .threshold(0.1, "red")
+                                .query("sum(" + rate(CPU, ", jvm_thread_kind=\"gc\"") + ") / " + process, "gc"),
+                        5,
+                        4)
+                .add(
+                        Panel.stat("Threads", Panel.COUNT)
+                                .query("sum(" + COUNT + "{" + JVM + ", jvm_thread_kind!=\"virtual\"})", "threads"),
+                        5,
+                        4);
+        dashboard
+                .add(
+                        Panel.stacked("Processors by thread pool", Panel.PROCESSORS)
+                                .description("Numbers in thread names are replaced with #.")
+                                .query(BY_POOL + "(" + rate(CPU, "") + ")", POOL),
+                        16,
+                        11)
+                .add(
+                        Panel.stacked("User and system time", Panel.PROCESSORS)
+                                .query("sum by (cpu_mode) (" + rate(PROCESS, "") + ")", "{{cpu_mode}}")
+                                .query("max(" + LIMIT + "{" + JVM + "})", "limit"),
+                        8,
+                        11)
+                .add(
+                        Panel.stacked("Processors by kind of thread", Panel.PROCESSORS)
+                                .query("sum by (jvm_thread_kind) (" + rate(CPU, "") + ")", "{{jvm_thread_kind}}"),
+                        8,
+                        8)
+                .add(
+                        Panel.lines("System time by thread pool", Panel.PROCESSORS)
+                                .query(BY_POOL + "(" + rate(CPU, ", cpu_mode=\"system\"") + ")", POOL),
+                        8,
+                        8)
+                .add(
+                        Panel.lines("Threads that wait for a processor", Panel.PROCESSORS)
+                                .description(
+                                        "The average number of threads that are ready to run but have no processor.")
+                                .query(BY_POOL + "(" + rate(WAIT, "") + ")", POOL),
+                        8,
+                        8)
+                .add(
+                        Panel.lines("Context switches", Panel.PER_SECOND)
+                                .description(
+                                        "Voluntary: a thread blocked. Involuntary: it was preempted, or it yielded.")
+                                .query(
+                                        "sum by (process_context_switch_type) (" + rate(SWITCHES, "") + ")",
+                                        "{{process_context_switch_type}}"),
+                        6,
+                        8)
+                .add(
+                        Panel.lines("Calls of Thread.yield", Panel.PER_SECOND)
+                                .description("Known only with an agent that counts them.")
+                                .query(BY_POOL + "(" + rate(YIELDS, "") + ") > 0", POOL),
+                        6,
+                        8)
+                .add(
+                        Panel.lines("Threads by pool", Panel.COUNT)
+                                .query(BY_POOL + "(" + COUNT + "{" + JVM + "}) > 0", POOL),
+                        6,
+                        8)
+                .add(
+                        Panel.lines("Throttled by the CPU limit", Panel.SHARE)
+                                .description(
+                                        "The share of the time in which the limit kept the container from running.")
+                                .query("max(" + rate(THROTTLED, "") + ")", "throttled"),
+                        6,
+                        8)
+                .add(
+                        Panel.table("Thread pools in this time range", Panel.SECONDS)
+                                .column(byPoolAndKind(CPU, ""), "CPU", Panel.SECONDS)
+                                .column(byPoolAndKind(CPU, ", cpu_mode=\"system\""), "System", Panel.SECONDS)
+                                .column(byPoolAndKind(WAIT, ""), "Waited", Panel.SECONDS)
+                                .column(
+                                        "sum by (jvm_thread_pool_name, jvm_thread_kind) (" + COUNT + "{" + JVM + "})",
+                                        "Threads",
+                                        Panel.COUNT)
+                                .label("jvm_thread_pool_name", "Pool", "")
+                                .label("jvm_thread_kind", "Kind", "")
+                                .sortedBy("CPU"),
+                        24,
+                        12);
+        return dashboard.json();
+    }
+
+    private static String rate(String metric, String labels) {
+        return "rate(" + metric + "{" + JVM + labels + "}[$__rate_interval])";
+    }
+
+    private static String byPoolAndKind(String metric, String labels) {
+        return "sum by (jvm_thread_pool_name, jvm_thread_kind) (increase(" + metric + "{" + JVM + labels
+                + "}[$__range]))";
+    }
+}

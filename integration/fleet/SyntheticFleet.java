@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+
+import com.sun.net.httpserver.HttpServer;
+import java.io.BufferedOutputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Random;
+
+/**
+ * The metrics of a fleet that does not exist, to measure what storing them takes. Each JVM has 25 thread pools, of
+ * which 8 use CPU time in each interval, and the others seldom. Times have a resolution of 1 ns, as real ones do.
+ *
+ * <pre>
+ * java SyntheticFleet.java openmetrics JVMS HOURS   samples every 15 s, for promtool tsdb create-blocks-from
+ * java SyntheticFleet.java columns JVMS HOURS       the same as binary columns: differences of times, then values
+ * java SyntheticFleet.java serve JVMS PORT          for a scrape
+ * </pre>
+ */
+public final class SyntheticFleet {
+    private static final int POOLS = 25;
+    private static final int BUSY_POOLS = 8;
+    private static final long START_SECONDS = 1_700_000_000;
+    private static final int INTERVAL_SECONDS = 15;
+
+    private enum Change {
+        TIME,
+        SWITCHES,
+        THREADS
+    }
+
+    private static final class Series {
+        final String name;
+        final Change change;
+        final boolean isBusy;
+        final Random random;
+        double value;
+
+        Series(String name, Change change, boolean isBusy, long seed) {
+            this.name = name;
+            this.change = change;
+            this.isBusy = isBusy;
+            random = new Random(seed);
+            value = change == Change.THREADS ? 1 + random.nextInt(8) : 0;
+        }
+
+        void advance() {
+            if (!isBusy && random.nextInt(40) > 0) return;
+            switch (change) {
+                case TIME -> value = Math.round((value + random.nextDouble()) * 1e9) / 1e9;
+                case SWITCHES -> value += random.nextInt(20_000);
+                case THREADS -> {
+                    if (random.nextInt(10) == 0) value = 1 + random.nextInt(8);
+                }
+            }
+        }
+    }
+
+    private SyntheticFleet() {}
+
+    public static void main(String[] args) throws IOException {
+        List<Series> series = fleet(Integer.parseInt(args[1]));
+        int last = Integer.parseInt(args[2]);
+        switch (args[0]) {
+            case "openmetrics" -> openMetrics(series, last);
+            case "columns" -> columns(series, last);
+            case "serve" -> serve(series, last);
+            default -> throw new IllegalArgumentException(args[0]);
+        }
+    }
+
+    private static List<Series> fleet(int jvms) {
+        List<Series> all = new ArrayList<>();
+        for (int jvm = 0; jvm < jvms; jvm++) {
+            String identity = "pid=\"" + (1000 + jvm) + "\",service=\"service-" + jvm % 50 + "\",container_id=\""
+                    + String.format(Locale.ROOT, "%064x", jvm * 2654435761L) + "\",pod_uid=\"\"";
+            for (int pool = 0; pool < POOLS; pool++) {
+                String labels = "{" + identity + ",jvm_thread_kind=\"java\",jvm_thread_pool_name=\"pool-" + pool
+                        + "-thread-#\"";
+                boolean busy = pool < BUSY_POOLS;
+                for (String mode : List.of("user", "system")) {
+                    String name = "jvm_thread_cpu_time_seconds_total" + labels + ",cpu_mode=\"" + mode + "\"}";
+                    add(all, name, Change.TIME, busy);
+                }
+                add(all, "jvm_thread_wait_time_seconds_total" + labels + "}", Change.TIME, busy);
+                add(all, "jvm_thread_count" + labels + "}", Change.THREADS, busy);
+                for (String type : List.of("voluntary", "involuntary")) {
+                    String label = ",process_context_switch_type=\"" + type + "\"}";
+                    add(all, "jvm_thread_context_switches_total" + labels + label, Change.SWITCHES, busy);
+                }
+            }
+            for (String mode : List.of("user", "system")) {
+                String name = "process_cpu_time_seconds_total{" + identity + ",cpu_mode=\"" + mode + "\"}";
+                add(all, name, Change.TIME, true);
+            }
+            add(all, "container_cpu_time_seconds_total{" + identity + "}", Change.TIME, true);
+            add(all, "container_cpu_throttled_time_seconds_total{" + identity + "}", Change.TIME, false);
+            add(all, "container_cpu_limit{" + identity + "}", Change.THREADS, false);
+        }
+        return all;
+    }
+
+    private static void add(List<Series> all, String name, Change change, boolean isBusy) {
+        all.add(new Series(name, change, isBusy, all.size()));
+    }
+
+    private static void openMetrics(List<Series> series, int hours) {
+        PrintStream out = new PrintStream(new BufferedOutputStream(System.out, 1 << 16), false, StandardCharsets.UTF_8);
+        for (Series one : series) {
+            for (int i = 0; i < hours * 3600 / INTERVAL_SECONDS; i++) {
+                one.advance();
+                out.println(one.name + " " + one.value + " " + (START_SECONDS + i * INTERVAL_SECONDS));
+            }
+        }
+        out.println("# EOF");
+        out.flush();
+    }
+
+    private static void columns(List<Series> series, int hours) throws IOException {
+        DataOutputStream out = new DataOutputStream(new BufferedOutputStream(System.out, 1 << 16));
+        int samples = hours * 3600 / INTERVAL_SECONDS;
+        // Scrapes are late by a few milliseconds.
+        Random jitter = new Random(1);
+        for (int i = 0; i < samples * series.size(); i++)
+            out.writeLong(Long.reverseBytes(INTERVAL_SECONDS * 1000L + jitter.nextInt(5) - 2));
+        for (Series one : series) {
+            for (int i = 0; i < samples; i++) {
+                one.advance();
+                out.writeLong(Long.reverseBytes(Double.doubleToRawLongBits(one.value)));
+            }
+        }
+        out.flush();
+    }
+
+    private static void serve(List<Series> series, int port) throws IOException {
+        HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 0);
+        server.createContext("/metrics", exchange -> {
+            exchange.getResponseHeaders().set("Content-Type", "text/plain; version=0.0.4");
+            exchange.sendResponseHeaders(200, 0);
+            try (OutputStream body = exchange.getResponseBody()) {
+                StringBuilder text = new StringBuilder();
+                for (Series one : series) {
+                    one.advance();
+                    text.append(one.name).append(' ').append(one.value).append('\n');
+                }
+                body.write(text.toString().getBytes(StandardCharsets.UTF_8));
+            }
+        });
+        server.start();
+    }
+}
