@@ -20,6 +20,11 @@ final class TerminationSignal {
         return received.getCount() == 0;
     }
 
+    /** Waits until a signal arrives. */
+    void await() throws InterruptedException {
+        received.await();
+    }
+
     /**
      * Sleeps until a time of System.nanoTime, or until a signal arrives. Returns false if a signal has been received.
      */

@@ -124,7 +124,7 @@ public final class Cgroup {
     }
 
     /** Returns what the group has used; null if it is neither that of a container nor limited. */
-    JvmUsage.ContainerUsage usage() {
+    public JvmUsage.ContainerUsage usage() {
         long cpu = cpuNanos();
         return cpu < 0 ? null : new JvmUsage.ContainerUsage(cpu, throttledNanos(), cpuLimit());
     }

@@ -93,7 +93,7 @@ public final class JvmProcesses {
     public static List<Jvm> withCommand(String part) {
         String self = nameOf(ProcessHandle.current().pid());
         return all().stream()
-                .filter(jvm -> !jvm.name().equals(self) && contains(String.join(" ", commandOf(jvm.pid())), part))
+                .filter(jvm -> !jvm.name().equals(self) && contains(String.join(" ", command(jvm.pid())), part))
                 .toList();
     }
 
@@ -195,7 +195,7 @@ public final class JvmProcesses {
 
     /** Returns the main class or jar on the command line, or else the name of the executable. */
     public static String nameOf(long pid) {
-        String name = nameIn(commandOf(pid));
+        String name = nameIn(command(pid));
         if (!name.isEmpty()) return name;
         ProcStat stat = ProcStat.read("/proc/" + pid + "/stat");
         return stat == null ? "?" : stat.name();
@@ -234,7 +234,8 @@ public final class JvmProcesses {
         return launcher;
     }
 
-    private static List<String> commandOf(long pid) {
+    /** Returns a process's command line; empty if it cannot be read. */
+    public static List<String> command(long pid) {
         try {
             // Not readString, which throws if the text is not valid UTF-8.
             String text = new String(Files.readAllBytes(Path.of("/proc/" + pid + "/cmdline")), StandardCharsets.UTF_8);

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.cli;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import org.taskclock.exporter.Exporter;
+import org.taskclock.exporter.ExporterException;
+import org.taskclock.exporter.ExporterOptions;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+@Command(
+        name = "exporter",
+        mixinStandardHelpOptions = true,
+        versionProvider = Main.Version.class,
+        description = {
+            "Export the CPU time of all JVMs of this machine by thread pool.",
+            "Serves metrics for Prometheus until interrupted, and pushes them to an OpenTelemetry receiver with"
+                    + " --otlp-endpoint. Needs no change to the JVMs."
+        },
+        footer = {
+            "",
+            "Examples:",
+            "  taskclock exporter                                   metrics on http://127.0.0.1:9464/metrics",
+            "  taskclock exporter --web.listen-address :9464        reachable from the network",
+            "  taskclock exporter --service env:OTEL_SERVICE_NAME   label JVMs with a variable of their environment",
+            "  taskclock exporter --otlp-endpoint http://localhost:4318",
+            "",
+            "Exit codes: 0 terminated by a signal, 1 failure, 2 usage error (also for an invalid configuration file, or"
+                    + " if the port is in use)."
+        })
+final class ExporterCommand implements Callable<Integer> {
+    private static final Duration MIN_INTERVAL = Duration.ofMillis(100);
+    private static final String HTTP = "http/protobuf";
+    private static final String GRPC = "grpc";
+
+    @Option(
+            names = "--web.listen-address",
+            paramLabel = "HOST:PORT",
+            defaultValue = "127.0.0.1:9464",
+            description = "Address to listen on (default: ${DEFAULT-VALUE}). Without HOST, all interfaces.")
+    private String listenAddress;
+
+    @Option(
+            names = "--web.config.file",
+            paramLabel = "FILE",
+            description = "YAML file with TLS settings and bcrypt hashes of passwords, in the format of Prometheus'"
+                    + " exporters.")
+    private Path webConfig;
+
+    @Option(
+            names = "--service",
+            paramLabel = "RULE",
+            description = "How to find the label \"service\": main (main class or jar), jar, env:NAME, or regex:PATTERN"
+                    + " (first group of a match in the command line). If given several times, the first that gives a"
+                    + " name counts, then main.")
+    private List<String> service = List.of();
+
+    @Option(
+            names = "--match",
+            paramLabel = "TEXT",
+            description = "Export only JVMs whose command line contains this text, ignoring case.")
+    private String match;
+
+    @Option(
+            names = "--max-pools",
+            paramLabel = "N",
+            defaultValue = "100",
+            description = "Number of thread pools per JVM with their own series; the rest is in \"other\""
+                    + " (default: ${DEFAULT-VALUE}).")
+    private int maxPools;
+
+    @Option(
+            names = {"-d", "--interval"},
+            paramLabel = "TIME",
+            converter = UnitConverters.DurationConverter.class,
+            defaultValue = "1s",
+            description = "Interval between readings (default: ${DEFAULT-VALUE}).")
+    private Duration interval;
+
+    @Option(
+            names = "--refresh",
+            paramLabel = "TIME",
+            converter = UnitConverters.DurationConverter.class,
+            defaultValue = "2s",
+            description = "How often to look for new JVMs (default: ${DEFAULT-VALUE}).")
+    private Duration refresh;
+
+    @Option(
+            names = "--keep-ended",
+            paramLabel = "TIME",
+            converter = UnitConverters.DurationConverter.class,
+            defaultValue = "1m",
+            description = "How long to export the last values of a JVM that has exited (default: ${DEFAULT-VALUE}).")
+    private Duration keepEnded;
+
+    @Option(names = "--no-attach", description = "Do not attach to any JVM: names are truncated to 15 characters.")
+    private boolean noAttach;
+
+    @Option(
+            names = "--otlp-endpoint",
+            paramLabel = "URL",
+            description = "Push to this OpenTelemetry receiver, such as http://localhost:4318.")
+    private String otlpEndpoint;
+
+    @Option(
+            names = "--otlp-protocol",
+            paramLabel = "PROTOCOL",
+            defaultValue = HTTP,
+            description = "Protocol of the receiver: http/protobuf or grpc (default: ${DEFAULT-VALUE}).")
+    private String otlpProtocol;
+
+    @Option(
+            names = "--otlp-header",
+            paramLabel = "NAME=VALUE",
+            description = "Header to send with each push, for instance for authentication. Can be repeated.")
+    private Map<String, String> otlpHeaders = new LinkedHashMap<>();
+
+    @Option(
+            names = "--push-interval",
+            paramLabel = "TIME",
+            converter = UnitConverters.DurationConverter.class,
+            defaultValue = "15s",
+            description = "Interval between pushes (default: ${DEFAULT-VALUE}).")
+    private Duration pushInterval;
+
+    @Option(
+            names = "--push-queue",
+            paramLabel = "N",
+            defaultValue = "20",
+            description = "Number of pushes to keep while the receiver is down; then the oldest is dropped (default:"
+                    + " ${DEFAULT-VALUE}).")
+    private int pushQueue;
+
+    @Override
+    public Integer call() throws InterruptedException {
+        TerminationSignal termination = new TerminationSignal();
+        try {
+            ExporterOptions options = options();
+            try (Exporter exporter = new Exporter(options)) {
+                System.err.println("taskclock: exporter: serving metrics on " + exporter.url());
+                termination.await();
+            }
+            return Main.OK;
+        } catch (CommandException e) {
+            return Main.fail("exporter: " + e.getMessage(), e.exitCode);
+        } catch (ExporterException e) {
+            return Main.fail("exporter: " + e.getMessage(), Main.USAGE);
+        }
+    }
+
+    private ExporterOptions options() throws CommandException {
+        checkAtLeast("--interval", interval, MIN_INTERVAL);
+        checkAtLeast("--refresh", refresh, MIN_INTERVAL);
+        checkAtLeast("--push-interval", pushInterval, MIN_INTERVAL);
+        if (pushQueue < 1) throw new CommandException(Main.USAGE, "--push-queue " + pushQueue + ": must be at least 1");
+        if (!otlpProtocol.equals(HTTP) && !otlpProtocol.equals(GRPC))
+            throw new CommandException(
+                    Main.USAGE, "--otlp-protocol " + otlpProtocol + ": must be " + HTTP + " or " + GRPC);
+        ExporterOptions.Push push = otlpEndpoint == null
+                ? null
+                : new ExporterOptions.Push(
+                        otlpEndpoint, otlpProtocol.equals(GRPC), otlpHeaders, pushInterval, pushQueue);
+        // A push must have the last values of a JVM that has exited.
+        Duration minKept = push == null ? Duration.ZERO : pushInterval.multipliedBy(2);
+        return new ExporterOptions(
+                listenAddress,
+                webConfig,
+                service,
+                match,
+                maxPools,
+                interval,
+                refresh,
+                keepEnded.compareTo(minKept) < 0 ? minKept : keepEnded,
+                !noAttach,
+                push,
+                Main.version());
+    }
+
+    private static void checkAtLeast(String option, Duration value, Duration minimum) throws CommandException {
+        if (value.compareTo(minimum) < 0)
+            throw new CommandException(
+                    Main.USAGE, option + ": must be at least " + UnitConverters.formatDuration(minimum));
+    }
+}

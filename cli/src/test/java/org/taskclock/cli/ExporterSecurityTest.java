@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.http.HttpClient;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.KeyStore;
+import java.util.Base64;
+import java.util.List;
+import javax.net.ssl.KeyManagerFactory;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManagerFactory;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** TLS and passwords of {@code taskclock exporter}. */
+@Tag("slow17")
+class ExporterSecurityTest {
+    /** Of "secret". */
+    private static final String HASH = "$2y$05$tbx9aVy1VCvwQkb2xb8hQeI9zhYXg7I7TA1kA1eslK3HgIyT7TX8K";
+
+    private static final char[] STORE_PASSWORD = "changeit".toCharArray();
+    private static final List<String> PATHS = List.of("/", "/metrics", "/-/healthy", "/-/ready", "/none");
+
+    @TempDir
+    private Path directory;
+
+    private Path config;
+    private KeyStore keys;
+
+    @BeforeEach
+    void createCertificate() throws Exception {
+        config = directory.resolve("web.yml");
+        Path store = directory.resolve("keys.p12");
+        Process keytool = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "keytool")
+                                .toString(),
+                        "-genkeypair",
+                        "-alias",
+                        "key",
+                        "-keyalg",
+                        "EC",
+                        "-dname",
+                        "CN=localhost",
+                        "-ext",
+                        "san=ip:127.0.0.1",
+                        "-keystore",
+                        store.toString(),
+                        "-storepass",
+                        new String(STORE_PASSWORD))
+                .redirectErrorStream(true)
+                .start();
+        String output = new String(keytool.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(keytool.waitFor()).as(output).isZero();
+        keys = KeyStore.getInstance("PKCS12");
+        try (InputStream in = Files.newInputStream(store)) {
+            keys.load(in, STORE_PASSWORD);
+        }
+        writePem("server.crt", "CERTIFICATE", keys.getCertificate("key").getEncoded());
+        writePem("server.key", "PRIVATE KEY", keys.getKey("key", STORE_PASSWORD).getEncoded());
+    }
+
+    private void writePem(String file, String type, byte[] content) throws IOException {
+        String base64 = Base64.getMimeEncoder(64, new byte[] {'\n'}).encodeToString(content);
+        Files.writeString(
+                directory.resolve(file), "-----BEGIN " + type + "-----\n" + base64 + "\n-----END " + type + "-----\n");
+    }
+
+    private HttpClient client(boolean withCertificate) throws Exception {
+        KeyStore trusted = KeyStore.getInstance("PKCS12");
+        trusted.load(null, null);
+        trusted.setCertificateEntry("server", keys.getCertificate("key"));
+        TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+        trust.init(trusted);
+        KeyManagerFactory own = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+        own.init(keys, STORE_PASSWORD);
+        SSLContext context = SSLContext.getInstance("TLS");
+        context.init(withCertificate ? own.getKeyManagers() : null, trust.getTrustManagers(), null);
+        return HttpClient.newBuilder().sslContext(context).build();
+    }
+
+    private static String basic(String credentials) {
+        return "Basic " + Base64.getEncoder().encodeToString(credentials.getBytes(StandardCharsets.UTF_8));
+    }
+
+    @Test
+    void shouldServeNothingWithoutThePassword() throws Exception {
+        Files.writeString(config, """
+                tls_server_config:
+                  cert_file: server.crt
+                  key_file: server.key
+                basic_auth_users:
+                  prometheus: %s
+                """.formatted(HASH));
+        try (ExporterProcess exporter =
+                ExporterProcess.start("--match", "no such JVM", "--web.config.file", config.toString())) {
+            assertThat(exporter.url()).startsWith("https://");
+            HttpClient client = client(false);
+            for (String header : new String[] {null, basic("prometheus:wrong"), basic("root:secret"), "Basic !"})
+                for (String path : PATHS)
+                    assertThat(exporter.with(client, header).get(path).statusCode())
+                            .as("%s %s", header, path)
+                            .isEqualTo(401);
+            exporter.with(client, basic("prometheus:secret"));
+            assertThat(exporter.get("/-/healthy").statusCode()).isEqualTo(200);
+            assertThat(exporter.get("/metrics").body()).contains("taskclock_exporter_jvms 0");
+            assertThat(exporter.get("/none").statusCode()).isEqualTo(404);
+        }
+    }
+
+    @Test
+    void shouldRequireAClientCertificate() throws Exception {
+        Files.writeString(config, """
+                tls_server_config:
+                  cert_file: server.crt
+                  key_file: server.key
+                  client_auth_type: RequireAndVerifyClientCert
+                  client_ca_file: server.crt
+                """);
+        try (ExporterProcess exporter =
+                ExporterProcess.start("--match", "no such JVM", "--web.config.file", config.toString())) {
+            HttpClient without = client(false);
+            assertThatThrownBy(() -> exporter.with(without, null).get("/metrics"))
+                    .isInstanceOf(IOException.class);
+            assertThat(exporter.with(client(true), null).get("/metrics").statusCode())
+                    .isEqualTo(200);
+        }
+    }
+
+    @Test
+    void shouldReportFilesThatCannotBeUsed() throws Exception {
+        assertError("tls_server_config: {cert_file: none.crt, key_file: server.key}", "none.crt: no such file");
+        assertError("tls_server_config: {cert_file: server.key, key_file: server.key}", "has no certificate");
+        assertError("tls_server_config: {cert_file: server.crt, key_file: server.crt}", "has no private key");
+        assertError("tls_server_config: [", "invalid YAML");
+        assertError("basic_auth_users: {prometheus: secret}", "must be a bcrypt hash");
+    }
+
+    private void assertError(String text, String message) throws Exception {
+        Files.writeString(config, text);
+        CliResult result = CliResult.run(
+                "exporter", "--web.listen-address", "127.0.0.1:0", "--web.config.file", config.toString());
+        assertThat(result.exitCode()).as(result.err()).isEqualTo(Main.USAGE);
+        assertThat(result.err()).startsWith("taskclock: exporter: ").contains(message);
+        assertThat(result.err().lines()).hasSize(1);
+    }
+}

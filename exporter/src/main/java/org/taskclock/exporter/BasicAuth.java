@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.exporter;
+
+import at.favre.lib.crypto.bcrypt.BCrypt;
+import com.sun.net.httpserver.Authenticator;
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpPrincipal;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Base64;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+
+/** Checks user names and passwords against bcrypt hashes. */
+final class BasicAuth extends Authenticator {
+    private static final String SCHEME = "Basic ";
+    private static final String REALM = "taskclock";
+    private static final int UNAUTHORIZED = 401;
+    private static final int MAX_VERIFIED = 100;
+
+    /** bcrypt ignores the rest of longer passwords. */
+    private static final int MAX_PASSWORD_BYTES = 72;
+
+    /** Checked for unknown users, so that the time of the response does not reveal which users exist. */
+    private static final String DUMMY_HASH = "$2y$10$QOauhQNbBCuQDKes6eFzPeMqBSjb7Mr5DUmpZ/VcEd00UAV/LDeSi";
+
+    private final Map<String, String> hashes;
+
+    /** Digests of accepted credentials, because each check of a hash takes about 0.1 s. */
+    private final Set<ByteBuffer> verified = new HashSet<>();
+
+    BasicAuth(Map<String, String> hashes) {
+        this.hashes = Map.copyOf(hashes);
+    }
+
+    @Override
+    public Result authenticate(HttpExchange exchange) {
+        String header = exchange.getRequestHeaders().getFirst("Authorization");
+        String user = header == null ? null : verify(header);
+        if (user != null) return new Success(new HttpPrincipal(user, REALM));
+        exchange.getResponseHeaders().set("WWW-Authenticate", SCHEME + "realm=\"" + REALM + "\", charset=\"UTF-8\"");
+        return new Failure(UNAUTHORIZED);
+    }
+
+    /** Returns the user; null if the credentials are wrong. One at a time, so that guessing cannot use all CPUs. */
+    synchronized String verify(String header) {
+        if (!header.regionMatches(true, 0, SCHEME, 0, SCHEME.length())) return null;
+        byte[] decoded;
+        try {
+            decoded =
+                    Base64.getDecoder().decode(header.substring(SCHEME.length()).trim());
+        } catch (IllegalArgumentException e) {
+            return null;
+        }
+        String credentials = new String(decoded, StandardCharsets.UTF_8);
+        int colon = credentials.indexOf(':');
+        if (colon < 0) return null;
+        String user = credentials.substring(0, colon);
+        byte[] password = credentials.substring(colon + 1).getBytes(StandardCharsets.UTF_8);
+        if (password.length > MAX_PASSWORD_BYTES) return null;
+        String hash = hashes.get(user);
+        ByteBuffer digest = digest(decoded);
+        if (verified.contains(digest)) return user;
+        byte[] expected = (hash == null ? DUMMY_HASH : hash).getBytes(StandardCharsets.US_ASCII);
+        boolean matches = BCrypt.verifyer().verify(password, expected).verified;
+        if (hash == null || !matches) return null;
+        if (verified.size() < MAX_VERIFIED) verified.add(digest);
+        return user;
+    }
+
+    private static ByteBuffer digest(byte[] text) {
+        try {
+            return ByteBuffer.wrap(MessageDigest.getInstance("SHA-256").digest(text));
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException(e); // every JDK has it
+        }
+    }
+}

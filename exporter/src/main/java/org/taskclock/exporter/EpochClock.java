@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.exporter;
+
+import java.util.function.LongSupplier;
+
+/**
+ * Converts times of System.nanoTime to wall clock time. The wall clock may be set while the exporter runs. The
+ * conversion then follows it, but not its small corrections, so that the start time of a counter does not change with
+ * each push.
+ */
+final class EpochClock {
+    private static final long MAX_DRIFT_NANOS = 1_000_000_000;
+
+    private final LongSupplier wallClockNanos;
+    private final LongSupplier nanoTime;
+    private long offset;
+
+    EpochClock(LongSupplier wallClockNanos, LongSupplier nanoTime) {
+        this.wallClockNanos = wallClockNanos;
+        this.nanoTime = nanoTime;
+        offset = wallClockNanos.getAsLong() - nanoTime.getAsLong();
+    }
+
+    /** Checks whether the wall clock was set. */
+    void refresh() {
+        long now = wallClockNanos.getAsLong() - nanoTime.getAsLong();
+        if (Math.abs(now - offset) > MAX_DRIFT_NANOS) offset = now;
+    }
+
+    /** Returns nanoseconds since 1970. */
+    long epochNanos(long time) {
+        return time + offset;
+    }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.exporter;
+
+import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.taskclock.metrics.PoolCounters;
+
+/** Exports the metrics of all JVMs of this machine, from its creation until it is closed. */
+public final class Exporter implements AutoCloseable {
+    private final ExporterOptions options;
+    private final JvmFleet fleet;
+    private final WebServer server;
+    private final String scheme;
+    private final OtlpPusher pusher;
+    private final Thread sampler = new Thread(this::sample, "taskclock-sampler");
+    private volatile boolean isReady;
+    private volatile boolean isClosing;
+
+    /**
+     * Starts an exporter.
+     *
+     * @throws ExporterException if the options cannot be used; the message is the reason, in one line
+     */
+    public Exporter(ExporterOptions options) throws ExporterException {
+        this.options = options;
+        if (options.maxPools() < PoolCounters.MIN_POOLS)
+            throw new ExporterException(
+                    "--max-pools " + options.maxPools() + ": must be at least " + PoolCounters.MIN_POOLS);
+        WebConfig web = options.webConfig() == null ? WebConfig.NONE : WebConfig.read(options.webConfig());
+        ExporterStatus status = new ExporterStatus(options.version());
+        fleet = new JvmFleet(options, status);
+        EpochClock clock = new EpochClock(Exporter::wallClockNanos, System::nanoTime);
+        OtlpMetrics converter = new OtlpMetrics(options.version(), clock);
+        pusher = options.push() == null
+                ? null
+                : new OtlpPusher(options.push(), () -> converter.of(fleet.read()), status);
+        server = new WebServer(
+                options.listenAddress(), web, new PrometheusMetrics(fleet, status), () -> isReady, options.version());
+        scheme = web.tls() == null ? "http" : "https";
+        warnIfOpen(web);
+        sampler.setDaemon(true);
+        sampler.start();
+        if (pusher != null) pusher.start();
+    }
+
+    private void warnIfOpen(WebConfig web) {
+        InetSocketAddress address = server.address();
+        if (!address.getAddress().isLoopbackAddress() && web.users().isEmpty() && !hasClientAuth(web))
+            Text.log(options.listenAddress() + ": anyone on the network can read the metrics: see --web.config.file");
+    }
+
+    private static boolean hasClientAuth(WebConfig web) {
+        return web.tls() != null && web.tls().clientAuth().equals(WebConfig.REQUIRE_AND_VERIFY);
+    }
+
+    private static long wallClockNanos() {
+        return TimeUnit.MILLISECONDS.toNanos(System.currentTimeMillis());
+    }
+
+    /** Returns the URL of the metrics. */
+    public String url() {
+        InetSocketAddress address = server.address();
+        String host = address.getAddress().getHostAddress();
+        if (host.contains(":")) host = "[" + host + "]"; // IPv6
+        return scheme + "://" + host + ":" + address.getPort() + "/metrics";
+    }
+
+    private void sample() {
+        long interval = options.interval().toNanos();
+        long refreshDue = System.nanoTime();
+        long due = System.nanoTime();
+        try {
+            while (!isClosing) {
+                if (System.nanoTime() - refreshDue >= 0) {
+                    fleet.refresh();
+                    refreshDue = System.nanoTime() + options.refresh().toNanos();
+                }
+                isReady = true;
+                fleet.sample();
+                due = Math.max(due + interval, System.nanoTime() + interval / 2);
+                TimeUnit.NANOSECONDS.sleep(due - System.nanoTime());
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (RuntimeException e) {
+            // The metrics would otherwise be served without being updated.
+            isReady = false;
+            Text.log("internal error: " + e + ": " + List.of(e.getStackTrace()).get(0));
+            throw e;
+        }
+    }
+
+    /** Stops to serve, and pushes what has not been pushed. */
+    @Override
+    public void close() {
+        isClosing = true;
+        sampler.interrupt();
+        try {
+            sampler.join(TimeUnit.SECONDS.toMillis(5));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        server.close();
+        if (pusher != null) pusher.close();
+        fleet.close();
+    }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.exporter;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.taskclock.CpuTime;
+import org.taskclock.metrics.Cgroup;
+import org.taskclock.metrics.JvmUsage;
+import org.taskclock.metrics.PoolCounters;
+import org.taskclock.monitor.JvmDiscovery.JvmId;
+import org.taskclock.monitor.MonitorException;
+import org.taskclock.monitor.PoolReading;
+import org.taskclock.monitor.PoolSampler;
+
+/** A JVM and its counters, which remain for a while after it has ended. */
+final class MonitoredJvm {
+    final JvmId id;
+    final JvmLabels labels;
+
+    /** Keeps labels that were made for the series of this JVM. */
+    final SeriesLabels series;
+
+    final long startNanos = System.nanoTime();
+    private final PoolSampler sampler;
+    private final PoolCounters counters;
+
+    /** Null if its files are not visible here. */
+    private final Cgroup cgroup;
+
+    private JvmUsage usage;
+
+    /** As of System.nanoTime. */
+    private long endedAt;
+
+    private boolean hasEnded;
+
+    /** Whether it was reported that the names of its threads are incomplete. */
+    boolean isReported;
+
+    MonitoredJvm(JvmId id, JvmLabels labels, PoolSampler sampler, int maxPools) {
+        this.id = id;
+        this.labels = labels;
+        this.sampler = sampler;
+        series = new SeriesLabels(labels);
+        counters = new PoolCounters(maxPools);
+        cgroup = isCgroupVisible(id.pid()) ? Cgroup.of(id.pid()) : null;
+        usage = new JvmUsage(counters.pools(), new CpuTime(0, 0, 0), null);
+    }
+
+    /** In a container, the groups of other containers are above the mount point, which has the container's own. */
+    private static boolean isCgroupVisible(long pid) {
+        try {
+            return Files.readAllLines(Path.of("/proc/" + pid + "/cgroup")).stream()
+                    .noneMatch(line -> line.contains(":/.."));
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    boolean hasEnded() {
+        return hasEnded;
+    }
+
+    boolean hasEndedBefore(long time) {
+        return hasEnded && endedAt - time < 0;
+    }
+
+    int threads() {
+        return hasEnded ? 0 : sampler.threads();
+    }
+
+    /** Returns why the names of threads are incomplete; null if they are not, or if none is asked for. */
+    String attachFailure() {
+        return hasEnded ? null : sampler.attachFailure();
+    }
+
+    /** Reads the threads that run often. */
+    void sample() {
+        if (hasEnded) return;
+        try {
+            sampler.sample();
+        } catch (MonitorException e) {
+            end();
+        }
+    }
+
+    /** Reads all threads. */
+    JvmSnapshot read() {
+        if (!hasEnded) {
+            try {
+                add(sampler.read());
+            } catch (MonitorException e) {
+                end();
+            }
+        }
+        return new JvmSnapshot(this, usage, startNanos);
+    }
+
+    private void end() {
+        hasEnded = true;
+        endedAt = System.nanoTime();
+        add(sampler.end());
+    }
+
+    private void add(PoolReading reading) {
+        counters.add(PoolUsages.of(reading.pools()));
+        // The group of a process that has ended may be gone.
+        JvmUsage.ContainerUsage container = hasEnded || cgroup == null ? usage.container() : cgroup.usage();
+        usage = new JvmUsage(counters.pools(), reading.process(), container);
+    }
+
+    void close() {
+        if (!hasEnded) sampler.close();
+    }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.exporter;
+
+/** Text in metrics and messages. */
+final class Text {
+    private static final char REPLACEMENT = '\ufffd';
+
+    private Text() {}
+
+    /**
+     * Replaces surrogates without a partner, which cannot be encoded. Names that differ only in these become the same,
+     * which is better than a metric with two equal series.
+     */
+    static String sanitize(String text) {
+        StringBuilder clean = null;
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            if (!Character.isSurrogate(c)) continue;
+            if (Character.isHighSurrogate(c) && i + 1 < text.length() && Character.isLowSurrogate(text.charAt(i + 1))) {
+                i++;
+                continue;
+            }
+            if (clean == null) clean = new StringBuilder(text);
+            clean.setCharAt(i, REPLACEMENT);
+        }
+        return clean == null ? text : clean.toString();
+    }
+
+    /** Replaces control characters, so that a name from another process cannot affect a terminal or a log. */
+    static String printable(String text) {
+        StringBuilder clean = new StringBuilder();
+        text.codePoints()
+                .forEach(c -> clean.appendCodePoint(Character.isISOControl(c) || !Character.isDefined(c) ? '?' : c));
+        return clean.toString();
+    }
+
+    /** Prints one line to standard error. */
+    static void log(String message) {
+        System.err.println("taskclock: exporter: " + printable(message));
+    }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.exporter;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import at.favre.lib.crypto.bcrypt.BCrypt;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class BasicAuthTest {
+    private final BasicAuth auth =
+            new BasicAuth(Map.of("alice", BCrypt.withDefaults().hashToString(4, "p\u00e4ss:word".toCharArray())));
+
+    private static String basic(String credentials) {
+        return "Basic " + Base64.getEncoder().encodeToString(credentials.getBytes(StandardCharsets.UTF_8));
+    }
+
+    @Test
+    void shouldAcceptTheRightPassword() {
+        assertThat(auth.verify(basic("alice:p\u00e4ss:word"))).isEqualTo("alice");
+        assertThat(auth.verify(basic("alice:p\u00e4ss:word"))).isEqualTo("alice");
+        assertThat(auth.verify(basic("alice:p\u00e4ss:word").replace("Basic", "basic")))
+                .isEqualTo("alice");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"alice:pass:word", "alice:", "alice", "bob:p\u00e4ss:word", ":", ""})
+    void shouldRejectOthers(String credentials) {
+        assertThat(auth.verify(basic(credentials))).isNull();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "Basic", "Basic ", "Basic !", "Bearer x", "Basic YQ"})
+    void shouldRejectMalformedHeaders(String header) {
+        assertThat(auth.verify(header)).isNull();
+    }
+
+    @Test
+    void shouldRejectPasswordsThatBcryptWouldTruncate() {
+        String longest = "x".repeat(72);
+        BasicAuth users = new BasicAuth(Map.of("alice", BCrypt.withDefaults().hashToString(4, longest.toCharArray())));
+        assertThat(users.verify(basic("alice:" + longest + "y"))).isNull();
+    }
+}

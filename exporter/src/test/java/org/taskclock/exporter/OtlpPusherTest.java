@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.exporter;
+
+import static java.util.concurrent.TimeUnit.SECONDS;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import io.opentelemetry.sdk.metrics.data.MetricData;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Pushes to a receiver that fails. */
+@Tag("slow17")
+class OtlpPusherTest {
+    private final ExporterStatus status = new ExporterStatus("test");
+    private final AtomicInteger readings = new AtomicInteger();
+    private final AtomicInteger requests = new AtomicInteger();
+    private final List<String> received = new CopyOnWriteArrayList<>();
+
+    /** The status of each response; the last one is repeated. */
+    private volatile List<Integer> responses = List.of(200);
+
+    private HttpServer receiver;
+
+    @BeforeEach
+    void startReceiver() throws IOException {
+        receiver = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        receiver.setExecutor(Executors.newCachedThreadPool());
+        receiver.createContext("/", this::receive);
+        receiver.start();
+    }
+
+    @AfterEach
+    void stopReceiver() {
+        receiver.stop(0);
+    }
+
+    private void receive(HttpExchange exchange) throws IOException {
+        try (exchange) {
+            int number = requests.getAndIncrement();
+            int code = responses.get(Math.min(number, responses.size() - 1));
+            if (code == 200)
+                received.add(exchange.getRequestURI().getPath() + " "
+                        + exchange.getRequestHeaders().getFirst("X-Token"));
+            exchange.getRequestBody().readAllBytes();
+            exchange.sendResponseHeaders(code, -1);
+        }
+    }
+
+    private OtlpPusher pusher(Duration interval, int queueLimit) throws ExporterException {
+        ExporterOptions.Push options = new ExporterOptions.Push(
+                "http://127.0.0.1:" + receiver.getAddress().getPort(),
+                false,
+                Map.of("X-Token", "abc"),
+                interval,
+                queueLimit);
+        return new OtlpPusher(options, this::read, status);
+    }
+
+    private List<MetricData> read() {
+        readings.incrementAndGet();
+        return List.copyOf(new OtlpMetrics("test", new EpochClock(() -> 0, () -> 0)).of(List.of()));
+    }
+
+    private static void await(BooleanSupplier condition) throws InterruptedException {
+        long end = System.nanoTime() + SECONDS.toNanos(30);
+        while (!condition.getAsBoolean()) {
+            assertThat(System.nanoTime()).isLessThan(end);
+            Thread.sleep(20);
+        }
+    }
+
+    @Test
+    void shouldRetryUntilTheReceiverAcceptsAndLoseNothing() throws Exception {
+        responses = List.of(503, 429, 200);
+        OtlpPusher pusher = pusher(Duration.ofMillis(200), 100);
+        pusher.start();
+        await(() -> received.size() >= 3);
+        pusher.close();
+        assertThat(received).hasSize(readings.get()).containsOnly("/v1/metrics abc");
+        assertThat(status.pushed()).isEqualTo(readings.get());
+        assertThat(status.failed()).isEqualTo(2);
+        assertThat(status.dropped()).isZero();
+        assertThat(status.queued).isZero();
+    }
+
+    @Test
+    void shouldDropTheOldestWhenTheQueueIsFull() throws Exception {
+        responses = List.of(503);
+        OtlpPusher pusher = pusher(Duration.ofMillis(100), 3);
+        pusher.start();
+        await(() -> status.dropped() >= 4);
+        assertThat(status.queued).isEqualTo(3);
+        responses = List.of(200);
+        pusher.close();
+        assertThat(status.pushed()).isPositive();
+        assertThat(readings.get()).isEqualTo(status.pushed() + status.dropped() + status.queued);
+        assertThat(status.queued).isZero();
+    }
+
+    @Test
+    void shouldNotRetryWhatTheReceiverRejects() throws Exception {
+        responses = List.of(400, 200);
+        OtlpPusher pusher = pusher(Duration.ofMillis(100), 10);
+        pusher.start();
+        await(() -> !received.isEmpty());
+        pusher.close();
+        assertThat(status.dropped()).isEqualTo(1);
+        assertThat(status.pushed()).isEqualTo(readings.get() - 1);
+    }
+
+    @Test
+    void shouldPushALastReadingWhenItIsClosed() throws Exception {
+        OtlpPusher pusher = pusher(Duration.ofHours(1), 10);
+        pusher.start();
+        pusher.close();
+        assertThat(received).hasSize(1);
+    }
+
+    @Test
+    void shouldGiveUpInTimeIfTheReceiverIsDown() throws Exception {
+        receiver.stop(0);
+        OtlpPusher pusher = pusher(Duration.ofMillis(100), 10);
+        pusher.start();
+        await(() -> status.failed() > 0);
+        long start = System.nanoTime();
+        pusher.close();
+        assertThat(System.nanoTime() - start).isLessThan(SECONDS.toNanos(20));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"localhost:4318", "ftp://localhost", "http://", "http:// x"})
+    void shouldRejectOtherEndpoints(String endpoint) {
+        ExporterOptions.Push options = new ExporterOptions.Push(endpoint, false, Map.of(), Duration.ofSeconds(1), 1);
+        assertThatThrownBy(() -> new OtlpPusher(options, List::of, status))
+                .isInstanceOf(ExporterException.class)
+                .hasMessageStartingWith("--otlp-endpoint " + endpoint);
+    }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.exporter;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ServiceNameTest {
+    private static final long SELF = ProcessHandle.current().pid();
+
+    @Test
+    void shouldUseTheFirstRuleThatGivesAName() throws ExporterException {
+        String main = new ServiceName(List.of()).of(SELF);
+        assertThat(main).isNotEmpty();
+        assertThat(new ServiceName(List.of("env:TASKCLOCK_NOT_SET", "main")).of(SELF))
+                .isEqualTo(main);
+        assertThat(new ServiceName(List.of("env:TASKCLOCK_NOT_SET")).of(SELF)).isEqualTo(main);
+        assertThat(new ServiceName(List.of("env:PATH")).of(SELF)).isEqualTo(System.getenv("PATH"));
+        assertThat(new ServiceName(List.of("regex:no such text", "regex:(jav).")).of(SELF))
+                .isEqualTo("jav");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"name=([a-z]+), orders", "name=[a-z]+, name=orders", "(x)?name, ''", "none, ''"})
+    void shouldMatchTheCommandLine(String pattern, String name) {
+        assertThat(ServiceName.match(pattern, "java -Dname=orders Main")).isEqualTo(name);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "name", "env:", "regex:(", "Main"})
+    void shouldRejectOtherRules(String rule) {
+        assertThatThrownBy(() -> new ServiceName(List.of(rule)))
+                .isInstanceOf(ExporterException.class)
+                .hasMessageStartingWith("--service " + rule);
+    }
+
+    @Test
+    void shouldReplaceWhatCannotBeEncoded() {
+        assertThat(Text.sanitize("a\ud83d\ude00b\ud83dc\ude00")).isEqualTo("a\ud83d\ude00b\ufffdc\ufffd");
+        assertThat(Text.sanitize("plain")).isEqualTo("plain");
+        assertThat(Text.printable("a\u001b[2J\nb")).isEqualTo("a?[2J?b");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"9464", "localhost", "localhost:x", "localhost:70000", "localhost:-1", ":", ""})
+    void shouldRejectAddressesWithoutPort(String address) {
+        assertThatThrownBy(() -> WebServer.parse(address)).hasMessageStartingWith("--web.listen-address " + address);
+    }
+
+    @Test
+    void shouldParseAddresses() throws ExporterException {
+        assertThat(WebServer.parse("127.0.0.1:9464").getAddress().isLoopbackAddress())
+                .isTrue();
+        assertThat(WebServer.parse("[::1]:9464").getAddress().isLoopbackAddress())
+                .isTrue();
+        assertThat(WebServer.parse(":9464").getAddress().isAnyLocalAddress()).isTrue();
+    }
+}
