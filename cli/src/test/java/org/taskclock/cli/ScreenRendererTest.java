@@ -340,7 +340,7 @@ class ScreenRendererTest {
                 .contains(
                         "9876 involuntary switches",
                         "java.lang.Thread.yield0 in 5 of 5 stacks",
-                        "Threads call Thread.yield all the time: they use CPU time",
+                        "Threads keep calling Thread.yield: they use CPU time",
                         "! throttled: The container is throttled",
                         "The CPU limit of the container keeps its threads from running");
         assertThat(draw(40, 10).get(1)).startsWith("! yield-storm");

@@ -105,7 +105,7 @@ final class MonitoredJvm {
     }
 
     private void add(PoolReading reading) {
-        counters.add(PoolUsages.of(reading.pools()));
+        counters.add(PoolUsages.of(reading));
         // The group of a process that has ended may be gone.
         JvmUsage.ContainerUsage container = hasEnded || cgroup == null ? usage.container() : cgroup.usage();
         usage = new JvmUsage(counters.pools(), reading.process(), container);

@@ -5,15 +5,16 @@ package org.taskclock.exporter;
 import java.util.ArrayList;
 import java.util.List;
 import org.taskclock.metrics.PoolUsage;
+import org.taskclock.monitor.PoolReading;
 import org.taskclock.monitor.ThreadUsage;
 
 /** Converts what the monitor reads to what the metrics count. */
 final class PoolUsages {
     private PoolUsages() {}
 
-    static List<PoolUsage> of(List<ThreadUsage> usages) {
-        List<PoolUsage> converted = new ArrayList<>(usages.size());
-        for (ThreadUsage usage : usages)
+    static List<PoolUsage> of(PoolReading reading) {
+        List<PoolUsage> converted = new ArrayList<>(reading.pools().size());
+        for (ThreadUsage usage : reading.pools())
             converted.add(new PoolUsage(
                     Text.sanitize(usage.pool()),
                     usage.kind(),
@@ -24,6 +25,9 @@ final class PoolUsages {
                     usage.voluntary(),
                     usage.involuntary(),
                     -1));
+        reading.yields()
+                .forEach((pool, yields) -> converted.add(
+                        new PoolUsage(Text.sanitize(pool.pool()), pool.kind(), 0, 0, 0, -1, -1, -1, yields)));
         return converted;
     }
 }

@@ -17,7 +17,7 @@ public record EndedPool(String pool, ThreadKind kind, int threads, long totalNan
     public static final String UNKNOWN = "(ended threads)";
 
     /** Identifies a pool among those of one JVM. */
-    record Key(String pool, ThreadKind kind) {}
+    public record Key(String pool, ThreadKind kind) {}
 
     Key key() {
         return new Key(pool, kind);

@@ -11,7 +11,7 @@ import java.util.Optional;
  */
 public enum FindingKind {
     YIELD_STORM(
-            "Threads call Thread.yield all the time: they use CPU time to wait for something, most of it in the kernel.",
+            "Threads keep calling Thread.yield: they use CPU time to wait for something, most of it in the kernel.",
             "Find the call sites with taskclock yields PID, and replace the loop with something that blocks,"
                     + " such as a BlockingQueue or LockSupport.park."),
     CARRIER_MONOPOLIZED(

@@ -24,6 +24,7 @@ import org.taskclock.metrics.ThreadNames;
 final class PoolNames {
     private static final long NANOS_PER_SECOND = 1_000_000_000;
     private static final long TIMEOUT_MILLIS = 4_000;
+    private static final long FIRST_DUMP_NANOS = 5 * NANOS_PER_SECOND;
     private static final long PAUSE_NANOS = 10 * NANOS_PER_SECOND;
     private static final long PAUSE_NANOS_PER_THREAD = NANOS_PER_SECOND / 100;
     private static final long LONG_PAUSE_NANOS = 60 * NANOS_PER_SECOND;
@@ -55,6 +56,7 @@ final class PoolNames {
     private volatile long dumpedAt;
     private volatile long retryAt;
     private boolean hasAsked;
+    private long firstAskedAt;
 
     /** Pools by the pool that the kernel's truncated name gives; {@link #AMBIGUOUS} if there are several. */
     private final Map<String, String> pools = new HashMap<>();
@@ -73,6 +75,15 @@ final class PoolNames {
     /** Returns why the JVM cannot be asked for the names of its threads; null if it can, or is not asked. */
     String failure() {
         return failure;
+    }
+
+    /**
+     * Returns whether the first dump is still awaited. What threads use is not counted until then, because a pool would
+     * otherwise appear under a truncated name first, and stay.
+     */
+    boolean isAwaited(long now) {
+        boolean isAnswered = dumpedAt != 0 && dumped == null;
+        return hasAsked && !isAnswered && now - firstAskedAt < FIRST_DUMP_NANOS;
     }
 
     /** Returns a pool, which is always the same for a key. */
@@ -165,6 +176,7 @@ final class PoolNames {
     }
 
     private void requestDump() {
+        if (!hasAsked) firstAskedAt = System.nanoTime();
         hasAsked = true;
         isPending = true;
         try {

@@ -3,13 +3,19 @@
 package org.taskclock.monitor;
 
 import java.util.List;
+import java.util.Map;
 import org.taskclock.CpuTime;
 
 /**
  * What the pools of a JVM used since the previous reading.
  *
  * @param pools one for each pool that has threads or used something; {@link ThreadUsage#threads} is the number of its
- *     threads
+ *     threads. CPU time of virtual threads, which only an agent knows, is included in that of their carriers.
+ * @param yields calls of Thread.yield by pool; only those that an agent counts
  * @param process the CPU time of the process since counting began
  */
-public record PoolReading(List<ThreadUsage> pools, CpuTime process) {}
+public record PoolReading(List<ThreadUsage> pools, Map<EndedPool.Key, Long> yields, CpuTime process) {
+    PoolReading(List<ThreadUsage> pools, CpuTime process) {
+        this(pools, Map.of(), process);
+    }
+}

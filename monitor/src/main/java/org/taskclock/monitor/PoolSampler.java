@@ -49,6 +49,9 @@ public final class PoolSampler implements AutoCloseable {
     private final boolean inNamespace;
     private final boolean precise;
     private final PoolNames names;
+    /** Null if the JVM may not be attached to. */
+    private final AgentPools agent;
+
     private final Map<Integer, PooledThread> threads = new HashMap<>();
     private long readings;
     private int links;
@@ -86,6 +89,7 @@ public final class PoolSampler implements AutoCloseable {
         AttachClient jvm = AttachClient.of(pid);
         inNamespace = jvm.innerPid() != pid;
         names = new PoolNames(pid, jvm, shared.attacher);
+        agent = shared.attacher == null ? null : new AgentPools(pid, jvm, fromStart);
         process = processTime();
         start = fromStart ? new CpuTime(0, 0, 0) : process;
         readAll(fromStart);
@@ -130,7 +134,8 @@ public final class PoolSampler implements AutoCloseable {
     }
 
     /**
-     * Reads all threads and returns what was used since the previous call.
+     * Reads all threads and returns what was used since the previous call; nothing yet, if the JVM was just asked for
+     * the names of its threads.
      *
      * @throws MonitorException if the process has ended; {@link #end} then returns what was used
      */
@@ -143,8 +148,10 @@ public final class PoolSampler implements AutoCloseable {
         } else {
             sample();
         }
+        if (names.isAwaited(begin)) return new PoolReading(List.of(), new CpuTime(0, 0, 0));
         process = later(process, processTime());
-        return take();
+        PoolReading reading = take();
+        return agent == null ? reading : agent.addTo(reading, threads.values());
     }
 
     /** Returns what was used since the last reading of a process that has ended, as far as it was sampled. */

@@ -5,6 +5,7 @@ package org.taskclock.monitor;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
@@ -108,6 +109,23 @@ class PoolSamplerTest {
     }
 
     @Test
+    void shouldWaitForTheNamesOfThreads() throws Exception {
+        try (LoadJvm load = LoadJvm.start("busy");
+                PoolSamplers samplers = new PoolSamplers(attacher);
+                PoolSampler sampler = samplers.open(load.pid(), true)) {
+            add(sampler.read());
+            assertThat(processNanos).isZero();
+            sample(sampler, 12);
+            add(sampler.read());
+            assertSumIsThatOfTheProcess();
+            assertThat(totals.keySet())
+                    .extracting(EndedPool.Key::pool)
+                    .contains(BUSY_POOL)
+                    .doesNotContain("a busy thread w", "VM Periodic Tas");
+        }
+    }
+
+    @Test
     void shouldLoseNothingWhenThreadsEnd() throws Exception {
         try (LoadJvm load = LoadJvm.start("idle=5");
                 PoolSamplers samplers = new PoolSamplers(attacher);
@@ -141,6 +159,39 @@ class PoolSamplerTest {
             assertThat(processNanos).isGreaterThan(before + 100 * MILLIS);
             assertThat(sum()).isEqualTo(processNanos);
             assertThat(threads.values()).containsOnly(0);
+        }
+    }
+
+    @Test
+    void shouldAddWhatTheAgentCounts() throws Exception {
+        boolean virtual = Runtime.version().feature() >= 21;
+        String agent = Path.of(System.getProperty("agent.jar"))
+                .resolveSibling("taskclock-agent.jar")
+                .toString();
+        try (LoadJvm load =
+                        LoadJvm.start("-javaagent:" + agent + "=yield=count", "yield", virtual ? "virtual=4" : "idle");
+                PoolSamplers samplers = new PoolSamplers(attacher);
+                PoolSampler sampler = samplers.open(load.pid(), false)) {
+            sample(sampler, 12);
+            add(sampler.read());
+            totals.clear();
+            sample(sampler, 12);
+            PoolReading reading = sampler.read();
+            add(reading);
+            assertThat(reading.yields().get(new EndedPool.Key("yielder", ThreadKind.JAVA)))
+                    .isGreaterThan(1_000);
+            EndedPool.Key requests = new EndedPool.Key("request-#", ThreadKind.VIRTUAL);
+            if (!virtual) {
+                assertThat(totals).doesNotContainKey(requests);
+                return;
+            }
+            assertThat(threads).containsEntry(requests, 4);
+            long carriers = totals.entrySet().stream()
+                    .filter(e -> e.getKey().kind() == ThreadKind.CARRIER)
+                    .mapToLong(Map.Entry::getValue)
+                    .sum();
+            // The agent reports some time after the threads were read.
+            assertThat((double) totals.get(requests)).isBetween(carriers * 0.5, carriers * 1.2);
         }
     }
 

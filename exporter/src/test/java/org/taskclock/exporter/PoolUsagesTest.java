@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.exporter;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.taskclock.CpuTime;
+import org.taskclock.metrics.PoolCounters;
+import org.taskclock.metrics.PoolUsage;
+import org.taskclock.metrics.ThreadKind;
+import org.taskclock.monitor.EndedPool;
+import org.taskclock.monitor.PoolReading;
+import org.taskclock.monitor.ThreadUsage;
+
+/** The conversion of a reading, and what the counters make of it. */
+class PoolUsagesTest {
+    private static ThreadUsage usage(String pool, ThreadKind kind, int threads, long cpu) {
+        return new ThreadUsage(1, 0, 0, pool, false, kind, pool, threads, cpu, cpu, -1, -1, -1, '-');
+    }
+
+    @Test
+    void shouldSubtractVirtualThreadsFromCarriersAndAddYieldsToTheirPools() {
+        PoolReading reading = new PoolReading(
+                List.of(
+                        usage("yielder", ThreadKind.JAVA, 1, 5),
+                        usage("carrier", ThreadKind.CARRIER, 2, 100),
+                        usage("request-#", ThreadKind.VIRTUAL, 7, 80)),
+                Map.of(
+                        new EndedPool.Key("yielder", ThreadKind.JAVA), 3L,
+                        new EndedPool.Key("other", ThreadKind.VIRTUAL), 4L),
+                new CpuTime(105, 105, 0));
+        PoolCounters counters = new PoolCounters(100);
+        counters.add(PoolUsages.of(reading));
+        assertThat(counters.pools())
+                .containsExactlyInAnyOrder(
+                        new PoolUsage("yielder", ThreadKind.JAVA, 1, 5, 0, -1, -1, -1, 3),
+                        new PoolUsage("carrier", ThreadKind.CARRIER, 2, 20, 0, -1, -1, -1, -1),
+                        new PoolUsage("request-#", ThreadKind.VIRTUAL, 7, 80, 0, -1, -1, -1, -1),
+                        new PoolUsage("other", ThreadKind.VIRTUAL, 0, 0, 0, -1, -1, -1, 4));
+    }
+}
