@@ -93,20 +93,7 @@ final class AgentPools {
         last[1] += user;
         int live = (int) Math.min(Integer.MAX_VALUE, group.live());
         return new ThreadUsage(
-                pid,
-                0,
-                0,
-                group.name(),
-                false,
-                ThreadKind.VIRTUAL,
-                group.name(),
-                live,
-                cpu,
-                user,
-                -1,
-                -1,
-                -1,
-                '-');
+                pid, 0, 0, group.name(), false, ThreadKind.VIRTUAL, group.name(), live, cpu, user, -1, -1, -1, '-');
     }
 
     /** Returns the yields since the last report, by pool. Those of threads that ended before the report are unknown. */
