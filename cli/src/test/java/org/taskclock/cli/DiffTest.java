@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.taskclock.metrics.ThreadKind;
@@ -18,6 +19,7 @@ import org.taskclock.monitor.RecordingWriter;
 import org.taskclock.monitor.ThreadUsage;
 
 /** {@code taskclock diff} on recordings with known figures. */
+@Tag("slow17")
 class DiffTest {
     private static final String LEGEND = "~ marks a change that is below --threshold or not significant.\n";
 

@@ -10,12 +10,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
 
 /** Names outside ASCII in JSON, and escape sequences, on systems without a locale or a terminal. */
 @Isolated("other tests would affect its measurements and the list of running JVMs")
+@Tag("slow17")
 class EncodingTest {
     /** The last character is a surrogate pair in Java. The kernel keeps 15 bytes. */
     private static final String NAME = "w\u00f6rker-\u65e5-\ud83d\ude00";

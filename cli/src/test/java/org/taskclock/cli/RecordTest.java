@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
@@ -21,6 +22,7 @@ import org.taskclock.monitor.Recording;
 
 /** {@code taskclock record} on a running JVM, and {@code replay} and {@code diff} of the recording. */
 @Isolated("other tests would affect its measurements and the list of running JVMs")
+@Tag("slow17")
 class RecordTest {
     private static final String WORKER = "a worker whose name is long";
 

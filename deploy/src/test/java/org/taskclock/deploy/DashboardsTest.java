@@ -17,9 +17,11 @@ import java.util.Map;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+@Tag("slow17")
 class DashboardsTest {
     private static final Path GRAFANA = Path.of("grafana");
     private static final Pattern LEGEND_LABEL = Pattern.compile("\\{\\{(\\w+)\\}\\}");

@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.taskclock.ProcessClock;
 import org.taskclock.TaskClock;
@@ -18,6 +19,7 @@ import org.taskclock.metrics.ThreadKind;
 import org.taskclock.testing.LoadJvm;
 
 /** Compares readings of real JVMs with the clock of their process. */
+@Tag("slow17")
 class PoolSamplerTest {
     private static final long MILLIS = 1_000_000;
     private static final String BUSY_POOL = "a busy thread with a long name, number #";
