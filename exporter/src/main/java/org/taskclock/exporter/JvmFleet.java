@@ -161,6 +161,8 @@ final class JvmFleet implements AutoCloseable {
         List<JvmSnapshot> snapshots = new ArrayList<>();
         for (MonitoredJvm jvm : jvms.values()) snapshots.add(jvm.read());
         for (MonitoredJvm jvm : ended) snapshots.add(jvm.read());
+        // Nothing is counted before the names of the threads are known.
+        snapshots.removeIf(snapshot -> snapshot.usage().pools().isEmpty());
         removeEnded(start);
         samplers.restoreInterrupt();
         status.addReading(System.nanoTime() - start);
