@@ -45,6 +45,9 @@ public final class JvmThreads {
     /** Far longer than a Java thread that starts or ends is unknown to the JVM while the kernel has it. */
     private static final long UNCERTAIN_NANOS = 500 * MILLISECOND;
 
+    /** Wait times and context switches are read of this many threads in a reading, at 11 us each. */
+    private static final int MAX_COUNTERS = 100;
+
     private final PoolCounters counters;
     private final long minIntervalNanos;
     private final ThreadSnapshot snapshot = new ThreadSnapshot();
@@ -60,9 +63,6 @@ public final class JvmThreads {
 
     private final Map<PoolUsage.Key, OwnPool> pools = new HashMap<>();
     private long readings;
-
-    /** Wait times and context switches are read of this many threads in a reading, at 11 us each. */
-    private static final int MAX_COUNTERS = 100;
 
     private long readingStart;
 
