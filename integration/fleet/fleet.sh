@@ -17,7 +17,7 @@
 #   -o DIRECTORY  directory for the results (default: integration/results/fleet)
 #
 # Requires prometheus, pidstat, curl, jq, a JDK, Maven, and what build.sh builds; THANOS and OTELCOL name other
-# binaries. TASKCLOCK names another command. Exit codes: 0 all sums are within 3 % of pidstat, 1 a failure, 2 usage error.
+# binaries, and TASKCLOCK another command. Exit codes: 0 all sums are within 3 % of pidstat, 1 failure, 2 usage error.
 set -euo pipefail
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 root=${here%/*/*}
@@ -113,9 +113,9 @@ number() {
 }
 
 # The library, and everything that its tests use, which includes an exporter for OTLP.
-mvn -B -q -DskipTests -f "$root/pom.xml" -pl opentelemetry -am package \
-  dependency:build-classpath -Dmdep.outputFile=target/test.classpath >"$work/build.log" 2>&1 ||
-  die 'the build of the library failed'
+mvn -B -q -Dmaven.test.skip=true -Dspotless.check.skip=true -Dcheckstyle.skip=true -f "$root/pom.xml" \
+  -pl opentelemetry -am package dependency:build-classpath -Dmdep.outputFile=target/test.classpath \
+  >"$work/build.log" 2>&1 || die 'the build of the library failed'
 library=$root/opentelemetry/target/classes:$(<"$root/opentelemetry/target/test.classpath")
 
 # The programs. Their standard input keeps them alive.
