@@ -92,9 +92,9 @@ class WebConfigTest {
     @Test
     void shouldReportFilesThatAreNoCertificates() throws IOException {
         Path wrong = Files.writeString(directory.resolve("wrong.pem"), "no certificate");
-        assertThatThrownBy(() -> TlsContext.configurator(tls(directory.resolve("none.pem"), wrong)))
+        assertThatThrownBy(() -> TlsContext.of(tls(directory.resolve("none.pem"), wrong)))
                 .hasMessage("cert_file: " + directory.resolve("none.pem") + ": no such file");
-        assertThatThrownBy(() -> TlsContext.configurator(tls(wrong, wrong)))
+        assertThatThrownBy(() -> TlsContext.of(tls(wrong, wrong)))
                 .hasMessage("cert_file: " + wrong + ": has no certificate in PEM format");
     }
 
