@@ -59,6 +59,7 @@ class WebConfigTest {
                     basic_auth_users: {alice: secret}               | alice: must be a bcrypt hash
                     [1, 2]                                          | must be a map
                     'tls_server_config: {cert_file: x, key_file: y, min_version: TLS10}' | min_version: TLS10: must be one
+                    'tls_server_config: {cert_file: x, key_file: y, min_version: TLS13, max_version: TLS12}' | is higher
                     'tls_server_config: {cert_file: x, key_file: y, client_ca_file: z}'  | client_ca_file: is unused
                     'tls_server_config: {cert_file: x, key_file: y, client_auth_type: RequireAnyClientCert}' | must be one
                     """)
