@@ -11,11 +11,13 @@
 #   Thanos: a sidecar for each of them, and a querier that answers one query over both;
 #   an OpenTelemetry Collector, to which all exporters push OTLP, and which passes it on to a third Prometheus.
 #
+# Two of the JVMs also report themselves to the Collector, with taskclock-opentelemetry as a library.
+#
 #   -s SECONDS    how long to measure (default: 180)
 #   -o DIRECTORY  directory for the results (default: integration/results/fleet)
 #
-# Requires prometheus, pidstat, curl, jq, and what build.sh builds; THANOS and OTELCOL name other binaries. TASKCLOCK
-# names another command. Exit codes: 0 all sums are within 3 % of pidstat, 1 a failure, 2 usage error.
+# Requires prometheus, pidstat, curl, jq, a JDK, Maven, and what build.sh builds; THANOS and OTELCOL name other
+# binaries, and TASKCLOCK another command. Exit codes: 0 all sums are within 3 % of pidstat, 1 failure, 2 usage error.
 set -euo pipefail
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 root=${here%/*/*}
@@ -50,7 +52,7 @@ done
 taskclock=${TASKCLOCK:-$root/taskclock}
 thanos=${THANOS:-$here/target/thanos}
 collector=${OTELCOL:-$here/target/otelcol/otelcol-fleet}
-for program in prometheus pidstat curl jq java; do
+for program in prometheus pidstat curl jq java javac mvn; do
   command -v "$program" >/dev/null || die "$program is not installed"
 done
 [[ -x $thanos && -x $collector ]] || die 'Thanos or the Collector is missing: run integration/fleet/build.sh'
@@ -110,21 +112,31 @@ number() {
   query "$1" "$2" "$3" | jq -r 'if length == 0 then "0" else .[0].value[1] end'
 }
 
+# The library, and everything that its tests use, which includes an exporter for OTLP.
+mvn -B -q -Dmaven.test.skip=true -Dspotless.check.skip=true -Dcheckstyle.skip=true -f "$root/pom.xml" \
+  -pl opentelemetry -am package dependency:build-classpath -Dmdep.outputFile=target/test.classpath \
+  >"$work/build.log" 2>&1 || die 'the build of the library failed'
+library=$root/opentelemetry/target/classes:$(<"$root/opentelemetry/target/test.classpath")
+
 # The programs. Their standard input keeps them alive.
 mkdir "$work/classes"
-javac -d "$work/classes" "$here/FleetLoad.java"
+javac -d "$work/classes" -cp "$library" "$here/FleetLoad.java" "$here/LibraryLoad.java"
 mkfifo "$work/stdin"
 exec 3<>"$work/stdin"
+collector_url=http://127.0.0.1:14318
 jvms=()
-start_jvm() { # NAME PERCENT
-  java -Xmx64m -cp "$work/classes" FleetLoad "$1" "$2" >"$work/$1.log" 2>&1 <&3 &
+libraries=()
+start_jvm() { # NAME PERCENT [CLASS]
+  java -Xmx64m -cp "$work/classes:$library" "${3-FleetLoad}" "$1" "$2" "$collector_url/v1/metrics" "$SCRAPE" \
+    >"$work/$1.log" 2>&1 <&3 &
   pids+=($!)
   jvms+=($!)
+  [[ ${3-} != LibraryLoad ]] || libraries+=($!)
   wait_for "$1" grep -q ready "$work/$1.log"
 }
-start_jvm fleet-a-1 30
+start_jvm fleet-a-1 30 LibraryLoad
 start_jvm fleet-a-2 10
-start_jvm fleet-b-1 20
+start_jvm fleet-b-1 20 LibraryLoad
 start_jvm fleet-b-2 10
 start_jvm fleet-c-1 30
 start_jvm fleet-c-2 20
@@ -176,9 +188,9 @@ run collector "$collector" --config="$work/collector.yaml"
 
 port=19464
 for group in a b c; do
-  run "exporter-$group" "$taskclock" exporter --match "FleetLoad fleet-$group" \
-    --service 'regex:FleetLoad (fleet-[a-z])' --web.listen-address "127.0.0.1:$port" \
-    --otlp-endpoint http://127.0.0.1:14318 --push-interval "${SCRAPE}s"
+  run "exporter-$group" "$taskclock" exporter --match "Load fleet-$group" \
+    --service 'regex:Load (fleet-[a-z])' --web.listen-address "127.0.0.1:$port" \
+    --otlp-endpoint "$collector_url" --push-interval "${SCRAPE}s"
   port=$((port + 1))
 done
 for port in 19464 19465 19466; do
@@ -195,11 +207,13 @@ run querier "$thanos" query --endpoint=127.0.0.1:19101 --endpoint=127.0.0.1:1910
   --grpc-address=127.0.0.1:19103 --http-address=127.0.0.1:19113
 querier=http://127.0.0.1:19113
 wait_for querier curl -fsS "$querier/-/ready"
-six_jvms() { # URL LABEL
-  [[ $(number "$1" "count(count by ($2) (jvm_thread_cpu_time_seconds_total))" "$(date +%s)") == 6 ]]
+has_jvms() { # NUMBER URL LABEL SELECTOR
+  [[ $(number "$2" "count(count by ($3) (jvm_thread_cpu_time_seconds_total{$4}))" "$(date +%s)") == "$1" ]]
 }
-wait_for 'six JVMs in Thanos' six_jvms "$querier" pid
-wait_for 'six JVMs behind the Collector' six_jvms "$receiver" process_pid # OTLP has its own names for a process
+wait_for 'six JVMs in Thanos' has_jvms 6 "$querier" pid ''
+# OTLP has its own names for a process and a service. The Collector turns the latter into the job.
+wait_for 'six JVMs behind the Collector' has_jvms 6 "$receiver" process_pid 'job!="library"'
+wait_for 'libraries behind the Collector' has_jvms ${#libraries[@]} "$receiver" process_pid 'job="library"'
 sleep $((3 * SCRAPE)) # so that the interval begins between two scrapes of each
 
 say "$(date -u +%FT%TZ), $(nproc) processors, load $(cut -d' ' -f1-3 /proc/loadavg)"
@@ -243,9 +257,25 @@ one=$(number http://127.0.0.1:19090 "sum($used)" "$end")
 two=$(number http://127.0.0.1:19091 "sum($used)" "$end")
 compare 'two Prometheus servers, added' "$(awk -v a="$one" -v b="$two" 'BEGIN { print a + b }')" "$expected"
 compare 'Thanos, one query over both' "$(number "$querier" "sum($used)" "$end")" "$expected"
-compare 'OTLP, Collector, remote write, Prometheus' "$(number "$receiver" "sum($used)" "$end")" "$expected"
+pushed() { # METRIC SELECTOR
+  number "$receiver" "sum(increase($1{$2}[$range]))" "$end"
+}
+compare 'OTLP, Collector, remote write, Prometheus' \
+  "$(pushed jvm_thread_cpu_time_seconds_total 'job!="library"')" "$expected"
 compare 'process_cpu_time, asked of Thanos' \
   "$(number "$querier" "sum(increase(process_cpu_time_seconds_total[$range]))" "$end")" "$expected"
+say
+expected_of_libraries=$(awk -v pids="${libraries[*]}" 'BEGIN { n = split(pids, all, " ")
+    for (i = 1; i <= n; i++) wanted[all[i]] = 1 }
+  $1 in wanted { sum += $2 } END { printf "%.3f", sum }' "$work/expected")
+say "$(printf '%-44s %9.2f s' "pidstat, ${#libraries[@]} JVMs with the library" "$expected_of_libraries")"
+compare 'library, OTLP, Collector, Prometheus' \
+  "$(pushed jvm_thread_cpu_time_seconds_total 'job="library"')" "$expected_of_libraries"
+compare 'process_cpu_time of the library' \
+  "$(pushed process_cpu_time_seconds_total 'job="library"')" "$expected_of_libraries"
+compare 'exporter, the same JVMs, asked of Thanos' "$(number "$querier" \
+  "sum(increase(jvm_thread_cpu_time_seconds_total{pid=~\"$(IFS='|' && echo "${libraries[*]}")\"}[$range]))" "$end")" \
+  "$expected_of_libraries"
 say
 say 'Each JVM, for information: Thanos, and the difference to pidstat'
 while read -r pid cpu; do

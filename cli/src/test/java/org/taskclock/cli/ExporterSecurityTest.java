@@ -16,6 +16,7 @@ import java.util.Base64;
 import java.util.List;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLException;
 import javax.net.ssl.TrustManagerFactory;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -27,6 +28,9 @@ import org.junit.jupiter.api.io.TempDir;
 class ExporterSecurityTest {
     /** Of "secret". */
     private static final String HASH = "$2y$05$tbx9aVy1VCvwQkb2xb8hQeI9zhYXg7I7TA1kA1eslK3HgIyT7TX8K";
+
+    /** Of "other". */
+    private static final String OTHER_HASH = "$2y$05$IU1Fcyjffvgsq44gUZWnq.nVOrPqYk2KDHDiiPJApO8a34mYLfldW";
 
     private static final char[] STORE_PASSWORD = "changeit".toCharArray();
     private static final List<String> PATHS = List.of("/", "/metrics", "/-/healthy", "/-/ready", "/none");
@@ -41,6 +45,7 @@ class ExporterSecurityTest {
     void createCertificate() throws Exception {
         config = directory.resolve("web.yml");
         Path store = directory.resolve("keys.p12");
+        Files.deleteIfExists(store);
         Process keytool = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "keytool")
                                 .toString(),
@@ -133,6 +138,61 @@ class ExporterSecurityTest {
                     .isInstanceOf(IOException.class);
             assertThat(exporter.with(client(true), null).get("/metrics").statusCode())
                     .isEqualTo(200);
+        }
+    }
+
+    private void writeConfig(String hash) throws IOException {
+        Files.writeString(config, """
+                tls_server_config:
+                  cert_file: server.crt
+                  key_file: server.key
+                basic_auth_users:
+                  prometheus: %s
+                """.formatted(hash));
+    }
+
+    private static int status(ExporterProcess exporter, HttpClient client, String password) throws Exception {
+        return exporter.with(client, basic("prometheus:" + password))
+                .get("/-/healthy")
+                .statusCode();
+    }
+
+    @Test
+    void shouldFollowChangedFiles() throws Exception {
+        writeConfig(HASH);
+        try (ExporterProcess exporter =
+                ExporterProcess.start("--match", "no such JVM", "--web.config.file", config.toString())) {
+            HttpClient first = client(false);
+            assertThat(status(exporter, first, "secret")).isEqualTo(200);
+            writeConfig(OTHER_HASH);
+            assertThat(status(exporter, first, "secret")).isEqualTo(401);
+            assertThat(status(exporter, first, "other")).isEqualTo(200);
+
+            // The new certificate, at first with the key of the old one.
+            String oldKey = Files.readString(directory.resolve("server.key"));
+            createCertificate();
+            String newKey = Files.readString(directory.resolve("server.key"));
+            Files.writeString(directory.resolve("server.key"), oldKey);
+            HttpClient second = client(false);
+            assertThatThrownBy(() -> status(exporter, second, "other")).isInstanceOf(SSLException.class);
+            assertThat(status(exporter, first, "other")).isEqualTo(200);
+            Files.writeString(directory.resolve("server.key"), newKey);
+            assertThat(status(exporter, second, "other")).isEqualTo(200);
+
+            Files.writeString(config, "basic_auth_users: {prometheus: other}");
+            for (int i = 0; i < 3; i++)
+                assertThat(status(exporter, second, "other")).isEqualTo(200);
+            Files.writeString(config, "basic_auth_users: {}");
+            assertThat(exporter.with(second, null).get("/-/healthy").statusCode())
+                    .isEqualTo(401);
+            assertThat(exporter.err().lines().skip(1))
+                    .as("after the address")
+                    .satisfiesExactly(
+                            line -> assertThat(line).endsWith("web.yml: reloaded"),
+                            line -> assertThat(line).contains("is not the key of the certificate: the previous"),
+                            line -> assertThat(line).endsWith("web.yml: reloaded"),
+                            line -> assertThat(line).contains("must be a bcrypt hash", "the previous settings remain"),
+                            line -> assertThat(line).contains("cannot be added or removed without a restart"));
         }
     }
 

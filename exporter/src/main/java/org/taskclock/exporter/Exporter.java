@@ -28,7 +28,7 @@ public final class Exporter implements AutoCloseable {
         if (options.maxPools() < PoolCounters.MIN_POOLS)
             throw new ExporterException(
                     "--max-pools " + options.maxPools() + ": must be at least " + PoolCounters.MIN_POOLS);
-        WebConfig web = options.webConfig() == null ? WebConfig.NONE : WebConfig.read(options.webConfig());
+        WebSecurity security = new WebSecurity(options.webConfig());
         ExporterStatus status = new ExporterStatus(options.version());
         fleet = new JvmFleet(options, status);
         EpochClock clock = new EpochClock(Exporter::wallClockNanos, System::nanoTime);
@@ -37,7 +37,12 @@ public final class Exporter implements AutoCloseable {
                 ? null
                 : new OtlpPusher(options.push(), () -> converter.of(fleet.read()), status);
         server = new WebServer(
-                options.listenAddress(), web, new PrometheusMetrics(fleet, status), () -> isReady, options.version());
+                options.listenAddress(),
+                security,
+                new PrometheusMetrics(fleet, status),
+                () -> isReady,
+                options.version());
+        WebConfig web = security.config();
         scheme = web.tls() == null ? "http" : "https";
         warnIfOpen(web);
         sampler.setDaemon(true);

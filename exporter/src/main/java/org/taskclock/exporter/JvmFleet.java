@@ -159,6 +159,7 @@ final class JvmFleet implements AutoCloseable {
     synchronized List<JvmSnapshot> read() {
         long start = System.nanoTime();
         List<JvmSnapshot> snapshots = new ArrayList<>();
+        for (MonitoredJvm jvm : jvms.values()) jvm.askAgent();
         for (MonitoredJvm jvm : jvms.values()) snapshots.add(jvm.read());
         for (MonitoredJvm jvm : ended) snapshots.add(jvm.read());
         // Nothing is counted before the names of the threads are known.

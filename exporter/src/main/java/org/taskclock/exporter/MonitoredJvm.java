@@ -86,6 +86,11 @@ final class MonitoredJvm {
         }
     }
 
+    /** Asks the agent, if there is one, for the next reading. */
+    void askAgent() {
+        if (!hasEnded) sampler.askAgent();
+    }
+
     /** Reads all threads. */
     JvmSnapshot read() {
         if (!hasEnded) {

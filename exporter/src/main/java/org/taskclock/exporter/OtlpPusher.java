@@ -214,6 +214,11 @@ final class OtlpPusher implements AutoCloseable {
         }
     }
 
+    /**
+     * FailedExportException is not public API, but the SDK has no other way to learn the response: its retry policy
+     * sees exceptions only, and retries itself. The version of the SDK is fixed, so a change of it shows when
+     * compiling.
+     */
     private static boolean isRetryable(Throwable failure) {
         if (failure instanceof FailedExportException.HttpExportException http && http.getResponse() != null)
             return RETRYABLE_HTTP.contains(http.getResponse().getStatusCode());

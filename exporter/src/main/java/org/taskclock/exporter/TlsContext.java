@@ -2,8 +2,6 @@
 // Copyright the TaskClock authors
 package org.taskclock.exporter;
 
-import com.sun.net.httpserver.HttpsConfigurator;
-import com.sun.net.httpserver.HttpsParameters;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -13,6 +11,8 @@ import java.security.GeneralSecurityException;
 import java.security.KeyFactory;
 import java.security.KeyStore;
 import java.security.PrivateKey;
+import java.security.PublicKey;
+import java.security.Signature;
 import java.security.cert.Certificate;
 import java.security.cert.CertificateException;
 import java.security.cert.CertificateFactory;
@@ -36,21 +36,17 @@ final class TlsContext {
 
     private TlsContext() {}
 
-    static HttpsConfigurator configurator(WebConfig.Tls tls) throws ExporterException {
-        SSLContext context = context(tls);
-        return new HttpsConfigurator(context) {
-            @Override
-            public void configure(HttpsParameters parameters) {
-                SSLParameters settings = context.getDefaultSSLParameters();
-                settings.setProtocols(tls.protocols().toArray(String[]::new));
-                if (tls.clientAuth().equals(WebConfig.REQUIRE_AND_VERIFY)) settings.setNeedClientAuth(true);
-                else if (tls.clientAuth().equals(WebConfig.VERIFY_IF_GIVEN)) settings.setWantClientAuth(true);
-                parameters.setSSLParameters(settings);
-            }
-        };
+    /** Returns the settings of a connection. */
+    static SSLParameters parameters(WebConfig.Tls tls) {
+        SSLParameters settings = new SSLParameters();
+        settings.setProtocols(tls.protocols().toArray(String[]::new));
+        if (tls.clientAuth().equals(WebConfig.REQUIRE_AND_VERIFY)) settings.setNeedClientAuth(true);
+        else if (tls.clientAuth().equals(WebConfig.VERIFY_IF_GIVEN)) settings.setWantClientAuth(true);
+        return settings;
     }
 
-    private static SSLContext context(WebConfig.Tls tls) throws ExporterException {
+    /** Loads the certificates and the key. */
+    static SSLContext of(WebConfig.Tls tls) throws ExporterException {
         Certificate[] chain = certificates(tls.certificate(), "cert_file").toArray(Certificate[]::new);
         PrivateKey key = key(tls.key());
         try {
@@ -59,7 +55,7 @@ final class TlsContext {
             keys.setKeyEntry("server", key, NO_PASSWORD, chain);
             KeyManagerFactory keyManagers = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
             keyManagers.init(keys, NO_PASSWORD);
-            if (!key.getAlgorithm().equals(chain[0].getPublicKey().getAlgorithm()))
+            if (!isPair(key, chain[0].getPublicKey()))
                 throw new ExporterException("key_file: " + tls.key() + ": is not the key of the certificate");
             TrustManager[] trust = null;
             if (tls.clientCa() != null) {
@@ -79,6 +75,21 @@ final class TlsContext {
         } catch (GeneralSecurityException | IOException e) {
             throw new ExporterException("TLS: " + tls.certificate() + ": " + e.getMessage());
         }
+    }
+
+    /** If one of the two files is replaced before the other, both are valid, but no connection is possible. */
+    private static boolean isPair(PrivateKey key, PublicKey certified) throws GeneralSecurityException {
+        if (!key.getAlgorithm().equals(certified.getAlgorithm())) return false;
+        Signature signature = Signature.getInstance(
+                switch (key.getAlgorithm()) {
+                    case "RSA" -> "SHA256withRSA";
+                    case "EC" -> "SHA256withECDSA";
+                    default -> key.getAlgorithm();
+                });
+        signature.initSign(key);
+        byte[] signed = signature.sign();
+        signature.initVerify(certified);
+        return signature.verify(signed);
     }
 
     private static Collection<? extends Certificate> certificates(Path file, String name) throws ExporterException {

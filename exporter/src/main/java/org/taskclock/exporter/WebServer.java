@@ -2,9 +2,9 @@
 // Copyright the TaskClock authors
 package org.taskclock.exporter;
 
-import com.sun.net.httpserver.HttpContext;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import com.sun.net.httpserver.HttpsConfigurator;
 import com.sun.net.httpserver.HttpsServer;
 import io.prometheus.metrics.exporter.httpserver.MetricsHandler;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
@@ -42,17 +42,19 @@ final class WebServer implements AutoCloseable {
      *
      * @param isReady whether all JVMs have been read at least once
      */
-    WebServer(String address, WebConfig config, PrometheusMetrics collector, BooleanSupplier isReady, String version)
+    WebServer(
+            String address, WebSecurity security, PrometheusMetrics collector, BooleanSupplier isReady, String version)
             throws ExporterException {
         this.isReady = isReady;
         landingPage = landingPage(version);
         InetSocketAddress socket = parse(address);
         try {
-            if (config.tls() == null) {
+            HttpsConfigurator configurator = security.https();
+            if (configurator == null) {
                 server = HttpServer.create(socket, 0);
             } else {
                 HttpsServer https = HttpsServer.create();
-                https.setHttpsConfigurator(TlsContext.configurator(config.tls()));
+                https.setHttpsConfigurator(configurator);
                 https.bind(socket, 0);
                 server = https;
             }
@@ -62,8 +64,7 @@ final class WebServer implements AutoCloseable {
         PrometheusRegistry registry = new PrometheusRegistry();
         registry.register(collector);
         metrics = new MetricsHandler(registry);
-        HttpContext all = server.createContext("/", this::handle);
-        if (!config.users().isEmpty()) all.setAuthenticator(new BasicAuth(config.users()));
+        server.createContext("/", this::handle).setAuthenticator(security);
         executor = Executors.newFixedThreadPool(THREADS, task -> {
             Thread thread = new Thread(task, "taskclock-web");
             thread.setDaemon(true);

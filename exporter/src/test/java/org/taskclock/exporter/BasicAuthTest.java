@@ -28,6 +28,13 @@ class BasicAuthTest {
                 .isEqualTo("alice");
     }
 
+    @Test
+    void shouldRejectAWrongPasswordAfterTheRightOne() {
+        assertThat(auth.verify(basic("alice:p\u00e4ss:word"))).isEqualTo("alice");
+        assertThat(auth.verify(basic("alice:wrong"))).isNull();
+        assertThat(auth.verify(basic("bob:p\u00e4ss:word"))).isNull();
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"alice:pass:word", "alice:", "alice", "bob:p\u00e4ss:word", ":", ""})
     void shouldRejectOthers(String credentials) {

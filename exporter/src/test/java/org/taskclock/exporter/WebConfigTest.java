@@ -59,6 +59,7 @@ class WebConfigTest {
                     basic_auth_users: {alice: secret}               | alice: must be a bcrypt hash
                     [1, 2]                                          | must be a map
                     'tls_server_config: {cert_file: x, key_file: y, min_version: TLS10}' | min_version: TLS10: must be one
+                    'tls_server_config: {cert_file: x, key_file: y, min_version: TLS13, max_version: TLS12}' | is higher
                     'tls_server_config: {cert_file: x, key_file: y, client_ca_file: z}'  | client_ca_file: is unused
                     'tls_server_config: {cert_file: x, key_file: y, client_auth_type: RequireAnyClientCert}' | must be one
                     """)
@@ -92,9 +93,9 @@ class WebConfigTest {
     @Test
     void shouldReportFilesThatAreNoCertificates() throws IOException {
         Path wrong = Files.writeString(directory.resolve("wrong.pem"), "no certificate");
-        assertThatThrownBy(() -> TlsContext.configurator(tls(directory.resolve("none.pem"), wrong)))
+        assertThatThrownBy(() -> TlsContext.of(tls(directory.resolve("none.pem"), wrong)))
                 .hasMessage("cert_file: " + directory.resolve("none.pem") + ": no such file");
-        assertThatThrownBy(() -> TlsContext.configurator(tls(wrong, wrong)))
+        assertThatThrownBy(() -> TlsContext.of(tls(wrong, wrong)))
                 .hasMessage("cert_file: " + wrong + ": has no certificate in PEM format");
     }
 

@@ -133,6 +133,11 @@ public final class PoolSampler implements AutoCloseable {
         if (begin >= 0) shared.readings.charge(TaskClock.cpuNanos() - begin);
     }
 
+    /** Asks the agent, if there is one. The next call of {@link #read} waits for the answer. */
+    public void askAgent() {
+        if (agent != null && !names.isAwaited(System.nanoTime())) agent.ask(shared.agentRequests);
+    }
+
     /**
      * Reads all threads and returns what was used since the previous call; nothing yet, if the JVM was just asked for
      * the names of its threads.

@@ -6,6 +6,9 @@ import java.io.FileInputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Opens {@link PoolSampler}s and holds what they share: the limits on open files and on CPU time, and the buffers. All
@@ -23,12 +26,23 @@ public final class PoolSamplers implements AutoCloseable {
 
     private static final int TEXT_BYTES = 4_096;
 
+    /** The number of agents that are asked at the same time. They answer on threads of their JVMs. */
+    private static final int AGENT_REQUESTS = 16;
+
     final ProcFile.Budget files = new ProcFile.Budget(Math.min(MAX_OPEN_FILES, HostCpu.filesForThreads()));
     final ReadBudget readings = new ReadBudget(READ_SHARE, System.nanoTime());
     final byte[] text = new byte[TEXT_BYTES];
     private final ByteBuffer view = ByteBuffer.wrap(text);
     final Executor attacher;
     final HostCpu machine = new HostCpu(files);
+
+    /** Has no threads until the first request. */
+    final ThreadPoolExecutor agentRequests = new ThreadPoolExecutor(
+            AGENT_REQUESTS, AGENT_REQUESTS, 30, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
+                Thread thread = new Thread(task, "taskclock-agents");
+                thread.setDaemon(true);
+                return thread;
+            });
 
     /**
      * Creates a group.
@@ -37,6 +51,7 @@ public final class PoolSamplers implements AutoCloseable {
      */
     public PoolSamplers(Executor attacher) {
         this.attacher = attacher;
+        agentRequests.allowCoreThreadTimeOut(true);
     }
 
     /**
@@ -74,5 +89,6 @@ public final class PoolSamplers implements AutoCloseable {
     @Override
     public void close() {
         machine.close();
+        agentRequests.shutdownNow();
     }
 }

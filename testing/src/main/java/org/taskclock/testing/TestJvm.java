@@ -21,6 +21,16 @@ public final class TestJvm {
         return "-javaagent:" + System.getProperty("agent.jar") + "=" + options;
     }
 
+    /** The JVM prints the stacks of its threads, which then are part of the output. */
+    private static void dumpThreadsAndKill(Process process) throws IOException, InterruptedException {
+        new ProcessBuilder("kill", "-QUIT", Long.toString(process.pid()))
+                .inheritIO()
+                .start()
+                .waitFor();
+        boolean endedMeanwhile = process.waitFor(5, TimeUnit.SECONDS);
+        if (!endedMeanwhile) process.destroyForcibly().waitFor();
+    }
+
     /**
      * Runs the main method of a class and returns what the JVM printed to both streams.
      *
@@ -42,7 +52,7 @@ public final class TestJvm {
             Process process = builder.start();
             process.getOutputStream().close();
             boolean ended = process.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS);
-            if (!ended) process.destroyForcibly().waitFor();
+            if (!ended) dumpThreadsAndKill(process);
             String output = Files.readString(out);
             if (!ended) throw new AssertionError("still running after " + TIMEOUT_SECONDS + " s: " + output);
             if (process.exitValue() != 0) throw new AssertionError("exit " + process.exitValue() + ": " + output);
