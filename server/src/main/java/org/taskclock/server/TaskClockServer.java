@@ -19,7 +19,7 @@ import org.taskclock.exporter.ExporterStatus;
 import org.taskclock.exporter.JvmFleet;
 import org.taskclock.exporter.PrometheusMetrics;
 import org.taskclock.exporter.WebConfig;
-import org.taskclock.history.HistoryException;
+import org.taskclock.history.DuckDbHistory;
 
 /** Samples all JVMs of this host, keeps their history, and serves both, from its creation until it is closed. */
 public final class TaskClockServer implements AutoCloseable {
@@ -50,12 +50,7 @@ public final class TaskClockServer implements AutoCloseable {
      * @throws ServerException if the options cannot be used; the message is the reason, in one line
      */
     public TaskClockServer(ServerOptions options, Consumer<String> log) throws ServerException {
-        this(
-                options,
-                (directory, history) -> {
-                    throw new HistoryException("this build cannot keep history");
-                },
-                log);
+        this(options, DuckDbHistory::open, log);
     }
 
     TaskClockServer(ServerOptions options, HistoryStore.Opener opener, Consumer<String> log) throws ServerException {
@@ -102,6 +97,8 @@ public final class TaskClockServer implements AutoCloseable {
         });
         routes.add("GET", "/metrics", this::sendMetrics);
         routes.add("POST", AccessHandler.LOGIN, this::login);
+        routes.add("GET", "/api/", call -> call.send(200, "text/html; charset=utf-8", ApiDescription.page()));
+        routes.add("GET", "/api/openapi[.]json", call -> call.json(200, ApiDescription.json()));
         routes.add("GET", "/api/info", call -> call.json(this::writeInfo));
         routes.add("GET", "/api/jvms", history::jvms);
         routes.add("GET", "/api/live", channel::add);
