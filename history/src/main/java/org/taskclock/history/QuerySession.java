@@ -69,6 +69,7 @@ final class QuerySession {
         if (value == null || value instanceof Boolean) return value;
         if (value instanceof Long || value instanceof Integer || value instanceof Short || value instanceof Byte)
             return ((Number) value).longValue();
+        if (value instanceof BigInteger sum && sum.bitLength() < Long.SIZE) return sum.longValue();
         if (value instanceof BigInteger || value instanceof BigDecimal) return value;
         if (value instanceof Number number)
             return Double.isFinite(number.doubleValue()) ? (Object) number.doubleValue() : number.toString();
