@@ -25,7 +25,7 @@ import {ThreadPanel} from './threads.js';
 /** @typedef {import('./types.js').Jvm} Jvm */
 
 const LEAST_RANGE = 1_000;
-const HEAT_ROWS = 24;
+const HEAT_ROWS = 12;
 const MAX_HEAT_ROWS = 200;
 const MONTH = 2_592_000_000;
 
