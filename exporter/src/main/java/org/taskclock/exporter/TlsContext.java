@@ -30,7 +30,7 @@ import javax.net.ssl.TrustManager;
 import javax.net.ssl.TrustManagerFactory;
 
 /** Loads certificates and keys. */
-final class TlsContext {
+public final class TlsContext {
     private static final Pattern KEY = Pattern.compile("-----BEGIN ([A-Z0-9 ]*)PRIVATE KEY-----([^-]*)-----END");
     private static final char[] NO_PASSWORD = {};
 
@@ -50,7 +50,8 @@ final class TlsContext {
         };
     }
 
-    private static SSLContext context(WebConfig.Tls tls) throws ExporterException {
+    /** Loads the certificates and the key. */
+    public static SSLContext context(WebConfig.Tls tls) throws ExporterException {
         Certificate[] chain = certificates(tls.certificate(), "cert_file").toArray(Certificate[]::new);
         PrivateKey key = key(tls.key());
         try {

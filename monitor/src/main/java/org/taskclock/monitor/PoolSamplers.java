@@ -6,6 +6,7 @@ import java.io.FileInputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.Executor;
+import org.taskclock.CpuTime;
 
 /**
  * Opens {@link PoolSampler}s and holds what they share: the limits on open files and on CPU time, and the buffers. All
@@ -64,6 +65,15 @@ public final class PoolSamplers implements AutoCloseable {
     /** Returns the first {@code length} bytes of {@link #text}. */
     ByteBuffer view(int length) {
         return view.clear().limit(length);
+    }
+
+    /** Returns the CPU time of all processes since the machine started; unknown if it cannot be read. */
+    public CpuTime machineTime() {
+        return machine.now();
+    }
+
+    public int processors() {
+        return machine.processors();
     }
 
     /** Restores the interrupt status of the thread if an interrupt closed a file. */
