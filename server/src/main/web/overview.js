@@ -132,7 +132,7 @@ export class Overview {
     setText(part('.where'), `pid ${jvm.pid}, ${jvm.threads} threads, up ${duration(Date.now() - jvm.started)}${jvm.agent ? ', agent' : ''}`);
     setText(part('.cpu'), `${percent(jvm.cpu)} %`);
     setText(part('.parts'), `user ${percent(jvm.user)}  system ${percent(jvm.system)}`);
-    const limit = jvm.limit, container = isKnown(jvm.container) ? `container ${percent(jvm.container)} %${isKnown(limit) && limit ? ` of ${Math.round(Number(limit))} %` : ''}` : '';
+    const limit = jvm.limit, container = isKnown(jvm.container) ? `container ${percent(jvm.container)} %${isKnown(limit) && limit ? ` of ${Math.round(Number(limit) * 100)} %` : ''}` : '';
     const throttled = isKnown(jvm.throttled) && Number(jvm.throttled) >= 0.05 ? `throttled ${percent(jvm.throttled)} %` : '';
     setText(part('.container'), [container, throttled].filter(Boolean).join(', '));
     part('.container').classList.toggle('bad', throttled !== '');

@@ -93,7 +93,7 @@ export class ThreadPanel {
   show() {
     const {data} = this.view, live = data.isLive && data.interval !== null;
     if (live && data.interval) {
-      const limit = data.interval.totals.containerCores ?? data.interval.totals.limitCores ?? 0;
+      const limit = data.interval.totals.limit ?? 0;
       this.rows = liveRows(data.interval.threads, data.threads, limit || 0);
     } else {
       this.rows = historyRows(data.threads, data.from, data.to);
