@@ -99,7 +99,8 @@ class LivePageTest {
                   const jvm = events.jvms.at(-1).jvms[0], shown = document.querySelector('.card .cpu').textContent;
                   return Math.abs(parseFloat(shown) - jvm.cpu);
                 }
-                """)).asString().satisfies(difference -> assertThat(Double.parseDouble(difference)).isLessThan(0.11));
+                """)).asString().satisfies(difference -> assertThat(Double.parseDouble(difference))
+                .isLessThan(0.11));
         page.keyboard().press("ArrowDown");
         page.keyboard().press("Enter");
         page.waitForURL("**/#/jvm/**");
@@ -159,7 +160,9 @@ class LivePageTest {
         assertThat(page.locator(".heat-names .chosen").textContent()).isEqualTo("yielder");
         assertThat(page.locator(".pool[aria-pressed=true]").textContent()).contains("yielder");
         page.locator("summary:has-text('Why?')").first().click();
-        assertThat(page.locator(".explanation").first().textContent()).contains("Thread.yield").contains("What to do");
+        assertThat(page.locator(".explanation").first().textContent())
+                .contains("Thread.yield")
+                .contains("What to do");
     }
 
     @Test
@@ -184,7 +187,8 @@ class LivePageTest {
         Page other = chromium.page();
         other.navigate(page.url());
         other.waitForFunction("() => document.querySelector('.threads .note')?.textContent.startsWith('31 of ')");
-        assertThat(other.locator("[aria-sort] button").getAttribute("data-sort")).isEqualTo("tid");
+        assertThat(other.locator("[aria-sort] button").getAttribute("data-sort"))
+                .isEqualTo("tid");
         page.keyboard().press("?");
         assertThat(page.locator("dialog").textContent()).contains("sort by CPU");
         page.keyboard().press("Escape");
@@ -196,7 +200,8 @@ class LivePageTest {
     void shouldNotApplyAnInvalidFilter() {
         Page page = open(chromium.page(), "");
         page.locator("input[type=search]").fill("(");
-        assertThat(page.locator("input[type=search]").getAttribute("aria-invalid")).isEqualTo("true");
+        assertThat(page.locator("input[type=search]").getAttribute("aria-invalid"))
+                .isEqualTo("true");
         assertThat(names(page)).contains("pool-#-thread-# (30)");
     }
 
@@ -206,9 +211,11 @@ class LivePageTest {
             Page page = chromium.page(375, 800, scheme);
             page.navigate(server.url());
             page.locator(".card").first().waitFor();
-            assertThat(page.evaluate("() => document.documentElement.scrollWidth")).isEqualTo(375);
+            assertThat(page.evaluate("() => document.documentElement.scrollWidth"))
+                    .isEqualTo(375);
             open(page, "");
-            assertThat(page.evaluate("() => document.documentElement.scrollWidth")).isEqualTo(375);
+            assertThat(page.evaluate("() => document.documentElement.scrollWidth"))
+                    .isEqualTo(375);
             String background = (String) page.evaluate("() => getComputedStyle(document.body).backgroundColor");
             assertThat(background).isEqualTo(scheme == ColorScheme.DARK ? "rgb(20, 23, 28)" : "rgb(246, 247, 249)");
         }
@@ -221,7 +228,8 @@ class LivePageTest {
             page.navigate(server.url() + "#/jvm/" + server.idOf(shortLived.pid()));
             page.waitForFunction("() => document.querySelectorAll('.body .row').length > 3");
             shortLived.end();
-            page.locator("#problems [data-name=ended]:has-text('The JVM ended at')").waitFor();
+            page.locator("#problems [data-name=ended]:has-text('The JVM ended at')")
+                    .waitFor();
             assertThat(names(page)).isNotEmpty();
         }
     }
@@ -231,12 +239,15 @@ class LivePageTest {
         Page page = chromium.page();
         long[] bytes = new long[2];
         page.onResponse(response -> {
-            if (response.url().endsWith(".js")) bytes[response.url().contains("/uplot/") ? 1 : 0] += response.body().length;
+            if (response.url().endsWith(".js"))
+                bytes[response.url().contains("/uplot/") ? 1 : 0] += response.body().length;
         });
         open(page, "");
         assertThat(bytes[0]).isBetween(50_000L, 200_000L);
         assertThat(bytes[1]).isLessThan(60_000L);
-        assertThat(page.evaluate("() => performance.getEntriesByType('resource').every(one => new URL(one.name).origin === location.origin)"))
+        assertThat(
+                        page.evaluate(
+                                "() => performance.getEntriesByType('resource').every(one => new URL(one.name).origin === location.origin)"))
                 .isEqualTo(true);
     }
 }
