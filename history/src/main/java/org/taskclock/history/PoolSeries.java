@@ -15,6 +15,7 @@ import org.taskclock.metrics.ThreadKind;
  * @param to the end of the last step
  * @param times the start of each step, in milliseconds since 1970
  */
+@SuppressWarnings("ArrayRecordComponent") // columns, read once
 public record PoolSeries(Instant from, Instant to, Duration step, long[] times, List<Row> pools, Totals totals) {
     /**
      * One pool.
@@ -22,6 +23,7 @@ public record PoolSeries(Instant from, Instant to, Duration step, long[] times, 
      * @param threads the largest number of threads
      * @param waitNanos time spent runnable without a processor
      */
+    @SuppressWarnings("ArrayRecordComponent")
     public record Row(
             String pool, ThreadKind kind, int[] threads, long[] userNanos, long[] systemNanos, long[] waitNanos) {
         /** Returns what the pool used in all steps. */
@@ -37,6 +39,7 @@ public record PoolSeries(Instant from, Instant to, Duration step, long[] times, 
      * @param throttledNanos how long its CPU limit kept the group from running
      * @param limit the CPU limit of the group in processors; 0 if there is none, -1 if unknown
      */
+    @SuppressWarnings("ArrayRecordComponent")
     public record Totals(
             long[] userNanos, long[] systemNanos, long[] containerNanos, long[] throttledNanos, double[] limit) {
         static long sum(long... nanos) {

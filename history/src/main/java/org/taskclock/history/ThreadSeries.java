@@ -16,8 +16,10 @@ import org.taskclock.metrics.ThreadKind;
  * @param times the start of each step, in milliseconds since 1970
  * @param threads the busiest thread first
  */
+@SuppressWarnings("ArrayRecordComponent") // columns, read once
 public record ThreadSeries(Instant from, Instant to, Duration step, long[] times, List<Row> threads) {
     /** One thread. */
+    @SuppressWarnings("ArrayRecordComponent")
     public record Row(int tid, String name, String pool, ThreadKind kind, long[] userNanos, long[] systemNanos) {
         /** Returns what the thread used in all steps. */
         public long cpuNanos() {

@@ -4,17 +4,31 @@ package org.taskclock.server;
 
 import com.google.gson.JsonObject;
 import com.google.gson.stream.JsonWriter;
+import java.io.BufferedOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.time.Clock;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.io.Content;
+import org.taskclock.history.ExportBy;
+import org.taskclock.history.ExportFormat;
+import org.taskclock.history.History;
 import org.taskclock.history.HistoryStatus;
 import org.taskclock.history.JvmHistory;
 import org.taskclock.history.Mark;
 import org.taskclock.history.PoolSeries;
 import org.taskclock.history.ThreadSeries;
+import org.taskclock.monitor.Comparison;
+import org.taskclock.monitor.Interval;
+import org.taskclock.monitor.Recording;
 
 /** The answers that come from the history. */
 final class HistoryApi {
@@ -23,6 +37,19 @@ final class HistoryApi {
     private static final int DEFAULT_THREADS = 50;
     private static final int MAX_THREADS = 1_000;
     private static final int MAX_MARK_LENGTH = 500;
+    private static final int COMPARED_POINTS = 2_000;
+    private static final int COMPARED_THREADS = 200;
+
+    /** In hundredths of a percent of one core, as in {@code taskclock diff}. */
+    private static final int DEFAULT_THRESHOLD = 50;
+
+    private static final int MAX_THRESHOLD = 10_000;
+    private static final int EXPORT_BUFFER = 1 << 16;
+    private static final Duration LONGEST_INTERVAL = Duration.ofMinutes(1);
+    private static final Map<ExportFormat, String> TYPES = Map.of(
+            ExportFormat.CSV, "text/csv; charset=utf-8",
+            ExportFormat.JSON, Call.JSON,
+            ExportFormat.PARQUET, "application/vnd.apache.parquet");
     private static final Duration DEFAULT_RANGE = Duration.ofMinutes(10);
     private static final List<Integer> RESOLUTIONS = List.of(1, 10, 60);
 
@@ -31,9 +58,11 @@ final class HistoryApi {
 
     private final HistoryStore store;
     private final Overview overview;
+    private final OpenedRecordings opened;
     private final Clock clock;
 
-    HistoryApi(HistoryStore store, Overview overview, Clock clock) {
+    HistoryApi(HistoryStore store, Overview overview, OpenedRecordings opened, Clock clock) {
+        this.opened = opened;
         this.store = store;
         this.overview = overview;
         this.clock = clock;
@@ -100,8 +129,15 @@ final class HistoryApi {
     }
 
     void pools(Call call) throws ApiException, IOException {
-        Range range = range(call);
         int points = call.number("points", DEFAULT_POINTS, 1, MAX_POINTS);
+        OpenedRecordings.Opened recording = opened.find(call.path("id"));
+        if (recording != null) {
+            PoolSeries series =
+                    series(recording, range(call, recording), points).pools();
+            call.json(json -> SeriesJson.write(json, series, List.of()));
+            return;
+        }
+        Range range = range(call);
         String id = call.path("id");
         PoolSeries series = store.get().pools(id, range.from, range.to, points);
         List<Mark> marks = store.get().marks(id, range.from, range.to);
@@ -109,11 +145,109 @@ final class HistoryApi {
     }
 
     void threads(Call call) throws ApiException, IOException {
-        Range range = range(call);
         int points = call.number("points", DEFAULT_POINTS, 1, MAX_POINTS);
         int limit = call.number("limit", DEFAULT_THREADS, 1, MAX_THREADS);
-        ThreadSeries series = store.get().threads(call.path("id"), range.from, range.to, points, limit);
+        OpenedRecordings.Opened recording = opened.find(call.path("id"));
+        Range range = recording == null ? range(call) : range(call, recording);
+        ThreadSeries series = recording == null
+                ? store.get().threads(call.path("id"), range.from, range.to, points, limit)
+                : series(recording, range, points).threads(limit);
         call.json(json -> SeriesJson.write(json, series));
+    }
+
+    private Range range(Call call, OpenedRecordings.Opened recording) throws ApiException {
+        return range(call.time("from", recording.from()), call.time("to", recording.to()));
+    }
+
+    private static RecordingSeries series(OpenedRecordings.Opened opened, Range range, int points) throws IOException {
+        try (Recording recording = Recording.open(opened.file())) {
+            // One more interval at the end, which may have begun in the range.
+            recording.limit(range.from, range.to.plus(LONGEST_INTERVAL));
+            return new RecordingSeries(recording, range.from, range.to, points);
+        } catch (UncheckedIOException e) {
+            throw e.getCause();
+        }
+    }
+
+    /** Compares two ranges. */
+    void compare(Call call) throws ApiException, IOException {
+        Range before = range(call.time("from1"), call.time("to1"));
+        Range after = range(call.time("from2"), call.time("to2"));
+        double threshold = call.number("threshold", DEFAULT_THRESHOLD, 0, MAX_THRESHOLD) / 10_000.0;
+        OpenedRecordings.Opened recording = opened.find(call.path("id"));
+        Comparison comparison = recording == null
+                ? new Comparison(intervals(call, before), intervals(call, after), threshold)
+                : compare(recording, before, after, threshold);
+        if (comparison.secondsBefore() == 0 || comparison.secondsAfter() == 0)
+            throw ApiException.notFound("one of the ranges has no data");
+        call.json(json -> ComparisonJson.write(json, comparison));
+    }
+
+    private static Comparison compare(OpenedRecordings.Opened opened, Range before, Range after, double threshold)
+            throws IOException {
+        try (Recording first = Recording.open(opened.file());
+                Recording second = Recording.open(opened.file())) {
+            first.limit(before.from, before.to);
+            second.limit(after.from, after.to);
+            return new Comparison(first, second, threshold);
+        } catch (UncheckedIOException e) {
+            throw e.getCause();
+        }
+    }
+
+    private List<Interval> intervals(Call call, Range range) throws ApiException, IOException {
+        String id = call.path("id");
+        PoolSeries pools = store.get().pools(id, range.from, range.to, COMPARED_POINTS);
+        ThreadSeries threads = store.get().threads(id, range.from, range.to, COMPARED_POINTS, COMPARED_THREADS);
+        return HistoryIntervals.of(pools, threads);
+    }
+
+    /** Sends a file with what is kept of a JVM. */
+    void export(Call call) throws ApiException, IOException {
+        ExportBy by = choice(ExportBy.class, call, "by", ExportBy.POOL);
+        ExportFormat format = choice(ExportFormat.class, call, "format", ExportFormat.CSV);
+        String id = call.path("id");
+        OpenedRecordings.Opened recording = opened.find(id);
+        Range range = recording == null ? range(call) : range(call, recording);
+        if (recording != null && format == ExportFormat.PARQUET)
+            throw ApiException.badRequest("format: a recording can be exported as csv or json");
+        History history = recording == null ? store.get() : null;
+        String extension = format.name().toLowerCase(Locale.ROOT);
+        call.response.setStatus(200);
+        call.response.getHeaders().put(HttpHeader.CONTENT_TYPE, TYPES.get(format));
+        call.response
+                .getHeaders()
+                .put(
+                        HttpHeader.CONTENT_DISPOSITION,
+                        "attachment; filename=\"taskclock-" + id + "-"
+                                + by.name().toLowerCase(Locale.ROOT) + "s." + extension + "\"");
+        try (OutputStream out = new BufferedOutputStream(Content.Sink.asOutputStream(call.response), EXPORT_BUFFER)) {
+            if (history != null) history.export(id, range.from, range.to, by, format, out);
+            else export(recording, range, by, format, out);
+        }
+        call.callback.succeeded();
+    }
+
+    private static void export(
+            OpenedRecordings.Opened opened, Range range, ExportBy by, ExportFormat format, OutputStream out)
+            throws IOException {
+        try (Recording recording = Recording.open(opened.file())) {
+            recording.limit(range.from, range.to);
+            RecordingExport.write(recording, by, format, out);
+        } catch (UncheckedIOException e) {
+            throw e.getCause();
+        }
+    }
+
+    private static <E extends Enum<E>> E choice(Class<E> type, Call call, String name, E ifAbsent) throws ApiException {
+        String text = call.parameter(name);
+        if (text == null) return ifAbsent;
+        List<String> names = new ArrayList<>();
+        for (E value : type.getEnumConstants()) {
+            names.add(value.name().toLowerCase(Locale.ROOT));
+            if (names.get(names.size() - 1).equals(text)) return value;
+        }
+        throw ApiException.badRequest(name + ": must be one of " + String.join(", ", names));
     }
 
     void marks(Call call) throws ApiException, IOException {

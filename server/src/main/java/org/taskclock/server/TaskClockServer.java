@@ -32,7 +32,11 @@ public final class TaskClockServer implements AutoCloseable {
     private final EventChannel channel = new EventChannel();
     private final LiveViews views;
     private final HistoryStore store;
+    private final OpenedRecordings opened = new OpenedRecordings();
     private final HistoryApi history;
+    private final JvmActions actions;
+    private final RecordingTasks recordings;
+    private final AgentWatch agents;
     private final SamplingLoop loop;
     private final PrometheusRegistry registry = new PrometheusRegistry();
     private final ExpositionFormats formats = ExpositionFormats.init();
@@ -71,7 +75,15 @@ public final class TaskClockServer implements AutoCloseable {
         overview = new Overview(fleet.processors());
         views = new LiveViews(options.exporter().attach(), overview);
         store = new HistoryStore(opener, options.data(), options.history(), log);
-        history = new HistoryApi(store, overview, options.clock());
+        history = new HistoryApi(store, overview, opened, options.clock());
+        actions = new JvmActions(options.allowsActions(), overview, store, options.clock());
+        recordings = new RecordingTasks(
+                options.data().resolve("recordings"),
+                actions,
+                options.exporter().version(),
+                keys.host(),
+                log);
+        agents = new AgentWatch(options.exporter().attach(), overview, store, options.clock());
         loop = new SamplingLoop(fleet, keys, overview, channel, store, options, log);
         Routes routes = new Routes(log);
         addRoutes(routes);
@@ -79,6 +91,7 @@ public final class TaskClockServer implements AutoCloseable {
         // The page is served at once. Opening the history and reading the names of threads takes longer.
         store.start();
         loop.start();
+        agents.start();
     }
 
     private void addRoutes(Routes routes) {
@@ -95,6 +108,18 @@ public final class TaskClockServer implements AutoCloseable {
         routes.add("GET", "/api/jvms/{id}/live", views::watch);
         routes.add("GET", "/api/jvms/{id}/pools", history::pools);
         routes.add("GET", "/api/jvms/{id}/threads", history::threads);
+        routes.add("GET", "/api/jvms/{id}/compare", history::compare);
+        routes.add("GET", "/api/jvms/{id}/export", history::export);
+        routes.add("GET", "/api/jvms/{id}/intervals", opened::interval);
+        routes.add("POST", "/api/jvms/{id}/threads/{tid}/stack", actions::stack);
+        routes.add("POST", "/api/jvms/{id}/yields", actions::yields);
+        routes.add("POST", "/api/jvms/{id}/attach", actions::attach);
+        routes.add("POST", "/api/jvms/{id}/detach", actions::detach);
+        routes.add("POST", "/api/jvms/{id}/recordings", recordings::start);
+        routes.add("GET", "/api/recordings", recordings::list);
+        routes.add("GET", "/api/recordings/{name}", recordings::download);
+        routes.add("GET", "/api/opened", opened::list);
+        routes.add("POST", AccessHandler.OPENED, opened::open);
         routes.add("GET", "/api/marks", history::marks);
         routes.add("POST", "/api/marks", history::addMark);
     }
@@ -149,6 +174,9 @@ public final class TaskClockServer implements AutoCloseable {
         channel.close();
         views.close();
         web.close();
+        agents.close();
+        recordings.close();
+        opened.close();
         loop.close();
         store.close();
         fleet.close();
