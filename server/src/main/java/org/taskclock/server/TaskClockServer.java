@@ -19,7 +19,7 @@ import org.taskclock.exporter.ExporterStatus;
 import org.taskclock.exporter.JvmFleet;
 import org.taskclock.exporter.PrometheusMetrics;
 import org.taskclock.exporter.WebConfig;
-import org.taskclock.history.HistoryException;
+import org.taskclock.history.DuckDbHistory;
 
 /** Samples all JVMs of this host, keeps their history, and serves both, from its creation until it is closed. */
 public final class TaskClockServer implements AutoCloseable {
@@ -50,12 +50,7 @@ public final class TaskClockServer implements AutoCloseable {
      * @throws ServerException if the options cannot be used; the message is the reason, in one line
      */
     public TaskClockServer(ServerOptions options, Consumer<String> log) throws ServerException {
-        this(
-                options,
-                (directory, history) -> {
-                    throw new HistoryException("this build cannot keep history");
-                },
-                log);
+        this(options, DuckDbHistory::open, log);
     }
 
     TaskClockServer(ServerOptions options, HistoryStore.Opener opener, Consumer<String> log) throws ServerException {
