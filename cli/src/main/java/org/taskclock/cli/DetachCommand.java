@@ -38,6 +38,6 @@ final class DetachCommand implements Callable<Integer> {
             return Main.printAgentState(TargetJvm.of(pid).configureAgent("detach"));
         } catch (MonitorException e) {
             return JvmSelector.fail(e);
-
+        }
     }
 }

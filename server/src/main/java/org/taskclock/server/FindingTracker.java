@@ -9,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.taskclock.monitor.Diagnosis;
+import org.taskclock.monitor.FindingKind;
 
 /**
  * Follows the findings of a JVM from interval to interval. One that is found in a single interval may be chance, and
@@ -17,6 +18,9 @@ import org.taskclock.monitor.Diagnosis;
 final class FindingTracker {
     /** The number of intervals in which a problem is found before it counts. */
     private static final int MIN_INTERVALS = 3;
+
+    /** The same for compilation, which uses much of the CPU time of every JVM that has just started. */
+    private static final int MIN_JIT_INTERVALS = 60;
 
     /** The number of intervals without it after which a problem has ended. */
     private static final int MAX_ABSENT = 5;
@@ -30,9 +34,17 @@ final class FindingTracker {
         Tracked(Instant since) {
             this.since = since;
         }
+
+        boolean counts() {
+            return found >= minimum(latest);
+        }
     }
 
     private final Map<String, Tracked> tracked = new LinkedHashMap<>();
+
+    private static int minimum(Diagnosis diagnosis) {
+        return diagnosis.kind().equals(FindingKind.JIT.id()) ? MIN_JIT_INTERVALS : MIN_INTERVALS;
+    }
 
     /**
      * Adds the findings of an interval.
@@ -46,11 +58,11 @@ final class FindingTracker {
             Tracked known = tracked.computeIfAbsent(Finding.key(diagnosis), key -> new Tracked(start));
             known.latest = diagnosis;
             known.absent = 0;
-            if (++known.found == MIN_INTERVALS) confirmed.add(new Finding(diagnosis, known.since));
+            if (++known.found == minimum(diagnosis)) confirmed.add(new Finding(diagnosis, known.since));
         }
         for (Iterator<Tracked> all = tracked.values().iterator(); all.hasNext(); ) {
             Tracked known = all.next();
-            boolean counts = known.found >= MIN_INTERVALS;
+            boolean counts = known.counts();
             if (known.absent > (counts ? MAX_ABSENT : 1)) all.remove();
         }
         return confirmed;
@@ -59,8 +71,7 @@ final class FindingTracker {
     /** Returns the problems that last. */
     List<Finding> current() {
         List<Finding> current = new ArrayList<>();
-        for (Tracked known : tracked.values())
-            if (known.found >= MIN_INTERVALS) current.add(new Finding(known.latest, known.since));
+        for (Tracked known : tracked.values()) if (known.counts()) current.add(new Finding(known.latest, known.since));
         return current;
     }
 

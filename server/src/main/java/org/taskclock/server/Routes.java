@@ -36,7 +36,7 @@ final class Routes extends Handler.Abstract {
 
     /** Adds a path, in which {name} stands for letters, digits, and the characters "._-". */
     void add(String method, String template, Endpoint endpoint) {
-        String path = PARAMETER.matcher(template).replaceAll("(?<$1>[A-Za-z0-9._-]{1,200})");
+        String path = PARAMETER.matcher(template.replace(".", "[.]")).replaceAll("(?<$1>[A-Za-z0-9._-]{1,200})");
         routes.add(new Route(method, template, Pattern.compile(path), endpoint));
     }
 

@@ -97,6 +97,8 @@ public final class TaskClockServer implements AutoCloseable {
         });
         routes.add("GET", "/metrics", this::sendMetrics);
         routes.add("POST", AccessHandler.LOGIN, this::login);
+        routes.add("GET", "/api/", call -> call.send(200, "text/html; charset=utf-8", ApiDescription.page()));
+        routes.add("GET", "/api/openapi.json", call -> call.json(200, ApiDescription.json()));
         routes.add("GET", "/api/info", call -> call.json(this::writeInfo));
         routes.add("GET", "/api/jvms", history::jvms);
         routes.add("GET", "/api/live", channel::add);
