@@ -51,6 +51,7 @@ class BadDaysPageTest {
     static void start() throws Exception {
         chromium = Chromium.start();
         server = new PageServer(data, null);
+        server.awaitHistory();
     }
 
     @AfterAll

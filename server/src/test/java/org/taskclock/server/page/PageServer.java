@@ -77,6 +77,20 @@ final class PageServer implements AutoCloseable {
         return JsonParser.parseString(response.body()).getAsJsonObject();
     }
 
+    /** Waits until the history has been opened. */
+    void awaitHistory() throws InterruptedException {
+        long deadline = System.nanoTime() + Duration.ofMinutes(2).toNanos();
+        while (System.nanoTime() < deadline) {
+            try {
+                get("api/jvms?from=0");
+                return;
+            } catch (IOException e) {
+                Thread.sleep(100);
+            }
+        }
+        throw new AssertionError("the history is not available; log: " + log);
+    }
+
     /** Waits until a JVM is listed and returns its id. */
     String idOf(long pid) throws IOException, InterruptedException {
         long deadline = System.nanoTime() + Duration.ofMinutes(2).toNanos();
