@@ -83,7 +83,7 @@ export class PoolChart {
     }));
     /** @type {Pick<uPlot.Axis, 'stroke'|'font'|'ticks'|'grid'>} */
     const axis = {
-      stroke: () => this.colors?.muted || '', font: '11.5px system-ui, sans-serif', ticks: {show: false},
+      stroke: () => this.colors?.muted || '', font: '12px system-ui, sans-serif', ticks: {show: false},
       grid: {stroke: () => this.colors?.grid || '', width: 1},
     };
     return {
@@ -92,7 +92,7 @@ export class PoolChart {
       scales: {x: {time: true, auto: false, range: () => [this.from, this.to]}, y: {auto: false, range: () => [0, this.top]}},
       series: [{}, ...layers],
       axes: [
-        {...axis, space: 76, size: 34, values: timeLabels},
+        {...axis, space: () => this.host.clientWidth < 500 ? 56 : 76, size: 34, values: timeLabels},
         {...axis, size: AXIS_WIDTH, space: 36, values: (_, splits) => splits.map(value => value + ' %')},
       ],
       hooks: {
@@ -147,6 +147,7 @@ export class PoolChart {
     if (again || full && missing.some(line => total(line) > least * 1.5)) this.order = shown;
     else this.order = full ? known : [...known, ...missing];
     if (many) this.order = [...this.order.slice(0, MAX_POOLS - 1), this.rest(ranked.filter(line => !this.order.includes(line)))];
+    for (const line of this.order) poolColors(line.pool); // the biggest pools get the first colors
   }
 
   /** @param {PoolLine[]} lines @returns {PoolLine} */

@@ -117,7 +117,10 @@ export class Heatmap {
         const value = row.cpu[i], x = places[i], at = y * width + x;
         if (value === null || value === undefined || pixels[at] && value <= peaks[x]) continue;
         peaks[x] = value;
-        pixels[at] = this.heat?.(value / this.end, value > 0 ? (row.system[i] || 0) / value : 0) ?? 0;
+        const pixel = this.heat?.(value / this.end, value > 0 ? (row.system[i] || 0) / value : 0) ?? 0;
+        // Live intervals are not exactly one step long, which must not look like a gap.
+        const next = times[i + 1] - times[i] < step * 1.9 ? places[i + 1] : x + 1;
+        pixels.fill(pixel, at, at + Math.max(1, next - x));
       }
     });
     context.putImageData(image, 0, 0);

@@ -10,7 +10,7 @@ import {confirmAction} from './dialogs.js';
 import {setText} from './dom.js';
 import {saveImage} from './exports.js';
 import {Findings, highlightOf, matches} from './findings.js';
-import {clock, duration, moment, percent, range as rangeText} from './format.js';
+import {bytes, clock, duration, isKnown, moment, percent, range as rangeText} from './format.js';
 import {Heatmap} from './heatmap.js';
 import {JvmData} from './jvmdata.js';
 import {JvmLayout} from './jvmlayout.js';
@@ -25,7 +25,7 @@ import {ThreadPanel} from './threads.js';
 /** @typedef {import('./types.js').Jvm} Jvm */
 
 const LEAST_RANGE = 1_000;
-const HEAT_ROWS = 24;
+const HEAT_ROWS = 12;
 const MAX_HEAT_ROWS = 200;
 const MONTH = 2_592_000_000;
 
@@ -137,8 +137,11 @@ export class JvmView {
     this.findings.show(interval.findings || []);
     const {totals} = interval;
     this.page.notes(interval.notes || []);
-    const user = totals.user ?? totals.processUser, cpu = totals.cpu ?? totals.process, system = totals.system ?? totals.processSystem;
-    setText(this.ui.figures, `${percent(cpu)} %  user ${percent(user)}  system ${percent(system)}`);
+    const throttled = (totals.throttled || 0) >= 0.05 ? `  throttled ${percent(totals.throttled)}` : '';
+    const container = isKnown(totals.container) && totals.limit ? `  container ${percent(totals.container)} of ${Math.round(totals.limit * 100)} %` : '';
+    const heap = isKnown(totals.heapUsed) ? `  heap ${bytes(totals.heapUsed)} of ${bytes(totals.heapMax)}` : '';
+    setText(this.ui.figures, `${percent(totals.cpu)} %  user ${percent(totals.user)}  system ${percent(totals.system)}`);
+    setText(this.ui.details, `${container}${throttled}${heap}  machine ${percent(totals.machine)} of ${Math.round((totals.processors || 0) * 100)} %`.trim());
     if (!this.paused && this.data.isLive) this.draw(false);
   }
 

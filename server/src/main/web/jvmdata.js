@@ -14,6 +14,8 @@ const LIVE_STEP = 1_000;
 const MAX_POINTS = 1_000;
 const MAX_THREADS = 200;
 const LEAST_REFRESH = 5_000;
+/** The history is written every five seconds at the latest. */
+const WRITTEN_AFTER = 7_000;
 
 /** Loads what one JVM used in a range, and follows it while it is live. */
 export class JvmData {
@@ -56,6 +58,7 @@ export class JvmData {
     this.setRange(from, to);
     if (range === 'live' && !this.stream && !this.ended) this.openStream();
     await this.load(true);
+    if (this.isLive && this.stream) this.timer = setTimeout(() => this.load(false), WRITTEN_AFTER);
   }
 
   /** @param {number} from @param {number} to */

@@ -16,6 +16,7 @@ export class JvmLayout {
     this.title = el('h1', {tabindex: '-1'});
     this.where = el('p', {class: 'where'});
     this.figures = el('p', {class: 'big', 'aria-live': 'off'});
+    this.details = el('p', {class: 'where details', 'aria-live': 'off'});
     this.findingHost = el('section', {class: 'part alerts', 'aria-label': 'Findings', hidden: true});
     this.rangeText = el('span', {class: 'note range-text'});
     this.presets = [...PRESETS.keys()].map(name => el('button', {type: 'button', text: NAMES[name], 'data-range': name, onclick: () => navigate({range: name, from: 0, to: 0})}));
@@ -37,7 +38,7 @@ export class JvmLayout {
       this.agentButton = actionButton('Load agent', () => view.agent(), 'A', 'Load the agent into the JVM, or remove it'),
       actionButton('Add mark', () => view.addMark(), 'k'));
     host.replaceChildren(
-      el('div', {class: 'bar jvm-head'}, el('a', {href: '#/', class: 'back', text: '\u2190 All JVMs', 'aria-keyshortcuts': 'c'}), this.title, this.where, el('span', {class: 'grow'}), this.figures),
+      el('div', {class: 'bar jvm-head'}, el('a', {href: '#/', class: 'back', text: '\u2190 All JVMs', 'aria-keyshortcuts': 'c'}), this.title, this.where, el('span', {class: 'grow'}), this.details, this.figures),
       this.findingHost,
       el('section', {class: 'part timeline', 'aria-label': 'CPU over time'},
         el('div', {class: 'bar ranges'}, el('div', {class: 'segments', role: 'group', 'aria-label': 'Range'}, ...this.presets),

@@ -47,6 +47,7 @@ export class Overview {
     /** @type {Jvms|null} */
     this.data = null;
     this.shownFindings = '';
+    this.endedCount = 0;
     this.stream = new Stream('/api/live', {jvms: data => this.show(data)}, {
       connected: since => page.connected(since), failed: () => page.checkServer(),
     });
@@ -58,7 +59,7 @@ export class Overview {
   /** @param {Jvms} data */
   show(data) {
     this.data = data;
-    const {machine, jvms} = data, now = machine.cpu[machine.cpu.length - 1];
+    const {machine} = data, jvms = data.jvms.filter(jvm => !jvm.ended), now = machine.cpu[machine.cpu.length - 1];
     if (!this.machineText) {
       this.machineText = el('strong', {});
       this.machineCanvas = el('canvas', {class: 'spark', 'aria-hidden': 'true'});
@@ -80,6 +81,9 @@ export class Overview {
       this.fill(card, jvm, machine.processors);
     });
     this.empty.hidden = jvms.length > 0;
+    const ended = data.jvms.length - jvms.length;
+    if (ended > this.endedCount) this.loadEnded();
+    this.endedCount = ended;
     if (!jvms.length && !this.empty.firstChild) {
       this.empty.append(
         el('h2', {text: 'No JVM is running on this host'}),
@@ -132,7 +136,7 @@ export class Overview {
     setText(part('.where'), `pid ${jvm.pid}, ${jvm.threads} threads, up ${duration(Date.now() - jvm.started)}${jvm.agent ? ', agent' : ''}`);
     setText(part('.cpu'), `${percent(jvm.cpu)} %`);
     setText(part('.parts'), `user ${percent(jvm.user)}  system ${percent(jvm.system)}`);
-    const limit = jvm.limit, container = isKnown(jvm.container) ? `container ${percent(jvm.container)} %${isKnown(limit) && limit ? ` of ${Math.round(Number(limit))} %` : ''}` : '';
+    const limit = jvm.limit, container = isKnown(jvm.container) ? `container ${percent(jvm.container)} %${isKnown(limit) && limit ? ` of ${Math.round(Number(limit) * 100)} %` : ''}` : '';
     const throttled = isKnown(jvm.throttled) && Number(jvm.throttled) >= 0.05 ? `throttled ${percent(jvm.throttled)} %` : '';
     setText(part('.container'), [container, throttled].filter(Boolean).join(', '));
     part('.container').classList.toggle('bad', throttled !== '');

@@ -6,8 +6,14 @@ const LIGHT = ['#2f6fd0', '#d9691e', '#2b9457', '#8a55cf', '#c93a57', '#138b98',
 const DARK = ['#6ea6ff', '#ff9d57', '#5fcf8d', '#b892ff', '#ff7d95', '#45c4d0', '#e0b93a', '#f28cc6', '#aed04e', '#8fa0ff'];
 const OTHER = {light: '#8a96a6', dark: '#7d8a9c'};
 const HEAT = {
-  light: {user: ['#ffffff', '#fde3a7', '#f7a35c', '#d8432f', '#7a1030'], system: ['#ffffff', '#c9defc', '#7fb0f2', '#2f6fd0', '#14306e']},
-  dark: {user: ['#1d2129', '#4d2b3c', '#a3304f', '#ef7b45', '#ffe9a8'], system: ['#1d2129', '#24406e', '#2f6fd0', '#6ea6ff', '#d9e9ff']},
+  light: {
+    user: ['#ffffff', '#fde3a7', '#f7a35c', '#d8432f', '#7a1030'], both: ['#ffffff', '#ecd5f2', '#c98ad6', '#9a3fae', '#4b1259'],
+    system: ['#ffffff', '#c9defc', '#7fb0f2', '#2f6fd0', '#14306e'],
+  },
+  dark: {
+    user: ['#1d2129', '#4d2b3c', '#a3304f', '#ef7b45', '#ffe9a8'], both: ['#1d2129', '#43285a', '#7d3c9b', '#b978d8', '#eed9fa'],
+    system: ['#1d2129', '#24406e', '#2f6fd0', '#6ea6ff', '#d9e9ff'],
+  },
 };
 const STEPS = 32, SHARES = 8;
 const SCHEMES = {auto: 'light dark', light: 'light', dark: 'dark'};
@@ -105,11 +111,13 @@ function onScale(scale, at) {
  * use little.
  */
 export function heatColors() {
-  const {user, system: kernel} = isDark() ? HEAT.dark : HEAT.light;
+  const {user, both, system: kernel} = isDark() ? HEAT.dark : HEAT.light;
   const table = new Uint32Array((STEPS + 1) * (SHARES + 1));
   for (let i = 0; i <= STEPS; i++) {
     for (let s = 0; s <= SHARES; s++) {
-      const hex = mix(onScale(user, i / STEPS), onScale(kernel, i / STEPS), s / SHARES);
+      // Orange and blue would mix to gray.
+      const at = i / STEPS, share = s / SHARES * 2;
+      const hex = share < 1 ? mix(onScale(user, at), onScale(both, at), share) : mix(onScale(both, at), onScale(kernel, at), share - 1);
       table[i * (SHARES + 1) + s] = (255 << 24 | part(hex, 5) << 16 | part(hex, 3) << 8 | part(hex, 1)) >>> 0;
     }
   }

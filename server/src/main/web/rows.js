@@ -111,7 +111,7 @@ export function arrange(rows, view) {
   }
   const top = [...pools.values()].map(members => members.length > 1 ? group(members) : members[0]).sort(order);
   return top.flatMap(row => {
-    row.open = row.group && view.open.has(poolKey(row));
+    row.open = row.group && (view.open.has('*') || view.open.has(poolKey(row)));
     if (!row.open) return [row];
     const members = (pools.get(poolKey(row)) || []).sort(order);
     return [row, ...members.map(member => ({...member, child: true}))];

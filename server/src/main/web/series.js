@@ -59,6 +59,14 @@ class Series {
     return true;
   }
 
+  /** Removes the last steps if nothing is known about them, such as those that the history has not written yet. */
+  dropUnknownEnd() {
+    const columns = [...this.lines.values()].map(line => this.columns(line)[0]);
+    let length = this.times.length;
+    while (length > 0 && columns.every(column => column[length - 1] === null || column[length - 1] === undefined)) length--;
+    if (length < this.times.length) this.truncate(this.times[length]);
+  }
+
   /** @param {number} horizon earlier steps are removed */
   trim(horizon) {
     let cut = 0;
@@ -118,6 +126,7 @@ export class PoolSeries extends Series {
       if (isCountedElsewhere(row)) continue;
       series.lines.set(poolKey(row), {key: poolKey(row), pool: row.pool, kind: row.kind, user: row.user.slice(), system: row.system.slice()});
     }
+    series.dropUnknownEnd();
     return series;
   }
 
@@ -162,6 +171,7 @@ export class ThreadSeries extends Series {
       const {tid, name, pool, kind} = row;
       series.lines.set(threadKey(row), {key: threadKey(row), tid, name, pool, kind, cpu: row.cpu.slice(), system: row.system.slice()});
     }
+    series.dropUnknownEnd();
     return series;
   }
 

@@ -11,6 +11,7 @@ import {columnOf, visibleColumns} from './columns.js';
 
 export const ROW_HEIGHT = 26;
 const MARGIN_ROWS = 6;
+const LEAST_NAME_WIDTH = 150;
 
 /** The table of threads. Only the rows on the screen are elements, so 10,000 threads are as fast as 50. */
 export class ThreadTable {
@@ -68,17 +69,18 @@ export class ThreadTable {
 
   /** Chooses the columns that fit, and builds the title row. */
   layout() {
-    const columns = visibleColumns(this.scroller.clientWidth - 4, this.sort, this.live);
+    const columns = visibleColumns(this.scroller.clientWidth, this.sort, this.live);
     const same = columns.map(column => column.id).join() === this.columns.map(column => column.id).join();
     if (!same) {
       this.columns = columns;
       this.body.replaceChildren();
       this.elements = [];
       const [name, ...rest] = columns;
-      const least = Math.min(this.scroller.clientWidth - 4, 150);
-      this.scroller.style.setProperty('--columns', `minmax(${least}px, 1fr) ${rest.map(column => column.width + 'px').join(' ')}`);
       this.head.replaceChildren(...[name, ...rest].map(column => this.title(column)));
     }
+    const others = this.columns.slice(1).map(column => column.width);
+    const name = Math.max(LEAST_NAME_WIDTH, this.scroller.clientWidth - others.reduce((sum, width) => sum + width, 0));
+    this.scroller.style.setProperty('--columns', [name, ...others].map(width => width + 'px').join(' '));
     for (const [i, column] of this.columns.entries()) {
       const sorted = column.id === this.sort && column.value !== undefined;
       const ascending = Boolean(columnOf(column.id).ascending) !== this.reverse;

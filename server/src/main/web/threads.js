@@ -12,6 +12,14 @@ import {ThreadTable} from './table.js';
 
 /** @typedef {import('./columns.js').Row} Row */
 
+/** Stands for all pools. */
+const ALL = '*';
+
+/** @param {string} text as in the address @returns {Set<string>} keys of pools */
+function openPools(text) {
+  return new Set(text ? text.split('|') : []);
+}
+
 /** The thread table with its filter. */
 export class ThreadPanel {
   /** @param {HTMLElement} host @param {import('./jvm.js').JvmView} view */
@@ -68,7 +76,7 @@ export class ThreadPanel {
   /** Takes over what the address says. */
   update() {
     const {state} = this.view;
-    this.open = new Set(state.open ? state.open.split('|') : []);
+    this.open = openPools(state.open);
     if (document.activeElement !== this.input) this.input.value = state.filter;
     this.filter = filterOf(state.filter) || this.filter;
     this.applySort();
@@ -85,7 +93,7 @@ export class ThreadPanel {
   show() {
     const {data} = this.view, live = data.isLive && data.interval !== null;
     if (live && data.interval) {
-      const limit = data.interval.totals.containerCores ?? data.interval.totals.limitCores ?? 0;
+      const limit = data.interval.totals.limit ?? 0;
       this.rows = liveRows(data.interval.threads, data.threads, limit || 0);
     } else {
       this.rows = historyRows(data.threads, data.from, data.to);
@@ -147,7 +155,8 @@ export class ThreadPanel {
 
   /** @param {Row} row @param {boolean} [wanted] */
   fold(row, wanted) {
-    const key = poolKey(row), open = wanted ?? !this.open.has(key);
+    const key = poolKey(row), open = wanted ?? !row.open;
+    if (this.open.delete(ALL)) this.open = new Set(this.rows.map(poolKey));
     if (open) this.open.add(key);
     else this.open.delete(key);
     if (!open) this.table.selected = 'pool ' + key;
@@ -156,8 +165,7 @@ export class ThreadPanel {
   }
 
   foldAll() {
-    const keys = new Set(this.rows.map(poolKey));
-    this.open = this.open.size ? new Set() : keys;
+    this.open = openPools(this.open.size ? '' : ALL);
     this.view.remember({open: [...this.open].join('|')});
     this.arrange();
   }
