@@ -154,7 +154,7 @@ final class SamplingLoop implements AutoCloseable {
                     null,
                     "clock",
                     "the clock of this host was set " + (drift < 0 ? "back" : "forward") + " by "
-                            + Math.abs(drift) / 1_000 + " s"));
+                            + Math.round(Math.abs(drift) / 1_000.0) + " s"));
         lastMillis = millis;
         lastNanos = nanos;
     }

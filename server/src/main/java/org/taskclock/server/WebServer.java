@@ -106,7 +106,9 @@ final class WebServer implements AutoCloseable {
         Handler.Sequence all = new Handler.Sequence(api);
         Resource page = ResourceFactory.of(server).newClassLoaderResource(RESOURCES);
         if (page == null) return all;
-        all.addHandler(new ContextHandler(files(page), ASSETS));
+        ResourceHandler assets = files(page);
+        assets.setWelcomeFiles(List.of());
+        all.addHandler(new ContextHandler(assets, ASSETS));
         all.addHandler(new Handler.Wrapper(files(page)) {
             @Override
             public boolean handle(Request request, Response response, Callback callback) throws Exception {

@@ -48,8 +48,11 @@ final class ApiTest {
                 .path(method.toLowerCase(java.util.Locale.ROOT))
                 .path("responses")
                 .path(Integer.toString(status));
-        assertThat(documented.isMissingNode()).as("%s %s %s", method, template, status).isFalse();
-        String type = response.headers().firstValue("Content-Type").orElseThrow().split(";", 2)[0];
+        assertThat(documented.isMissingNode())
+                .as("%s %s %s", method, template, status)
+                .isFalse();
+        String type =
+                response.headers().firstValue("Content-Type").orElseThrow().split(";", 2)[0];
         JsonNode schema = documented.path("content").path(type).path("schema");
         if (type.equals("application/json") && !schema.isMissingNode())
             assertThat(schema(schema).validate(MAPPER.readTree(response.body())))
@@ -121,8 +124,8 @@ final class ApiTest {
             Set<String> documented = new TreeSet<>();
             description.get("paths").fields().forEachRemaining(path -> path.getValue()
                     .fieldNames()
-                    .forEachRemaining(method ->
-                            documented.add(method.toUpperCase(java.util.Locale.ROOT) + " " + path.getKey())));
+                    .forEachRemaining(
+                            method -> documented.add(method.toUpperCase(java.util.Locale.ROOT) + " " + path.getKey())));
             assertThat(requested).isEqualTo(documented);
             assertThat(started.routes()).containsExactlyInAnyOrderElementsOf(documented);
         }
@@ -144,21 +147,24 @@ final class ApiTest {
         JsonObject[] thread = new JsonObject[1];
         try (EventReader live = new EventReader(server.url(jvm + "/live"))) {
             for (var row : live.next().data().getAsJsonArray("threads"))
-                if (row.getAsJsonObject().get("name").getAsString().equals("yielder")) thread[0] = row.getAsJsonObject();
+                if (row.getAsJsonObject().get("name").getAsString().equals("yielder"))
+                    thread[0] = row.getAsJsonObject();
         }
         String stack = jvm + "/threads/" + thread[0].get("tid") + "/stack";
         assertThat(check("POST", "/api/jvms/{id}/threads/{tid}/stack", 200, stack, "{}"))
                 .contains("LoadProgram.yieldForever");
-        assertThat(check("POST", "/api/jvms/{id}/attach", 200, jvm + "/attach", "{}")).contains("true");
+        assertThat(check("POST", "/api/jvms/{id}/attach", 200, jvm + "/attach", "{}"))
+                .contains("true");
         assertThat(server.jvm(load.pid()).get("agent").getAsBoolean()).isTrue();
-        assertThat(check("POST", "/api/jvms/{id}/detach", 200, jvm + "/detach", "{}")).contains("false");
+        assertThat(check("POST", "/api/jvms/{id}/detach", 200, jvm + "/detach", "{}"))
+                .contains("false");
         check("POST", "/api/jvms/{id}/detach", 404, jvm + "/detach", "{}");
         check("POST", "/api/jvms/{id}/yields", 404, "/api/jvms/none/yields", "{}");
     }
 
     private void checkRecordings(String jvm) throws Exception {
-        String name = JsonParser.parseString(check(
-                        "POST", "/api/jvms/{id}/recordings", 202, jvm + "/recordings", "{\"seconds\":2}"))
+        String name = JsonParser.parseString(
+                        check("POST", "/api/jvms/{id}/recordings", 202, jvm + "/recordings", "{\"seconds\":2}"))
                 .getAsJsonObject()
                 .get("name")
                 .getAsString();
@@ -176,19 +182,27 @@ final class ApiTest {
                 .header("Content-Type", "application/octet-stream");
         requested.add("POST /api/opened");
         HttpResponse<String> refused = client.send(
-                upload.copy().POST(HttpRequest.BodyPublishers.ofString("nothing")).build(),
+                upload.copy()
+                        .POST(HttpRequest.BodyPublishers.ofString("nothing"))
+                        .build(),
                 HttpResponse.BodyHandlers.ofString());
         assertThat(refused.statusCode()).isEqualTo(400);
         HttpResponse<String> opened = client.send(
                 upload.POST(HttpRequest.BodyPublishers.ofByteArray(file)).build(),
                 HttpResponse.BodyHandlers.ofString());
         assertThat(opened.statusCode()).as(opened.body()).isEqualTo(201);
-        String id = JsonParser.parseString(opened.body()).getAsJsonObject().get("id").getAsString();
+        String id = JsonParser.parseString(opened.body())
+                .getAsJsonObject()
+                .get("id")
+                .getAsString();
         check("GET", "/api/opened", 200, "/api/opened", null);
         String path = "/api/jvms/" + id;
-        assertThat(check("GET", "/api/jvms/{id}/pools", 200, path + "/pools", null)).contains("yielder");
-        assertThat(check("GET", "/api/jvms/{id}/threads", 200, path + "/threads", null)).contains("yielder");
-        assertThat(check("GET", "/api/jvms/{id}/intervals", 200, path + "/intervals", null)).contains("yielder");
+        assertThat(check("GET", "/api/jvms/{id}/pools", 200, path + "/pools", null))
+                .contains("yielder");
+        assertThat(check("GET", "/api/jvms/{id}/threads", 200, path + "/threads", null))
+                .contains("yielder");
+        assertThat(check("GET", "/api/jvms/{id}/intervals", 200, path + "/intervals", null))
+                .contains("yielder");
         assertThat(server.get(path + "/export?by=thread").body()).contains("yielder");
     }
 
