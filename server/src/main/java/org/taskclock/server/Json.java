@@ -40,7 +40,7 @@ final class Json {
     /**
      * Returns a part of an interval in percent, with two decimals; null if the part is negative, which means unknown.
      */
-    static Double percent(double nanos, double intervalNanos) {
+    static Double percent(long nanos, long intervalNanos) {
         if (nanos < 0 || intervalNanos <= 0) return null;
         return Math.round(PERCENT * PERCENT * nanos / intervalNanos) / PERCENT;
     }

@@ -40,8 +40,7 @@ final class JvmState {
     void add(JvmSample sample, int processors) {
         threads = sample.jvm().threads();
         // Right after its start, a JVM is found late, and the interval is shorter than its life.
-        double nanos =
-                Math.max(sample.intervalNanos(), (double) sample.process().cpuNanos() / processors);
+        long nanos = Math.max(sample.intervalNanos(), sample.process().cpuNanos() / processors);
         boolean isKnown = sample.intervalNanos() > 0;
         cpu = isKnown ? Json.percent(sample.process().cpuNanos(), nanos) : null;
         user = isKnown ? Json.percent(sample.process().userNanos(), nanos) : null;

@@ -14,7 +14,7 @@ final class SeriesJson {
     private SeriesJson() {}
 
     static void write(JsonWriter json, PoolSeries series, List<Mark> marks) throws IOException {
-        double step = series.step().toNanos();
+        long step = series.step().toNanos();
         json.beginObject();
         json.name("from").value(Json.millis(series.from()));
         json.name("to").value(Json.millis(series.to()));
@@ -51,7 +51,7 @@ final class SeriesJson {
     }
 
     static void write(JsonWriter json, ThreadSeries series) throws IOException {
-        double step = series.step().toNanos();
+        long step = series.step().toNanos();
         json.beginObject();
         json.name("from").value(Json.millis(series.from()));
         json.name("to").value(Json.millis(series.to()));
@@ -93,7 +93,7 @@ final class SeriesJson {
         json.endArray();
     }
 
-    private static void writeColumn(JsonWriter json, long[] nanos, double step) throws IOException {
+    private static void writeColumn(JsonWriter json, long[] nanos, long step) throws IOException {
         json.beginArray();
         for (long value : nanos) json.value(Json.percent(value, step));
         json.endArray();

@@ -65,7 +65,7 @@ final class ApiTest {
     private JsonSchema schema(JsonNode schema) {
         var root = MAPPER.createObjectNode();
         root.set("components", description.get("components"));
-        schema.fields().forEachRemaining(field -> root.set(field.getKey(), field.getValue()));
+        schema.properties().forEach(field -> root.set(field.getKey(), field.getValue()));
         return JsonSchemaFactory.getInstance(SpecVersion.VersionFlag.V202012).getSchema(root);
     }
 
@@ -122,7 +122,7 @@ final class ApiTest {
             requested.add("GET /api/jvms/{id}/live");
             checkRecordings(jvm);
             Set<String> documented = new TreeSet<>();
-            description.get("paths").fields().forEachRemaining(path -> path.getValue()
+            description.get("paths").properties().forEach(path -> path.getValue()
                     .fieldNames()
                     .forEachRemaining(
                             method -> documented.add(method.toUpperCase(java.util.Locale.ROOT) + " " + path.getKey())));

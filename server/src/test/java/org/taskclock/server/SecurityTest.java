@@ -7,7 +7,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.InetAddress;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -43,7 +45,7 @@ final class SecurityTest {
 
     /** Sends text and returns the status line; empty if the connection is closed without a response. */
     private static String exchange(TestServer server, String request) throws IOException {
-        try (Socket socket = new Socket("127.0.0.1", server.port())) {
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
             socket.setSoTimeout(60_000);
             socket.getOutputStream().write(request.getBytes(StandardCharsets.ISO_8859_1));
             socket.getOutputStream().flush();
@@ -228,8 +230,15 @@ final class SecurityTest {
         try (TestServer server = TestServer.start(directory, settings())) {
             assertThat(server.post("/api/marks", " ".repeat(100_000)).statusCode())
                     .isEqualTo(413);
-            String upload = "POST /api/opened HTTP/1.1\r\nHost: localhost\r\nX-TaskClock: 1\r\n"
-                    + "Content-Type: application/octet-stream\r\nContent-Length: 300000000\r\n\r\n";
+            String upload = String.join(
+                    "\r\n",
+                    "POST /api/opened HTTP/1.1",
+                    "Host: localhost",
+                    "X-TaskClock: 1",
+                    "Content-Type: application/octet-stream",
+                    "Content-Length: 300000000",
+                    "",
+                    "");
             assertThat(exchange(server, upload)).contains("413");
             assertThat(server.post("/api/marks", "[]").statusCode()).isEqualTo(400);
             assertThat(server.post("/api/marks", "{\"text\":{}}").statusCode()).isEqualTo(400);
@@ -239,7 +248,7 @@ final class SecurityTest {
     @Test
     void shouldCloseConnectionsThatSendTheirHeaderSlowly() throws Exception {
         try (TestServer server = TestServer.start(directory, settings());
-                Socket socket = new Socket("127.0.0.1", server.port())) {
+                Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
             socket.setSoTimeout(100);
             long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
             boolean isClosed = false;
@@ -249,8 +258,8 @@ final class SecurityTest {
                 try {
                     socket.getOutputStream().write('x');
                     isClosed = socket.getInputStream().read() < 0;
-                } catch (java.net.SocketTimeoutException e) {
-                    continue;
+                } catch (SocketTimeoutException e) {
+                    isClosed = false;
                 } catch (IOException e) {
                     isClosed = true;
                 }
