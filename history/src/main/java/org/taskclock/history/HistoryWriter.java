@@ -271,7 +271,7 @@ final class HistoryWriter implements AutoCloseable {
     }
 
     /** Returns the size of the blocks that are in use. The file does not always shrink when blocks become free. */
-    private long usedBytes() throws SQLException {
+    long usedBytes() throws SQLException {
         try (Statement statement = connection.createStatement();
                 ResultSet result =
                         statement.executeQuery("SELECT used_blocks * block_size FROM pragma_database_size()")) {
@@ -281,7 +281,7 @@ final class HistoryWriter implements AutoCloseable {
     }
 
     /** Frees the blocks of deleted rows, unless a query is using them. */
-    private void checkpoint() throws SQLException {
+    void checkpoint() throws SQLException {
         try (Statement statement = connection.createStatement()) {
             statement.execute("CHECKPOINT");
         }
