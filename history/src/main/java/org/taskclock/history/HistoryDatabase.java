@@ -194,6 +194,7 @@ final class HistoryDatabase implements AutoCloseable {
         Path absolute = directory.toAbsolutePath();
         DuckDBConnection connection =
                 (DuckDBConnection) DriverManager.getConnection("jdbc:duckdb:" + absolute.resolve(FILE), properties);
+        NativeLibrary.deleteTemporaryFile();
         try (Statement statement = connection.createStatement()) {
             statement.execute("SET temp_directory = " + quote(absolute.resolve("temp")));
             statement.execute("SET allowed_directories = [" + quote(absolute.resolve(EXPORTS)) + "]");

@@ -100,6 +100,11 @@ final class HistoryWriter implements AutoCloseable {
         boolean hasSamples = newestSecond != Integer.MIN_VALUE;
         int newMinute = hasSamples ? Math.floorDiv(newestSecond, 60) : minute;
         int newBatch = newMinute == minute ? batch : batch + 1;
+        transaction++;
+        // First, because the driver begins a transaction with a statement, but not with an appender.
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("UPDATE state SET transaction = " + transaction);
+        }
         writeKeys();
         appendPools(rows.pools(), newBatch);
         appendThreads(rows.threads(), newBatch);
@@ -107,10 +112,6 @@ final class HistoryWriter implements AutoCloseable {
         appendMarks(marks);
         if (newBatch != batch) updateLastSeen();
         int from = hasSamples ? writeRecorded(Math.min(oldestSecond, newestSecond), newestSecond) : recordedFrom;
-        transaction++;
-        try (Statement statement = connection.createStatement()) {
-            statement.execute("UPDATE state SET transaction = " + transaction);
-        }
         connection.commit();
         keys.removeWritten();
         recordedFrom = from;
@@ -140,6 +141,7 @@ final class HistoryWriter implements AutoCloseable {
                         .append(row.systemNanos);
                 append(appender, row.waitNanos).append(row.threads).endRow();
             }
+            appender.flush();
         }
     }
 
@@ -156,6 +158,7 @@ final class HistoryWriter implements AutoCloseable {
                         .append(row.systemNanos)
                         .endRow();
             }
+            appender.flush();
         }
     }
 
@@ -173,6 +176,7 @@ final class HistoryWriter implements AutoCloseable {
                 else appender.append(row.limit);
                 appender.endRow();
             }
+            appender.flush();
         }
     }
 
@@ -180,6 +184,7 @@ final class HistoryWriter implements AutoCloseable {
         return value < 0 ? appender.appendNull() : appender.append(value);
     }
 
+    /** Returns an appender, which must be flushed before it is closed, because closing it hides failures. */
     private DuckDBAppender appender(String table) throws SQLException {
         return connection.createAppender(table);
     }
@@ -193,6 +198,7 @@ final class HistoryWriter implements AutoCloseable {
                 append(appender, mark.kind());
                 append(appender, mark.text()).endRow();
             }
+            appender.flush();
         }
     }
 
@@ -204,6 +210,7 @@ final class HistoryWriter implements AutoCloseable {
         if (!keys.newJvms.isEmpty()) {
             try (DuckDBAppender appender = appender("jvm_key")) {
                 for (SeriesKeys.Jvm jvm : keys.newJvms) JvmRows.append(appender, jvm);
+                appender.flush();
             }
         }
         if (!keys.newPools.isEmpty()) {
@@ -212,6 +219,7 @@ final class HistoryWriter implements AutoCloseable {
                     appender.beginRow().append(pool.series()).append(pool.jvm());
                     appender.append(pool.pool()).append(pool.kind().label()).endRow();
                 }
+                appender.flush();
             }
         }
         if (!keys.newThreads.isEmpty()) {
@@ -224,6 +232,7 @@ final class HistoryWriter implements AutoCloseable {
                     appender.append(thread.name()).append(thread.pool());
                     appender.append(thread.kind().label()).endRow();
                 }
+                appender.flush();
             }
         }
     }
@@ -271,7 +280,7 @@ final class HistoryWriter implements AutoCloseable {
     }
 
     /** Returns the size of the blocks that are in use. The file does not always shrink when blocks become free. */
-    private long usedBytes() throws SQLException {
+    long usedBytes() throws SQLException {
         try (Statement statement = connection.createStatement();
                 ResultSet result =
                         statement.executeQuery("SELECT used_blocks * block_size FROM pragma_database_size()")) {
@@ -281,7 +290,7 @@ final class HistoryWriter implements AutoCloseable {
     }
 
     /** Frees the blocks of deleted rows, unless a query is using them. */
-    private void checkpoint() throws SQLException {
+    void checkpoint() throws SQLException {
         try (Statement statement = connection.createStatement()) {
             statement.execute("CHECKPOINT");
         }

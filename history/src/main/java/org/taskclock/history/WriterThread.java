@@ -159,7 +159,6 @@ final class WriterThread implements AutoCloseable {
             failedRows = null;
             failedMarks = List.of();
             writer = opened;
-            problem = null;
             readSince();
         } catch (SQLException | HistoryException e) {
             fail(e);
