@@ -27,18 +27,27 @@ final class HistoryExport {
         return "make_timestamptz(" + Math.multiplyExact(time.getEpochSecond(), 1_000_000) + "::BIGINT)";
     }
 
-    /** Writes the rows to a temporary file, which DuckDB needs, and copies it to the stream. */
     static void write(Path directory, Connection connection, String query, ExportFormat format, OutputStream out)
             throws SQLException, IOException {
-        Path file = Files.createTempFile(directory.resolve(HistoryDatabase.EXPORTS), "export", ".tmp");
+        Path file = writeFile(directory, connection, query, format);
         try {
-            try (Statement statement = connection.createStatement()) {
-                statement.execute("COPY (" + query + ") TO " + HistoryDatabase.quote(file.toAbsolutePath()) + " ("
-                        + options(format) + ")");
-            }
             Files.copy(file, out);
         } finally {
             Files.deleteIfExists(file);
+        }
+    }
+
+    /** Returns a temporary file with the rows, in the only directory that DuckDB may write to. */
+    static Path writeFile(Path directory, Connection connection, String query, ExportFormat format)
+            throws SQLException, IOException {
+        Path file = Files.createTempFile(directory.resolve(HistoryDatabase.EXPORTS), "export", ".tmp");
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("COPY (" + query + ") TO " + HistoryDatabase.quote(file.toAbsolutePath()) + " ("
+                    + options(format) + ")");
+            return file;
+        } catch (SQLException e) {
+            Files.deleteIfExists(file);
+            throw e;
         }
     }
 

@@ -258,9 +258,8 @@ final class HistoryWriter implements AutoCloseable {
         connection.commit();
     }
 
-    /** Deletes what is not kept. */
-    void trim(Retention retention, HistoryDatabase database) throws SQLException {
-        long now = Instant.now().getEpochSecond();
+    /** Deletes what is not kept at a time in epoch seconds. */
+    void trim(Retention retention, long now) throws SQLException {
         retention.deleteByAge(connection, now);
         connection.commit();
         for (int i = 0; i < MAX_TRIMS; i++) {

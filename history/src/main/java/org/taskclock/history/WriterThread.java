@@ -198,7 +198,7 @@ final class WriterThread implements AutoCloseable {
             }
             if (now - trimmedAt >= TRIM_NANOS) {
                 trimmedAt = now;
-                writer.trim(retention, database);
+                writer.trim(retention, Instant.now().getEpochSecond());
                 keys.forget((int)
                         (Instant.now().getEpochSecond() - options.keepSeconds().toSeconds()));
                 readSince();

@@ -15,7 +15,7 @@ import org.eclipse.jetty.util.thread.Scheduler;
  * nothing arrives, so that a client could keep a connection busy by sending a byte from time to time.
  */
 final class SlowRequests extends AbstractLifeCycle implements Connection.Listener {
-    private static final long MAX_SECONDS = 15;
+    private static final long MAX_SECONDS = 10;
 
     private final ServerConnector connector;
     private final Map<Connection, Scheduler.Task> checks = new ConcurrentHashMap<>();

@@ -10,6 +10,7 @@ import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.function.Consumer;
 import org.eclipse.jetty.http.HttpCookie;
 import org.eclipse.jetty.http.HttpHeader;
@@ -41,6 +42,7 @@ public final class TaskClockServer implements AutoCloseable {
     private final PrometheusRegistry registry = new PrometheusRegistry();
     private final ExpositionFormats formats = ExpositionFormats.init();
     private final Token token;
+    private final Routes routes;
     private final WebServer web;
 
     /**
@@ -80,8 +82,8 @@ public final class TaskClockServer implements AutoCloseable {
                 log);
         agents = new AgentWatch(options.exporter().attach(), overview, store, options.clock());
         loop = new SamplingLoop(fleet, keys, overview, channel, store, options, log);
-        Routes routes = new Routes(log);
-        addRoutes(routes);
+        routes = new Routes(log);
+        addRoutes();
         web = new WebServer(options.exporter().listenAddress(), config, token, options.allowedHosts(), routes);
         // The page is served at once. Opening the history and reading the names of threads takes longer.
         store.start();
@@ -89,7 +91,7 @@ public final class TaskClockServer implements AutoCloseable {
         agents.start();
     }
 
-    private void addRoutes(Routes routes) {
+    private void addRoutes() {
         routes.add("GET", AccessHandler.HEALTHY, call -> call.send(200, TEXT, ascii("TaskClock is healthy.\n")));
         routes.add("GET", "/-/ready", call -> {
             boolean isReady = loop.isReady();
@@ -158,6 +160,11 @@ public final class TaskClockServer implements AutoCloseable {
                 .build();
         Response.addCookie(call.response, cookie);
         call.json(json -> json.beginObject().endObject());
+    }
+
+    /** Returns the routes of the API, as in {@link Routes#templates}. */
+    List<String> routes() {
+        return routes.templates();
     }
 
     /** Returns the address of the page. */
