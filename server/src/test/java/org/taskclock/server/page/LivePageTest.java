@@ -95,14 +95,12 @@ class LivePageTest {
         card.waitFor();
         assertThat(card.textContent()).contains("LoadProgram").contains("pid " + jvm.pid());
         page.waitForFunction("() => events.jvms?.length > 2");
-        Object difference = page.evaluate(
-                """
+        Object difference = page.evaluate("""
                 id => {
                   const jvm = events.jvms.at(-1).jvms.find(one => one.id === id);
                   return Math.abs(parseFloat(document.querySelector(`[data-jvm="${id}"] .cpu`).textContent) - jvm.cpu);
                 }
-                """,
-                id);
+                """, id);
         assertThat(((Number) difference).doubleValue()).isLessThan(0.06);
         page.keyboard().press("ArrowDown");
         page.keyboard().press("Enter");

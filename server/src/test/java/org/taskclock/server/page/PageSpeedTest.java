@@ -73,18 +73,22 @@ class PageSpeedTest {
                 Statement sql = connection.createStatement()) {
             sql.execute("UPDATE state SET seconds_from = " + end + ", ten_from = " + end);
             sql.execute("INSERT INTO recorded VALUES (" + start + ", " + end + ")");
-            sql.execute("INSERT INTO jvm_key VALUES (1, '1-1', 'host', 1, 'month', 'Month', NULL, NULL, " + start * 1000 + ", " + start
-                    + ", " + end + ")");
-            sql.execute("INSERT INTO pool_key SELECT i, 1, 'pool-' || i, 'JAVA' FROM range(1, " + (POOLS + 1) + ") t(i)");
+            sql.execute("INSERT INTO jvm_key VALUES (1, '1-1', 'host', 1, 'month', 'Month', NULL, NULL, " + start * 1000
+                    + ", " + start + ", " + end + ")");
+            sql.execute(
+                    "INSERT INTO pool_key SELECT i, 1, 'pool-' || i, 'JAVA' FROM range(1, " + (POOLS + 1) + ") t(i)");
             sql.execute("INSERT INTO thread_key SELECT 100 + i, 1, 100 + i, 'thread-' || i, 'pool-' || (i % " + POOLS
                     + " + 1), 'JAVA' FROM range(1, " + (THREADS + 1) + ") t(i)");
             String times = "range(" + start + ", " + end + ", 60) t(time)";
-            sql.execute("INSERT INTO pool_60 SELECT time, 1, i, CAST(6e9 * random() AS BIGINT), CAST(2e9 * random() AS BIGINT), 0, 4, false FROM "
-                    + times + ", range(1, " + (POOLS + 1) + ") p(i)");
-            sql.execute("INSERT INTO thread_60 SELECT time, 1, 100 + i, CAST(2e9 * random() AS BIGINT), CAST(1e9 * random() AS BIGINT) FROM "
-                    + times + ", range(1, " + (THREADS + 1) + ") p(i)");
-            sql.execute("INSERT INTO process_60 SELECT time, 1, CAST(3e10 * random() AS BIGINT), CAST(1e10 * random() AS BIGINT), -1, -1, -1, false FROM "
-                    + times);
+            sql.execute(
+                    "INSERT INTO pool_60 SELECT time, 1, i, CAST(6e9 * random() AS BIGINT), CAST(2e9 * random() AS BIGINT), 0, 4, false FROM "
+                            + times + ", range(1, " + (POOLS + 1) + ") p(i)");
+            sql.execute(
+                    "INSERT INTO thread_60 SELECT time, 1, 100 + i, CAST(2e9 * random() AS BIGINT), CAST(1e9 * random() AS BIGINT) FROM "
+                            + times + ", range(1, " + (THREADS + 1) + ") p(i)");
+            sql.execute(
+                    "INSERT INTO process_60 SELECT time, 1, CAST(3e10 * random() AS BIGINT), CAST(1e10 * random() AS BIGINT), -1, -1, -1, false FROM "
+                            + times);
         }
     }
 
@@ -116,7 +120,9 @@ class PageSpeedTest {
                 page.evaluate(OPEN, "?from=" + (from + i) + "&to=" + to);
                 List<?> zoomed = (List<?>) page.evaluate(
                         ZOOM, "?from=" + (from + 10L * 86_400_000) + "&to=" + (from + 12L * 86_400_000 + i));
-                double[] more = zoomed.stream().mapToDouble(one -> ((Number) one).doubleValue()).toArray();
+                double[] more = zoomed.stream()
+                        .mapToDouble(one -> ((Number) one).doubleValue())
+                        .toArray();
                 int length = frames.length;
                 frames = Arrays.copyOf(frames, length + more.length);
                 System.arraycopy(more, 0, frames, length, more.length);
@@ -150,8 +156,20 @@ class PageSpeedTest {
 
                 The scripts of the page have %s bytes, without the chart library.
                 """.formatted(
-                version, Runtime.getRuntime().availableProcessors(), POOLS, THREADS, percentile(opened, 0.5), percentile(opened, 0.95),
-                percentile(opened, 1), percentile(frames, 0.5), percentile(frames, 0.95), percentile(frames, 1), String.format(Locale.ROOT, "%,d", ((Number) bytes).longValue()));
-        Files.writeString(Files.createDirectories(Path.of(file).toAbsolutePath().getParent()).resolve(Path.of(file).getFileName()), text);
+                        version,
+                        Runtime.getRuntime().availableProcessors(),
+                        POOLS,
+                        THREADS,
+                        percentile(opened, 0.5),
+                        percentile(opened, 0.95),
+                        percentile(opened, 1),
+                        percentile(frames, 0.5),
+                        percentile(frames, 0.95),
+                        percentile(frames, 1),
+                        String.format(Locale.ROOT, "%,d", ((Number) bytes).longValue()));
+        Files.writeString(
+                Files.createDirectories(Path.of(file).toAbsolutePath().getParent())
+                        .resolve(Path.of(file).getFileName()),
+                text);
     }
 }
