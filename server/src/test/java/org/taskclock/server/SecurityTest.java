@@ -65,25 +65,21 @@ final class SecurityTest {
         try (TestServer server = TestServer.start(directory, settings())) {
             String body = "{\"text\":\"deployed\"}";
             server.await(() -> server.post("/api/marks", body).statusCode() == 201 ? true : null);
-            assertThat(server.post("/api/marks", body, "Origin", "http://evil.example")
-                            .statusCode())
+            assertThat(server.post("/api/marks", body, "Origin", "http://evil.example").statusCode())
                     .isEqualTo(403);
             assertThat(server.post("/api/marks", body, "Origin", "null").statusCode())
                     .isEqualTo(403);
-            assertThat(server.post("/api/marks", body, "Origin", "http://127.0.0.1:1")
-                            .statusCode())
+            assertThat(server.post("/api/marks", body, "Origin", "http://127.0.0.1:1").statusCode())
                     .isEqualTo(403);
             assertThat(server.post("/api/marks", body, "Origin", server.url("")).statusCode())
                     .isEqualTo(201);
             assertThat(server.get("/api/jvms", "Origin", "http://evil.example").statusCode())
                     .isEqualTo(403);
             String post = "POST /api/marks HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nConnection: close\r\n";
-            assertThat(exchange(server, post + "Content-Type: application/json\r\n\r\n{}"))
-                    .contains("403");
+            assertThat(exchange(server, post + "Content-Type: application/json\r\n\r\n{}")).contains("403");
             assertThat(exchange(server, post + "X-TaskClock: 1\r\nContent-Type: text/plain\r\n\r\n{}"))
                     .contains("415");
-            assertThat(exchange(server, post.replace("POST", "DELETE") + "\r\n{}"))
-                    .contains("405");
+            assertThat(exchange(server, post.replace("POST", "DELETE") + "\r\n{}")).contains("405");
         }
     }
 
@@ -117,8 +113,7 @@ final class SecurityTest {
                         .hasValueSatisfying(policy -> assertThat(policy)
                                 .contains("default-src 'none'", "frame-ancestors 'none'", "script-src 'self'")
                                 .doesNotContain("unsafe"));
-                assertThat(response.headers().firstValue("X-Content-Type-Options"))
-                        .hasValue("nosniff");
+                assertThat(response.headers().firstValue("X-Content-Type-Options")).hasValue("nosniff");
                 assertThat(response.headers().firstValue("Referrer-Policy")).hasValue("no-referrer");
                 assertThat(response.headers().firstValue("Server")).isEmpty();
                 assertThat(response.headers().firstValue("Access-Control-Allow-Origin"))
@@ -148,7 +143,9 @@ final class SecurityTest {
                     "/api/recordings/..%2fhistory.duckdb",
                     "/api/recordings/none.gz",
                     "/org/taskclock/server/openapi.json"))
-                assertThat(exchange(server, get(path, "localhost"))).as(path).matches("HTTP/1.1 (400|403|404) .*");
+                assertThat(exchange(server, get(path, "localhost")))
+                        .as(path)
+                        .matches("HTTP/1.1 (400|403|404) .*");
             assertThat(server.get("/web/main.js").statusCode()).isEqualTo(200);
         }
     }
@@ -160,25 +157,16 @@ final class SecurityTest {
         try (TestServer server = TestServer.start(directory, settings)) {
             assertThat(server.log).isEmpty();
             for (String path : List.of(
-                    "/api/info",
-                    "/api/jvms",
-                    "/api/live",
-                    "/api/openapi.json",
-                    "/api/",
-                    "/metrics",
-                    "/-/ready",
-                    "/none")) {
+                    "/api/info", "/api/jvms", "/api/live", "/api/openapi.json", "/api/", "/metrics", "/-/ready", "/none")) {
                 assertThat(server.get(path).statusCode()).as(path).isEqualTo(401);
                 assertThat(server.get(path, "Authorization", "Bearer " + TOKEN.replace('0', '1'))
                                 .statusCode())
                         .isEqualTo(401);
             }
-            assertThat(server.post("/api/marks", "{\"text\":\"x\"}").statusCode())
-                    .isEqualTo(401);
+            assertThat(server.post("/api/marks", "{\"text\":\"x\"}").statusCode()).isEqualTo(401);
             for (String path : List.of("/-/healthy", "/", "/web/main.js"))
                 assertThat(server.get(path).statusCode()).as(path).isEqualTo(200);
-            assertThat(server.get("/metrics", "Authorization", "Bearer " + TOKEN)
-                            .statusCode())
+            assertThat(server.get("/metrics", "Authorization", "Bearer " + TOKEN).statusCode())
                     .isEqualTo(200);
 
             assertThat(server.post("/api/login", "{\"token\":\"wrong\"}").statusCode())
@@ -245,8 +233,8 @@ final class SecurityTest {
             socket.setSoTimeout(100);
             long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
             boolean isClosed = false;
-            socket.getOutputStream()
-                    .write("GET /api/info HTTP/1.1\r\nHost: localhost\r\nX-Slow: ".getBytes(StandardCharsets.US_ASCII));
+            socket.getOutputStream().write("GET /api/info HTTP/1.1\r\nHost: localhost\r\nX-Slow: ".getBytes(
+                    StandardCharsets.US_ASCII));
             while (!isClosed && System.nanoTime() < end) {
                 try {
                     socket.getOutputStream().write('x');

@@ -52,8 +52,7 @@ final class ServerTest {
                     JsonObject interval = live.next().data();
                     double length = interval.get("intervalNanos").getAsDouble();
                     nanos += length;
-                    liveNanos += length
-                            / 100
+                    liveNanos += length / 100
                             * interval.getAsJsonObject("totals").get("cpu").getAsDouble();
                 }
                 LoadJvm.Reference end = load.reference();
@@ -66,8 +65,8 @@ final class ServerTest {
                     JsonObject found = server.json(path + "/pools?from=" + from + "&to=" + to)
                             .getAsJsonObject();
                     JsonArray user = found.getAsJsonObject("process").getAsJsonArray("user");
-                    boolean isComplete =
-                            StreamSupport.stream(user.spliterator(), false).noneMatch(JsonElement::isJsonNull);
+                    boolean isComplete = StreamSupport.stream(user.spliterator(), false)
+                            .noneMatch(JsonElement::isJsonNull);
                     return isComplete && user.size() >= 6 ? found : null;
                 });
                 int steps = pools.getAsJsonArray("times").size();
@@ -126,8 +125,7 @@ final class ServerTest {
                 assertThat(finding.get("text").getAsString()).contains("\"yielder\"");
                 assertThat(finding.get("since").getAsLong()).isBetween(before - 1_000, System.currentTimeMillis());
                 String id = server.jvm(load.pid()).get("id").getAsString();
-                server.await(
-                        () -> server.json("/api/marks?jvm=" + id).toString().contains("Thread.yield") ? true : null);
+                server.await(() -> server.json("/api/marks?jvm=" + id).toString().contains("Thread.yield") ? true : null);
             }
         }
     }
@@ -199,11 +197,8 @@ final class ServerTest {
                 TestServer server = TestServer.start(directory, settings)) {
             JsonObject jvm = server.awaitJvm(load.pid());
             clock.offset = Duration.ofHours(-1);
-            server.await(() -> server.json("/api/marks?from=0&to=" + 2 * System.currentTimeMillis())
-                            .toString()
-                            .contains("set back by 36")
-                    ? true
-                    : null);
+            server.await(() -> server.json("/api/marks?from=0&to=" + 2 * System.currentTimeMillis()).toString()
+                            .contains("set back by 36") ? true : null);
             JsonObject later = server.jvm(load.pid());
             assertThat(later.get("id")).isEqualTo(jvm.get("id"));
             assertThat(later.get("cpu").getAsDouble()).isBetween(0.0, 110.0);
@@ -242,8 +237,8 @@ final class ServerTest {
                 assertThat(server.awaitJvm(load.pid()).get("id").getAsString()).isEqualTo(id);
                 String range = "?from=" + from + "&to=" + (System.currentTimeMillis() + 60_000);
                 server.await(() -> {
-                    JsonObject pools =
-                            server.json("/api/jvms/" + id + "/pools" + range).getAsJsonObject();
+                    JsonObject pools = server.json("/api/jvms/" + id + "/pools" + range)
+                            .getAsJsonObject();
                     return sum(pools.getAsJsonObject("process").get("user")) > 0 ? true : null;
                 });
             }
