@@ -106,7 +106,7 @@ class PageSpeedTest {
                 PageServer server = new PageServer(data, null)) {
             server.awaitHistory();
             Page page = chromium.page();
-            page.navigate(server.url() + "#/jvm/1-1?range=24h");
+            page.navigate(server.url() + "#/jvm/1-1?range=7d");
             page.waitForFunction("() => document.querySelectorAll('.legend .pool').length === " + POOLS);
             double[] opened = new double[ROUNDS];
             for (int i = 0; i < ROUNDS; i++) {
