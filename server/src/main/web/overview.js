@@ -132,7 +132,7 @@ export class Overview {
     /** @param {string} selector */
     const part = selector => /** @type {HTMLElement} */ (card.querySelector(selector));
     setText(part('h3'), nameOf(jvm));
-    part('h3').title = clean(jvm.command);
+    part('h3').title = clean(`${jvm.service || ''}\n${jvm.command}`);
     setText(part('.where'), `pid ${jvm.pid}, ${jvm.threads} threads, up ${duration(Date.now() - jvm.started)}${jvm.agent ? ', agent' : ''}`);
     setText(part('.cpu'), `${percent(jvm.cpu)} %`);
     setText(part('.parts'), `user ${percent(jvm.user)}  system ${percent(jvm.system)}`);
@@ -186,5 +186,8 @@ export class Overview {
 
 /** @param {{service?: string|null, command?: string}} jvm */
 export function nameOf(jvm) {
-  return jvm.service || shortCommand(jvm.command || '') || 'JVM';
+  const {service} = jvm;
+  // The name of a class without its package.
+  if (service && /^([a-z_][\w]*\.)+[A-Z][\w$]*$/.test(service)) return shortCommand(service);
+  return service || shortCommand(jvm.command || '') || 'JVM';
 }

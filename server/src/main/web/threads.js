@@ -5,7 +5,7 @@
 import {COLUMNS, chooseColumns, columnOf, visibleColumns} from './columns.js';
 import {openDialog} from './dialogs.js';
 import {button, el, setText} from './dom.js';
-import {duration, clock} from './format.js';
+import {clock} from './format.js';
 import {arrange, filterOf, historyRows, liveRows} from './rows.js';
 import {poolKey, threadKey} from './series.js';
 import {ThreadTable} from './table.js';
@@ -98,7 +98,7 @@ export class ThreadPanel {
     } else {
       this.rows = historyRows(data.threads, data.from, data.to);
     }
-    setText(this.title, live ? `Threads, last ${duration((data.interval?.intervalNanos || 1e9) / 1e6)}` : 'Threads, average of this range');
+    setText(this.title, live ? `Threads, last ${((data.interval?.intervalNanos || 1e9) / 1e9).toFixed(1)} s` : 'Threads, average of this range');
     this.table.live = live;
     this.table.layout();
     this.arrange();
