@@ -33,7 +33,8 @@ public final class ThreeHosts {
                 for (int second = 1; second <= SECONDS; second++) {
                     for (int pid = 1; pid <= JVMS; pid++) {
                         JvmKey jvm = new JvmKey(
-                                pid + "-" + start.getEpochSecond(), host, pid, "service-" + pid, "Main", null, null, start);
+                                pid + "-" + start.getEpochSecond(), host, pid, "service-" + pid, "Main", null, null,
+                                start);
                         List<ThreadUsage> pools = new ArrayList<>();
                         long cpu = 0;
                         for (String pool : List.of("worker-#", "C2 CompilerThread#", "größe \"<#>\"")) {

@@ -9,8 +9,8 @@
 #
 #   -o FILE  file for the output (default: integration/results/history/spark.txt)
 #
-# Requires JDK 17 and the built command line: ./taskclock --version. Exit codes: 0 the answers are the same, 1 they differ
-# or a step failed, 2 usage error.
+# Requires JDK 17 and the built command line: ./taskclock --version. Exit codes: 0 the answers are the same, 1 they
+# differ or a step failed, 2 usage error.
 set -euo pipefail
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 root=${here%/*/*}
