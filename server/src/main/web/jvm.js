@@ -140,8 +140,9 @@ export class JvmView {
     const throttled = (totals.throttled || 0) >= 0.05 ? `  throttled ${percent(totals.throttled)}` : '';
     const container = isKnown(totals.container) && totals.limit ? `  container ${percent(totals.container)} of ${Math.round(totals.limit * 100)} %` : '';
     const heap = isKnown(totals.heapUsed) ? `  heap ${bytes(totals.heapUsed)} of ${bytes(totals.heapMax)}` : '';
+    const machine = isKnown(totals.machine) ? `  machine ${percent(totals.machine)} of ${Math.round((totals.processors || 0) * 100)} %` : '';
     setText(this.ui.figures, `${percent(totals.cpu)} %  user ${percent(totals.user)}  system ${percent(totals.system)}`);
-    setText(this.ui.details, `${container}${throttled}${heap}  machine ${percent(totals.machine)} of ${Math.round((totals.processors || 0) * 100)} %`.trim());
+    setText(this.ui.details, `${container}${throttled}${heap}${machine}`.trim());
     if (!this.paused && this.data.isLive) this.draw(false);
   }
 
