@@ -9,11 +9,10 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.Interval;
 import org.taskclock.monitor.IntervalSource;
+import org.taskclock.monitor.TargetJvm;
 import org.taskclock.monitor.ThreadUsage;
 
 /**
@@ -21,12 +20,6 @@ import org.taskclock.monitor.ThreadUsage;
  * threads use it.
  */
 final class AgentOffer {
-    /** Options that disable the features of the agent that are not needed to see virtual threads. */
-    private static final String OPTIONS = "threadmxbean=off,bean=off,jfr=off";
-
-    /** In the agent's reply. */
-    private static final Pattern PROBLEM = Pattern.compile("(?:^failed: |unavailable: (?=vthreads: ))([^;]+)");
-
     /** The carriers that used CPU time, at most at a time, in each JVM without an agent, by process id. */
     private Map<Integer, Integer> carriers = new TreeMap<>();
     /** The process ids of the JVMs that were loaded with the agent on request. */
@@ -133,20 +126,7 @@ final class AgentOffer {
      * @throws IOException if it cannot show virtual threads; the message is one line
      */
     static void load(int pid, IntervalSource source) throws IOException {
-        String state;
-        try {
-            TargetJvm target = TargetJvm.of(pid);
-            // Somebody else may have loaded the agent in the meantime. Its options stay as they are.
-            state = target.yieldMode() == null ? target.configureAgent(OPTIONS) : String.valueOf(target.state());
-        } catch (CommandException e) {
-            throw new IOException("Agent not loaded: " + e.getMessage(), e);
-        }
-        Matcher problem = PROBLEM.matcher(state);
-        if (problem.find()) throw new IOException("Agent not loaded: process " + pid + ": " + problem.group(1));
-        if (state.contains("vthreads=off")) {
-            throw new IOException("The agent in process " + pid + " ignores virtual threads: run taskclock attach "
-                    + pid + " --vthreads on");
-        }
+        TargetJvm.showVirtualThreads(pid);
         source.agentLoaded();
     }
 

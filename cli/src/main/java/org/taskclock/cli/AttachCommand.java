@@ -6,6 +6,8 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import org.taskclock.monitor.MonitorException;
+import org.taskclock.monitor.TargetJvm;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -57,6 +59,8 @@ final class AttachCommand implements Callable<Integer> {
             if (texts.size() > 1)
                 throw new CommandException(Main.USAGE, "attach: unexpected argument: " + texts.get(1));
             return run(jvm.selectBeforeArguments(), options.appendTo(texts.isEmpty() ? "" : texts.get(0)), dryRun);
+        } catch (MonitorException e) {
+            return JvmSelector.fail(e);
         } catch (CommandException e) {
             return Main.fail(e.getMessage(), e.exitCode);
         }
@@ -80,6 +84,8 @@ final class AttachCommand implements Callable<Integer> {
             return Main.printAgentState(target.configureAgent(options));
         } catch (IllegalArgumentException e) {
             return Main.fail("attach: " + e.getMessage() + ": see taskclock attach --help", Main.USAGE);
+        } catch (MonitorException e) {
+            return JvmSelector.fail(e);
         } catch (CommandException e) {
             return Main.fail(e.getMessage(), e.exitCode);
         }

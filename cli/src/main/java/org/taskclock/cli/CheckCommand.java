@@ -14,6 +14,7 @@ import org.taskclock.monitor.Interval;
 import org.taskclock.monitor.MonitorException;
 import org.taskclock.monitor.ProcessUsage;
 import org.taskclock.monitor.Sampler;
+import org.taskclock.monitor.TargetJvm;
 import org.taskclock.monitor.ThreadUsage;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -136,8 +137,8 @@ final class CheckCommand implements Callable<Integer> {
         if ("count".equals(mode)) return;
         try {
             TargetJvm.of(pid).configureAgent(mode == null ? "detach" : "yield=" + mode);
-        } catch (CommandException e) {
-            if (e.exitCode != Main.NO_PROCESS) Main.fail(e.getMessage(), e.exitCode);
+        } catch (MonitorException e) {
+            if (e.reason() != MonitorException.Reason.GONE) JvmSelector.fail(e);
         }
     }
 

@@ -4,6 +4,8 @@ package org.taskclock.cli;
 
 import java.io.IOException;
 import java.util.concurrent.Callable;
+import org.taskclock.monitor.MonitorException;
+import org.taskclock.monitor.TargetJvm;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
@@ -24,6 +26,8 @@ final class DetachCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         try {
             return run(jvm.select());
+        } catch (MonitorException e) {
+            return JvmSelector.fail(e);
         } catch (CommandException e) {
             return Main.fail(e.getMessage(), e.exitCode);
         }
@@ -32,8 +36,8 @@ final class DetachCommand implements Callable<Integer> {
     static int run(long pid) throws IOException {
         try {
             return Main.printAgentState(TargetJvm.of(pid).configureAgent("detach"));
-        } catch (CommandException e) {
-            return Main.fail(e.getMessage(), e.exitCode);
+        } catch (MonitorException e) {
+            return JvmSelector.fail(e);
         }
     }
 }

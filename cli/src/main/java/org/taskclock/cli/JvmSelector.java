@@ -26,7 +26,7 @@ final class JvmSelector {
                 switch (e.reason()) {
                     case GONE -> Main.NO_PROCESS;
                     case NOT_PERMITTED -> Main.NOT_PERMITTED;
-                    case NOT_A_JVM -> Main.FAILED;
+                    case NOT_A_JVM, FAILED -> Main.FAILED;
                 });
     }
 }

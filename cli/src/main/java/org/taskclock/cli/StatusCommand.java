@@ -7,6 +7,8 @@ import java.io.IOException;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import org.taskclock.monitor.AgentReport;
+import org.taskclock.monitor.MonitorException;
+import org.taskclock.monitor.TargetJvm;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -48,6 +50,8 @@ final class StatusCommand implements Callable<Integer> {
             boolean isHealthy =
                     health.failures() == 0 && health.features().stream().allMatch(f -> f.problem() == null);
             return isHealthy ? Main.OK : Main.FAILED;
+        } catch (MonitorException e) {
+            return JvmSelector.fail(e);
         } catch (CommandException e) {
             return Main.fail(e.getMessage(), e.exitCode);
         }

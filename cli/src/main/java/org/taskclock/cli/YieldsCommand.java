@@ -5,15 +5,11 @@ package org.taskclock.cli;
 import com.google.gson.GsonBuilder;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.HashMap;
-import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.function.ToLongFunction;
-import org.taskclock.monitor.AgentReport;
+import org.taskclock.monitor.MonitorException;
+import org.taskclock.monitor.TargetJvm;
+import org.taskclock.monitor.YieldCount;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -38,9 +34,6 @@ import picocli.CommandLine.Spec;
             "Exit codes: 0 success, 1 failure, 2 usage error, 4 no such process, 5 permission denied."
         })
 final class YieldsCommand implements Callable<Integer> {
-    /** Options that disable the features of the agent that are not needed here. */
-    private static final String YIELD_ONLY = "threadmxbean=off,bean=off,jfr=off,yield=";
-
     @Spec
     private CommandSpec spec;
 
@@ -71,31 +64,6 @@ final class YieldsCommand implements Callable<Integer> {
     @Option(names = "--json", description = "Print one JSON object with all call sites.")
     private boolean json;
 
-    /**
-     * A call site.
-     *
-     * @param cpuNanosPerSecond CPU time of the yields of platform threads, divided among call sites by number of
-     *     yields; -1 if unknown
-     */
-    record CallSite(
-            String site, double perSecond, double virtualPerSecond, double cpuNanosPerSecond, List<String> stack) {}
-
-    /**
-     * The yields that were counted, as --json prints them.
-     *
-     * @param platformPercent CPU time of the yields of platform threads, in percent of one core
-     * @param schedulingPercent CPU time of carriers outside virtual threads, in percent of one core
-     */
-    record Result(
-            long pid,
-            double seconds,
-            double platformPerSecond,
-            double virtualPerSecond,
-            double platformPercent,
-            double schedulingPercent,
-            boolean truncated,
-            List<CallSite> callSites) {}
-
     @Override
     public Integer call() throws IOException {
         OutputOptions.checkLimit(spec, limit);
@@ -104,7 +72,9 @@ final class YieldsCommand implements Callable<Integer> {
         try {
             long pid = jvm.select();
             TargetJvm target = TargetJvm.of(pid);
-            return off ? turnOff(pid, target) : count(pid, target, termination);
+            return off ? turnOff(pid, target) : count(pid, termination);
+        } catch (MonitorException e) {
+            return JvmSelector.fail(e);
         } catch (CommandException e) {
             return Main.fail(e.getMessage(), e.exitCode);
         }
@@ -112,100 +82,18 @@ final class YieldsCommand implements Callable<Integer> {
 
     private static int turnOff(long pid, TargetJvm target) throws CommandException, IOException {
         boolean attached = target.yieldMode() != null;
-        target.setYieldMode(attached ? "yield=off" : YIELD_ONLY + "off");
+        target.setYieldMode(attached ? "yield=off" : YieldCount.YIELD_ONLY + "off");
         Main.print("Thread.yield is now off in platform threads of process " + pid + "; to undo, run taskclock "
                 + (attached ? "attach " + pid + " --yield pass" : "detach " + pid) + "\n");
         return Main.OK;
     }
 
-    private int count(long pid, TargetJvm target, TerminationSignal termination) throws CommandException, IOException {
-        String previousMode = target.yieldMode();
-        if ("off".equals(previousMode)) {
-            return Main.fail(
-                    "yields: process " + pid + ": Thread.yield is off: run taskclock attach " + pid + " --yield pass",
-                    Main.FAILED);
-        }
-        AgentReport start;
-        AgentReport end;
-        try {
-            target.setYieldMode(previousMode == null ? YIELD_ONLY + "count" : "yield=count");
-            start = target.report();
-            termination.sleep(duration);
-            end = target.report();
-        } finally {
-            target.configureAgent(previousMode == null ? "detach" : "yield=" + previousMode);
-        }
-        Result result = difference(pid, start, end);
+    private int count(long pid, TerminationSignal termination) throws IOException {
+        YieldCount count = YieldCount.of(pid, duration, termination::sleep);
         if (json)
-            Main.printUtf8(new GsonBuilder().disableHtmlEscaping().create().toJson(result) + "\n");
-        else Main.print(text(result, limit));
+            Main.printUtf8(new GsonBuilder().disableHtmlEscaping().create().toJson(count) + "\n");
+        else Main.print(text(count, limit));
         return Main.OK;
-    }
-
-    static Result difference(long pid, AgentReport start, AgentReport end) {
-        double seconds = (end.elapsedNanos() - start.elapsedNanos()) / 1e9;
-        double platform = end.platformYields() - start.platformYields();
-        double virtual = end.virtualYields() - start.virtualYields();
-        double platformNanos = platformNanos(start, end);
-        double scheduling = end.schedulingNanos() - start.schedulingNanos();
-        double nanosPerYield = platform > 0 ? platformNanos / platform : 0;
-        List<AgentReport.Site> sites = newYields(start.yieldSites(), end.yieldSites());
-        // The first sample of a thread also stands for yields before the start.
-        double platformPart = part(platform, sites, site -> site.yields() - site.virtualYields());
-        double virtualPart = part(virtual, sites, AgentReport.Site::virtualYields);
-        List<CallSite> callSites = new ArrayList<>();
-        for (AgentReport.Site site : sites) {
-            double platformYields = (site.yields() - site.virtualYields()) * platformPart;
-            double virtualYields = site.virtualYields() * virtualPart;
-            double nanos = site.virtualYields() == 0 ? platformYields * nanosPerYield / seconds : -1;
-            double perSecond = (platformYields + virtualYields) / seconds;
-            callSites.add(new CallSite(site.name(), perSecond, virtualYields / seconds, nanos, site.stack()));
-        }
-        callSites.sort(Comparator.comparingDouble(CallSite::perSecond).reversed());
-        return new Result(
-                pid,
-                seconds,
-                platform / seconds,
-                virtual / seconds,
-                platformNanos / seconds / 1e7,
-                Math.max(0, scheduling) / seconds / 1e7,
-                end.truncated(),
-                callSites);
-    }
-
-    /** Returns the CPU time of the yields of platform threads, at most what the threads' clocks show. */
-    private static long platformNanos(AgentReport start, AgentReport end) {
-        Map<Integer, AgentReport.Yielder> earlier = new HashMap<>();
-        for (AgentReport.Yielder thread : start.yielders()) earlier.put(thread.tid(), thread);
-        long nanos = end.platformYieldNanos() - start.platformYieldNanos();
-        for (AgentReport.Yielder thread : end.yielders()) {
-            AgentReport.Yielder base =
-                    earlier.getOrDefault(thread.tid(), new AgentReport.Yielder(thread.tid(), 0, 0, 0));
-            if (thread.cpuNanos() < 0 || base.cpuNanos() < 0) continue; // it has ended
-            long excess = (thread.yieldNanos() - base.yieldNanos()) - (thread.cpuNanos() - base.cpuNanos());
-            nanos -= Math.max(0, excess);
-        }
-        return Math.max(0, nanos);
-    }
-
-    /** Returns the yields at each call site since the earlier report. */
-    private static List<AgentReport.Site> newYields(List<AgentReport.Site> start, List<AgentReport.Site> end) {
-        Map<List<String>, AgentReport.Site> earlier = new HashMap<>();
-        for (AgentReport.Site site : start) earlier.put(site.stack(), site);
-        List<AgentReport.Site> sites = new ArrayList<>();
-        for (AgentReport.Site site : end) {
-            AgentReport.Site base = earlier.getOrDefault(site.stack(), new AgentReport.Site(0, 0, List.of()));
-            long yields = site.yields() - base.yields();
-            if (yields > 0)
-                sites.add(new AgentReport.Site(yields, site.virtualYields() - base.virtualYields(), site.stack()));
-        }
-        return sites;
-    }
-
-    /** Returns the factor by which the yields at all call sites add up to no more than the total. */
-    private static double part(double total, List<AgentReport.Site> sites, ToLongFunction<AgentReport.Site> yields) {
-        double sum = sites.stream().mapToLong(yields).sum();
-        return sum > total ? total / sum : 1;
     }
 
     /**
@@ -213,7 +101,7 @@ final class YieldsCommand implements Callable<Integer> {
      *
      * @param limit maximum number of call sites; 0 for all
      */
-    static String text(Result result, int limit) {
+    static String text(YieldCount result, int limit) {
         StringBuilder text = new StringBuilder();
         line(text, "process %d, %.1f s", result.pid(), result.seconds());
         line(
@@ -237,7 +125,7 @@ final class YieldsCommand implements Callable<Integer> {
         int count = limit == 0
                 ? result.callSites().size()
                 : Math.min(limit, result.callSites().size());
-        for (CallSite callSite : result.callSites().subList(0, count)) {
+        for (YieldCount.CallSite callSite : result.callSites().subList(0, count)) {
             String cost = callSite.cpuNanosPerSecond() < 0
                     ? "-"
                     : String.format(Locale.ROOT, "%.1f", callSite.cpuNanosPerSecond() / 1e7);

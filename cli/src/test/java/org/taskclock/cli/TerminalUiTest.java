@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
 import org.taskclock.monitor.RecordingWriter;
+import org.taskclock.monitor.TargetJvm;
 import org.taskclock.testing.LoadJvm;
 
 /** The terminal interface in a real terminal. */

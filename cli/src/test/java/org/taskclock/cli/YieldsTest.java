@@ -19,6 +19,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
 import org.taskclock.monitor.AgentReport;
+import org.taskclock.monitor.TargetJvm;
+import org.taskclock.monitor.YieldCount;
 import org.taskclock.testing.LoadJvm;
 
 /** {@code taskclock yields} on a JVM that yields a known number of times. */
@@ -154,16 +156,16 @@ class YieldsTest {
                         + "{tid: 9, yields: 100, yieldNanos: 300000000, cpuNanos: -1}",
                 10_500,
                 100);
-        YieldsCommand.Result result = YieldsCommand.difference(1, start, end);
+        YieldCount result = YieldCount.difference(1, start, end);
         assertThat(result.platformPercent()).isCloseTo(100 * 4.3 / 5, within(1e-6));
         assertThat(result.platformPerSecond()).isEqualTo(2_000);
         assertThat(result.virtualPerSecond()).isEqualTo(20);
         // The samples of each site stand for as many yields as all threads made, so each counts half.
         assertThat(result.callSites())
-                .extracting(YieldsCommand.CallSite::perSecond)
+                .extracting(YieldCount.CallSite::perSecond)
                 .containsExactly(1_000.0, 1_000.0, 20.0);
         assertThat(result.callSites())
-                .extracting(YieldsCommand.CallSite::virtualPerSecond)
+                .extracting(YieldCount.CallSite::virtualPerSecond)
                 .containsExactly(0.0, 0.0, 20.0);
         assertThat(result.callSites().get(0).cpuNanosPerSecond()).isCloseTo(0.43e9, within(1.0));
         assertThat(result.callSites().get(2).cpuNanosPerSecond()).isNegative();
@@ -184,12 +186,12 @@ class YieldsTest {
                 CliResult child = CliResult.run("yields", Long.toString(load.pid()), "--for", "1s", "--json");
                 long usedNanos = load.reference().cpuSince(start, "yielder");
                 assertThat(child.exitCode()).as(child.err()).isEqualTo(Main.OK);
-                YieldsCommand.Result result = new Gson().fromJson(child.out(), YieldsCommand.Result.class);
+                YieldCount result = new Gson().fromJson(child.out(), YieldCount.class);
                 assertThat(result.platformPercent()).isPositive();
                 assertThat(result.platformPercent() / 100 * result.seconds() * 1e9)
                         .isLessThanOrEqualTo((double) usedNanos);
                 double atCallSites = result.callSites().stream()
-                        .mapToDouble(YieldsCommand.CallSite::cpuNanosPerSecond)
+                        .mapToDouble(YieldCount.CallSite::cpuNanosPerSecond)
                         .sum();
                 assertThat(atCallSites).isLessThanOrEqualTo(result.platformPercent() * 1e7 * 1.000001);
             }
@@ -218,12 +220,12 @@ class YieldsTest {
 
     @Test
     void shouldLimitTheCallSites() throws Exception {
-        List<YieldsCommand.CallSite> callSites = new ArrayList<>();
+        List<YieldCount.CallSite> callSites = new ArrayList<>();
         for (int i = 1; i <= 12; i++) {
             String site = "Site" + i + ".run";
-            callSites.add(new YieldsCommand.CallSite(site, 100 - i, 0, 1e6, List.of(site)));
+            callSites.add(new YieldCount.CallSite(site, 100 - i, 0, 1e6, List.of(site)));
         }
-        YieldsCommand.Result result = new YieldsCommand.Result(1, 5, 1_122, 0, 1.2, 0, false, callSites);
+        YieldCount result = new YieldCount(1, 5, 1_122, 0, 1.2, 0, false, callSites);
         assertThat(sites(YieldsCommand.text(result, 0))).isEqualTo(12);
         assertThat(sites(YieldsCommand.text(result, 3))).isEqualTo(3);
         assertThat(sites(YieldsCommand.text(result, 20))).isEqualTo(12);

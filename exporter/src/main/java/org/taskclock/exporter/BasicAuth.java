@@ -16,7 +16,7 @@ import java.util.Map;
 import java.util.Set;
 
 /** Checks user names and passwords against bcrypt hashes. */
-final class BasicAuth extends Authenticator {
+public final class BasicAuth extends Authenticator {
     private static final String SCHEME = "Basic ";
     private static final String REALM = "taskclock";
     private static final int UNAUTHORIZED = 401;
@@ -33,7 +33,7 @@ final class BasicAuth extends Authenticator {
     /** Digests of accepted credentials, because each check of a hash takes about 0.1 s. */
     private final Set<ByteBuffer> verified = new HashSet<>();
 
-    BasicAuth(Map<String, String> hashes) {
+    public BasicAuth(Map<String, String> hashes) {
         this.hashes = Map.copyOf(hashes);
     }
 
@@ -47,7 +47,7 @@ final class BasicAuth extends Authenticator {
     }
 
     /** Returns the user; null if the credentials are wrong. One at a time, so that guessing cannot use all CPUs. */
-    synchronized String verify(String header) {
+    public synchronized String verify(String header) {
         if (!header.regionMatches(true, 0, SCHEME, 0, SCHEME.length())) return null;
         byte[] decoded;
         try {

@@ -30,7 +30,7 @@ public final class Exporter implements AutoCloseable {
                     "--max-pools " + options.maxPools() + ": must be at least " + PoolCounters.MIN_POOLS);
         WebSecurity security = new WebSecurity(options.webConfig());
         ExporterStatus status = new ExporterStatus(options.version());
-        fleet = new JvmFleet(options, status);
+        fleet = new JvmFleet(options, status, Text::log);
         EpochClock clock = new EpochClock(Exporter::wallClockNanos, System::nanoTime);
         OtlpMetrics converter = new OtlpMetrics(options.version(), clock);
         pusher = options.push() == null

@@ -6,7 +6,7 @@ package org.taskclock.exporter;
 public final class ExporterException extends Exception {
     private static final long serialVersionUID = 1;
 
-    ExporterException(String message) {
+    public ExporterException(String message) {
         super(message);
     }
 }

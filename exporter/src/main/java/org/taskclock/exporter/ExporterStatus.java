@@ -5,7 +5,7 @@ package org.taskclock.exporter;
 import org.taskclock.ProcessClock;
 
 /** What the exporter counts about itself. Written by one thread at a time, and read by any. */
-final class ExporterStatus {
+public final class ExporterStatus {
     final String version;
     private final ProcessClock clock = ProcessClock.current();
 
@@ -30,7 +30,8 @@ final class ExporterStatus {
 
     volatile int queued;
 
-    ExporterStatus(String version) {
+    /** Creates counters for an exporter of this version of TaskClock. */
+    public ExporterStatus(String version) {
         this.version = version;
     }
 

@@ -10,6 +10,8 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.function.Consumer;
+import org.taskclock.CpuTime;
 import org.taskclock.monitor.ContainerIdentity;
 import org.taskclock.monitor.JvmDiscovery;
 import org.taskclock.monitor.JvmDiscovery.JvmId;
@@ -18,7 +20,7 @@ import org.taskclock.monitor.MonitorException;
 import org.taskclock.monitor.PoolSamplers;
 
 /** The JVMs of this machine, as they start and end. Thread-safe. */
-final class JvmFleet implements AutoCloseable {
+public final class JvmFleet implements AutoCloseable {
     private static final long NANOS_PER_SECOND = 1_000_000_000;
 
     /** The pause after a JVM could not be read, which doubles with each further failure. */
@@ -26,12 +28,16 @@ final class JvmFleet implements AutoCloseable {
 
     private static final int MAX_DOUBLINGS = 7;
 
+    /** The number of calls of {@link #sampleRecent} after which all threads of a JVM are read again. */
+    private static final long FULL_READINGS = 10;
+
     /** Why a JVM is not read, and when it is tried again. */
     private record Refusal(JvmId id, int count, long retryAt) {}
 
     private final ExporterOptions options;
     private final ServiceName service;
     private final ExporterStatus status;
+    private final Consumer<String> log;
     private final JvmDiscovery discovery = new JvmDiscovery();
     private final ExecutorService attacher;
     private final PoolSamplers samplers;
@@ -39,9 +45,20 @@ final class JvmFleet implements AutoCloseable {
     private final List<MonitoredJvm> ended = new ArrayList<>();
     private final Map<Long, Refusal> refused = new HashMap<>();
 
-    JvmFleet(ExporterOptions options, ExporterStatus status) throws ExporterException {
+    /** JVMs that have ended since the last call of {@link #sampleRecent}; null if that is not used. */
+    private List<MonitoredJvm> newlyEnded;
+
+    private long recentSamples;
+
+    /**
+     * Creates a fleet without JVMs; {@link #refresh} finds them.
+     *
+     * @param log receives messages of one line, such as why a JVM cannot be read
+     */
+    public JvmFleet(ExporterOptions options, ExporterStatus status, Consumer<String> log) throws ExporterException {
         this.options = options;
         this.status = status;
+        this.log = log;
         service = new ServiceName(options.service());
         attacher = options.attach()
                 ? Executors.newSingleThreadExecutor(task -> {
@@ -54,7 +71,7 @@ final class JvmFleet implements AutoCloseable {
     }
 
     /** Finds JVMs that have started, and forgets those that ended some time ago. */
-    synchronized void refresh() {
+    public synchronized void refresh() {
         long now = System.nanoTime();
         List<JvmId> running = discovery.refresh();
         for (JvmId id : running) {
@@ -73,8 +90,9 @@ final class JvmFleet implements AutoCloseable {
     }
 
     private void remove(MonitoredJvm jvm) {
-        jvm.close();
+        jvm.end();
         jvms.remove(jvm.id.pid());
+        if (newlyEnded != null) newlyEnded.add(jvm);
     }
 
     private void open(JvmId id, long now) {
@@ -99,7 +117,7 @@ final class JvmFleet implements AutoCloseable {
 
     private void refuse(JvmId id, Refusal last, String message, long now) {
         int count = last == null || !last.id.equals(id) ? 0 : last.count;
-        if (count == 0) Text.log(message);
+        if (count == 0) log.accept(message);
         long pause = RETRY_NANOS << Math.min(count, MAX_DOUBLINGS);
         refused.put(id.pid(), new Refusal(id, count + 1, now + pause));
     }
@@ -120,6 +138,7 @@ final class JvmFleet implements AutoCloseable {
             MonitoredJvm jvm = all.next();
             if (!jvm.hasEnded()) continue;
             ended.add(jvm);
+            if (newlyEnded != null) newlyEnded.add(jvm);
             discovery.forget(jvm.id.pid());
             all.remove();
         }
@@ -137,7 +156,7 @@ final class JvmFleet implements AutoCloseable {
             withoutNames++;
             if (jvm.isReported) continue;
             jvm.isReported = true;
-            Text.log("process " + jvm.id.pid() + " (" + jvm.labels.service()
+            log.accept("process " + jvm.id.pid() + " (" + jvm.labels.service()
                     + "): thread names are truncated to 15 characters: " + failure);
         }
         status.jvms = jvms.size();
@@ -155,8 +174,38 @@ final class JvmFleet implements AutoCloseable {
         status.addSample(System.nanoTime() - start);
     }
 
+    /**
+     * Reads the threads that run often, like {@link #sample}, and returns what each JVM used since the previous call.
+     * What {@link #read} has read in between is included, and counted by both. A JVM that has ended is in one more
+     * result. To be called by one thread.
+     */
+    public synchronized List<JvmSample> sampleRecent() {
+        long start = System.nanoTime();
+        if (newlyEnded == null) newlyEnded = new ArrayList<>();
+        recentSamples++;
+        List<JvmSample> samples = new ArrayList<>();
+        for (MonitoredJvm jvm : jvms.values())
+            if (!jvm.hasEnded()) jvm.sampleRecent((recentSamples + jvm.id.pid()) % FULL_READINGS == 0);
+        removeEnded(start);
+        for (MonitoredJvm jvm : jvms.values()) samples.add(jvm.takeRecent());
+        for (MonitoredJvm jvm : newlyEnded) samples.add(jvm.takeRecent());
+        newlyEnded.clear();
+        samplers.restoreInterrupt();
+        status.addSample(System.nanoTime() - start);
+        return samples;
+    }
+
+    /** Returns the CPU time of all processes since the machine started; unknown if it cannot be read. */
+    public synchronized CpuTime machineTime() {
+        return samplers.machineTime();
+    }
+
+    public int processors() {
+        return samplers.processors();
+    }
+
     /** Reads all threads of all JVMs. The result also has the JVMs that ended recently. */
-    synchronized List<JvmSnapshot> read() {
+    public synchronized List<JvmSnapshot> read() {
         long start = System.nanoTime();
         List<JvmSnapshot> snapshots = new ArrayList<>();
         for (MonitoredJvm jvm : jvms.values()) jvm.askAgent();

@@ -5,7 +5,7 @@ package org.taskclock.exporter;
 import java.util.List;
 
 /** What identifies a JVM in the metrics. A value that does not exist is empty. */
-record JvmLabels(long pid, String service, String containerId, String podUid) {
+public record JvmLabels(long pid, String service, String containerId, String podUid) {
     static final List<String> NAMES = List.of("pid", "service", "container_id", "pod_uid");
 
     /** Returns the values in the order of {@link #NAMES}. */

@@ -9,4 +9,4 @@ import org.taskclock.metrics.JvmUsage;
  *
  * @param startNanos the System.nanoTime at which its counters were 0
  */
-record JvmSnapshot(MonitoredJvm jvm, JvmUsage usage, long startNanos) {}
+public record JvmSnapshot(MonitoredJvm jvm, JvmUsage usage, long startNanos) {}

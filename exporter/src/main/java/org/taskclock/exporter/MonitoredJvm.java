@@ -15,7 +15,7 @@ import org.taskclock.monitor.PoolReading;
 import org.taskclock.monitor.PoolSampler;
 
 /** A JVM and its counters, which remain for a while after it has ended. */
-final class MonitoredJvm {
+public final class MonitoredJvm {
     final JvmId id;
     final JvmLabels labels;
 
@@ -30,6 +30,11 @@ final class MonitoredJvm {
     private final Cgroup cgroup;
 
     private JvmUsage usage;
+
+    /** What is still to be added to the counters, and to the next sample; only used after {@link #sampleRecent}. */
+    private final UsageSums uncounted = new UsageSums();
+
+    private final RecentUsage recent = new RecentUsage();
 
     /** As of System.nanoTime. */
     private long endedAt;
@@ -59,7 +64,16 @@ final class MonitoredJvm {
         }
     }
 
-    boolean hasEnded() {
+    public JvmId id() {
+        return id;
+    }
+
+    public JvmLabels labels() {
+        return labels;
+    }
+
+    /** Returns whether the JVM has exited. Its last sample may still have used CPU time. */
+    public boolean hasEnded() {
         return hasEnded;
     }
 
@@ -67,7 +81,8 @@ final class MonitoredJvm {
         return hasEnded && endedAt - time < 0;
     }
 
-    int threads() {
+    /** Returns the number of threads in the last reading; 0 if the JVM has exited. */
+    public int threads() {
         return hasEnded ? 0 : sampler.threads();
     }
 
@@ -103,14 +118,36 @@ final class MonitoredJvm {
         return new JvmSnapshot(this, usage, startNanos);
     }
 
-    private void end() {
+    /**
+     * Reads the threads that run often. The counters get what was used at the next reading of all threads only, because
+     * only then the agent is asked, which divides the CPU time of carriers.
+     */
+    void sampleRecent(boolean readsAll) {
+        try {
+            PoolReading reading = sampler.readRecent(readsAll);
+            uncounted.add(reading.pools());
+            recent.add(reading, System.nanoTime());
+        } catch (MonitorException e) {
+            end();
+        }
+    }
+
+    /** Returns what was used since the previous call. */
+    JvmSample takeRecent() {
+        return recent.take(this, hasEnded || cgroup == null ? null : cgroup.usage());
+    }
+
+    /** Stops reading, because the process has ended. */
+    void end() {
+        if (hasEnded) return;
         hasEnded = true;
         endedAt = System.nanoTime();
         add(sampler.end());
     }
 
     private void add(PoolReading reading) {
-        counters.add(PoolUsages.of(reading));
+        if (recent.isUsed()) recent.add(reading, System.nanoTime());
+        counters.add(PoolUsages.of(uncounted.isEmpty() ? reading : uncounted.takeWith(reading)));
         // The group of a process that has ended may be gone.
         JvmUsage.ContainerUsage container = hasEnded || cgroup == null ? usage.container() : cgroup.usage();
         usage = new JvmUsage(counters.pools(), reading.process(), container);

@@ -19,7 +19,7 @@ import java.util.Map;
 import org.taskclock.metrics.Metric;
 
 /** The metrics of all JVMs, read when Prometheus asks for them. */
-final class PrometheusMetrics implements MultiCollector {
+public final class PrometheusMetrics implements MultiCollector {
     private static final Map<Metric, MetricMetadata> METADATA = new EnumMap<>(Metric.class);
 
     static {
@@ -29,7 +29,7 @@ final class PrometheusMetrics implements MultiCollector {
     private final JvmFleet fleet;
     private final ExporterStatus status;
 
-    PrometheusMetrics(JvmFleet fleet, ExporterStatus status) {
+    public PrometheusMetrics(JvmFleet fleet, ExporterStatus status) {
         this.fleet = fleet;
         this.status = status;
     }

@@ -30,7 +30,7 @@ import javax.net.ssl.TrustManager;
 import javax.net.ssl.TrustManagerFactory;
 
 /** Loads certificates and keys. */
-final class TlsContext {
+public final class TlsContext {
     private static final Pattern KEY = Pattern.compile("-----BEGIN ([A-Z0-9 ]*)PRIVATE KEY-----([^-]*)-----END");
     private static final char[] NO_PASSWORD = {};
 
@@ -46,7 +46,7 @@ final class TlsContext {
     }
 
     /** Loads the certificates and the key. */
-    static SSLContext of(WebConfig.Tls tls) throws ExporterException {
+    public static SSLContext of(WebConfig.Tls tls) throws ExporterException {
         Certificate[] chain = certificates(tls.certificate(), "cert_file").toArray(Certificate[]::new);
         PrivateKey key = key(tls.key());
         try {

@@ -22,7 +22,7 @@ import org.yaml.snakeyaml.error.YAMLException;
  * @param tls null for plain HTTP
  * @param users bcrypt hashes by user name; empty if no password is needed
  */
-record WebConfig(Tls tls, Map<String, String> users) {
+public record WebConfig(Tls tls, Map<String, String> users) {
     /**
      * The section tls_server_config.
      *
@@ -30,11 +30,11 @@ record WebConfig(Tls tls, Map<String, String> users) {
      * @param clientAuth one of {@link #CLIENT_AUTH}
      * @param protocols such as TLSv1.3
      */
-    record Tls(Path certificate, Path key, Path clientCa, String clientAuth, List<String> protocols) {}
+    public record Tls(Path certificate, Path key, Path clientCa, String clientAuth, List<String> protocols) {}
 
-    static final String NO_CLIENT_CERT = "NoClientCert";
-    static final String VERIFY_IF_GIVEN = "VerifyClientCertIfGiven";
-    static final String REQUIRE_AND_VERIFY = "RequireAndVerifyClientCert";
+    public static final String NO_CLIENT_CERT = "NoClientCert";
+    public static final String VERIFY_IF_GIVEN = "VerifyClientCertIfGiven";
+    public static final String REQUIRE_AND_VERIFY = "RequireAndVerifyClientCert";
 
     private static final List<String> CLIENT_AUTH = List.of(NO_CLIENT_CERT, VERIFY_IF_GIVEN, REQUIRE_AND_VERIFY);
     private static final String TLS = "tls_server_config";
@@ -44,10 +44,10 @@ record WebConfig(Tls tls, Map<String, String> users) {
     private static final List<String> VERSIONS = List.of("TLS12", "TLS13");
     private static final List<String> PROTOCOLS = List.of("TLSv1.2", "TLSv1.3");
 
-    static final WebConfig NONE = new WebConfig(null, Map.of());
+    public static final WebConfig NONE = new WebConfig(null, Map.of());
 
     /** Reads a file. Paths in it are relative to its directory. */
-    static WebConfig read(Path file) throws ExporterException {
+    public static WebConfig read(Path file) throws ExporterException {
         String text;
         try {
             text = Files.readString(file);

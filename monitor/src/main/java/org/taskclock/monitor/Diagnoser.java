@@ -18,17 +18,17 @@ import org.taskclock.monitor.StackSamples.Suspect;
  */
 final class Diagnoser {
     /** Percent of a core. Threads that use less are never suspects. */
-    private static final double MIN_CPU_PERCENT = 10;
+    static final double MIN_CPU_PERCENT = 10;
 
     private static final double SYSTEM_HEAVY_SHARE = 0.5;
 
-    private static final String YIELD_STORM = "yield-storm";
+    static final String YIELD_STORM = "yield-storm";
 
     /** Of the carriers' CPU time. */
     private static final double MIN_SCHEDULING_SHARE = 0.4;
 
     /** Per second. Yields do not count as voluntary context switches. */
-    private static final double FEW_SWITCHES = 100;
+    static final double FEW_SWITCHES = 100;
 
     /** Per second. When processors are scarce, each yield causes an involuntary context switch. */
     private static final double MANY_SWITCHES = 2_000;
@@ -43,7 +43,7 @@ final class Diagnoser {
 
     private static final double MIN_JVM_PERCENT = 10;
     private static final double MIN_JVM_SHARE = 0.25;
-    private static final double MIN_THROTTLED_SHARE = 0.05;
+    static final double MIN_THROTTLED_SHARE = 0.05;
 
     private final JavaThreadNames names;
     private final StackSamples samples;
@@ -71,17 +71,20 @@ final class Diagnoser {
             if (found != null && countByKind.merge(found.kind(), 1, Integer::sum) <= MAX_PER_KIND) all.add(found);
         }
         diagnoseScheduling(all, threads, intervalNanos, agent);
-        diagnoseJvm(all, threads, totals, intervalNanos, ThreadKind.GC, "gc", "garbage collection");
-        diagnoseJvm(all, threads, totals, intervalNanos, ThreadKind.JIT, "jit", "compilation");
-        if (totals.containerCores() > 0 && totals.throttledNanos() > MIN_THROTTLED_SHARE * intervalNanos) {
-            all.add(new Diagnosis(
-                    "throttled",
-                    0,
-                    "the container is throttled by its limit of " + number(totals.containerCores()) + " cores",
-                    List.of("throttled for " + number(totals.throttledNanos() / 1e6) + " ms of "
-                            + number(intervalNanos / 1e6) + " ms")));
-        }
+        diagnoseJvm(all, threads, totals.processNanos(), intervalNanos, ThreadKind.GC, "gc", "garbage collection");
+        diagnoseJvm(all, threads, totals.processNanos(), intervalNanos, ThreadKind.JIT, "jit", "compilation");
+        diagnoseThrottling(all, totals.containerCores(), totals.throttledNanos(), intervalNanos);
         return all;
+    }
+
+    static void diagnoseThrottling(List<Diagnosis> all, double limit, long throttledNanos, long intervalNanos) {
+        if (limit <= 0 || throttledNanos <= MIN_THROTTLED_SHARE * intervalNanos) return;
+        all.add(new Diagnosis(
+                "throttled",
+                0,
+                "the container is throttled by its limit of " + number(limit) + " cores",
+                List.of("throttled for " + number(throttledNanos / 1e6) + " ms of " + number(intervalNanos / 1e6)
+                        + " ms")));
     }
 
     private static boolean isSuspect(ThreadUsage thread, long intervalNanos, double seconds) {
@@ -94,7 +97,7 @@ final class Diagnoser {
         };
     }
 
-    private static boolean isSystemHeavy(ThreadUsage thread) {
+    static boolean isSystemHeavy(ThreadUsage thread) {
         return thread.systemNanos() > SYSTEM_HEAVY_SHARE * thread.cpuNanos();
     }
 
@@ -121,7 +124,7 @@ final class Diagnoser {
     }
 
     /** Says how to count the yields. */
-    private static String hint(int pid) {
+    static String hint(int pid) {
         return "to count the yields by call site, run taskclock yields " + pid;
     }
 
@@ -208,11 +211,11 @@ final class Diagnoser {
         }
     }
 
-    private static String quoted(ThreadUsage thread) {
+    static String quoted(ThreadUsage thread) {
         return "thread \"" + thread.name() + "\"";
     }
 
-    private static List<String> evidence(ThreadUsage thread, long intervalNanos, double seconds) {
+    static List<String> evidence(ThreadUsage thread, long intervalNanos, double seconds) {
         List<String> evidence = new ArrayList<>();
         evidence.add(number(100.0 * thread.cpuNanos() / intervalNanos) + " % of a core, "
                 + number(100.0 * thread.systemNanos() / Math.max(1, thread.cpuNanos())) + " % of that in the kernel");
@@ -227,10 +230,10 @@ final class Diagnoser {
         return count + " of " + suspect.samples + " stack sample" + (suspect.samples == 1 ? "" : "s");
     }
 
-    private static void diagnoseJvm(
+    static void diagnoseJvm(
             List<Diagnosis> all,
             List<ThreadUsage> threads,
-            ProcessUsage totals,
+            long processNanos,
             long intervalNanos,
             ThreadKind kind,
             String diagnosis,
@@ -243,15 +246,15 @@ final class Diagnoser {
             count++;
         }
         double percent = 100.0 * nanos / intervalNanos;
-        if (percent < MIN_JVM_PERCENT || nanos < MIN_JVM_SHARE * totals.processNanos()) return;
+        if (percent < MIN_JVM_PERCENT || nanos < MIN_JVM_SHARE * processNanos) return;
         all.add(new Diagnosis(
                 diagnosis,
                 0,
-                activity + " uses " + number(100.0 * nanos / totals.processNanos()) + " % of the JVM's CPU time",
+                activity + " uses " + number(100.0 * nanos / processNanos) + " % of the JVM's CPU time",
                 List.of(number(percent) + " % of a core, in " + count + (count == 1 ? " thread" : " threads"))));
     }
 
-    private static String number(double value) {
+    static String number(double value) {
         return String.format(Locale.ROOT, value < 10 && value != Math.rint(value) ? "%.1f" : "%,.0f", value);
     }
 }

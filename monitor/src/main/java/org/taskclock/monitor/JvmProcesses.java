@@ -212,7 +212,7 @@ public final class JvmProcesses {
     }
 
     /** Returns whether a process has mapped TaskClock's library, as the agent does. */
-    static boolean hasLibtaskclock(long pid) throws IOException {
+    public static boolean hasLibtaskclock(long pid) throws IOException {
         return ProcText.contains(Files.readAllBytes(Path.of("/proc/" + pid + "/maps")), LIBTASKCLOCK);
     }
 

@@ -14,7 +14,9 @@ public final class MonitorException extends IOException {
         /** The kernel denies access. */
         NOT_PERMITTED,
         /** The process is not a JVM. */
-        NOT_A_JVM
+        NOT_A_JVM,
+        /** Anything else. */
+        FAILED
     }
 
     private final Reason reason;

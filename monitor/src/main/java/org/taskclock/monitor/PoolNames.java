@@ -86,6 +86,11 @@ final class PoolNames {
         return hasAsked && !isAnswered && now - firstAskedAt < FIRST_DUMP_NANOS;
     }
 
+    /** Returns whether a dump has arrived that {@link #update} has not used yet. */
+    boolean hasNewNames() {
+        return dumped != null;
+    }
+
     /** Returns a pool, which is always the same for a key. */
     SampledPool pool(EndedPool.Key key) {
         return sampled.computeIfAbsent(key, SampledPool::new);

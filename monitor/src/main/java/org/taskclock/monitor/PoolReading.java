@@ -13,8 +13,16 @@ import org.taskclock.CpuTime;
  *     threads. CPU time of virtual threads, which only an agent knows, is included in that of their carriers.
  * @param yields calls of Thread.yield by pool; only those that an agent counts
  * @param process the CPU time of the process since counting began
+ * @param threads those that used something since the previous call of {@link PoolSampler#readRecent}; only that method
+ *     returns them
  */
-public record PoolReading(List<ThreadUsage> pools, Map<EndedPool.Key, Long> yields, CpuTime process) {
+public record PoolReading(
+        List<ThreadUsage> pools, Map<EndedPool.Key, Long> yields, CpuTime process, List<ThreadUsage> threads) {
+    /** Creates a reading without threads. */
+    public PoolReading(List<ThreadUsage> pools, Map<EndedPool.Key, Long> yields, CpuTime process) {
+        this(pools, yields, process, List.of());
+    }
+
     PoolReading(List<ThreadUsage> pools, CpuTime process) {
         this(pools, Map.of(), process);
     }

@@ -6,6 +6,7 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
@@ -69,6 +70,11 @@ public final class PoolSampler implements AutoCloseable {
     private long endedNanos;
 
     private long takenUserNanos;
+
+    /** Threads that have ended and are not in a result of {@link #readRecent} yet. */
+    private final List<ThreadUsage> endedThreads = new ArrayList<>();
+
+    private boolean keepsThreads;
 
     /** CPU time of the process when all threads were read. */
     private long readNanos;
@@ -159,6 +165,33 @@ public final class PoolSampler implements AutoCloseable {
         return agent == null ? reading : agent.addTo(reading, threads.values());
     }
 
+    /**
+     * Samples like {@link #sample}, and returns what pools and threads used since the previous reading, as far as it
+     * was read. What idle threads use meanwhile, at most as much as makes {@link #sample} read all threads, is in a
+     * later reading. The agent is not asked.
+     *
+     * @param readsAll whether to read all threads
+     * @throws MonitorException if the process has ended; {@link #end} then returns what was used
+     */
+    public PoolReading readRecent(boolean readsAll) throws MonitorException {
+        long begin = System.nanoTime();
+        keepsThreads = true;
+        if (readsAll) readAll(true);
+        else sample();
+        if (readsAll || names.hasNewNames()) names.update(threads.values(), begin);
+        if (names.isAwaited(begin)) return new PoolReading(List.of(), new CpuTime(0, 0, 0));
+        process = later(process, processTime());
+        PoolReading reading = take();
+        return new PoolReading(reading.pools(), Map.of(), reading.process(), takeThreads());
+    }
+
+    private List<ThreadUsage> takeThreads() {
+        List<ThreadUsage> usages = new ArrayList<>(endedThreads);
+        endedThreads.clear();
+        for (PooledThread thread : threads.values()) if (thread.hasRecent()) usages.add(thread.takeRecent(pid));
+        return usages;
+    }
+
     /** Returns what was used since the last reading of a process that has ended, as far as it was sampled. */
     public PoolReading end() {
         long more = Math.max(0, sampledNanos - process.cpuNanos());
@@ -167,7 +200,8 @@ public final class PoolSampler implements AutoCloseable {
         threads.clear();
         addEnded(process.cpuNanos(), 0);
         leader.close();
-        return take();
+        PoolReading reading = take();
+        return new PoolReading(reading.pools(), Map.of(), reading.process(), takeThreads());
     }
 
     private PoolReading take() {
@@ -243,6 +277,7 @@ public final class PoolSampler implements AutoCloseable {
     private void end(PooledThread thread) {
         thread.close();
         count(thread, null);
+        if (keepsThreads && thread.hasRecent()) endedThreads.add(thread.takeRecent(pid));
         accountedNanos += thread.totalNanos;
     }
 

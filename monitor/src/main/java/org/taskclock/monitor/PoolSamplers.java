@@ -9,6 +9,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import org.taskclock.CpuTime;
 
 /**
  * Opens {@link PoolSampler}s and holds what they share: the limits on open files and on CPU time, and the buffers. All
@@ -79,6 +80,15 @@ public final class PoolSamplers implements AutoCloseable {
     /** Returns the first {@code length} bytes of {@link #text}. */
     ByteBuffer view(int length) {
         return view.clear().limit(length);
+    }
+
+    /** Returns the CPU time of all processes since the machine started; unknown if it cannot be read. */
+    public CpuTime machineTime() {
+        return machine.now();
+    }
+
+    public int processors() {
+        return machine.processors();
     }
 
     /** Restores the interrupt status of the thread if an interrupt closed a file. */

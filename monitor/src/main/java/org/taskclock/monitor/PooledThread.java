@@ -4,6 +4,7 @@ package org.taskclock.monitor;
 
 import java.nio.ByteBuffer;
 import org.taskclock.ProcStat;
+import org.taskclock.metrics.ThreadNames;
 
 /** A thread of a JVM, and what was read and counted of it. */
 final class PooledThread {
@@ -59,6 +60,13 @@ final class PooledThread {
     private long countedWaitNanos;
     private long countedVoluntary;
     private long countedInvoluntary;
+
+    // What was counted since the last call of takeRecent.
+    private long recentNanos;
+    private long recentUserNanos;
+    private long recentWaitNanos = -1;
+    private long recentVoluntary = -1;
+    private long recentInvoluntary = -1;
 
     /** CPU time and number of the reading when the details were read. */
     private long detailNanos = -1;
@@ -195,8 +203,12 @@ final class PooledThread {
         pool.add(more, moreUser);
         countedNanos += more;
         countedUserNanos += moreUser;
+        recentNanos += more;
+        recentUserNanos += moreUser;
         if (totalWaitNanos >= 0) {
-            pool.addWait(Math.max(0, totalWaitNanos - countedWaitNanos));
+            long moreWait = Math.max(0, totalWaitNanos - countedWaitNanos);
+            pool.addWait(moreWait);
+            recentWaitNanos = Math.max(0, recentWaitNanos) + moreWait;
             countedWaitNanos = Math.max(countedWaitNanos, totalWaitNanos);
         }
         if (stat == null) return;
@@ -207,9 +219,46 @@ final class PooledThread {
         long voluntary = ProcText.field(shared.text, length, VOLUNTARY);
         long involuntary = ProcText.field(shared.text, length, INVOLUNTARY);
         if (voluntary < 0 || involuntary < 0) return;
-        pool.addSwitches(Math.max(0, voluntary - countedVoluntary), Math.max(0, involuntary - countedInvoluntary));
+        long moreVoluntary = Math.max(0, voluntary - countedVoluntary);
+        long moreInvoluntary = Math.max(0, involuntary - countedInvoluntary);
+        pool.addSwitches(moreVoluntary, moreInvoluntary);
+        recentVoluntary = Math.max(0, recentVoluntary) + moreVoluntary;
+        recentInvoluntary = Math.max(0, recentInvoluntary) + moreInvoluntary;
         countedVoluntary = Math.max(countedVoluntary, voluntary);
         countedInvoluntary = Math.max(countedInvoluntary, involuntary);
+    }
+
+    /** Returns whether something was counted since the last call of {@link #takeRecent}. */
+    boolean hasRecent() {
+        return recentNanos > 0;
+    }
+
+    /** Returns what was counted since the previous call, and starts again. */
+    ThreadUsage takeRecent(int pid) {
+        boolean isTruncated = javaName == null && kernelName.length() >= ThreadNames.KERNEL_LENGTH;
+        ThreadUsage usage = new ThreadUsage(
+                pid,
+                innerTid,
+                0,
+                javaName == null ? kernelName : javaName,
+                isTruncated,
+                pool.key.kind(),
+                pool.key.pool(),
+                1,
+                recentNanos,
+                recentUserNanos,
+                recentWaitNanos,
+                recentVoluntary,
+                recentInvoluntary,
+                '-',
+                totalNanos,
+                -1);
+        recentNanos = 0;
+        recentUserNanos = 0;
+        recentWaitNanos = -1;
+        recentVoluntary = -1;
+        recentInvoluntary = -1;
+        return usage;
     }
 
     /** Applies the ratio of user to system time in the stat file to the precise total. */

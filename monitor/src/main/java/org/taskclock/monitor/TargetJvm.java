@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
-package org.taskclock.cli;
+package org.taskclock.monitor;
 
 import java.io.IOException;
 import java.io.StringReader;
@@ -12,14 +12,9 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Properties;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.taskclock.monitor.AgentJar;
-import org.taskclock.monitor.AgentReport;
-import org.taskclock.monitor.AttachClient;
-import org.taskclock.monitor.JvmProcesses;
-import org.taskclock.monitor.TemporaryFolderException;
 
 /** A running JVM to which the agent is or will be attached. */
-final class TargetJvm {
+public final class TargetJvm {
     /** The system property in which the agent publishes its state. */
     private static final String STATE_PROPERTY = "taskclock.agent";
 
@@ -31,6 +26,13 @@ final class TargetJvm {
     /** In the agent's reply, if it cannot change how it treats Thread.yield. */
     private static final Pattern YIELD_REFUSAL = Pattern.compile("(?:^failed: |unavailable: (?=yield: ))([^;]+)");
 
+    /** Options that disable the features of the agent that are not needed to see virtual threads. */
+    private static final String VIRTUAL_THREADS_ONLY = "threadmxbean=off,bean=off,jfr=off";
+
+    /** In the agent's reply, if it cannot show virtual threads. */
+    private static final Pattern VIRTUAL_THREADS_REFUSAL =
+            Pattern.compile("(?:^failed: |unavailable: (?=vthreads: ))([^;]+)");
+
     private static final long TIMEOUT_MILLIS = 20_000;
 
     private final long pid;
@@ -40,38 +42,41 @@ final class TargetJvm {
     }
 
     /** Returns the JVM, after checking that the process exists, is a JVM, and is accessible. */
-    static TargetJvm of(long pid) throws CommandException {
+    public static TargetJvm of(long pid) throws MonitorException {
         try {
             if (!JvmProcesses.hasLibjvm(pid)) {
-                throw new CommandException(Main.FAILED, JvmProcesses.notAJvmMessage(pid));
+                throw new MonitorException(MonitorException.Reason.FAILED, JvmProcesses.notAJvmMessage(pid));
             }
         } catch (NoSuchFileException e) {
             if (JvmProcesses.isHidden(pid))
-                throw new CommandException(Main.NOT_PERMITTED, JvmProcesses.hiddenMessage(pid));
-            throw new CommandException(
-                    Main.NO_PROCESS, "there is no process " + pid + ": taskclock list shows the running JVMs");
+                throw new MonitorException(MonitorException.Reason.NOT_PERMITTED, JvmProcesses.hiddenMessage(pid));
+            throw new MonitorException(
+                    MonitorException.Reason.GONE,
+                    "there is no process " + pid + ": taskclock list shows the running JVMs");
         } catch (IOException e) {
             // The read fails with "No such process" if the process exits during it.
             if (ProcessHandle.of(pid).isEmpty())
-                throw new CommandException(Main.NO_PROCESS, "process " + pid + " has exited");
-            if (!JvmProcesses.isJvm(pid)) throw new CommandException(Main.FAILED, JvmProcesses.notAJvmMessage(pid));
+                throw new MonitorException(MonitorException.Reason.GONE, "process " + pid + " has exited");
+            if (!JvmProcesses.isJvm(pid))
+                throw new MonitorException(MonitorException.Reason.FAILED, JvmProcesses.notAJvmMessage(pid));
             throw notPermitted(pid);
         }
         return new TargetJvm(pid);
     }
 
-    private static CommandException notPermitted(long pid) {
+    private static MonitorException notPermitted(long pid) {
         String user = JvmProcesses.userOf(pid);
         String self = JvmProcesses.userOf(ProcessHandle.current().pid());
         // In a container, root lacks the capability. For the same user, a security policy forbids it.
         String remedy = self.equals("root") || self.equals(user)
                 ? "the kernel denies " + self + " access to it: run this where the JVM runs, or with CAP_SYS_PTRACE"
                 : "run this as that user or root";
-        return new CommandException(Main.NOT_PERMITTED, "process " + pid + " belongs to " + user + ": " + remedy);
+        return new MonitorException(
+                MonitorException.Reason.NOT_PERMITTED, "process " + pid + " belongs to " + user + ": " + remedy);
     }
 
     /** Loads the agent, or passes the options to the agent that is already loaded. Returns the agent's state. */
-    String configureAgent(String options) throws CommandException {
+    public String configureAgent(String options) throws MonitorException {
         Path copy = null;
         Path reply = null;
         try {
@@ -94,15 +99,41 @@ final class TargetJvm {
         }
     }
 
+    /**
+     * Loads the agent for the CPU time of virtual threads. The options of an agent that is already loaded stay as they
+     * are.
+     *
+     * @throws IOException if it cannot show virtual threads; the message is one line
+     */
+    public static void showVirtualThreads(long pid) throws IOException {
+        String state;
+        try {
+            TargetJvm target = of(pid);
+            state = target.yieldMode() == null
+                    ? target.configureAgent(VIRTUAL_THREADS_ONLY)
+                    : String.valueOf(target.state());
+        } catch (MonitorException e) {
+            throw new IOException("Agent not loaded: " + e.getMessage(), e);
+        }
+        Matcher problem = VIRTUAL_THREADS_REFUSAL.matcher(state);
+        if (problem.find()) throw new IOException("Agent not loaded: process " + pid + ": " + problem.group(1));
+        if (state.contains("vthreads=off")) {
+            throw new IOException("The agent in process " + pid + " ignores virtual threads: run taskclock attach "
+                    + pid + " --vthreads on");
+        }
+    }
+
     /** Changes how the agent treats Thread.yield. Throws with the agent's reason if it does not. */
-    void setYieldMode(String options) throws CommandException {
+    public void setYieldMode(String options) throws MonitorException {
         String state = configureAgent(options);
         Matcher refusal = YIELD_REFUSAL.matcher(state);
-        if (refusal.find()) throw new CommandException(Main.FAILED, "process " + pid + ": agent: " + refusal.group(1));
+        if (refusal.find())
+            throw new MonitorException(
+                    MonitorException.Reason.FAILED, "process " + pid + ": agent: " + refusal.group(1));
     }
 
     /** Returns the last state that the agent reported, or null if it was never loaded. */
-    String state() throws CommandException {
+    public String state() throws MonitorException {
         try {
             return properties().getProperty(STATE_PROPERTY);
         } catch (IOException e) {
@@ -111,18 +142,19 @@ final class TargetJvm {
     }
 
     /** Returns the feature version of the JVM. */
-    int feature() throws CommandException {
+    public int feature() throws MonitorException {
         try {
             return Integer.parseInt(properties().getProperty("java.specification.version", ""));
         } catch (NumberFormatException e) {
-            throw new CommandException(Main.FAILED, "process " + pid + " does not report its version");
+            throw new MonitorException(
+                    MonitorException.Reason.FAILED, "process " + pid + " does not report its version");
         } catch (IOException e) {
             throw attachFailed(e);
         }
     }
 
     /** Returns how the agent treats Thread.yield (pass, count or off), or null if the agent is not active. */
-    String yieldMode() throws CommandException {
+    public String yieldMode() throws MonitorException {
         String state = state();
         if (state == null || !state.contains("version=") || state.endsWith("detached")) return null;
         Matcher mode = YIELD_MODE.matcher(state);
@@ -130,17 +162,17 @@ final class TargetJvm {
     }
 
     /** Requests a report from the agent. */
-    AgentReport report() throws CommandException {
+    public AgentReport report() throws MonitorException {
         try {
             AgentReport report = AgentReport.request(AttachClient.of(pid), TIMEOUT_MILLIS);
             if (report != null) return report;
         } catch (AgentReport.AgentReportException e) {
-            throw new CommandException(Main.FAILED, "process " + pid + ": " + e.getMessage());
+            throw new MonitorException(MonitorException.Reason.FAILED, "process " + pid + ": " + e.getMessage());
         } catch (IOException e) {
             throw attachFailed(e);
         }
-        throw new CommandException(
-                Main.FAILED,
+        throw new MonitorException(
+                MonitorException.Reason.FAILED,
                 "process " + pid + ": the agent does not report: run taskclock attach " + pid + " to see why");
     }
 
@@ -151,7 +183,7 @@ final class TargetJvm {
     }
 
     /** Checks the reply to a load command, as sun.tools.attach.HotSpotVirtualMachine does. */
-    private void checkLoaded(String reply) throws CommandException {
+    private void checkLoaded(String reply) throws MonitorException {
         String text = reply.strip();
         if (text.equals("return code: 0") || text.equals("0")) return;
         String reason =
@@ -161,17 +193,18 @@ final class TargetJvm {
                     default ->
                         text.isEmpty() ? "no reply" : text.lines().findFirst().orElse(text);
                 };
-        throw new CommandException(Main.FAILED, "process " + pid + " did not load the agent: " + reason);
+        throw new MonitorException(
+                MonitorException.Reason.FAILED, "process " + pid + " did not load the agent: " + reason);
     }
 
-    private CommandException attachFailed(IOException e) {
+    private MonitorException attachFailed(IOException e) {
         if (ProcessHandle.of(pid).isEmpty())
-            return new CommandException(Main.NO_PROCESS, "process " + pid + " has exited");
+            return new MonitorException(MonitorException.Reason.GONE, "process " + pid + " has exited");
         String message = String.valueOf(e.getMessage());
         if (message.contains("another user")
                 || message.contains("Operation not permitted")
                 || message.contains("Permission denied")) return notPermitted(pid);
-        return new CommandException(Main.FAILED, "cannot attach to process " + pid + ": " + message);
+        return new MonitorException(MonitorException.Reason.FAILED, "cannot attach to process " + pid + ": " + message);
     }
 
     private Path root() {

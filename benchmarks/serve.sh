@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the TaskClock authors
+#
+# Measures the cost of taskclock serve: starts JVMs, and prints its CPU usage and memory without a browser, and with 1
+# and 20 clients that receive events, the growth of its history, and the time from its start to the first page. Needs
+# curl.
+#
+# Usage: serve.sh [JVMS [THREADS [SECONDS]]]
+set -euo pipefail
+
+jvms=${1:-50}
+threads=${2:-200}
+seconds=${3:-120}
+root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)
+java=${JAVA_HOME:+$JAVA_HOME/bin/}java
+port=${PORT:-19466}
+url=http://127.0.0.1:$port
+work=$(mktemp -d)
+pids=()
+trap 'kill "${pids[@]}" 2>/dev/null || true; rm -rf "$work"' EXIT
+
+# One in ten has a busy thread; all have the JVM's own threads besides the idle ones.
+options=(-Xms8m -Xmx16m -Xss256k -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=8m)
+for ((i = 0; i < jvms; i++)); do
+  loads=("idle=$((threads - 15))")
+  ((i % 10)) || loads+=(lightly=2)
+  # The program ends when its standard input does.
+  "$java" "${options[@]}" -cp "$root/testing/target/classes" org.taskclock.testing.LoadProgram "${loads[@]}" \
+    >"$work/jvm" < <(exec sleep 86400) 2>&1 &
+  pids+=($!)
+  ((i % 10)) || sleep 1
+done
+for pid in "${pids[@]}"; do
+  until [[ $(ls "/proc/$pid/task" | wc -l) -ge $((threads - 15)) ]]; do sleep 0.5; done
+done
+
+cpu_ticks() { sed 's/.*) //' "/proc/$1/stat" | awk '{ print $12 + $13 }'; }
+memory() { awk '/^VmRSS|^VmHWM/ { printf "%s %d MB  ", $1, $2 / 1024 }' "/proc/$1/status"; }
+history_bytes() { du -sb "$work/data" | cut -f 1; }
+
+# Prints the CPU usage, the memory, and the growth of the history while a number of clients receive events. The clients
+# receive the overview, and every second one also all threads of a JVM.
+measure() {
+  local clients=$1 curls=() before after bytes id
+  id=$(curl -s "$url/api/jvms" | grep -o '"id":"[^"]*"' | head -n 1 | cut -d '"' -f 4)
+  for ((i = 0; i < clients; i++)); do
+    curl -sN "$url/api/live" >/dev/null &
+    curls+=($!)
+    if ((i % 2 == 0)); then
+      curl -sN "$url/api/jvms/$id/live" >/dev/null &
+      curls+=($!)
+    fi
+  done
+  pids+=("${curls[@]}")
+  sleep 10
+  before=$(cpu_ticks "$server")
+  bytes=$(history_bytes)
+  sleep "$seconds"
+  after=$(cpu_ticks "$server")
+  awk -v n="$clients" -v t="$((after - before))" -v s="$seconds" -v m="$(memory "$server")" \
+    -v b="$(($(history_bytes) - bytes))" \
+    'BEGIN { printf "%2d clients  %6.2f %% of a core  %s history %+.1f MB/day\n", n, t / s, m, b * 86400 / s / 1e6 }'
+  ((clients == 0)) || kill "${curls[@]}"
+}
+
+echo "$jvms JVMs, $threads threads each; $seconds s each; kernel $(uname -r)"
+"$java" -version 2>&1 | sed -n 1p
+"$root/taskclock" --version
+for run in 1 2 3; do
+  start=$(date +%s%N)
+  JAVA_HOME=${JAVA_HOME:-} "$root/taskclock" serve --match LoadProgram --listen "127.0.0.1:$port" --data "$work/data" \
+    2>"$work/log" &
+  server=$!
+  until curl -sf "$url/" >/dev/null; do sleep 0.01; done
+  echo "first page after $((($(date +%s%N) - start) / 1000000)) ms"
+  ((run == 3)) && break
+  sleep 5
+  kill "$server"
+  wait "$server" || true
+done
+pids+=("$server")
+until curl -sf "$url/-/ready" >/dev/null; do sleep 0.5; done
+sleep 30 # reading the names of threads, and warming up
+measure 0
+measure 1
+sleep 15 # the JVM is watched for some seconds after the last client has left
+measure 20

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.cli;
+
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.taskclock.exporter.ExporterOptions;
+import org.taskclock.history.HistoryOptions;
+import org.taskclock.server.ServerException;
+import org.taskclock.server.ServerOptions;
+import org.taskclock.server.TaskClockServer;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+@Command(
+        name = "serve",
+        mixinStandardHelpOptions = true,
+        versionProvider = Main.Version.class,
+        description = {
+            "Show the CPU time of all JVMs of this machine in a browser, live and with its history.",
+            "Also serves the metrics of the exporter. Needs no change to the JVMs."
+        },
+        footer = {
+            "",
+            "Examples:",
+            "  taskclock serve                                the page on http://127.0.0.1:9464/",
+            "  taskclock serve --allow-actions                with stacks, yields, the agent, and recordings",
+            "  taskclock serve --listen :9464 --token-file t  reachable from the network, with a token",
+            "",
+            "Exit codes: 0 terminated by a signal, 1 failure, 2 usage error (also for an invalid configuration file, or"
+                    + " if the port is in use)."
+        })
+final class ServeCommand implements Callable<Integer> {
+    private static final Duration INTERVAL = Duration.ofSeconds(1);
+    private static final Duration REFRESH = Duration.ofSeconds(2);
+    private static final Duration KEEP_ENDED = Duration.ofMinutes(1);
+
+    /** The number of resolutions of the history. */
+    private static final int RESOLUTIONS = 3;
+
+    @Option(
+            names = "--listen",
+            paramLabel = "HOST:PORT",
+            defaultValue = "127.0.0.1:9464",
+            description = "Address to listen on (default: ${DEFAULT-VALUE}). Without HOST, all interfaces; addresses"
+                    + " other than loopback need --token-file or client certificates.")
+    private String listen;
+
+    @Option(
+            names = "--data",
+            paramLabel = "DIR",
+            description = "Directory of the history (default: $XDG_STATE_HOME/taskclock or ~/.local/state/taskclock).")
+    private Path data;
+
+    @Option(
+            names = "--keep",
+            paramLabel = "TIMES",
+            defaultValue = "1h,7d,365d",
+            description = "How long to keep the history at one second, ten seconds, and one minute (default:"
+                    + " ${DEFAULT-VALUE}).")
+    private String keep;
+
+    @Option(
+            names = "--max-size",
+            paramLabel = "SIZE",
+            converter = UnitConverters.SizeConverter.class,
+            defaultValue = "4G",
+            description = "Keep at most this much history, and delete the oldest (default: ${DEFAULT-VALUE}).")
+    private long maxSize;
+
+    @Option(names = "--token-file", paramLabel = "FILE", description = "File with a token that every request needs.")
+    private Path tokenFile;
+
+    @Option(
+            names = "--web.config.file",
+            paramLabel = "FILE",
+            description = "YAML file with TLS settings, such as client certificates, and bcrypt hashes of passwords, in"
+                    + " the format of Prometheus' exporters.")
+    private Path webConfig;
+
+    @Option(
+            names = "--allowed-host",
+            paramLabel = "NAME",
+            description = "Name of this machine that browsers use, besides localhost and addresses. Can be repeated.")
+    private List<String> allowedHosts = List.of();
+
+    @Option(
+            names = "--allow-actions",
+            description = "Allow the page to ask JVMs for stacks, to count yields, to load and detach the agent, and to"
+                    + " write recordings.")
+    private boolean allowActions;
+
+    @Option(
+            names = "--service",
+            paramLabel = "RULE",
+            description =
+                    "How to name JVMs: main (main class or jar), jar, env:NAME, or regex:PATTERN (first group of a"
+                            + " match in the command line). If given several times, the first that gives a name counts, then"
+                            + " main.")
+    private List<String> service = List.of();
+
+    @Option(
+            names = "--match",
+            paramLabel = "TEXT",
+            description = "Watch only JVMs whose command line contains this text, ignoring case.")
+    private String match;
+
+    @Option(
+            names = "--max-pools",
+            paramLabel = "N",
+            defaultValue = "100",
+            description = "Number of thread pools per JVM with their own metrics; the rest is in \"other\" (default:"
+                    + " ${DEFAULT-VALUE}).")
+    private int maxPools;
+
+    @Option(names = "--no-attach", description = "Do not attach to any JVM: names are truncated to 15 characters.")
+    private boolean noAttach;
+
+    @Override
+    public Integer call() throws InterruptedException {
+        TerminationSignal termination = new TerminationSignal();
+        try (TaskClockServer server = new TaskClockServer(options(), ServeCommand::log)) {
+            log("serving on " + server.url());
+            termination.await();
+            return Main.OK;
+        } catch (CommandException e) {
+            return Main.fail("serve: " + e.getMessage(), e.exitCode);
+        } catch (ServerException e) {
+            return Main.fail("serve: " + e.getMessage(), Main.USAGE);
+        }
+    }
+
+    private static void log(String message) {
+        System.err.println("taskclock: serve: " + CellFormat.sanitize(message));
+    }
+
+    private ServerOptions options() throws CommandException {
+        if (noAttach && allowActions)
+            throw new CommandException(Main.USAGE, "--allow-actions: cannot be combined with --no-attach");
+        ExporterOptions exporter = new ExporterOptions(
+                listen,
+                webConfig,
+                service,
+                match,
+                maxPools,
+                INTERVAL,
+                REFRESH,
+                KEEP_ENDED,
+                !noAttach,
+                null,
+                Main.version());
+        return new ServerOptions(
+                exporter,
+                data == null ? defaultData() : data,
+                historyOptions(),
+                tokenFile,
+                allowActions,
+                allowedHosts,
+                Clock.systemUTC());
+    }
+
+    private static Path defaultData() {
+        String state = System.getenv("XDG_STATE_HOME");
+        Path directory = state == null || state.isEmpty()
+                ? Path.of(System.getProperty("user.home"), ".local", "state")
+                : Path.of(state);
+        return directory.resolve("taskclock");
+    }
+
+    private HistoryOptions historyOptions() throws CommandException {
+        String[] times = keep.split(",", -1);
+        if (times.length != RESOLUTIONS) throw invalidKeep("must be three times, such as 1h,7d,365d");
+        Duration[] kept = new Duration[RESOLUTIONS];
+        for (int i = 0; i < RESOLUTIONS; i++) {
+            try {
+                kept[i] = new UnitConverters.DurationConverter().convert(times[i].strip());
+            } catch (RuntimeException e) {
+                throw invalidKeep(e.getMessage());
+            }
+            if (i > 0 && kept[i].compareTo(kept[i - 1]) < 0)
+                throw invalidKeep("a coarser resolution must be kept at least as long as a finer one");
+        }
+        return new HistoryOptions(kept[0], kept[1], kept[2], maxSize);
+    }
+
+    private CommandException invalidKeep(String reason) {
+        return new CommandException(Main.USAGE, "--keep " + keep + ": " + reason);
+    }
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.exporter;
+
+import java.util.List;
+import org.taskclock.CpuTime;
+import org.taskclock.metrics.JvmUsage;
+import org.taskclock.monitor.ThreadUsage;
+
+/**
+ * What a JVM used in an interval, as far as it was read.
+ *
+ * @param intervalNanos the time since the previous sample of the JVM; 0 if there is none, or if nothing was read yet
+ * @param pools those that have threads or used something
+ * @param threads those that used something
+ * @param process the CPU time of the process
+ * @param container CPU time and throttled time in the interval, -1 if unknown; null if the JVM has neither a container
+ *     nor a limit
+ */
+public record JvmSample(
+        MonitoredJvm jvm,
+        long intervalNanos,
+        List<ThreadUsage> pools,
+        List<ThreadUsage> threads,
+        CpuTime process,
+        JvmUsage.ContainerUsage container) {}

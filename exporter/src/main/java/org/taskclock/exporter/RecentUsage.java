@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.exporter;
+
+import org.taskclock.CpuTime;
+import org.taskclock.metrics.JvmUsage.ContainerUsage;
+import org.taskclock.monitor.PoolReading;
+
+/** What a JVM used since its last sample. */
+final class RecentUsage {
+    private static final CpuTime NOTHING = new CpuTime(0, 0, 0);
+
+    private final UsageSums pools = new UsageSums();
+    private final UsageSums threads = new UsageSums();
+
+    /** As of the last reading; {@link #taken} as of the last sample. */
+    private CpuTime process = NOTHING;
+
+    private CpuTime taken = NOTHING;
+
+    /** As of System.nanoTime; 0 if there is no sample yet. */
+    private long takenAt;
+
+    private long readAt;
+    private ContainerUsage container;
+    private boolean isUsed;
+
+    boolean isUsed() {
+        return isUsed;
+    }
+
+    void add(PoolReading reading, long now) {
+        isUsed = true;
+        // Nothing is counted before the names of the threads are known.
+        if (reading.pools().isEmpty()) return;
+        pools.add(reading.pools());
+        threads.add(reading.threads());
+        process = reading.process();
+        readAt = now;
+    }
+
+    JvmSample take(MonitoredJvm jvm, ContainerUsage now) {
+        long since = takenAt == 0 ? jvm.startNanos : takenAt;
+        boolean hasRead = readAt != 0 && readAt != takenAt;
+        CpuTime used = hasRead ? process.minus(taken) : NOTHING;
+        JvmSample sample = new JvmSample(
+                jvm, hasRead ? readAt - since : 0, pools.take(), threads.take(), used, difference(container, now));
+        if (hasRead) {
+            taken = process;
+            takenAt = readAt;
+        }
+        container = now;
+        return sample;
+    }
+
+    private static ContainerUsage difference(ContainerUsage before, ContainerUsage now) {
+        if (before == null || now == null) return null;
+        return new ContainerUsage(
+                difference(before.cpuNanos(), now.cpuNanos()),
+                difference(before.throttledNanos(), now.throttledNanos()),
+                now.limit());
+    }
+
+    private static long difference(long before, long now) {
+        return before < 0 || now < 0 ? -1 : Math.max(0, now - before);
+    }
+}

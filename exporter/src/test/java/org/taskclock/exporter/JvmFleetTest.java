@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.exporter;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.taskclock.metrics.PoolUsage;
+import org.taskclock.monitor.ThreadUsage;
+import org.taskclock.testing.LoadJvm;
+
+/** Samples and metrics of the same readings. */
+final class JvmFleetTest {
+    private static final long TIMEOUT_SECONDS = 60;
+
+    private final List<String> log = new ArrayList<>();
+    private final Map<String, Long> sampledByPool = new HashMap<>();
+    private final Map<String, Long> sampledByThread = new HashMap<>();
+    private long sampledProcess;
+    private boolean hasEnded;
+
+    private JvmFleet fleet(LoadJvm load) throws ExporterException {
+        ExporterOptions options = new ExporterOptions(
+                "",
+                null,
+                List.of(),
+                "LoadProgram busy=2 lightly=3 kernel",
+                100,
+                Duration.ofSeconds(1),
+                Duration.ofSeconds(1),
+                Duration.ofMinutes(1),
+                true,
+                null,
+                "");
+        assertThat(load.isAlive()).isTrue();
+        return new JvmFleet(options, new ExporterStatus(""), log::add);
+    }
+
+    private void sample(JvmFleet fleet) {
+        for (JvmSample sample : fleet.sampleRecent()) {
+            for (ThreadUsage pool : sample.pools())
+                sampledByPool.merge(pool.pool() + " " + pool.kind(), pool.cpuNanos(), Long::sum);
+            for (ThreadUsage thread : sample.threads())
+                sampledByThread.merge(thread.pool() + " " + thread.kind(), thread.cpuNanos(), Long::sum);
+            sampledProcess += sample.process().cpuNanos();
+            hasEnded |= sample.jvm().hasEnded();
+        }
+    }
+
+    @Test
+    void shouldNeitherLoseNorRepeatWhatIsReadForBoth() throws Exception {
+        try (LoadJvm load = LoadJvm.start("busy=2", "lightly=3", "kernel");
+                JvmFleet fleet = fleet(load)) {
+            fleet.refresh();
+            List<JvmSnapshot> last = List.of();
+            long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS);
+            for (int i = 0; i < 30 || sampledProcess < 500_000_000; i++) {
+                assertThat(System.nanoTime()).as("%s", log).isLessThan(end);
+                sample(fleet);
+                if (i % 3 == 0) last = fleet.read();
+                if (i == 15) load.send("churn 3");
+                Thread.sleep(100);
+            }
+            assertThat(last).hasSize(1);
+            load.end();
+            while (!hasEnded) {
+                assertThat(System.nanoTime()).isLessThan(end);
+                sample(fleet);
+            }
+            JvmSnapshot snapshot = fleet.read().get(0);
+            assertThat(snapshot.usage().process().cpuNanos()).isEqualTo(sampledProcess);
+            Map<String, Long> counted = new HashMap<>();
+            for (PoolUsage pool : snapshot.usage().pools())
+                counted.merge(pool.pool() + " " + pool.kind(), pool.cpuNanos(), Long::sum);
+            sampledByPool.values().removeIf(nanos -> nanos == 0);
+            counted.values().removeIf(nanos -> nanos == 0);
+            assertThat(counted).isEqualTo(sampledByPool);
+            // Every nanosecond of a pool is that of a thread, except for threads that nobody has seen.
+            sampledByPool.keySet().removeIf(pool -> pool.startsWith("(ended threads)"));
+            assertThat(sampledByThread).containsAllEntriesOf(sampledByPool);
+            long inPools = counted.values().stream().mapToLong(Long::longValue).sum();
+            assertThat(sampledProcess).isCloseTo(inPools, within(sampledProcess / 20));
+        }
+    }
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.history;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.List;
+
+/** The history in a DuckDB file. One process at a time can write to a directory; others can ask it for answers. */
+public final class DuckDbHistory implements History {
+    /** Reads from the file. */
+    private interface Reading<T> {
+        T read(Connection connection) throws SQLException, IOException;
+    }
+
+    private final HistoryDatabase database;
+    private final WriterThread writer;
+    private final QueryServer queries;
+
+    private DuckDbHistory(HistoryDatabase database, WriterThread writer, QueryServer queries) {
+        this.database = database;
+        this.writer = writer;
+        this.queries = queries;
+    }
+
+    /**
+     * Opens the history in a directory, which is created if it does not exist. A damaged file is set aside, see
+     * {@link HistoryStatus#setAside}.
+     *
+     * @throws HistoryException if the directory cannot be used, for instance because another process writes to it
+     */
+    public static DuckDbHistory open(Path directory, HistoryOptions options) throws HistoryException {
+        HistoryDatabase database = HistoryDatabase.open(directory);
+        try {
+            QueryServer queries = QueryServer.start(database);
+            WriterThread writer = new WriterThread(database, options);
+            writer.start();
+            return new DuckDbHistory(database, writer, queries);
+        } catch (HistoryException | RuntimeException e) {
+            database.close();
+            throw e;
+        }
+    }
+
+    @Override
+    public void add(HistorySample sample) {
+        writer.add(sample);
+    }
+
+    @Override
+    public void add(Mark mark) {
+        writer.add(mark);
+    }
+
+    @Override
+    public HistoryStatus status() {
+        return writer.status();
+    }
+
+    @Override
+    public List<JvmHistory> jvms(Instant from, Instant to) throws HistoryException {
+        return read(connection -> HostReader.jvms(connection, from, to));
+    }
+
+    @Override
+    public PoolSeries pools(String jvmId, Instant from, Instant to, int maxPoints) throws HistoryException {
+        return read(connection -> new SeriesReader(connection, jvmId, from, to, maxPoints).pools());
+    }
+
+    @Override
+    public ThreadSeries threads(String jvmId, Instant from, Instant to, int maxPoints, int maxThreads)
+            throws HistoryException {
+        return read(connection -> new SeriesReader(connection, jvmId, from, to, maxPoints).threads(maxThreads));
+    }
+
+    @Override
+    public List<Mark> marks(String jvmId, Instant from, Instant to) throws HistoryException {
+        return read(connection -> HostReader.marks(connection, jvmId, from, to));
+    }
+
+    @Override
+    public void export(String jvmId, Instant from, Instant to, ExportBy by, ExportFormat format, OutputStream out)
+            throws IOException {
+        read(connection -> {
+            HistoryExport.write(database.directory, connection, HistoryExport.query(jvmId, from, to, by), format, out);
+            return null;
+        });
+    }
+
+    private <T> T read(Reading<T> reading) throws HistoryException {
+        try (Connection connection = database.reader()) {
+            return reading.read(connection);
+        } catch (SQLException e) {
+            writer.readFailed(e);
+            throw new HistoryException("the history cannot be read: " + Failures.describe(e), e);
+        } catch (HistoryException e) {
+            throw e;
+        } catch (IOException e) {
+            throw new HistoryException(Failures.describe(e), e);
+        }
+    }
+
+    @Override
+    public void close() {
+        queries.close();
+        writer.close();
+        database.close();
+    }
+}

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.history;
+
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.Properties;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+import org.duckdb.DuckDBConnection;
+
+/** The database file and its directory, which only this process writes to. Thread-safe. */
+final class HistoryDatabase implements AutoCloseable {
+    static final String FILE = "history.duckdb";
+    static final String WAL = FILE + ".wal";
+    static final String EXPORTS = "export";
+
+    /** What DuckDB may use for caches and queries. The heap of the JVM is not part of it. */
+    static final String MEMORY = "96MB";
+
+    private static final long LOCK_TIMEOUT_NANOS = 10_000_000_000L;
+    private static final long LOCK_PAUSE_MILLIS = 100;
+
+    /** Names of damaged files, such as history.duckdb.damaged-20261122T031200Z. */
+    private static final DateTimeFormatter NAME_TIME =
+            DateTimeFormatter.ofPattern("yyyyMMdd'T'HHmmssSSS'Z'").withZone(ZoneOffset.UTC);
+
+    final Path directory;
+    private final FileChannel lockChannel;
+    private final ReadWriteLock lock = new ReentrantReadWriteLock();
+
+    /** Null if the file cannot be opened at the moment. */
+    private DuckDBConnection root;
+
+    private volatile String setAside;
+
+    private HistoryDatabase(Path directory, FileChannel lockChannel) {
+        this.directory = directory;
+        this.lockChannel = lockChannel;
+    }
+
+    /** Opens the file in a directory, and creates both if they do not exist. */
+    static HistoryDatabase open(Path directory) throws HistoryException {
+        createDirectory(directory);
+        HistoryDatabase database = new HistoryDatabase(directory, lock(directory));
+        try {
+            database.reopen();
+            return database;
+        } catch (HistoryException e) {
+            database.close();
+            throw e;
+        } catch (SQLException e) {
+            database.close();
+            throw new HistoryException(directory.resolve(FILE) + ": " + Failures.describe(e), e);
+        }
+    }
+
+    private static void createDirectory(Path directory) throws HistoryException {
+        try {
+            if (!Files.exists(directory)) {
+                Path parent = directory.toAbsolutePath().getParent();
+                if (parent != null) Files.createDirectories(parent);
+                Files.createDirectory(
+                        directory, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+            }
+            Files.createDirectories(directory.resolve(EXPORTS));
+        } catch (IOException | UnsupportedOperationException e) {
+            throw new HistoryException(
+                    directory + ": cannot be created: " + Failures.describe(e) + ": choose another with --data", e);
+        }
+        if (!Files.isDirectory(directory) || !Files.isWritable(directory))
+            throw new HistoryException(directory + ": not a writable directory: choose another with --data");
+    }
+
+    private static FileChannel lock(Path directory) throws HistoryException {
+        try {
+            FileChannel channel =
+                    FileChannel.open(directory.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+            FileLock held = tryLock(channel);
+            if (held != null) return channel;
+            channel.close();
+        } catch (IOException e) {
+            throw new HistoryException(directory + ": cannot be locked: " + Failures.describe(e), e);
+        }
+        throw new HistoryException(directory
+                + ": in use by another process that writes a history: stop it, or choose another directory with"
+                + " --data");
+    }
+
+    private static FileLock tryLock(FileChannel channel) throws IOException {
+        try {
+            return channel.tryLock();
+        } catch (OverlappingFileLockException e) {
+            return null;
+        }
+    }
+
+    /** Closes the file, if it is open, and opens it again. A damaged file is replaced with an empty one. */
+    void reopen() throws SQLException, HistoryException {
+        Lock exclusive = lock.writeLock();
+        exclusive.lock();
+        try {
+            closeFile();
+            try {
+                root = connect();
+            } catch (SQLException e) {
+                if (!Failures.isDamage(e)) throw e;
+                setAside();
+                root = connect();
+            }
+        } finally {
+            exclusive.unlock();
+        }
+    }
+
+    /** Replaces the file, which is damaged, with an empty one. */
+    void replace() throws SQLException, HistoryException {
+        Lock exclusive = lock.writeLock();
+        exclusive.lock();
+        try {
+            closeFile();
+            setAside();
+            root = connect();
+        } finally {
+            exclusive.unlock();
+        }
+    }
+
+    private DuckDBConnection connect() throws SQLException, HistoryException {
+        DuckDBConnection connection = connectWhenUnlocked();
+        try (Statement statement = connection.createStatement()) {
+            statement.execute(HistorySchema.TABLES);
+            try (ResultSet result = statement.executeQuery("SELECT version FROM state")) {
+                result.next();
+                if (result.getInt(1) > HistorySchema.VERSION)
+                    throw new HistoryException(directory.resolve(FILE)
+                            + ": written by a newer version of taskclock: use that version, or another --data"
+                            + " directory");
+            }
+            statement.execute(HistorySchema.VIEWS);
+            return connection;
+        } catch (SQLException | HistoryException e) {
+            connection.close();
+            throw e;
+        }
+    }
+
+    /** A query that runs without this process locks the file for a moment. */
+    private DuckDBConnection connectWhenUnlocked() throws SQLException {
+        long start = System.nanoTime();
+        while (true) {
+            try {
+                return connect(directory, false);
+            } catch (SQLException e) {
+                if (!Failures.isLocked(e) || System.nanoTime() - start > LOCK_TIMEOUT_NANOS) throw e;
+            }
+            try {
+                Thread.sleep(LOCK_PAUSE_MILLIS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new SQLException("interrupted", e);
+            }
+        }
+    }
+
+    /** Opens the file so that SQL can access no other file, apart from the directory of exports. */
+    static DuckDBConnection connect(Path directory, boolean readOnly) throws SQLException {
+        Properties properties = new Properties();
+        properties.setProperty("threads", "1");
+        properties.setProperty("memory_limit", MEMORY);
+        // The write-ahead log is read when the file is opened after a crash.
+        properties.setProperty("wal_autocheckpoint", "4MB");
+        properties.setProperty("autoinstall_known_extensions", "false");
+        properties.setProperty("autoload_known_extensions", "false");
+        properties.setProperty("allow_community_extensions", "false");
+        if (readOnly) properties.setProperty("duckdb.read_only", "true");
+        Path absolute = directory.toAbsolutePath();
+        DuckDBConnection connection =
+                (DuckDBConnection) DriverManager.getConnection("jdbc:duckdb:" + absolute.resolve(FILE), properties);
+        NativeLibrary.deleteTemporaryFile();
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("SET temp_directory = " + quote(absolute.resolve("temp")));
+            statement.execute("SET allowed_directories = [" + quote(absolute.resolve(EXPORTS)) + "]");
+            statement.execute("SET enable_external_access = false");
+            statement.execute("SET lock_configuration = true");
+            return connection;
+        } catch (SQLException e) {
+            connection.close();
+            throw e;
+        }
+    }
+
+    static String quote(Object text) {
+        return "'" + text.toString().replace("'", "''") + "'";
+    }
+
+    /** Returns a connection for the thread that writes. */
+    DuckDBConnection connection() throws SQLException {
+        Lock shared = lock.readLock();
+        shared.lock();
+        try {
+            if (root == null) throw new SQLException("the file is not open");
+            return root.duplicate();
+        } finally {
+            shared.unlock();
+        }
+    }
+
+    /** Returns a connection that can only read, in a transaction of its own. */
+    Connection reader() throws SQLException {
+        DuckDBConnection connection = connection();
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("BEGIN TRANSACTION READ ONLY");
+            return connection;
+        } catch (SQLException e) {
+            connection.close();
+            throw e;
+        }
+    }
+
+    private void setAside() throws HistoryException {
+        String name = FILE + ".damaged-" + NAME_TIME.format(Instant.now());
+        try {
+            Files.move(directory.resolve(FILE), directory.resolve(name));
+            if (Files.exists(directory.resolve(WAL)))
+                Files.move(directory.resolve(WAL), directory.resolve(name + ".wal"));
+            setAside = name;
+        } catch (IOException e) {
+            throw new HistoryException(
+                    directory.resolve(FILE) + ": damaged, and cannot be set aside: " + Failures.describe(e), e);
+        }
+    }
+
+    /** Returns the name of the last damaged file; null if there was none. */
+    String setAsideName() {
+        return setAside;
+    }
+
+    /** Returns the size of the file and its log in bytes. */
+    long bytes() {
+        return size(directory.resolve(FILE)) + size(directory.resolve(WAL));
+    }
+
+    private static long size(Path file) {
+        try {
+            return Files.size(file);
+        } catch (IOException e) {
+            return 0;
+        }
+    }
+
+    private void closeFile() throws SQLException {
+        DuckDBConnection open = root;
+        root = null;
+        if (open != null) open.close();
+    }
+
+    /** Returns whether only the owner has access to a directory. */
+    static boolean isPrivate(Path directory) throws IOException {
+        return Files.getPosixFilePermissions(directory, LinkOption.NOFOLLOW_LINKS).stream()
+                .allMatch(permission -> permission == PosixFilePermission.OWNER_READ
+                        || permission == PosixFilePermission.OWNER_WRITE
+                        || permission == PosixFilePermission.OWNER_EXECUTE);
+    }
+
+    @Override
+    public void close() {
+        Lock exclusive = lock.writeLock();
+        exclusive.lock();
+        try {
+            closeFile();
+        } catch (SQLException e) {
+            // The file was written as far as possible. Nothing else can be done.
+        } finally {
+            exclusive.unlock();
+        }
+        try {
+            lockChannel.close();
+        } catch (IOException e) {
+            // The lock ends with the process.
+        }
+    }
+}

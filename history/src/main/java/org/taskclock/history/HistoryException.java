@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.history;
+
+import java.io.IOException;
+
+/** The history cannot be opened or read. The message is one line that names the cause and the remedy. */
+public final class HistoryException extends IOException {
+    private static final long serialVersionUID = 1;
+
+    /** Creates an exception with a message for the user. */
+    public HistoryException(String message) {
+        super(message);
+    }
+
+    /** Creates an exception with a message for the user and its cause. */
+    public HistoryException(String message, Throwable cause) {
+        super(message, cause);
+    }
+}

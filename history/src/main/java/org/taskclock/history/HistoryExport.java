@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.history;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Instant;
+
+/** Writes rows to a file that other programs read. */
+final class HistoryExport {
+    private HistoryExport() {}
+
+    /** Returns a query for the rows of one JVM, at the finest resolution that is kept. */
+    static String query(String jvmId, Instant from, Instant to, ExportBy by) {
+        String view = by == ExportBy.POOL ? "pool_cpu" : "thread_cpu";
+        return "SELECT * FROM " + view + " WHERE jvm = " + HistoryDatabase.quote(jvmId) + " AND time >= "
+                + timestamp(from) + " AND time < " + timestamp(to) + " ORDER BY time, pool, kind"
+                + (by == ExportBy.POOL ? "" : ", name, tid");
+    }
+
+    private static String timestamp(Instant time) {
+        return "make_timestamptz(" + Math.multiplyExact(time.getEpochSecond(), 1_000_000) + "::BIGINT)";
+    }
+
+    static void write(Path directory, Connection connection, String query, ExportFormat format, OutputStream out)
+            throws SQLException, IOException {
+        Path file = writeFile(directory, connection, query, format);
+        try {
+            Files.copy(file, out);
+        } finally {
+            Files.deleteIfExists(file);
+        }
+    }
+
+    /** Returns a temporary file with the rows, in the only directory that DuckDB may write to. */
+    static Path writeFile(Path directory, Connection connection, String query, ExportFormat format)
+            throws SQLException, IOException {
+        Path file = Files.createTempFile(directory.resolve(HistoryDatabase.EXPORTS), "export", ".tmp");
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("COPY (" + query + ") TO " + HistoryDatabase.quote(file.toAbsolutePath()) + " ("
+                    + options(format) + ")");
+            return file;
+        } catch (SQLException e) {
+            Files.deleteIfExists(file);
+            throw e;
+        }
+    }
+
+    private static String options(ExportFormat format) {
+        return switch (format) {
+            case CSV -> "FORMAT csv, HEADER";
+            case JSON -> "FORMAT json, ARRAY true";
+            case PARQUET -> "FORMAT parquet, COMPRESSION zstd";
+        };
+    }
+}

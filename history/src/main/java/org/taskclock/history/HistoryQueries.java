@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.history;
+
+import java.io.BufferedInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.Channels;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+
+/**
+ * Reads a history with SQL. If a process is writing it, that process answers; otherwise, the file is opened for
+ * reading.
+ */
+public final class HistoryQueries {
+    private static final int BUFFER = 65_536;
+
+    private final Path directory;
+
+    private HistoryQueries(Path directory) {
+        this.directory = directory;
+    }
+
+    /**
+     * Returns the queries for the history in a directory.
+     *
+     * @throws HistoryException if there is no history
+     */
+    public static HistoryQueries of(Path directory) throws HistoryException {
+        if (!Files.isReadable(directory) && Files.exists(directory))
+            throw new HistoryException(directory + ": permission denied: run as the user that wrote the history");
+        if (!Files.exists(directory.resolve(HistoryDatabase.FILE)))
+            throw new HistoryException(
+                    directory + ": no history here: run taskclock serve, or choose another --data" + " directory");
+        return new HistoryQueries(directory);
+    }
+
+    /**
+     * Runs one SQL statement, which can only read.
+     *
+     * @param maxRows rows beyond this number are left out
+     * @return whether rows were left out
+     * @throws HistoryException if the statement is wrong, or takes too long
+     */
+    public boolean query(String sql, int maxRows, Duration timeout, RowConsumer out) throws IOException {
+        int seconds = (int) Math.max(1, Math.min(86_400, timeout.toSeconds()));
+        try (SocketChannel process = connect()) {
+            if (process != null) return ask(process, new QueryServer.Request(sql, maxRows, seconds), out, null);
+        }
+        try (Connection connection = open()) {
+            return new QuerySession(connection, directory).query(sql, maxRows, seconds, out);
+        } catch (SQLException e) {
+            throw new HistoryException("SQL: " + Failures.describe(e), e);
+        }
+    }
+
+    /**
+     * Exports everything as Parquet files, one for each view, host, and day. Exports of several hosts can be written to
+     * the same directory.
+     *
+     * @return the number of files
+     */
+    public int export(Path target) throws IOException {
+        int[] count = {0};
+        QuerySession.FileConsumer out = (name, content) -> {
+            Path file = target.resolve(name).normalize();
+            if (!file.startsWith(target.normalize())) throw new IOException("not a name of an exported file: " + name);
+            Files.createDirectories(file.getParent());
+            Files.copy(content, file, StandardCopyOption.REPLACE_EXISTING);
+            count[0]++;
+        };
+        try (SocketChannel process = connect()) {
+            if (process != null) {
+                ask(process, new QueryServer.Request(null, 0, 0), null, out);
+                return count[0];
+            }
+        }
+        try (Connection connection = open()) {
+            new QuerySession(connection, directory).export(out);
+        } catch (SQLException e) {
+            throw new HistoryException("the history cannot be exported: " + Failures.describe(e), e);
+        }
+        return count[0];
+    }
+
+    /** Returns a connection to the process that writes the history; null if there is none. */
+    private SocketChannel connect() {
+        Path socket = directory.resolve(QueryServer.SOCKET);
+        if (!Files.exists(socket)) return null;
+        try {
+            return SocketChannel.open(UnixDomainSocketAddress.of(socket));
+        } catch (IOException e) {
+            return null; // left by a process that was killed
+        }
+    }
+
+    private Connection open() throws HistoryException {
+        try {
+            Connection connection = HistoryDatabase.connect(directory, true);
+            try (Statement statement = connection.createStatement()) {
+                statement.execute("BEGIN TRANSACTION READ ONLY");
+            }
+            return connection;
+        } catch (SQLException e) {
+            if (Failures.isLocked(e))
+                throw new HistoryException(
+                        directory + ": in use by a process that does not answer: try again later", e);
+            throw new HistoryException(directory.resolve(HistoryDatabase.FILE) + ": " + Failures.describe(e), e);
+        }
+    }
+
+    private static boolean ask(
+            SocketChannel process, QueryServer.Request request, RowConsumer rows, QuerySession.FileConsumer files)
+            throws IOException {
+        OutputStream out = Channels.newOutputStream(process);
+        out.write((QueryServer.GSON.toJson(request) + "\n").getBytes(StandardCharsets.UTF_8));
+        InputStream in = new BufferedInputStream(Channels.newInputStream(process), BUFFER);
+        while (true) {
+            QueryServer.Answer answer = QueryServer.GSON.fromJson(readLine(in), QueryServer.Answer.class);
+            if (answer.error() != null) throw new HistoryException(answer.error());
+            if (answer.columns() != null) rows.columns(answer.columns());
+            else if (answer.row() != null) rows.row(answer.row());
+            else if (answer.file() != null) copy(in, answer, files);
+            else return answer.isTruncated();
+        }
+    }
+
+    private static void copy(InputStream in, QueryServer.Answer answer, QuerySession.FileConsumer files)
+            throws IOException {
+        Path file = Files.createTempFile("taskclock-export", ".tmp");
+        try {
+            try (OutputStream out = Files.newOutputStream(file)) {
+                byte[] buffer = new byte[BUFFER];
+                for (long left = answer.bytes(); left > 0; ) {
+                    int count = in.read(buffer, 0, (int) Math.min(buffer.length, left));
+                    if (count < 0) throw new EOFException("the process that writes the history has ended");
+                    out.write(buffer, 0, count);
+                    left -= count;
+                }
+            }
+            files.file(answer.file(), file);
+        } finally {
+            Files.deleteIfExists(file);
+        }
+    }
+
+    private static String readLine(InputStream in) throws IOException {
+        ByteArrayOutputStream line = new ByteArrayOutputStream();
+        for (int b = in.read(); b != '\n'; b = in.read()) {
+            if (b < 0) throw new HistoryException("the process that writes the history has ended: try again");
+            line.write(b);
+        }
+        return line.toString(StandardCharsets.UTF_8);
+    }
+}

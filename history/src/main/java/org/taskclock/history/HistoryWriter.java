@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.history;
+
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.duckdb.DuckDBAppender;
+import org.duckdb.DuckDBConnection;
+
+/** Writes rows, keys, and marks to the file, a transaction at a time. Used by one thread. */
+final class HistoryWriter implements AutoCloseable {
+    private final DuckDBConnection connection;
+    private final SeriesKeys keys;
+
+    /** A longer pause between samples is a gap in the history. */
+    private static final int MAX_GAP_SECONDS = 15;
+
+    /** A file that is still too large is made smaller the next time. */
+    private static final int MAX_TRIMS = 20;
+
+    /** The number of the batch that rows are added to. It grows with each minute. */
+    private int batch;
+
+    private int minute = Integer.MIN_VALUE;
+
+    /** The start of the current row of the table of recorded times; -1 before the first sample. */
+    private int recordedFrom = -1;
+
+    private int recordedTo;
+
+    private long transaction;
+
+    HistoryWriter(DuckDBConnection connection, SeriesKeys keys) throws SQLException {
+        this.connection = connection;
+        this.keys = keys;
+        connection.setAutoCommit(false);
+        batch = 1
+                + Math.max(
+                        number("SELECT max(rolled) FROM state"),
+                        Math.max(
+                                number("SELECT max(batch) FROM pool_1"),
+                                Math.max(
+                                        number("SELECT max(batch) FROM process_1"),
+                                        number("SELECT max(batch) FROM thread_1"))));
+        transaction = transaction(connection);
+        connection.commit();
+    }
+
+    /** Returns the number of the last transaction that was written. */
+    private static long transaction(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet result = statement.executeQuery("SELECT transaction FROM state")) {
+            result.next();
+            return result.getLong(1);
+        }
+    }
+
+    private int number(String sql) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet result = statement.executeQuery(sql)) {
+            result.next();
+            return result.getInt(1);
+        }
+    }
+
+    /** Continues with the keys in the file. */
+    void restoreKeys() throws SQLException {
+        Map<String, SeriesKeys.Jvm> known = new HashMap<>();
+        try (Statement statement = connection.createStatement();
+                ResultSet result = statement.executeQuery("FROM jvm_key")) {
+            while (result.next()) {
+                SeriesKeys.Jvm jvm =
+                        new SeriesKeys.Jvm(result.getInt("jvm"), JvmRows.key(result), result.getInt("first_seen"));
+                jvm.lastSeen = result.getInt("last_seen");
+                known.put(jvm.key.id(), jvm);
+            }
+        }
+        keys.restore(
+                known,
+                number("SELECT max(jvm) FROM jvm_key"),
+                number("SELECT max(series) FROM pool_key"),
+                number("SELECT max(series) FROM thread_key"));
+        connection.commit();
+    }
+
+    /**
+     * Writes rows and marks in one transaction.
+     *
+     * @param oldestSecond the first second of the samples since the last transaction
+     * @param newestSecond the last second of the latest sample; {@code Integer.MIN_VALUE} if there is none
+     */
+    void write(PendingRows.Batch rows, List<Mark> marks, int oldestSecond, int newestSecond) throws SQLException {
+        boolean hasSamples = newestSecond != Integer.MIN_VALUE;
+        int newMinute = hasSamples ? Math.floorDiv(newestSecond, 60) : minute;
+        int newBatch = newMinute == minute ? batch : batch + 1;
+        transaction++;
+        // First, because the driver begins a transaction with a statement, but not with an appender.
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("UPDATE state SET transaction = " + transaction);
+        }
+        writeKeys();
+        appendPools(rows.pools(), newBatch);
+        appendThreads(rows.threads(), newBatch);
+        appendProcesses(rows.processes(), newBatch);
+        appendMarks(marks);
+        if (newBatch != batch) updateLastSeen();
+        int from = hasSamples ? writeRecorded(Math.min(oldestSecond, newestSecond), newestSecond) : recordedFrom;
+        connection.commit();
+        keys.removeWritten();
+        recordedFrom = from;
+        if (hasSamples) recordedTo = newestSecond;
+        minute = newMinute;
+        batch = newBatch;
+    }
+
+    /** Returns the number of the last transaction, which may have failed. */
+    long transaction() {
+        return transaction;
+    }
+
+    /** Rows of the previous minute still belong to its batch, so that batches begin with a minute. */
+    private int batch(Row row, int newBatch) {
+        return Math.floorDiv(row.time, 60) == minute ? batch : newBatch;
+    }
+
+    private void appendPools(List<Row> rows, int newBatch) throws SQLException {
+        if (rows.isEmpty()) return;
+        try (DuckDBAppender appender = appender("pool_1")) {
+            for (Row row : rows) {
+                appender.beginRow().append(batch(row, newBatch)).append(row.time);
+                appender.append(row.jvm)
+                        .append(row.series)
+                        .append(row.userNanos)
+                        .append(row.systemNanos);
+                append(appender, row.waitNanos).append(row.threads).endRow();
+            }
+            appender.flush();
+        }
+    }
+
+    private void appendThreads(List<Row> rows, int newBatch) throws SQLException {
+        if (rows.isEmpty()) return;
+        try (DuckDBAppender appender = appender("thread_1")) {
+            for (Row row : rows) {
+                appender.beginRow()
+                        .append(batch(row, newBatch))
+                        .append(row.time)
+                        .append(row.jvm);
+                appender.append(row.series)
+                        .append(row.userNanos)
+                        .append(row.systemNanos)
+                        .endRow();
+            }
+            appender.flush();
+        }
+    }
+
+    private void appendProcesses(List<Row> rows, int newBatch) throws SQLException {
+        if (rows.isEmpty()) return;
+        try (DuckDBAppender appender = appender("process_1")) {
+            for (Row row : rows) {
+                appender.beginRow()
+                        .append(batch(row, newBatch))
+                        .append(row.time)
+                        .append(row.jvm);
+                appender.append(row.userNanos).append(row.systemNanos);
+                append(append(appender, row.containerNanos), row.throttledNanos);
+                if (row.limit < 0) appender.appendNull();
+                else appender.append(row.limit);
+                appender.endRow();
+            }
+            appender.flush();
+        }
+    }
+
+    private static DuckDBAppender append(DuckDBAppender appender, long value) throws SQLException {
+        return value < 0 ? appender.appendNull() : appender.append(value);
+    }
+
+    /** Returns an appender, which must be flushed before it is closed, because closing it hides failures. */
+    private DuckDBAppender appender(String table) throws SQLException {
+        return connection.createAppender(table);
+    }
+
+    private void appendMarks(List<Mark> marks) throws SQLException {
+        if (marks.isEmpty()) return;
+        try (DuckDBAppender appender = appender("mark_row")) {
+            for (Mark mark : marks) {
+                appender.beginRow().append(mark.time().toEpochMilli());
+                append(appender, mark.jvmId());
+                append(appender, mark.kind());
+                append(appender, mark.text()).endRow();
+            }
+            appender.flush();
+        }
+    }
+
+    private static DuckDBAppender append(DuckDBAppender appender, String text) throws SQLException {
+        return text == null ? appender.appendNull() : appender.append(text);
+    }
+
+    private void writeKeys() throws SQLException {
+        if (!keys.newJvms.isEmpty()) {
+            try (DuckDBAppender appender = appender("jvm_key")) {
+                for (SeriesKeys.Jvm jvm : keys.newJvms) JvmRows.append(appender, jvm);
+                appender.flush();
+            }
+        }
+        if (!keys.newPools.isEmpty()) {
+            try (DuckDBAppender appender = appender("pool_key")) {
+                for (SeriesKeys.NewPool pool : keys.newPools) {
+                    appender.beginRow().append(pool.series()).append(pool.jvm());
+                    appender.append(pool.pool()).append(pool.kind().label()).endRow();
+                }
+                appender.flush();
+            }
+        }
+        if (!keys.newThreads.isEmpty()) {
+            try (DuckDBAppender appender = appender("thread_key")) {
+                for (SeriesKeys.NewThread thread : keys.newThreads) {
+                    appender.beginRow()
+                            .append(thread.series())
+                            .append(thread.jvm())
+                            .append(thread.tid());
+                    appender.append(thread.name()).append(thread.pool());
+                    appender.append(thread.kind().label()).endRow();
+                }
+                appender.flush();
+            }
+        }
+    }
+
+    private void updateLastSeen() throws SQLException {
+        if (keys.jvms().isEmpty()) return;
+        String values = keys.jvms().values().stream()
+                .map(jvm -> "(" + jvm.id + "," + jvm.lastSeen + ")")
+                .collect(Collectors.joining(","));
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("UPDATE jvm_key SET last_seen = v.seen FROM (VALUES " + values
+                    + ") v(jvm, seen) WHERE jvm_key.jvm = v.jvm AND jvm_key.last_seen < v.seen");
+        }
+    }
+
+    /** Extends the time that is recorded as watched, or begins a new one after a gap. */
+    private int writeRecorded(int oldestSecond, int newestSecond) throws SQLException {
+        int now = newestSecond + 1;
+        boolean isContinued = recordedFrom >= 0 && Math.abs(newestSecond - recordedTo) <= MAX_GAP_SECONDS;
+        try (Statement statement = connection.createStatement()) {
+            if (isContinued)
+                statement.execute(
+                        "UPDATE recorded SET stop = greatest(stop, " + now + ") WHERE start = " + recordedFrom);
+            else statement.execute("INSERT INTO recorded VALUES (" + oldestSecond + ", " + now + ")");
+        }
+        return isContinued ? recordedFrom : oldestSecond;
+    }
+
+    /** Adds the rows of complete minutes to the coarser tables. */
+    void rollUp() throws SQLException {
+        RollUp.run(connection, batch - 1);
+        connection.commit();
+    }
+
+    /** Deletes what is not kept at a time in epoch seconds. */
+    void trim(Retention retention, long now) throws SQLException {
+        retention.deleteByAge(connection, now);
+        connection.commit();
+        for (int i = 0; i < MAX_TRIMS; i++) {
+            boolean isDeleted = retention.deleteBySize(connection, usedBytes(), now);
+            connection.commit();
+            if (!isDeleted) return;
+            checkpoint();
+        }
+    }
+
+    /** Returns the size of the blocks that are in use. The file does not always shrink when blocks become free. */
+    long usedBytes() throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet result =
+                        statement.executeQuery("SELECT used_blocks * block_size FROM pragma_database_size()")) {
+            result.next();
+            return result.getLong(1);
+        }
+    }
+
+    /** Frees the blocks of deleted rows, unless a query is using them. */
+    void checkpoint() throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("CHECKPOINT");
+        }
+        connection.commit();
+    }
+
+    /** Returns the time of the oldest row; null if there is none. */
+    Instant since() throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet result = statement.executeQuery("SELECT min(t) FROM (SELECT min(time) AS t FROM pool_1"
+                        + " UNION ALL SELECT min(time) FROM pool_60)")) {
+            result.next();
+            long second = result.getLong(1);
+            Instant since = result.wasNull() ? null : Instant.ofEpochSecond(second);
+            connection.commit();
+            return since;
+        }
+    }
+
+    @Override
+    public void close() throws SQLException {
+        try {
+            updateLastSeen();
+            connection.commit();
+        } finally {
+            connection.close();
+        }
+    }
+
+    /** Closes the connection after a failure. */
+    void abandon() {
+        try {
+            connection.close();
+        } catch (SQLException e) {
+            // Its transaction is lost in any case.
+        }
+    }
+}

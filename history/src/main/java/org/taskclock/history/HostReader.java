@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.history;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Reads what concerns the whole host. */
+final class HostReader {
+    private HostReader() {}
+
+    static List<JvmHistory> jvms(Connection connection, Instant from, Instant to) throws SQLException {
+        String sql = """
+                WITH cpu AS (
+                    SELECT jvm, sum(user_ns + system_ns)::BIGINT AS nanos FROM (
+                        SELECT jvm, user_ns, system_ns FROM process_1, state
+                            WHERE time >= $1 AND time < $2 AND (time >= seconds_from OR batch > rolled)
+                        UNION ALL SELECT jvm, user_ns, system_ns FROM process_60, state
+                            WHERE time >= $1 AND time < $2 AND time < seconds_from)
+                    GROUP BY jvm)
+                SELECT k.*, coalesce(cpu.nanos, 0) AS nanos FROM jvm_key k LEFT JOIN cpu USING (jvm)
+                WHERE k.first_seen < $2 AND k.last_seen >= $1 ORDER BY nanos DESC, k.id
+                """;
+        List<JvmHistory> jvms = new ArrayList<>();
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
+            statement.setLong(1, from.getEpochSecond());
+            statement.setLong(2, to.getEpochSecond());
+            try (ResultSet result = statement.executeQuery()) {
+                while (result.next()) {
+                    jvms.add(new JvmHistory(
+                            JvmRows.key(result),
+                            Instant.ofEpochSecond(result.getLong("first_seen")),
+                            Instant.ofEpochSecond(result.getLong("last_seen")),
+                            result.getLong("nanos")));
+                }
+            }
+        }
+        return jvms;
+    }
+
+    static List<Mark> marks(Connection connection, String jvmId, Instant from, Instant to) throws SQLException {
+        String sql = """
+                SELECT time, jvm, kind, text FROM mark_row
+                WHERE time >= $1 AND time < $2 AND ($3 IS NULL OR jvm IS NULL OR jvm = $3) ORDER BY time, kind, text
+                """;
+        List<Mark> marks = new ArrayList<>();
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
+            statement.setLong(1, from.toEpochMilli());
+            statement.setLong(2, to.toEpochMilli());
+            statement.setString(3, jvmId);
+            try (ResultSet result = statement.executeQuery()) {
+                while (result.next())
+                    marks.add(new Mark(
+                            Instant.ofEpochMilli(result.getLong(1)),
+                            result.getString(2),
+                            result.getString(3),
+                            result.getString(4)));
+            }
+        }
+        return marks;
+    }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.history;
+
+import java.time.Instant;
+
+/**
+ * Splits what was used in an interval among the seconds of the clock, in proportion to their share of the interval. The
+ * parts add up to the whole.
+ */
+final class IntervalSplit {
+    private static final long NANOS_PER_SECOND = 1_000_000_000;
+
+    /** A part of a second that is not worth a row of its own. */
+    private static final long TOLERANCE_NANOS = 100_000_000;
+
+    /** A longer interval counts as one that began later. */
+    private static final int MAX_SECONDS = 600;
+
+    final int firstSecond;
+    final int seconds;
+    private final double[] endShare;
+
+    IntervalSplit(Instant end, long intervalNanos) {
+        long length = Math.max(1, Math.min(intervalNanos, MAX_SECONDS * NANOS_PER_SECOND));
+        long endSecond = end.getEpochSecond();
+        // Relative to the second in which the interval ends, because epoch nanoseconds can overflow.
+        long endNanos = end.getNano();
+        long startNanos = endNanos - length;
+        long first = Math.floorDiv(startNanos + TOLERANCE_NANOS, NANOS_PER_SECOND);
+        long last = Math.floorDiv(endNanos - 1 - TOLERANCE_NANOS, NANOS_PER_SECOND);
+        if (last <= first) {
+            first = Math.floorDiv(startNanos + length / 2, NANOS_PER_SECOND);
+            last = first;
+        }
+        firstSecond = clamp(endSecond + first);
+        seconds = (int) (last - first + 1);
+        endShare = new double[seconds];
+        for (int i = 0; i < seconds; i++)
+            endShare[i] = ((first + i + 1) * NANOS_PER_SECOND - startNanos) / (double) length;
+    }
+
+    private static int clamp(long second) {
+        return (int) Math.max(0, Math.min(Integer.MAX_VALUE - MAX_SECONDS, second));
+    }
+
+    /** Returns the part of a value that belongs to the second with this index; -1 if the value is unknown. */
+    long part(long value, int index) {
+        if (value < 0) return -1;
+        return before(value, index + 1) - before(value, index);
+    }
+
+    private long before(long value, int index) {
+        if (index == 0) return 0;
+        return index == seconds ? value : Math.min(value, (long) (value * endShare[index - 1]));
+    }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.history;
+
+import java.time.Instant;
+
+/**
+ * The steps of a series, and the tables that it is read from.
+ *
+ * @param table the resolution of the table in seconds: 1, 10, or 60
+ * @param step in seconds, a multiple of it
+ * @param from the start of the first step in epoch seconds
+ */
+record Resolution(int table, int step, int from, int steps) {
+    private static final int[] STEPS = {
+        1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1_200, 1_800, 3_600, 7_200, 14_400, 21_600, 43_200, 86_400
+    };
+
+    /** More steps than a screen has pixels are of no use, and each takes memory. */
+    private static final int MAX_POINTS = 100_000;
+
+    /**
+     * Chooses the finest steps.
+     *
+     * @param secondsFrom since when there are rows of one second
+     * @param tenFrom since when there are rows of ten seconds
+     */
+    static Resolution of(Instant from, Instant to, int maxPoints, int secondsFrom, int tenFrom) {
+        if (maxPoints < 1) throw new IllegalArgumentException("not a positive number of points: " + maxPoints);
+        if (!from.isBefore(to)) throw new IllegalArgumentException("the range is empty: " + from + " to " + to);
+        long first = Math.max(0, from.getEpochSecond());
+        long last = Math.min(Integer.MAX_VALUE, to.getEpochSecond() + (to.getNano() > 0 ? 1 : 0));
+        if (first >= last) throw new IllegalArgumentException("the range is empty: " + from + " to " + to);
+        int finest = first >= secondsFrom ? 1 : first >= tenFrom ? 10 : 60;
+        int points = Math.min(maxPoints, MAX_POINTS);
+        for (int step : STEPS) {
+            long start = first / step * step;
+            long steps = (last - start + step - 1) / step;
+            if (step % finest == 0 && steps <= points)
+                return new Resolution(table(finest, step), step, (int) start, (int) steps);
+        }
+        int day = STEPS[STEPS.length - 1];
+        int step = (int) ((last - first) / points / day + 1) * day;
+        long start = first / step * step;
+        return new Resolution(60, step, (int) start, (int) ((last - start + step - 1) / step));
+    }
+
+    private static int table(int finest, int step) {
+        return step % 60 == 0 ? 60 : Math.max(finest, step % 10 == 0 ? 10 : 1);
+    }
+
+    int to() {
+        return (int) Math.min(Integer.MAX_VALUE, from + (long) step * steps);
+    }
+
+    long[] times() {
+        long[] times = new long[steps];
+        for (int i = 0; i < steps; i++) times[i] = (from + (long) step * i) * 1_000;
+        return times;
+    }
+
+    int index(int time) {
+        return Math.max(0, Math.min(steps - 1, (time - from) / step));
+    }
+}

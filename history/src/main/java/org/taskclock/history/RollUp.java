@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.history;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+
+/**
+ * Adds rows of one second to those of ten seconds and one minute, and deletes those that are not kept any longer. Each
+ * row is added once, in the transaction that marks its batch as done, so that no CPU time is lost or counted twice.
+ */
+final class RollUp {
+    /**
+     * Pools that used less than this in a minute, 0.1 % of a core, have one row for the minute instead of up to six.
+     */
+    static final long SPARSE_NANOS = 60_000_000;
+
+    /** Threads below 1 % of a core are not kept. */
+    static final long THREAD_NANOS_PER_SECOND = 10_000_000;
+
+    private RollUp() {}
+
+    /**
+     * Adds the batches up to {@code batch}. Neighbours with similar values take less space, so the rows of a series are
+     * written one after the other, and series of the same magnitude together.
+     */
+    static void run(Connection connection, int batch) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            int rolled = rolled(statement);
+            if (batch <= rolled) return;
+            String range = "batch > " + rolled + " AND batch <= " + batch;
+            statement.execute("""
+                    CREATE OR REPLACE TEMP TABLE sums AS
+                    SELECT *, sum(user_ns + system_ns) OVER (PARTITION BY series, time // 60) < %d AS sparse,
+                        log2(1 + sum(user_ns + system_ns) OVER (PARTITION BY series))::INTEGER AS magnitude
+                    FROM (SELECT time // 10 * 10 AS time, jvm, series, sum(user_ns)::BIGINT AS user_ns,
+                        sum(system_ns)::BIGINT AS system_ns, sum(wait_ns)::BIGINT AS wait_ns, max(threads) AS threads
+                        FROM pool_1 WHERE %s GROUP BY ALL)
+                    """.formatted(SPARSE_NANOS, range));
+            statement.execute("""
+                    INSERT INTO pool_10 SELECT time, jvm, series, user_ns, system_ns, wait_ns, threads FROM sums
+                    WHERE NOT sparse ORDER BY magnitude, jvm, series, time
+                    """);
+            statement.execute("""
+                    INSERT INTO pool_60 SELECT time // 60 * 60 AS minute, jvm, series, sum(user_ns), sum(system_ns),
+                        sum(wait_ns), max(threads), any_value(sparse)
+                    FROM sums GROUP BY minute, jvm, series ORDER BY any_value(magnitude), jvm, series, minute
+                    """);
+            statement.execute("DROP TABLE sums");
+            for (int seconds : new int[] {10, 60}) rollThreads(statement, range, seconds);
+            rollProcesses(statement, range);
+            statement.execute("UPDATE state SET rolled = " + batch);
+        }
+    }
+
+    private static int rolled(Statement statement) throws SQLException {
+        try (ResultSet result = statement.executeQuery("SELECT rolled FROM state")) {
+            result.next();
+            return result.getInt(1);
+        }
+    }
+
+    private static void rollThreads(Statement statement, String range, int seconds) throws SQLException {
+        statement.execute("""
+                INSERT INTO thread_%1$d SELECT time // %1$d * %1$d AS t, jvm, series, sum(user_ns), sum(system_ns)
+                FROM thread_1 WHERE %2$s GROUP BY t, jvm, series HAVING sum(user_ns + system_ns) >= %3$d
+                ORDER BY jvm, series, t
+                """.formatted(seconds, range, seconds * THREAD_NANOS_PER_SECOND));
+    }
+
+    private static void rollProcesses(Statement statement, String range) throws SQLException {
+        statement.execute("""
+                CREATE OR REPLACE TEMP TABLE sums AS
+                SELECT *, sum(user_ns + system_ns) OVER (PARTITION BY jvm, time // 60) < %d
+                    AND coalesce(sum(throttled_ns) OVER (PARTITION BY jvm, time // 60), 0) = 0 AS sparse
+                FROM (SELECT time // 10 * 10 AS time, jvm, sum(user_ns)::BIGINT AS user_ns,
+                    sum(system_ns)::BIGINT AS system_ns, sum(container_ns)::BIGINT AS container_ns,
+                    sum(throttled_ns)::BIGINT AS throttled_ns, max(cpu_limit) AS cpu_limit
+                    FROM process_1 WHERE %s GROUP BY ALL)
+                """.formatted(SPARSE_NANOS, range));
+        statement.execute("""
+                INSERT INTO process_10 SELECT * EXCLUDE (sparse) FROM sums WHERE NOT sparse ORDER BY jvm, time
+                """);
+        statement.execute("""
+                INSERT INTO process_60 SELECT time // 60 * 60 AS minute, jvm, sum(user_ns), sum(system_ns),
+                    sum(container_ns), sum(throttled_ns), max(cpu_limit), any_value(sparse)
+                FROM sums GROUP BY minute, jvm ORDER BY jvm, minute
+                """);
+        statement.execute("DROP TABLE sums");
+    }
+
+    /** Deletes rows of one second that are older than a time and contained in the coarser tables. */
+    static void deleteSeconds(Connection connection, int before) throws SQLException {
+        int minute = before / 60 * 60;
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("UPDATE state SET seconds_from = greatest(seconds_from, " + minute + ")");
+            for (String table : new String[] {"pool_1", "thread_1", "process_1"})
+                statement.execute("DELETE FROM " + table
+                        + " WHERE time < (SELECT seconds_from FROM state) AND batch <= (SELECT rolled FROM state)");
+        }
+    }
+
+    /** Deletes rows of ten seconds that are older than a time. Those of one minute contain them. */
+    static void deleteTenSeconds(Connection connection, int before) throws SQLException {
+        int minute = before / 60 * 60;
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("UPDATE state SET ten_from = greatest(ten_from, " + minute + ")");
+            for (String table : new String[] {"pool_10", "thread_10", "process_10"})
+                statement.execute("DELETE FROM " + table + " WHERE time < (SELECT ten_from FROM state)");
+        }
+    }
+
+    /** Deletes everything that is older than a time, apart from rows that were not rolled up yet. */
+    static void deleteMinutes(Connection connection, int before) throws SQLException {
+        deleteTenSeconds(connection, before);
+        for (String table : new String[] {"pool_60", "thread_60", "process_60"})
+            delete(connection, "DELETE FROM " + table + " WHERE time < ?", before);
+        delete(connection, "DELETE FROM mark_row WHERE time < ? * 1000::BIGINT", before);
+        delete(connection, "DELETE FROM recorded WHERE stop < ?", before);
+    }
+
+    /** Deletes the keys of JVMs, pools, and threads that have no rows. */
+    static void deleteKeys(Connection connection, int unseenSince) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("""
+                    DELETE FROM thread_key WHERE series NOT IN (SELECT series FROM thread_1 UNION
+                        SELECT series FROM thread_10 UNION SELECT series FROM thread_60)
+                    """);
+        }
+        delete(connection, """
+                DELETE FROM jvm_key WHERE last_seen < ? AND jvm NOT IN (SELECT jvm FROM pool_1 UNION
+                    SELECT jvm FROM pool_60 UNION SELECT jvm FROM process_1 UNION SELECT jvm FROM process_60)
+                """, unseenSince);
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("DELETE FROM pool_key WHERE jvm NOT IN (SELECT jvm FROM jvm_key)");
+        }
+    }
+
+    private static void delete(Connection connection, String sql, int time) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
+            statement.setInt(1, time);
+            statement.execute();
+        }
+    }
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.history;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.taskclock.metrics.ThreadKind;
+import org.taskclock.monitor.ThreadUsage;
+
+/**
+ * The numbers that stand for JVMs, pools, and threads in the rows. Several numbers may stand for the same thread, but
+ * not the reverse. Not thread-safe.
+ */
+final class SeriesKeys {
+    /** The rest of a JVM's pools are combined, so that their names cannot fill the disk. */
+    static final int MAX_POOLS = 500;
+
+    static final String OTHER = "other";
+
+    /** New threads of a JVM beyond this number have no history of their own until older ones are forgotten. */
+    static final int MAX_THREADS = 20_000;
+
+    private static final int MAX_NAME = 500;
+
+    private record PoolKey(String pool, ThreadKind kind) {}
+
+    private record ThreadKey(int tid, String name) {}
+
+    /** A JVM and the numbers of its pools and threads. */
+    static final class Jvm {
+        final int id;
+        final JvmKey key;
+        final int firstSeen;
+        int lastSeen;
+        private final Map<PoolKey, Integer> pools = new HashMap<>();
+        private final Map<ThreadKey, Integer> threads = new HashMap<>();
+
+        Jvm(int id, JvmKey key, int firstSeen) {
+            this.id = id;
+            this.key = key;
+            this.firstSeen = firstSeen;
+            lastSeen = firstSeen;
+        }
+    }
+
+    record NewPool(int series, int jvm, String pool, ThreadKind kind) {}
+
+    record NewThread(int series, int jvm, int tid, String name, String pool, ThreadKind kind) {}
+
+    private final Map<String, Jvm> jvms = new HashMap<>();
+    private int lastJvm;
+    private int lastPool;
+    private int lastThread;
+
+    /** Not written yet. */
+    final List<Jvm> newJvms = new ArrayList<>();
+
+    final List<NewPool> newPools = new ArrayList<>();
+    final List<NewThread> newThreads = new ArrayList<>();
+
+    /** Continues after the largest numbers in the file, and with the JVMs that are in it. */
+    void restore(Map<String, Jvm> known, int jvm, int pool, int thread) {
+        jvms.putAll(known);
+        lastJvm = jvm;
+        lastPool = pool;
+        lastThread = thread;
+    }
+
+    /** Makes everything that is known new again, because the file was replaced with an empty one. */
+    void forgetWritten() {
+        newJvms.clear();
+        newPools.clear();
+        newThreads.clear();
+        for (Jvm jvm : jvms.values()) {
+            newJvms.add(jvm);
+            jvm.pools.forEach((key, series) -> newPools.add(new NewPool(series, jvm.id, key.pool, key.kind)));
+            // Which pool a thread belonged to is not kept. Threads get new numbers.
+            jvm.threads.clear();
+        }
+    }
+
+    void removeWritten() {
+        newJvms.clear();
+        newPools.clear();
+        newThreads.clear();
+    }
+
+    Map<String, Jvm> jvms() {
+        return jvms;
+    }
+
+    Jvm jvm(JvmKey key, int from, int to) {
+        Jvm jvm = jvms.get(key.id());
+        if (jvm == null) {
+            jvm = new Jvm(++lastJvm, key, from);
+            jvms.put(key.id(), jvm);
+            newJvms.add(jvm);
+        }
+        jvm.lastSeen = Math.max(jvm.lastSeen, to);
+        return jvm;
+    }
+
+    int pool(Jvm jvm, ThreadUsage usage) {
+        PoolKey key = new PoolKey(cut(usage.pool()), usage.kind());
+        Integer known = jvm.pools.get(key);
+        if (known != null) return known;
+        if (jvm.pools.size() >= MAX_POOLS) {
+            key = new PoolKey(OTHER, ThreadKind.JAVA);
+            known = jvm.pools.get(key);
+            if (known != null) return known;
+        }
+        int series = ++lastPool;
+        jvm.pools.put(key, series);
+        newPools.add(new NewPool(series, jvm.id, key.pool, key.kind));
+        return series;
+    }
+
+    /** Returns the number of a thread; 0 if there are too many. */
+    int thread(Jvm jvm, ThreadUsage usage) {
+        ThreadKey key = new ThreadKey(usage.tid(), cut(usage.name()));
+        Integer known = jvm.threads.get(key);
+        if (known != null) return known;
+        if (jvm.threads.size() >= MAX_THREADS) return 0;
+        int series = ++lastThread;
+        jvm.threads.put(key, series);
+        newThreads.add(new NewThread(series, jvm.id, key.tid, key.name, cut(usage.pool()), usage.kind()));
+        return series;
+    }
+
+    /** Makes room for new threads, and forgets JVMs that were last seen before a time. */
+    void forget(int before) {
+        if (!newJvms.isEmpty() || !newThreads.isEmpty() || !newPools.isEmpty()) return;
+        for (Jvm jvm : jvms.values()) jvm.threads.clear();
+        jvms.values().removeIf(jvm -> jvm.lastSeen < before);
+    }
+
+    private static String cut(String name) {
+        return name.length() <= MAX_NAME ? name : name.substring(0, MAX_NAME);
+    }
+}

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.history;
+
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** Writes what was added every few seconds, and keeps the file small. */
+final class WriterThread implements AutoCloseable {
+    /** With the second that is held back and a second for the transaction, samples are written within five seconds. */
+    static final long PERIOD_MILLIS = 2_900;
+
+    private static final long RETRY_NANOS = Duration.ofSeconds(10).toNanos();
+    private static final long ROLL_UP_NANOS = Duration.ofHours(1).toNanos();
+    private static final long TRIM_NANOS = Duration.ofMinutes(10).toNanos();
+
+    /** About a minute of 50 JVMs. */
+    private static final int MAX_QUEUE = 3_000;
+
+    private final HistoryDatabase database;
+    private final HistoryOptions options;
+    private final SeriesKeys keys = new SeriesKeys();
+    private final PendingRows pending = new PendingRows(keys);
+    private final Retention retention;
+    private final Thread thread = new Thread(this::run, "taskclock-history");
+
+    /** Guards the following three. */
+    private final Object monitor = new Object();
+
+    private Queue<HistorySample> samples = new ArrayDeque<>();
+    private List<Mark> marks = new ArrayList<>();
+    private boolean isClosing;
+
+    private final List<Mark> pendingMarks = new ArrayList<>();
+
+    /** Null while the file cannot be written. */
+    private HistoryWriter writer;
+
+    /** The rows of a transaction that failed, and its number; it may have been written nevertheless. */
+    private PendingRows.Batch failedRows;
+
+    private List<Mark> failedMarks = List.of();
+    private long failedTransaction;
+
+    private boolean areKeysRestored;
+    private boolean hasRolledUp;
+    private long rolledUpAt;
+    private long trimmedAt;
+    private long failedAt;
+    private volatile boolean isDamaged;
+    private volatile String problem;
+    private final AtomicLong lostSamples = new AtomicLong();
+    private volatile Instant since;
+
+    WriterThread(HistoryDatabase database, HistoryOptions options) {
+        this.database = database;
+        this.options = options;
+        retention = new Retention(options);
+        thread.setDaemon(true);
+    }
+
+    void start() {
+        thread.start();
+    }
+
+    void add(HistorySample sample) {
+        synchronized (monitor) {
+            if (isClosing) return;
+            if (samples.size() >= MAX_QUEUE) {
+                samples.remove();
+                lostSamples.incrementAndGet();
+            }
+            samples.add(sample);
+        }
+    }
+
+    void add(Mark mark) {
+        synchronized (monitor) {
+            if (!isClosing && marks.size() < MAX_QUEUE) marks.add(mark);
+        }
+    }
+
+    HistoryStatus status() {
+        return new HistoryStatus(problem, database.bytes(), since, database.setAsideName(), lostSamples.get());
+    }
+
+    /** Called by any thread. */
+    void readFailed(SQLException e) {
+        if (Failures.isDamage(e) && Failures.isDamageOfContent(e)) isDamaged = true;
+    }
+
+    private void run() {
+        while (true) {
+            boolean isLast = await();
+            try {
+                flush(isLast);
+                if (!isLast) maintain();
+            } catch (RuntimeException e) {
+                problem = "internal error: " + e;
+            }
+            if (isLast) return;
+        }
+    }
+
+    /** Waits for the end of the period, and returns whether the history is being closed. */
+    private boolean await() {
+        synchronized (monitor) {
+            long end = System.nanoTime() + PERIOD_MILLIS * 1_000_000;
+            long left = PERIOD_MILLIS;
+            while (!isClosing && left > 0) {
+                try {
+                    monitor.wait(left);
+                } catch (InterruptedException e) {
+                    isClosing = true;
+                }
+                left = (end - System.nanoTime()) / 1_000_000;
+            }
+            return isClosing;
+        }
+    }
+
+    private void flush(boolean isLast) {
+        Queue<HistorySample> added;
+        synchronized (monitor) {
+            added = samples;
+            samples = new ArrayDeque<>();
+            pendingMarks.addAll(marks);
+            marks = new ArrayList<>();
+        }
+        boolean isBroken = writer == null && failedAt != 0 && System.nanoTime() - failedAt < RETRY_NANOS;
+        if (!isBroken || isLast) openWriter();
+        for (HistorySample sample : added) pending.add(sample);
+        if (writer != null) write(added.isEmpty() || isLast ? pending.all() : pending.complete());
+        lostSamples.addAndGet(pending.dropExcess());
+        if (isLast && writer != null) closeWriter();
+    }
+
+    private void openWriter() {
+        if (isDamaged) {
+            isDamaged = false;
+            if (writer != null) writer.abandon();
+            writer = null;
+            if (!replace()) return;
+        }
+        if (writer != null) return;
+        try {
+            if (failedAt != 0) database.reopen();
+            HistoryWriter opened = new HistoryWriter(database.connection(), keys);
+            if (!areKeysRestored) opened.restoreKeys();
+            areKeysRestored = true;
+            if (failedRows != null && opened.transaction() >= failedTransaction) keys.removeWritten();
+            else restoreFailed();
+            failedRows = null;
+            failedMarks = List.of();
+            writer = opened;
+            readSince();
+        } catch (SQLException | HistoryException e) {
+            fail(e);
+        }
+    }
+
+    private void write(PendingRows.Batch rows) {
+        if (rows.isEmpty() && pendingMarks.isEmpty() && pending.newestSecond() == Integer.MIN_VALUE) return;
+        List<Mark> writtenMarks = List.copyOf(pendingMarks);
+        // Removed first, because what is added later must not be written twice or lost if this fails.
+        pending.remove(rows);
+        pendingMarks.clear();
+        try {
+            writer.write(rows, writtenMarks, pending.oldestSecond(), pending.newestSecond());
+            pending.resetOldestSecond();
+            problem = null;
+            failedAt = 0;
+            if (since == null) readSince();
+        } catch (SQLException e) {
+            failedRows = rows;
+            failedMarks = writtenMarks;
+            failedTransaction = writer.transaction();
+            fail(e);
+        }
+    }
+
+    private void maintain() {
+        if (writer == null) return;
+        long now = System.nanoTime();
+        try {
+            if (!hasRolledUp || now - rolledUpAt >= ROLL_UP_NANOS) {
+                writer.rollUp();
+                hasRolledUp = true;
+                rolledUpAt = now;
+                trimmedAt = now - TRIM_NANOS;
+            }
+            if (now - trimmedAt >= TRIM_NANOS) {
+                trimmedAt = now;
+                writer.trim(retention, Instant.now().getEpochSecond());
+                keys.forget((int)
+                        (Instant.now().getEpochSecond() - options.keepSeconds().toSeconds()));
+                readSince();
+            }
+        } catch (SQLException e) {
+            fail(e);
+        }
+    }
+
+    private void readSince() throws SQLException {
+        since = writer.since();
+    }
+
+    private void closeWriter() {
+        try {
+            writer.close();
+        } catch (SQLException e) {
+            problem = Failures.describe(e);
+        }
+        writer = null;
+    }
+
+    private void fail(Exception e) {
+        problem = Failures.describe(e);
+        failedAt = System.nanoTime();
+        if (writer != null) writer.abandon();
+        writer = null;
+        if (Failures.isDamage(e) && Failures.isDamageOfContent(e)) isDamaged = true;
+    }
+
+    /** Replaces the damaged file with an empty one. */
+    private boolean replace() {
+        try {
+            database.replace();
+            keys.forgetWritten();
+            restoreFailed();
+            return true;
+        } catch (SQLException | HistoryException e) {
+            isDamaged = true;
+            fail(e);
+            return false;
+        }
+    }
+
+    /** Keeps the rows and marks of a transaction that was not written for the next one. */
+    private void restoreFailed() {
+        if (failedRows == null) return;
+        pending.addBack(failedRows);
+        pendingMarks.addAll(0, failedMarks);
+        failedRows = null;
+        failedMarks = List.of();
+    }
+
+    @Override
+    public void close() {
+        synchronized (monitor) {
+            isClosing = true;
+            monitor.notifyAll();
+        }
+        boolean isInterrupted = false;
+        while (thread.isAlive()) {
+            try {
+                thread.join();
+            } catch (InterruptedException e) {
+                isInterrupted = true;
+            }
+        }
+        if (isInterrupted) Thread.currentThread().interrupt();
+    }
+}

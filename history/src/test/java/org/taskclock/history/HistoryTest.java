@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.history;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.Arrays;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.taskclock.metrics.ThreadKind;
+
+/** What is added can be read, also after the history was closed and opened again. */
+class HistoryTest {
+    private static final JvmKey JVM = Samples.jvm(4711);
+
+    @TempDir
+    Path directory;
+
+    /** A minute ago, on a minute. */
+    private final Instant start = Instant.now().truncatedTo(ChronoUnit.MINUTES).minusSeconds(120);
+
+    @Test
+    void shouldReturnWhatPoolsAndThreadsUsedEachSecond() throws HistoryException {
+        try (History history = DuckDbHistory.open(directory, HistoryOptions.DEFAULT)) {
+            for (int i = 0; i < 10; i++)
+                history.add(Samples.sample(
+                        JVM,
+                        start.plusSeconds(i + 1),
+                        List.of(Samples.pool("worker-#", 100 + i, 10), Samples.pool("rare", i == 3 ? 5 : 0, 0)),
+                        List.of(Samples.thread(12, "worker-1", 60, 5))));
+        }
+        try (History history = DuckDbHistory.open(directory, HistoryOptions.DEFAULT)) {
+            PoolSeries series = history.pools(JVM.id(), start, start.plusSeconds(10), 100);
+            assertThat(series.step()).isEqualTo(Duration.ofSeconds(1));
+            assertThat(series.times()).hasSize(10);
+            assertThat(series.times()[0]).isEqualTo(start.toEpochMilli());
+            PoolSeries.Row worker = series.pools().get(0);
+            assertThat(worker.pool()).isEqualTo("worker-#");
+            assertThat(worker.kind()).isEqualTo(ThreadKind.JAVA);
+            assertThat(worker.userNanos()).containsExactly(100, 101, 102, 103, 104, 105, 106, 107, 108, 109);
+            assertThat(worker.systemNanos()).containsOnly(10);
+            assertThat(worker.waitNanos()).containsOnly(7);
+            assertThat(worker.threads()).containsOnly(3);
+            PoolSeries.Row rare = series.pools().get(1);
+            assertThat(rare.userNanos()).containsExactly(0, 0, 0, 5, 0, 0, 0, 0, 0, 0);
+            assertThat(rare.threads()).containsExactly(-1, -1, -1, 3, -1, -1, -1, -1, -1, -1);
+            assertThat(series.totals().userNanos()).containsExactly(100, 101, 102, 108, 104, 105, 106, 107, 108, 109);
+            assertThat(series.totals().throttledNanos()).containsOnly(5);
+            assertThat(series.totals().limit()).containsOnly(1.5);
+            ThreadSeries threads = history.threads(JVM.id(), start, start.plusSeconds(10), 100, 5);
+            assertThat(threads.threads()).hasSize(1);
+            assertThat(threads.threads().get(0).name()).isEqualTo("worker-1");
+            assertThat(threads.threads().get(0).tid()).isEqualTo(12);
+            assertThat(threads.threads().get(0).userNanos()).containsOnly(60);
+            List<JvmHistory> jvms = history.jvms(start, start.plusSeconds(60));
+            assertThat(jvms).hasSize(1);
+            assertThat(jvms.get(0).jvm()).isEqualTo(JVM);
+            assertThat(jvms.get(0).cpuNanos())
+                    .isEqualTo(Arrays.stream(series.totals().userNanos()).sum() + 100);
+            assertThat(history.status().problem()).isNull();
+        }
+    }
+
+    @Test
+    void shouldReturnMarks() throws HistoryException {
+        Mark host = new Mark(start, null, "deployment", "version 2");
+        Mark jvm = new Mark(start.plusSeconds(1), JVM.id(), "start", "'; DROP TABLE mark_row; --");
+        Mark other = new Mark(start.plusSeconds(2), "1-1", "end", "");
+        try (History history = DuckDbHistory.open(directory, HistoryOptions.DEFAULT)) {
+            history.add(host);
+            history.add(jvm);
+            history.add(other);
+        }
+        try (History history = DuckDbHistory.open(directory, HistoryOptions.DEFAULT)) {
+            assertThat(history.marks(null, start, start.plusSeconds(10))).containsExactly(host, jvm, other);
+            assertThat(history.marks(JVM.id(), start, start.plusSeconds(10))).containsExactly(host, jvm);
+            assertThat(history.marks(null, start.plusSeconds(2), start.plusSeconds(10)))
+                    .containsExactly(other);
+        }
+    }
+
+    @Test
+    void shouldTellIdleFromUnknown() throws HistoryException {
+        try (History history = DuckDbHistory.open(directory, HistoryOptions.DEFAULT)) {
+            for (int i = 0; i < 5; i++)
+                history.add(Samples.sample(JVM, start.plusSeconds(i + 1), List.of(Samples.pool("a", 0, 0)), List.of()));
+            for (int i = 30; i < 35; i++)
+                history.add(Samples.sample(JVM, start.plusSeconds(i + 1), List.of(Samples.pool("a", 9, 0)), List.of()));
+        }
+        try (History history = DuckDbHistory.open(directory, HistoryOptions.DEFAULT)) {
+            long[] user = history.pools(JVM.id(), start.minusSeconds(10), start.plusSeconds(35), 100)
+                    .totals()
+                    .userNanos();
+            assertThat(Arrays.copyOfRange(user, 0, 10)).containsOnly(-1);
+            assertThat(Arrays.copyOfRange(user, 40, 45)).containsOnly(9);
+        }
+    }
+}

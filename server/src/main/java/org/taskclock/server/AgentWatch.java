@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.server;
+
+import java.io.IOException;
+import java.time.Clock;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.taskclock.history.JvmKey;
+import org.taskclock.history.Mark;
+import org.taskclock.monitor.JvmProcesses;
+import org.taskclock.monitor.TargetJvm;
+
+/** Looks from time to time whether the agent is in the JVMs, because other tools may attach and detach it. */
+final class AgentWatch implements AutoCloseable {
+    private static final long PAUSE_MILLIS = 60_000;
+
+    /** The pause between two JVMs, so that many do not use the processor at once. */
+    private static final long PAUSE_BETWEEN_MILLIS = 50;
+
+    private final boolean attach;
+    private final Overview overview;
+    private final HistoryStore history;
+    private final Clock clock;
+    private final Thread thread = new Thread(this::run, "taskclock-agents");
+
+    AgentWatch(boolean attach, Overview overview, HistoryStore history, Clock clock) {
+        this.attach = attach;
+        this.overview = overview;
+        this.history = history;
+        this.clock = clock;
+        thread.setDaemon(true);
+    }
+
+    void start() {
+        thread.start();
+    }
+
+    private void run() {
+        Set<String> looked = new HashSet<>();
+        Map<String, Long> dueAt = new HashMap<>();
+        try {
+            while (true) {
+                Map<JvmKey, Boolean> jvms = overview.agents();
+                for (Map.Entry<JvmKey, Boolean> jvm : jvms.entrySet()) {
+                    String id = jvm.getKey().id();
+                    long now = System.nanoTime();
+                    if (dueAt.containsKey(id) && now - dueAt.get(id) < 0) continue;
+                    dueAt.put(id, now + TimeUnit.MILLISECONDS.toNanos(PAUSE_MILLIS));
+                    Thread.sleep(PAUSE_BETWEEN_MILLIS);
+                    look(jvm.getKey(), jvm.getValue(), looked.add(id));
+                }
+                Set<String> running = new HashSet<>();
+                for (JvmKey key : jvms.keySet()) running.add(key.id());
+                looked.retainAll(running);
+                dueAt.keySet().retainAll(running);
+                Thread.sleep(1_000);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void look(JvmKey jvm, boolean hadAgent, boolean isFirst) {
+        boolean hasAgent;
+        try {
+            // Only a JVM that has loaded the library is asked.
+            hasAgent = attach
+                    && JvmProcesses.hasLibtaskclock(jvm.pid())
+                    && TargetJvm.of(jvm.pid()).yieldMode() != null;
+        } catch (IOException e) {
+            return; // it has ended, or may not be read
+        }
+        if (hasAgent == hadAgent) return;
+        overview.setAgent(jvm.id(), hasAgent);
+        if (isFirst) return;
+        history.add(new Mark(
+                clock.instant(),
+                jvm.id(),
+                hasAgent ? "attach" : "detach",
+                "agent " + (hasAgent ? "attached to " : "detached from ") + jvm.service()));
+    }
+
+    @Override
+    public void close() {
+        thread.interrupt();
+    }
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.server;
+
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParseException;
+import com.google.gson.JsonParser;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.regex.Matcher;
+import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.server.Request;
+import org.eclipse.jetty.server.Response;
+import org.eclipse.jetty.util.Callback;
+import org.eclipse.jetty.util.Fields;
+
+/** A request to the API, and its response. Confined to one thread at a time. */
+final class Call {
+    static final String JSON = "application/json";
+    private static final int MAX_BODY_BYTES = 64 << 10;
+
+    final Request request;
+    final Response response;
+    final Callback callback;
+    private final Matcher path;
+    private Fields query;
+
+    Call(Request request, Response response, Callback callback, Matcher path) {
+        this.request = request;
+        this.response = response;
+        this.callback = callback;
+        this.path = path;
+    }
+
+    /** Returns a part of the path. */
+    String path(String name) {
+        return path.group(name);
+    }
+
+    /** Returns a parameter of the query; null if it is absent. */
+    String parameter(String name) {
+        if (query == null) query = Request.extractQueryParameters(request);
+        return query.getValue(name);
+    }
+
+    Instant time(String name, Instant ifAbsent) throws ApiException {
+        String text = parameter(name);
+        if (text == null) return ifAbsent;
+        try {
+            return Instant.ofEpochMilli(Long.parseLong(text));
+        } catch (NumberFormatException e) {
+            throw ApiException.badRequest(name + ": must be a time in milliseconds since 1970");
+        }
+    }
+
+    /** Returns a time that is required. */
+    Instant time(String name) throws ApiException {
+        Instant time = time(name, null);
+        if (time == null) throw ApiException.badRequest(name + ": is missing: add a time in milliseconds since 1970");
+        return time;
+    }
+
+    int number(String name, int ifAbsent, int min, int max) throws ApiException {
+        String text = parameter(name);
+        if (text == null) return ifAbsent;
+        try {
+            int number = Integer.parseInt(text);
+            if (number >= min && number <= max) return number;
+        } catch (NumberFormatException e) {
+            // Reported below.
+        }
+        throw ApiException.badRequest(name + ": must be a number from " + min + " to " + max);
+    }
+
+    /** Returns the body, which must be a JSON object; an empty one is an object without members. */
+    JsonObject body() throws ApiException, IOException {
+        byte[] bytes;
+        try (InputStream in = Request.asInputStream(request)) {
+            bytes = in.readNBytes(MAX_BODY_BYTES + 1);
+        }
+        if (bytes.length > MAX_BODY_BYTES)
+            throw new ApiException(413, "the body is too large: at most " + MAX_BODY_BYTES + " bytes are read");
+        if (bytes.length == 0) return new JsonObject();
+        try {
+            return JsonParser.parseString(new String(bytes, StandardCharsets.UTF_8))
+                    .getAsJsonObject();
+        } catch (JsonParseException | IllegalStateException e) {
+            throw ApiException.badRequest("the body is not a JSON object");
+        }
+    }
+
+    void json(Json.Value value) {
+        json(200, Json.bytes(value));
+    }
+
+    void json(int status, byte[] json) {
+        send(status, JSON, json);
+    }
+
+    void error(int status, String message) {
+        json(status, Json.error(message));
+    }
+
+    void send(int status, String type, byte[] body) {
+        response.setStatus(status);
+        response.getHeaders().put(HttpHeader.CONTENT_TYPE, type);
+        response.getHeaders().put(HttpHeader.CONTENT_LENGTH, body.length);
+        boolean isHead = "HEAD".equals(request.getMethod());
+        response.write(true, isHead ? null : ByteBuffer.wrap(body), callback);
+    }
+}

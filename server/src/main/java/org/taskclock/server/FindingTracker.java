@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.server;
+
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.taskclock.monitor.Diagnosis;
+import org.taskclock.monitor.FindingKind;
+
+/**
+ * Follows the findings of a JVM from interval to interval. One that is found in a single interval may be chance, and
+ * one that is missing in a single interval has not ended. Confined to one thread at a time.
+ */
+final class FindingTracker {
+    /** The number of intervals in which a problem is found before it counts. */
+    private static final int MIN_INTERVALS = 3;
+
+    /** The same for compilation, which uses much of the CPU time of every JVM that has just started. */
+    private static final int MIN_JIT_INTERVALS = 60;
+
+    /** The number of intervals without it after which a problem has ended. */
+    private static final int MAX_ABSENT = 5;
+
+    private static final class Tracked {
+        private final Instant since;
+        private Diagnosis latest;
+        private int found;
+        private int absent;
+
+        Tracked(Instant since) {
+            this.since = since;
+        }
+
+        boolean counts() {
+            return found >= minimum(latest);
+        }
+    }
+
+    private final Map<String, Tracked> tracked = new LinkedHashMap<>();
+
+    private static int minimum(Diagnosis diagnosis) {
+        return diagnosis.kind().equals(FindingKind.JIT.id()) ? MIN_JIT_INTERVALS : MIN_INTERVALS;
+    }
+
+    /**
+     * Adds the findings of an interval.
+     *
+     * @return those that count from now on
+     */
+    List<Finding> add(List<Diagnosis> diagnoses, Instant start) {
+        List<Finding> confirmed = new ArrayList<>();
+        for (Tracked known : tracked.values()) known.absent++;
+        for (Diagnosis diagnosis : diagnoses) {
+            Tracked known = tracked.computeIfAbsent(Finding.key(diagnosis), key -> new Tracked(start));
+            known.latest = diagnosis;
+            known.absent = 0;
+            if (++known.found == minimum(diagnosis)) confirmed.add(new Finding(diagnosis, known.since));
+        }
+        for (Iterator<Tracked> all = tracked.values().iterator(); all.hasNext(); ) {
+            Tracked known = all.next();
+            boolean counts = known.counts();
+            if (known.absent > (counts ? MAX_ABSENT : 1)) all.remove();
+        }
+        return confirmed;
+    }
+
+    /** Returns the problems that last. */
+    List<Finding> current() {
+        List<Finding> current = new ArrayList<>();
+        for (Tracked known : tracked.values()) if (known.counts()) current.add(new Finding(known.latest, known.since));
+        return current;
+    }
+
+    /** Returns when a problem began; null if it is not known. */
+    Instant since(Diagnosis diagnosis) {
+        Tracked known = tracked.get(Finding.key(diagnosis));
+        return known == null ? null : known.since;
+    }
+}

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.server;
+
+import com.google.gson.JsonObject;
+import com.google.gson.stream.JsonWriter;
+import java.io.BufferedOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.time.Clock;
+import java.time.DateTimeException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.io.Content;
+import org.taskclock.history.ExportBy;
+import org.taskclock.history.ExportFormat;
+import org.taskclock.history.History;
+import org.taskclock.history.HistoryStatus;
+import org.taskclock.history.JvmHistory;
+import org.taskclock.history.Mark;
+import org.taskclock.history.PoolSeries;
+import org.taskclock.history.ThreadSeries;
+import org.taskclock.monitor.Comparison;
+import org.taskclock.monitor.Interval;
+import org.taskclock.monitor.Recording;
+
+/** The answers that come from the history. */
+final class HistoryApi {
+    private static final int DEFAULT_POINTS = 600;
+    private static final int MAX_POINTS = 10_000;
+    private static final int DEFAULT_THREADS = 50;
+    private static final int MAX_THREADS = 1_000;
+    private static final int MAX_MARK_LENGTH = 500;
+    private static final int COMPARED_POINTS = 2_000;
+    private static final int COMPARED_THREADS = 200;
+
+    /** In hundredths of a percent of one core, as in {@code taskclock diff}. */
+    private static final int DEFAULT_THRESHOLD = 50;
+
+    private static final int MAX_THRESHOLD = 10_000;
+    private static final int EXPORT_BUFFER = 1 << 16;
+    private static final Duration LONGEST_INTERVAL = Duration.ofMinutes(1);
+    private static final Map<ExportFormat, String> TYPES = Map.of(
+            ExportFormat.CSV, "text/csv; charset=utf-8",
+            ExportFormat.JSON, Call.JSON,
+            ExportFormat.PARQUET, "application/vnd.apache.parquet");
+    private static final Duration DEFAULT_RANGE = Duration.ofMinutes(10);
+    private static final List<Integer> RESOLUTIONS = List.of(1, 10, 60);
+
+    /** A time range. */
+    record Range(Instant from, Instant to) {}
+
+    private final HistoryStore store;
+    private final Overview overview;
+    private final OpenedRecordings opened;
+    private final Clock clock;
+
+    HistoryApi(HistoryStore store, Overview overview, OpenedRecordings opened, Clock clock) {
+        this.opened = opened;
+        this.store = store;
+        this.overview = overview;
+        this.clock = clock;
+    }
+
+    /** Returns the range from..to, by default the last minutes. */
+    Range range(Call call) throws ApiException {
+        return range(call.time("from", null), call.time("to", null));
+    }
+
+    Range range(Instant from, Instant to) throws ApiException {
+        Instant end = to == null ? clock.instant() : to;
+        Instant start = from == null ? end.minus(DEFAULT_RANGE) : from;
+        if (!start.isBefore(end)) throw ApiException.badRequest("from: must be before to");
+        return new Range(start, end);
+    }
+
+    void writeStatus(JsonWriter json) throws IOException {
+        HistoryStatus status = store.status();
+        json.beginObject();
+        json.name("since").value(Json.millis(status.since()));
+        json.name("bytes").value(status.bytes());
+        json.name("problem").value(status.problem());
+        json.name("setAside").value(status.setAside());
+        json.name("lostSamples").value(status.lostSamples());
+        json.name("resolutions").beginArray();
+        for (int resolution : RESOLUTIONS) json.value(resolution);
+        json.endArray();
+        json.endObject();
+    }
+
+    /** Answers with the JVMs that ran in a range, those that are running with their live figures. */
+    void jvms(Call call) throws ApiException, IOException {
+        if (call.parameter("from") == null && call.parameter("to") == null) {
+            call.json(200, overview.json());
+            return;
+        }
+        Range range = range(call);
+        List<Json.Value> others = store.get().jvms(range.from, range.to).stream()
+                .filter(jvm -> overview.known(jvm.jvm().id()) == null)
+                .map(jvm -> (Json.Value) json -> writeJvm(json, jvm, range))
+                .toList();
+        call.json(200, overview.json(others));
+    }
+
+    private static void writeJvm(JsonWriter json, JvmHistory jvm, Range range) throws IOException {
+        json.beginObject();
+        JvmState.writeKey(json, jvm.jvm());
+        json.name("ended").value(Json.millis(jvm.lastSeen()));
+        json.name("threads").value(0);
+        Instant from = jvm.firstSeen().isAfter(range.from) ? jvm.firstSeen() : range.from;
+        Instant to = jvm.lastSeen().isBefore(range.to) ? jvm.lastSeen() : range.to;
+        json.name("cpu")
+                .value(Json.percent(jvm.cpuNanos(), Duration.between(from, to).toNanos()));
+        json.name("user").nullValue();
+        json.name("system").nullValue();
+        json.name("throttled").nullValue();
+        json.name("container").nullValue();
+        json.name("limit").nullValue();
+        json.name("sparkline").beginArray().endArray();
+        json.name("findings").beginArray().endArray();
+        json.name("agent").value(false);
+        json.endObject();
+    }
+
+    void pools(Call call) throws ApiException, IOException {
+        int points = call.number("points", DEFAULT_POINTS, 1, MAX_POINTS);
+        OpenedRecordings.Opened recording = opened.find(call.path("id"));
+        if (recording != null) {
+            PoolSeries series =
+                    series(recording, range(call, recording), points).pools();
+            call.json(json -> SeriesJson.write(json, series, List.of()));
+            return;
+        }
+        Range range = range(call);
+        String id = call.path("id");
+        PoolSeries series = store.get().pools(id, range.from, range.to, points);
+        List<Mark> marks = store.get().marks(id, range.from, range.to);
+        call.json(json -> SeriesJson.write(json, series, marks));
+    }
+
+    void threads(Call call) throws ApiException, IOException {
+        int points = call.number("points", DEFAULT_POINTS, 1, MAX_POINTS);
+        int limit = call.number("limit", DEFAULT_THREADS, 1, MAX_THREADS);
+        OpenedRecordings.Opened recording = opened.find(call.path("id"));
+        Range range = recording == null ? range(call) : range(call, recording);
+        ThreadSeries series = recording == null
+                ? store.get().threads(call.path("id"), range.from, range.to, points, limit)
+                : series(recording, range, points).threads(limit);
+        call.json(json -> SeriesJson.write(json, series));
+    }
+
+    private Range range(Call call, OpenedRecordings.Opened recording) throws ApiException {
+        return range(call.time("from", recording.from()), call.time("to", recording.to()));
+    }
+
+    private static RecordingSeries series(OpenedRecordings.Opened opened, Range range, int points) throws IOException {
+        try (Recording recording = Recording.open(opened.file())) {
+            // One more interval at the end, which may have begun in the range.
+            recording.limit(range.from, range.to.plus(LONGEST_INTERVAL));
+            return new RecordingSeries(recording, range.from, range.to, points);
+        } catch (UncheckedIOException e) {
+            throw e.getCause();
+        }
+    }
+
+    /** Compares two ranges. */
+    void compare(Call call) throws ApiException, IOException {
+        Range before = range(call.time("from1"), call.time("to1"));
+        Range after = range(call.time("from2"), call.time("to2"));
+        double threshold = call.number("threshold", DEFAULT_THRESHOLD, 0, MAX_THRESHOLD) / 10_000.0;
+        OpenedRecordings.Opened recording = opened.find(call.path("id"));
+        Comparison comparison = recording == null
+                ? new Comparison(intervals(call, before), intervals(call, after), threshold)
+                : compare(recording, before, after, threshold);
+        if (comparison.secondsBefore() == 0 || comparison.secondsAfter() == 0)
+            throw ApiException.notFound("one of the ranges has no data");
+        call.json(json -> ComparisonJson.write(json, comparison));
+    }
+
+    private static Comparison compare(OpenedRecordings.Opened opened, Range before, Range after, double threshold)
+            throws IOException {
+        try (Recording first = Recording.open(opened.file());
+                Recording second = Recording.open(opened.file())) {
+            first.limit(before.from, before.to);
+            second.limit(after.from, after.to);
+            return new Comparison(first, second, threshold);
+        } catch (UncheckedIOException e) {
+            throw e.getCause();
+        }
+    }
+
+    private List<Interval> intervals(Call call, Range range) throws ApiException, IOException {
+        String id = call.path("id");
+        PoolSeries pools = store.get().pools(id, range.from, range.to, COMPARED_POINTS);
+        ThreadSeries threads = store.get().threads(id, range.from, range.to, COMPARED_POINTS, COMPARED_THREADS);
+        return HistoryIntervals.of(pools, threads);
+    }
+
+    /** Sends a file with what is kept of a JVM. */
+    void export(Call call) throws ApiException, IOException {
+        ExportBy by = choice(ExportBy.class, call, "by", ExportBy.POOL);
+        ExportFormat format = choice(ExportFormat.class, call, "format", ExportFormat.CSV);
+        String id = call.path("id");
+        OpenedRecordings.Opened recording = opened.find(id);
+        Range range = recording == null ? range(call) : range(call, recording);
+        if (recording != null && format == ExportFormat.PARQUET)
+            throw ApiException.badRequest("format: a recording can be exported as csv or json");
+        History history = recording == null ? store.get() : null;
+        String extension = format.name().toLowerCase(Locale.ROOT);
+        call.response.setStatus(200);
+        call.response.getHeaders().put(HttpHeader.CONTENT_TYPE, TYPES.get(format));
+        call.response
+                .getHeaders()
+                .put(
+                        HttpHeader.CONTENT_DISPOSITION,
+                        "attachment; filename=\"taskclock-" + id + "-"
+                                + by.name().toLowerCase(Locale.ROOT) + "s." + extension + "\"");
+        try (OutputStream out = new BufferedOutputStream(Content.Sink.asOutputStream(call.response), EXPORT_BUFFER)) {
+            if (history != null) history.export(id, range.from, range.to, by, format, out);
+            else export(recording, range, by, format, out);
+        }
+        call.callback.succeeded();
+    }
+
+    private static void export(
+            OpenedRecordings.Opened opened, Range range, ExportBy by, ExportFormat format, OutputStream out)
+            throws IOException {
+        try (Recording recording = Recording.open(opened.file())) {
+            recording.limit(range.from, range.to);
+            RecordingExport.write(recording, by, format, out);
+        } catch (UncheckedIOException e) {
+            throw e.getCause();
+        }
+    }
+
+    private static <E extends Enum<E>> E choice(Class<E> type, Call call, String name, E ifAbsent) throws ApiException {
+        String text = call.parameter(name);
+        if (text == null) return ifAbsent;
+        List<String> names = new ArrayList<>();
+        for (E value : type.getEnumConstants()) {
+            names.add(value.name().toLowerCase(Locale.ROOT));
+            if (names.get(names.size() - 1).equals(text)) return value;
+        }
+        throw ApiException.badRequest(name + ": must be one of " + String.join(", ", names));
+    }
+
+    void marks(Call call) throws ApiException, IOException {
+        Range range = range(call);
+        List<Mark> marks = store.get().marks(call.parameter("jvm"), range.from, range.to);
+        call.json(json -> {
+            json.beginArray();
+            for (Mark mark : marks) SeriesJson.write(json, mark);
+            json.endArray();
+        });
+    }
+
+    /** Adds a mark, such as that of a deployment. */
+    void addMark(Call call) throws ApiException, IOException {
+        JsonObject body = call.body();
+        Mark mark;
+        try {
+            String text = body.has("text") ? body.get("text").getAsString().strip() : "";
+            if (text.isEmpty() || text.length() > MAX_MARK_LENGTH)
+                throw ApiException.badRequest("text: must have 1 to " + MAX_MARK_LENGTH + " characters");
+            Instant time = body.has("time") && !body.get("time").isJsonNull()
+                    ? Instant.ofEpochMilli(body.get("time").getAsLong())
+                    : clock.instant();
+            String jvm = body.has("jvm") && !body.get("jvm").isJsonNull()
+                    ? body.get("jvm").getAsString()
+                    : null;
+            String kind = body.has("kind") ? body.get("kind").getAsString() : "user";
+            if (!kind.equals("user") && !kind.equals("deployment"))
+                throw ApiException.badRequest("kind: must be user or deployment");
+            mark = new Mark(time, jvm, kind, text);
+        } catch (IllegalStateException | UnsupportedOperationException | NumberFormatException | DateTimeException e) {
+            throw ApiException.badRequest("text and jvm must be text, and time milliseconds since 1970");
+        }
+        store.get().add(mark);
+        call.json(201, Json.bytes(json -> SeriesJson.write(json, mark)));
+    }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.server;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.taskclock.history.PoolSeries;
+import org.taskclock.history.ThreadSeries;
+import org.taskclock.metrics.ThreadKind;
+import org.taskclock.monitor.Interval;
+import org.taskclock.monitor.ProcessUsage;
+import org.taskclock.monitor.ThreadUsage;
+
+/** Converts series of the history to intervals, so that they can be compared like recordings. */
+final class HistoryIntervals {
+    private record Pool(String name, ThreadKind kind) {}
+
+    private HistoryIntervals() {}
+
+    /**
+     * Returns one interval for each step that has data. Each thread of the series is a row, and each pool has another
+     * row with the rest.
+     *
+     * @param threads null, or of another step than the pools, if threads are not to be compared
+     */
+    static List<Interval> of(PoolSeries pools, ThreadSeries threads) {
+        List<Interval> intervals = new ArrayList<>();
+        boolean hasThreads = threads != null
+                && threads.step().equals(pools.step())
+                && threads.times().length == pools.times().length;
+        for (int i = 0; i < pools.times().length; i++) {
+            if (pools.totals().userNanos()[i] < 0) continue;
+            List<ThreadUsage> usages = new ArrayList<>();
+            Map<Pool, long[]> listed = new HashMap<>();
+            if (hasThreads)
+                for (ThreadSeries.Row row : threads.threads()) {
+                    if (row.userNanos()[i] < 0) continue;
+                    long[] sum = listed.computeIfAbsent(new Pool(row.pool(), row.kind()), k -> new long[2]);
+                    sum[0] += row.userNanos()[i];
+                    sum[1] += row.systemNanos()[i];
+                    usages.add(usage(
+                            row.tid(), row.name(), row.pool(), row.kind(), row.userNanos()[i], row.systemNanos()[i]));
+                }
+            for (PoolSeries.Row row : pools.pools()) {
+                if (row.userNanos()[i] < 0) continue;
+                long[] sum = listed.getOrDefault(new Pool(row.pool(), row.kind()), new long[2]);
+                long user = Math.max(0, row.userNanos()[i] - sum[0]);
+                long system = Math.max(0, row.systemNanos()[i] - sum[1]);
+                usages.add(usage(0, row.pool(), row.pool(), row.kind(), user, system));
+            }
+            intervals.add(interval(pools, i, usages));
+        }
+        return intervals;
+    }
+
+    private static ThreadUsage usage(
+            int tid, String name, String pool, ThreadKind kind, long userNanos, long systemNanos) {
+        return new ThreadUsage(
+                0, tid, 0, name, false, kind, pool, 1, userNanos + systemNanos, userNanos, -1, -1, -1, '-');
+    }
+
+    private static Interval interval(PoolSeries pools, int index, List<ThreadUsage> usages) {
+        Duration step = pools.step();
+        long user = pools.totals().userNanos()[index];
+        long cpu = user + Math.max(0, pools.totals().systemNanos()[index]);
+        return new Interval(
+                Instant.ofEpochMilli(pools.times()[index]).plus(step),
+                step.toNanos(),
+                0,
+                "",
+                "history",
+                usages,
+                new ProcessUsage(cpu, user, -1, 0, -1, -1, 1, 0),
+                List.of(),
+                List.of());
+    }
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.server;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.eclipse.jetty.compression.gzip.GzipCompression;
+import org.eclipse.jetty.compression.server.CompressionConfig;
+import org.eclipse.jetty.compression.server.CompressionHandler;
+import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.http.HttpMethod;
+import org.eclipse.jetty.server.ConnectionFactory;
+import org.eclipse.jetty.server.Handler;
+import org.eclipse.jetty.server.HttpConfiguration;
+import org.eclipse.jetty.server.HttpConnectionFactory;
+import org.eclipse.jetty.server.NetworkConnectionLimit;
+import org.eclipse.jetty.server.Request;
+import org.eclipse.jetty.server.Response;
+import org.eclipse.jetty.server.SecureRequestCustomizer;
+import org.eclipse.jetty.server.Server;
+import org.eclipse.jetty.server.ServerConnector;
+import org.eclipse.jetty.server.SslConnectionFactory;
+import org.eclipse.jetty.server.handler.ContextHandler;
+import org.eclipse.jetty.server.handler.ErrorHandler;
+import org.eclipse.jetty.server.handler.ResourceHandler;
+import org.eclipse.jetty.util.Callback;
+import org.eclipse.jetty.util.resource.Resource;
+import org.eclipse.jetty.util.resource.ResourceFactory;
+import org.eclipse.jetty.util.ssl.SslContextFactory;
+import org.eclipse.jetty.util.thread.QueuedThreadPool;
+import org.taskclock.exporter.BasicAuth;
+import org.taskclock.exporter.ExporterException;
+import org.taskclock.exporter.TlsContext;
+import org.taskclock.exporter.WebConfig;
+
+/** Serves the page and the API. */
+final class WebServer implements AutoCloseable {
+    /** The path of the page's files. */
+    static final String ASSETS = "/web";
+
+    private static final String RESOURCES = "org/taskclock/server/web/";
+    private static final int MAX_THREADS = 32;
+    private static final int MIN_THREADS = 4;
+    private static final int MAX_CONNECTIONS = 512;
+    private static final int MAX_PORT = 65_535;
+    private static final int MIN_COMPRESSED_BYTES = 1_024;
+
+    /** Longer than the pause between two events, so that only connections without a request are closed. */
+    private static final long IDLE_MILLIS = TimeUnit.SECONDS.toMillis(30);
+
+    private final Server server;
+    private final ServerConnector connector;
+    private final WebConfig config;
+
+    /**
+     * Starts to serve.
+     *
+     * @param address HOST:PORT
+     * @param token null if none is needed
+     */
+    WebServer(String address, WebConfig config, Token token, List<String> allowedHosts, Handler api)
+            throws ServerException {
+        this.config = config;
+        InetSocketAddress socket = parse(address);
+        checkExposure(address, socket, config, token);
+        QueuedThreadPool threads = new QueuedThreadPool(MAX_THREADS, MIN_THREADS);
+        threads.setName("taskclock-web");
+        threads.setDaemon(true);
+        server = new Server(threads);
+        try {
+            connector = new ServerConnector(server, 1, 1, factories(config));
+        } catch (ExporterException e) {
+            throw new ServerException(e.getMessage());
+        }
+        connector.setHost(
+                socket.getAddress().isAnyLocalAddress() && hostOf(address).isEmpty()
+                        ? null
+                        : socket.getAddress().getHostAddress());
+        connector.setPort(socket.getPort());
+        connector.setIdleTimeout(IDLE_MILLIS);
+        connector.addBean(new SlowRequests(connector));
+        server.addConnector(connector);
+        server.addBean(new NetworkConnectionLimit(MAX_CONNECTIONS, server));
+        server.setErrorHandler(new JsonErrors());
+        HostNames hosts = new HostNames(hostOf(address), allowedHosts);
+        BasicAuth passwords = config.users().isEmpty() ? null : new BasicAuth(config.users());
+        server.setHandler(new AccessHandler(compressed(all(api)), hosts, token, passwords));
+        try {
+            server.start();
+        } catch (IOException e) {
+            close();
+            throw new ServerException("cannot listen on " + address + ": "
+                    + (e.getCause() == null ? e.getMessage() : e.getCause().getMessage())
+                    + ": choose another address with --listen");
+        } catch (Exception e) {
+            close();
+            throw new ServerException("cannot start the web server: " + e);
+        }
+    }
+
+    private Handler all(Handler api) {
+        Handler.Sequence all = new Handler.Sequence(api);
+        Resource page = ResourceFactory.of(server).newClassLoaderResource(RESOURCES);
+        if (page == null) return all;
+        ResourceHandler assets = files(page);
+        assets.setWelcomeFiles(List.of());
+        all.addHandler(new ContextHandler(assets, ASSETS));
+        all.addHandler(new Handler.Wrapper(files(page)) {
+            @Override
+            public boolean handle(Request request, Response response, Callback callback) throws Exception {
+                return Request.getPathInContext(request).equals("/") && super.handle(request, response, callback);
+            }
+        });
+        return all;
+    }
+
+    private static ResourceHandler files(Resource directory) {
+        ResourceHandler files = new ResourceHandler();
+        files.setBaseResource(directory);
+        files.setDirAllowed(false);
+        files.setWelcomeFiles("index.html");
+        files.setEtags(true);
+        files.setCacheControl("no-cache");
+        return files;
+    }
+
+    private static Handler compressed(Handler handler) {
+        CompressionHandler compression = new CompressionHandler(handler);
+        GzipCompression gzip = new GzipCompression();
+        gzip.setMinCompressSize(MIN_COMPRESSED_BYTES);
+        compression.putCompression(gzip);
+        // Events must not wait in a buffer. Requests are not decompressed, because their size is limited.
+        compression.putConfiguration(
+                "/*",
+                CompressionConfig.builder()
+                        .defaults()
+                        .compressExcludeMimeType("text/event-stream")
+                        .decompressExcludePath("/*")
+                        .compressIncludeMethod(HttpMethod.GET.asString())
+                        .build());
+        return compression;
+    }
+
+    private static ConnectionFactory[] factories(WebConfig config) throws ExporterException {
+        HttpConfiguration http = new HttpConfiguration();
+        http.setSendServerVersion(false);
+        http.setSendDateHeader(true);
+        http.setRelativeRedirectAllowed(true);
+        HttpConnectionFactory plain = new HttpConnectionFactory(http);
+        if (config.tls() == null) return new ConnectionFactory[] {plain};
+        // Clients may use any name: the Host header is checked instead of that of the TLS handshake.
+        http.addCustomizer(new SecureRequestCustomizer(false));
+        SslContextFactory.Server tls = new SslContextFactory.Server();
+        tls.setSslContext(TlsContext.of(config.tls()));
+        tls.setIncludeProtocols(config.tls().protocols().toArray(String[]::new));
+        tls.setNeedClientAuth(isClientCertificateRequired(config));
+        tls.setWantClientAuth(config.tls().clientAuth().equals(WebConfig.VERIFY_IF_GIVEN));
+        return new ConnectionFactory[] {new SslConnectionFactory(tls, plain.getProtocol()), plain};
+    }
+
+    private static boolean isClientCertificateRequired(WebConfig config) {
+        return config.tls() != null && config.tls().clientAuth().equals(WebConfig.REQUIRE_AND_VERIFY);
+    }
+
+    private static void checkExposure(String address, InetSocketAddress socket, WebConfig config, Token token)
+            throws ServerException {
+        if (socket.getAddress().isLoopbackAddress() || token != null || isClientCertificateRequired(config)) return;
+        throw new ServerException("--listen " + address + ": is reachable from the network: add --token-file FILE, or"
+                + " require client certificates with --web.config.file");
+    }
+
+    private static String hostOf(String address) {
+        return address.substring(0, Math.max(0, address.lastIndexOf(':')));
+    }
+
+    /** Parses HOST:PORT. Without a host, the server listens on all interfaces. */
+    static InetSocketAddress parse(String address) throws ServerException {
+        String problem = "--listen " + address + ": ";
+        int colon = address.lastIndexOf(':');
+        int port;
+        try {
+            port = colon < 0 ? -1 : Integer.parseInt(address.substring(colon + 1));
+        } catch (NumberFormatException e) {
+            port = -1;
+        }
+        if (port < 0 || port > MAX_PORT)
+            throw new ServerException(problem + "must be HOST:PORT, such as 127.0.0.1:9464");
+        String host = address.substring(0, colon);
+        if (host.isEmpty()) return new InetSocketAddress(port);
+        if (host.startsWith("[") && host.endsWith("]")) host = host.substring(1, host.length() - 1);
+        try {
+            return new InetSocketAddress(InetAddress.getByName(host), port);
+        } catch (UnknownHostException e) {
+            throw new ServerException(problem + "unknown host");
+        }
+    }
+
+    /** Returns the address of the page. */
+    String url() {
+        String host = connector.getHost() == null ? "0.0.0.0" : connector.getHost();
+        if (host.contains(":")) host = "[" + host + "]"; // IPv6
+        return (config.tls() == null ? "http" : "https") + "://" + host + ":" + connector.getLocalPort() + "/";
+    }
+
+    @Override
+    public void close() {
+        try {
+            server.stop();
+        } catch (Exception e) {
+            // The process ends anyway.
+        }
+    }
+
+    /** Answers requests that are malformed, or that nothing else answers. */
+    private static final class JsonErrors extends ErrorHandler {
+        @Override
+        public boolean handle(Request request, Response response, Callback callback) {
+            Object status = request.getAttribute(ERROR_STATUS);
+            Object message = request.getAttribute(ERROR_MESSAGE);
+            int code = status instanceof Integer number ? number : response.getStatus();
+            response.getHeaders().put(HttpHeader.CACHE_CONTROL, "no-store");
+            new Call(request, response, callback, null)
+                    .error(code, code == 404 ? "no such path" : String.valueOf(message));
+            return true;
+        }
+    }
+}

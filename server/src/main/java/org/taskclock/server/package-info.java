@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+
+/**
+ * The server behind {@code taskclock serve}: a page that shows the CPU time of all JVMs of this host, their history,
+ * and the exporter's metrics. {@link org.taskclock.server.SamplingLoop} reads all JVMs once a second;
+ * {@link org.taskclock.server.LiveView} reads all threads of a JVM that a browser shows.
+ * {@link org.taskclock.server.WebServer} serves, after {@link org.taskclock.server.AccessHandler} has checked the
+ * request.
+ */
+package org.taskclock.server;

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+// @ts-check
+
+const DAY = 86_400_000;
+
+/** @param {number|null|undefined} value */
+export function isKnown(value) {
+  return typeof value === 'number' && isFinite(value) && value >= 0;
+}
+
+/** Formats percent of one core. @param {number|null|undefined} value */
+export function percent(value) {
+  if (!isKnown(value)) return '-';
+  const number = Number(value);
+  return number >= 1000 ? Math.round(number).toLocaleString('en') : number.toFixed(1);
+}
+
+/** @param {number|null|undefined} value */
+export function rate(value) {
+  if (!isKnown(value)) return '-';
+  const number = Number(value);
+  return number >= 10_000 ? Math.round(number / 1000) + 'k' : number >= 100 ? String(Math.round(number)) : number.toFixed(1);
+}
+
+/** Formats bytes in units of 1024. @param {number|null|undefined} value */
+export function bytes(value) {
+  if (!isKnown(value)) return '-';
+  let number = Number(value), unit = 0;
+  while (number >= 1024 && unit < 4) {
+    number /= 1024;
+    unit++;
+  }
+  return (unit && number < 100 ? number.toFixed(1) : Math.round(number)) + ['', 'K', 'M', 'G', 'T'][unit];
+}
+
+/** Formats CPU time in seconds. @param {number|null|undefined} value */
+export function seconds(value) {
+  if (!isKnown(value)) return '-';
+  const number = Number(value);
+  if (number < 1000) return number.toFixed(1);
+  const minutes = Math.floor(number / 60);
+  return minutes < 1000 ? `${minutes}m${String(Math.floor(number % 60)).padStart(2, '0')}` : `${Math.floor(minutes / 60)}h`;
+}
+
+/** @param {number} n */
+const two = n => String(n).padStart(2, '0');
+
+/** @param {number} millis */
+export function clock(millis) {
+  const date = new Date(millis);
+  return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+}
+
+/** @param {number} millis */
+export function day(millis) {
+  const date = new Date(millis);
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+}
+
+/** Formats a time, with the date if it is not today. @param {number} millis */
+export function moment(millis) {
+  return day(millis) === day(Date.now()) ? clock(millis) : `${day(millis)} ${clock(millis)}`;
+}
+
+/** @param {number} from @param {number} to */
+export function range(from, to) {
+  return day(from) === day(to) ? `${moment(from)} to ${clock(to)}` : `${day(from)} ${clock(from)} to ${day(to)} ${clock(to)}`;
+}
+
+/** @param {number} millis */
+export function duration(millis) {
+  const total = Math.max(0, Math.round(millis / 1000));
+  if (millis > 0 && millis < 1000) return `${Math.round(millis)} ms`;
+  if (total < 120) return `${total} s`;
+  if (millis < 2 * 3_600_000) return `${Math.round(total / 60)} min`;
+  return millis < 2 * DAY ? `${Math.round(total / 3600)} h` : `${Math.round(total / 86400)} days`;
+}
+
+/** Returns the last part of a class name or path. @param {string} command */
+export function shortCommand(command) {
+  const first = (command || '').trim().split(/\s+/)[0];
+  const path = first.split('/').pop() || first;
+  return path.endsWith('.jar') ? path : path.split('.').pop() || path;
+}

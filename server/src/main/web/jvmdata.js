@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+// @ts-check
+
+import {get, jvmPath, query} from './api.js';
+import {PoolSeries, ThreadSeries} from './series.js';
+import {PRESETS} from './state.js';
+import {Stream} from './stream.js';
+
+/** @typedef {import('./types.js').Interval} Interval */
+/** @typedef {import('./types.js').Mark} Mark */
+
+const LIVE_STEP = 1_000;
+const MAX_POINTS = 1_000;
+const MAX_THREADS = 200;
+const LEAST_REFRESH = 5_000;
+/** The history is written every five seconds at the latest. */
+const WRITTEN_AFTER = 7_000;
+
+/** Loads what one JVM used in a range, and follows it while it is live. */
+export class JvmData {
+  /**
+   * @param {string} id
+   * @param {{loaded: (again: boolean) => void, interval: (interval: Interval) => void, ended: (time: number) => void,
+   *   connected: (since: number|null) => void, failed: () => void, clockBack: (by: number) => void, problem: (error: unknown) => void,
+   *   now: () => number, width: () => number}} listener
+   */
+  constructor(id, listener) {
+    this.id = id;
+    this.listener = listener;
+    this.range = '';
+    this.from = 0;
+    this.to = 1;
+    this.pools = new PoolSeries(LIVE_STEP);
+    this.threads = new ThreadSeries(LIVE_STEP);
+    /** @type {Mark[]} */
+    this.marks = [];
+    /** @type {Interval|null} */
+    this.interval = null;
+    /** @type {Stream|null} */
+    this.stream = null;
+    this.timer = 0;
+    this.lost = false;
+    this.ended = 0;
+    /** @type {AbortController|null} */
+    this.request = null;
+  }
+
+  get isLive() {
+    return this.range === 'live';
+  }
+
+  /** @param {string} range @param {number} from @param {number} to */
+  async open(range, from, to) {
+    clearTimeout(this.timer);
+    this.range = range;
+    if (range !== 'live') this.closeStream();
+    this.setRange(from, to);
+    if (range === 'live' && !this.stream && !this.ended) this.openStream();
+    await this.load(true);
+    if (this.isLive && this.stream) this.timer = setTimeout(() => this.load(false), WRITTEN_AFTER);
+  }
+
+  /** @param {number} from @param {number} to */
+  setRange(from, to) {
+    const length = PRESETS.get(this.range);
+    if (length) {
+      const live = this.isLive && this.interval ? this.interval.end : 0;
+      this.to = this.ended || live || this.listener.now();
+      this.from = this.to - length;
+    } else {
+      this.from = from;
+      this.to = to;
+    }
+  }
+
+  /** @param {boolean} again whether the range is another one */
+  async load(again) {
+    this.request?.abort();
+    const request = this.request = new AbortController(), {from, to} = this;
+    const points = this.isLive ? 400 : Math.max(100, Math.min(MAX_POINTS, this.listener.width()));
+    const range = {from: Math.floor(from), to: Math.ceil(to), points};
+    try {
+      const [pools, threads] = await Promise.all([
+        get(query(jvmPath(this.id, '/pools'), range), request.signal),
+        get(query(jvmPath(this.id, '/threads'), {...range, limit: MAX_THREADS}), request.signal),
+      ]);
+      if (request.signal.aborted) return;
+      const newPools = PoolSeries.of(pools), newThreads = ThreadSeries.of(threads);
+      if (this.isLive) {
+        newPools.addLater(this.pools);
+        newThreads.addLater(this.threads);
+      }
+      this.pools = newPools;
+      this.threads = newThreads;
+      this.marks = pools.marks || [];
+      this.listener.loaded(again);
+    } catch (e) {
+      if (request.signal.aborted) return;
+      this.listener.problem(e);
+    }
+    if (!this.isLive && PRESETS.has(this.range)) this.refreshLater();
+  }
+
+  refreshLater() {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => {
+      this.setRange(this.from, this.to);
+      this.load(false);
+    }, Math.max(LEAST_REFRESH, this.pools.step));
+  }
+
+  openStream() {
+    this.stream = new Stream(jvmPath(this.id, '/live'), {
+      interval: data => this.append(data),
+      ended: data => this.end(data?.time || data?.end || this.interval?.end || this.listener.now()),
+    }, {
+      connected: since => {
+        this.listener.connected(since);
+        if (since === null && this.lost) this.load(false); // what happened meanwhile
+        this.lost = since !== null;
+      },
+      failed: () => this.listener.failed(),
+    });
+  }
+
+  /** @param {Interval} interval */
+  append(interval) {
+    const previous = this.interval?.end ?? 0;
+    this.interval = interval;
+    const back = this.pools.append(interval);
+    this.threads.append(interval);
+    if (back && previous > interval.end) this.listener.clockBack(previous - interval.end);
+    this.setRange(this.from, this.to);
+    this.pools.trim(this.from - 2 * LIVE_STEP);
+    this.threads.trim(this.from - 2 * LIVE_STEP);
+    this.listener.interval(interval);
+  }
+
+  /** @param {number} time */
+  end(time) {
+    if (this.ended) return;
+    this.ended = time;
+    this.closeStream();
+    this.listener.ended(time);
+  }
+
+  closeStream() {
+    this.stream?.close();
+    this.stream = null;
+    this.listener.connected(null);
+  }
+
+  close() {
+    clearTimeout(this.timer);
+    this.request?.abort();
+    this.closeStream();
+  }
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+// @ts-check
+
+import {el, clean, setText} from './dom.js';
+import {duration, isKnown, moment, percent, shortCommand} from './format.js';
+import {color, onScheme} from './palette.js';
+import {openJvm, presetFor} from './state.js';
+import {highlightOf} from './findings.js';
+import {Stream} from './stream.js';
+import {get, messageOf} from './api.js';
+
+/** @typedef {import('./types.js').Jvm} Jvm */
+/** @typedef {import('./types.js').Jvms} Jvms */
+
+/** @param {HTMLCanvasElement} canvas @param {(number|null)[]} values @param {number} least the height of the scale at least */
+function sparkline(canvas, values, least) {
+  const ratio = devicePixelRatio, width = canvas.clientWidth * ratio, height = canvas.clientHeight * ratio;
+  if (!width) return;
+  canvas.width = width;
+  canvas.height = height;
+  const context = canvas.getContext('2d');
+  if (!context) return;
+  const max = Math.max(least, ...values.map(value => value || 0)), step = width / 60;
+  context.fillStyle = color('accent');
+  context.globalAlpha = 0.85;
+  values.forEach((value, i) => {
+    if (!isKnown(value)) return;
+    const top = Math.max(ratio, Number(value) / max * (height - 1));
+    context.fillRect((60 - values.length + i) * step, height - top, Math.max(1, step - ratio * 0.5), top);
+  });
+}
+
+/** The JVMs of the host. */
+export class Overview {
+  /** @param {HTMLElement} host @param {import('./page.js').Page} page */
+  constructor(host, page) {
+    this.page = page;
+    this.machine = el('section', {class: 'part machine', 'aria-label': 'Machine'});
+    this.alerts = el('section', {class: 'part alerts', 'aria-label': 'Findings', hidden: true});
+    this.list = el('section', {class: 'cards', 'aria-label': 'JVMs'});
+    this.empty = el('section', {class: 'part empty', hidden: true});
+    this.ended = el('section', {class: 'part', hidden: true, 'aria-label': 'Ended JVMs'});
+    host.replaceChildren(this.machine, this.alerts, this.empty, this.list, this.ended);
+    /** @type {Map<string, HTMLElement>} */
+    this.cards = new Map();
+    /** @type {Jvms|null} */
+    this.data = null;
+    this.shownFindings = '';
+    this.endedCount = 0;
+    this.stream = new Stream('/api/live', {jvms: data => this.show(data)}, {
+      connected: since => page.connected(since), failed: () => page.checkServer(),
+    });
+    this.offScheme = onScheme(() => this.data && this.show(this.data));
+    this.timer = setInterval(() => this.loadEnded(), 30_000);
+    this.loadEnded();
+  }
+
+  /** @param {Jvms} data */
+  show(data) {
+    this.data = data;
+    const {machine} = data, jvms = data.jvms.filter(jvm => !jvm.ended), now = machine.cpu[machine.cpu.length - 1];
+    if (!this.machineText) {
+      this.machineText = el('strong', {});
+      this.machineCanvas = el('canvas', {class: 'spark', 'aria-hidden': 'true'});
+      this.machine.append(el('div', {}, el('h2', {text: 'Machine'}), el('div', {class: 'big'}, this.machineText)), this.machineCanvas);
+    }
+    setText(this.machineText, `${percent(now)} % of ${machine.processors * 100} %`);
+    if (this.machineCanvas) sparkline(this.machineCanvas, machine.cpu, machine.processors * 100);
+    this.showFindings(jvms);
+    const sorted = [...jvms].sort((a, b) => b.findings.length - a.findings.length || a.started - b.started || a.pid - b.pid);
+    for (const [id, card] of this.cards) {
+      if (sorted.some(jvm => jvm.id === id)) continue;
+      card.remove();
+      this.cards.delete(id);
+    }
+    sorted.forEach((jvm, i) => {
+      let card = this.cards.get(jvm.id);
+      if (!card) this.cards.set(jvm.id, card = this.card(jvm));
+      if (this.list.children[i] !== card) this.list.insertBefore(card, this.list.children[i] || null);
+      this.fill(card, jvm, machine.processors);
+    });
+    this.empty.hidden = jvms.length > 0;
+    const ended = data.jvms.length - jvms.length;
+    if (ended > this.endedCount) this.loadEnded();
+    this.endedCount = ended;
+    if (!jvms.length && !this.empty.firstChild) {
+      this.empty.append(
+        el('h2', {text: 'No JVM is running on this host'}),
+        el('p', {text: 'A JVM appears here about a second after it starts. JVMs of other users appear only if TaskClock runs as root.'}),
+        el('p', {}, 'To see a JVM that misbehaves, run ', el('code', {text: 'taskclock top --demo'}), ' in a terminal.'));
+    }
+  }
+
+  /** @param {Jvm[]} jvms */
+  showFindings(jvms) {
+    const all = jvms.flatMap(jvm => jvm.findings.map(finding => ({jvm, finding})));
+    this.alerts.hidden = !all.length;
+    const text = all.map(({jvm, finding}) => jvm.id + finding.kind + finding.text + finding.since).join('\n');
+    if (text === this.shownFindings) return;
+    this.shownFindings = text;
+    this.alerts.replaceChildren(el('h2', {text: all.length === 1 ? '1 finding' : `${all.length} findings`}), ...all.map(({jvm, finding}) => this.findingLine(jvm, finding)));
+  }
+
+  /** @param {Jvm} jvm @param {import('./types.js').Finding} finding */
+  findingLine(jvm, finding) {
+    return el('button', {type: 'button', class: 'finding-line', onclick: () => this.open(jvm, finding)},
+      el('b', {class: 'kind', text: finding.kind}), el('span', {class: 'where', text: nameOf(jvm)}),
+      el('span', {class: 'what', text: finding.text}),
+      finding.since ? el('time', {text: `since ${moment(finding.since)}`}) : null);
+  }
+
+  /** @param {Jvm} jvm @param {import('./types.js').Finding} [finding] */
+  open(jvm, finding) {
+    if (!finding) return openJvm(jvm.id);
+    const {since} = finding;
+    openJvm(jvm.id, {highlight: highlightOf(finding), begin: since || 0, range: since ? presetFor(since, Date.now()) : 'live'});
+  }
+
+  /** @param {Jvm} jvm */
+  card(jvm) {
+    const card = el('article', {class: 'part card'},
+      el('a', {class: 'card-link', href: '#/jvm/' + encodeURIComponent(jvm.id)}, el('h3', {})),
+      el('p', {class: 'where'}), el('div', {class: 'figures'}, el('strong', {class: 'cpu'}), el('span', {class: 'parts'})),
+      el('canvas', {class: 'spark', 'aria-hidden': 'true'}), el('p', {class: 'container'}), el('div', {class: 'card-findings'}));
+    card.dataset.jvm = clean(jvm.id);
+    return card;
+  }
+
+  /** @param {HTMLElement} card @param {Jvm} jvm @param {number} processors */
+  fill(card, jvm, processors) {
+    /** @param {string} selector */
+    const part = selector => /** @type {HTMLElement} */ (card.querySelector(selector));
+    setText(part('h3'), nameOf(jvm));
+    part('h3').title = clean(`${jvm.service || ''}\n${jvm.command}`);
+    setText(part('.where'), `pid ${jvm.pid}, ${jvm.threads} threads, up ${duration(Date.now() - jvm.started)}${jvm.agent ? ', agent' : ''}`);
+    setText(part('.cpu'), `${percent(jvm.cpu)} %`);
+    setText(part('.parts'), `user ${percent(jvm.user)}  system ${percent(jvm.system)}`);
+    const limit = jvm.limit, container = isKnown(jvm.container) ? `container ${percent(jvm.container)} %${isKnown(limit) && limit ? ` of ${Math.round(Number(limit) * 100)} %` : ''}` : '';
+    const throttled = isKnown(jvm.throttled) && Number(jvm.throttled) >= 0.05 ? `throttled ${percent(jvm.throttled)} %` : '';
+    setText(part('.container'), [container, throttled].filter(Boolean).join(', '));
+    part('.container').classList.toggle('bad', throttled !== '');
+    sparkline(/** @type {HTMLCanvasElement} */ (part('canvas')), jvm.sparkline, Math.min(100, processors * 100));
+    card.classList.toggle('found', jvm.findings.length > 0);
+    const findings = part('.card-findings');
+    const text = jvm.findings.map(finding => finding.kind + finding.text + finding.since).join('\n');
+    if (findings.dataset.shown === text) return;
+    findings.dataset.shown = clean(text);
+    findings.replaceChildren(...jvm.findings.map(finding => el('button', {type: 'button', class: 'tag', text: finding.kind, title: finding.text, onclick: () => this.open(jvm, finding)})));
+  }
+
+  async loadEnded() {
+    try {
+      const now = Date.now(), data = /** @type {Jvms} */ (await get(`/api/jvms?from=${now - 86_400_000}&to=${now}`));
+      const ended = data.jvms.filter(jvm => jvm.ended).sort((a, b) => Number(b.ended) - Number(a.ended)).slice(0, 50);
+      this.ended.hidden = !ended.length;
+      this.ended.replaceChildren(el('h2', {text: 'Ended in the last 24 hours'}), el('ul', {class: 'ended'}, ...ended.map(jvm => el('li', {},
+        el('button', {type: 'button', class: 'link', text: nameOf(jvm), onclick: () => openJvm(jvm.id, {
+          range: 'fixed', from: Math.max(jvm.started, Number(jvm.ended) - 900_000), to: Number(jvm.ended) + 5_000})}),
+        ` pid ${jvm.pid}, ended ${moment(Number(jvm.ended))}, ran ${duration(Number(jvm.ended) - jvm.started)}`))));
+    } catch (e) {
+      if (this.data) this.page.problem('ended', messageOf(e));
+    }
+  }
+
+  /** Moves the focus between cards. @param {KeyboardEvent} event */
+  key(event) {
+    const links = /** @type {HTMLElement[]} */ ([...this.list.querySelectorAll('.card-link')]);
+    const at = links.indexOf(/** @type {HTMLElement} */ (document.activeElement));
+    const by = {ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1}[event.key];
+    if (by && links.length) {
+      links[Math.max(0, Math.min(links.length - 1, at + by))].focus();
+      event.preventDefault();
+    } else if (event.key === 'F2' || event.key === 'D') {
+      /** @type {HTMLElement|null} */ (this.alerts.querySelector('button'))?.focus();
+      event.preventDefault();
+    }
+  }
+
+  close() {
+    clearInterval(this.timer);
+    this.stream.close();
+    this.offScheme();
+  }
+}
+
+/** @param {{service?: string|null, command?: string}} jvm */
+export function nameOf(jvm) {
+  const {service} = jvm;
+  // The name of a class without its package.
+  if (service && /^([a-z_][\w]*\.)+[A-Z][\w$]*$/.test(service)) return shortCommand(service);
+  return service || shortCommand(jvm.command || '') || 'JVM';
+}

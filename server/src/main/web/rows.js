@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+// @ts-check
+
+import {comparator} from './columns.js';
+import {isCountedElsewhere, poolKey, threadKey} from './series.js';
+
+/** @typedef {import('./columns.js').Row} Row */
+/** @typedef {import('./types.js').ThreadRow} ThreadRow */
+
+const SUMS = /** @type {const} */ (['cpu', 'user', 'system', 'wait', 'voluntary', 'involuntary', 'allocation', 'total', 'watched', 'blocked', 'limit']);
+const RECENT = 60;
+const LEAST_FOR_RISE = 3;
+
+/**
+ * Compiles a filter: a regular expression for names and pools, or a thread id. Returns null if it is invalid.
+ * @param {string} text @returns {((row: {tid: number, name: string, pool: string}) => boolean)|null}
+ */
+export function filterOf(text) {
+  if (text === '') return () => true;
+  if (/^\d+$/.test(text)) return row => row.tid === Number(text) || row.name.includes(text);
+  try {
+    const pattern = new RegExp(text, 'i');
+    return row => pattern.test(row.name) || pattern.test(row.pool);
+  } catch {
+    return null;
+  }
+}
+
+/** @param {(number|null)[]} values */
+function median(values) {
+  const known = values.map(value => value ?? 0).sort((a, b) => a - b);
+  const middle = known.length >> 1;
+  return known.length % 2 ? known[middle] : (known[middle - 1] + known[middle]) / 2;
+}
+
+/** Adds the last values of each thread. @param {ThreadRow[]} threads @param {import('./series.js').ThreadSeries} series @param {number} cores the container's limit; 0 if there is none @returns {Row[]} */
+export function liveRows(threads, series, cores) {
+  const intervals = Math.min(RECENT, series.times.length);
+  return threads.map(thread => {
+    const key = threadKey(thread), recent = series.recent(key, RECENT);
+    const rise = intervals > LEAST_FOR_RISE && thread.cpu !== null ? thread.cpu - median(recent.length ? recent.slice(0, -1) : [0]) : null;
+    return {...thread, key, recent, rise, limit: cores > 0 && thread.cpu !== null ? thread.cpu / cores : null};
+  });
+}
+
+/** Returns the averages of a range. @param {import('./series.js').ThreadSeries} series @param {number} from @param {number} to @returns {Row[]} */
+export function historyRows(series, from, to) {
+  const first = series.times.findIndex(time => time + series.step > from);
+  let last = series.times.length;
+  while (last > 0 && series.times[last - 1] >= to) last--;
+  const start = Math.max(0, first), steps = Math.max(1, last - start);
+  return [...series.lines.values()].map(line => {
+    let cpu = 0, system = 0, known = 0;
+    for (let i = start; i < last; i++) {
+      const value = line.cpu[i];
+      if (value === null || value === undefined) continue;
+      known++;
+      cpu += value;
+      system += line.system[i] || 0;
+    }
+    const thread = {tid: line.tid, name: line.name, pool: line.pool, kind: line.kind, virtual: isCountedElsewhere(line)};
+    const every = Math.max(1, Math.ceil(steps / RECENT)), recent = [];
+    for (let i = start; i < last; i += every) recent.push(Math.max(...line.cpu.slice(i, i + every).map(value => value ?? 0)));
+    return {...thread, key: line.key, cpu: known ? cpu / steps : null, system: known ? system / steps : null, user: known ? (cpu - system) / steps : null, recent};
+  });
+}
+
+/** @param {Row[]} members @returns {Row} */
+function group(members) {
+  const [first] = members;
+  const count = members.reduce((sum, row) => sum + (row.threads || 1), 0);
+  /** @type {Row} */
+  const row = {...first, key: 'pool ' + poolKey(first), group: true, tid: 0, javaId: 0, name: `${first.pool} (${count})`, threads: count};
+  for (const field of SUMS) {
+    let sum = 0, known = false;
+    for (const member of members) {
+      const value = member[field];
+      if (value === null || value === undefined || value < 0) continue;
+      sum += value;
+      known = true;
+    }
+    row[field] = known ? sum : null;
+  }
+  row.rise = members.some(member => typeof member.rise === 'number') ? members.reduce((sum, member) => sum + (member.rise || 0), 0) : null;
+  row.state = members.some(member => member.state === 'R') ? 'R' : first.state;
+  const blocked = members.find(member => member.javaState === 'BLOCKED') || members.find(member => member.javaState === 'RUNNABLE') || first;
+  row.javaState = blocked.javaState;
+  row.blockedBy = blocked.blockedBy;
+  const length = Math.max(...members.map(member => member.recent?.length || 0));
+  row.recent = Array.from({length}, (_, i) => members.reduce((sum, {recent}) => sum + (recent?.[recent.length - length + i] || 0), 0));
+  return row;
+}
+
+/**
+ * Filters, groups and sorts rows.
+ * @param {Row[]} rows
+ * @param {{filter: (row: {tid: number, name: string, pool: string}) => boolean, sort: string, reverse: boolean, pools: boolean, open: Set<string>, idle: boolean, jvm: boolean}} view
+ */
+export function arrange(rows, view) {
+  const order = comparator(view.sort, view.reverse);
+  const own = new Set(['gc', 'jit', 'vm']);
+  const shown = rows.filter(row => view.filter(row) && (view.idle || (row.cpu || 0) > 0) && (view.jvm || !own.has(row.kind.toLowerCase())));
+  if (!view.pools) return shown.sort(order);
+  /** @type {Map<string, Row[]>} */
+  const pools = new Map();
+  for (const row of shown) {
+    const key = poolKey(row), members = pools.get(key);
+    if (members) members.push(row);
+    else pools.set(key, [row]);
+  }
+  const top = [...pools.values()].map(members => members.length > 1 ? group(members) : members[0]).sort(order);
+  return top.flatMap(row => {
+    row.open = row.group && (view.open.has('*') || view.open.has(poolKey(row)));
+    if (!row.open) return [row];
+    const members = (pools.get(poolKey(row)) || []).sort(order);
+    return [row, ...members.map(member => ({...member, child: true}))];
+  });
+}

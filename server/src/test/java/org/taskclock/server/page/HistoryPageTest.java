@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.server.page;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import com.google.gson.JsonObject;
+import com.microsoft.playwright.Download;
+import com.microsoft.playwright.Page;
+import com.microsoft.playwright.options.BoundingBox;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Base64;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.taskclock.testing.LoadJvm;
+
+/** The history of a JVM on the page, and what the page does to a JVM. */
+@Tag("slow17")
+class HistoryPageTest {
+    private static final double TOLERANCE = 2; // percent of a core
+    private static final int HISTORY_SECONDS = 20;
+
+    @TempDir
+    private static Path data;
+
+    private static Chromium chromium;
+    private static LoadJvm jvm;
+    private static PageServer server;
+    private static String id;
+
+    @BeforeAll
+    static void start() throws Exception {
+        chromium = Chromium.start();
+        jvm = LoadJvm.start("busy", "kernel", "yield", "idle=3");
+        server = new PageServer(data, null);
+        server.awaitHistory();
+        id = server.idOf(jvm.pid());
+        long deadline = System.nanoTime() + 120_000_000_000L;
+        while (steps() < HISTORY_SECONDS) {
+            assertThat(System.nanoTime()).as("history of %s", id).isLessThan(deadline);
+            Thread.sleep(500);
+        }
+    }
+
+    @AfterAll
+    static void stop() {
+        if (server != null) server.close();
+        if (jvm != null) jvm.close();
+        if (chromium != null) chromium.close();
+    }
+
+    @AfterEach
+    void shouldHaveNoProblems() {
+        chromium.closePages();
+        assertThat(chromium.problems()).isEmpty();
+    }
+
+    /** Returns the number of seconds for which the history has the CPU use of the process. */
+    private static long steps() throws Exception {
+        long now = System.currentTimeMillis();
+        JsonObject series = server.get("api/jvms/" + id + "/pools?points=600&from=" + (now - 300_000) + "&to=" + now);
+        long known = 0;
+        for (var value : series.getAsJsonObject("process").getAsJsonArray("user")) if (!value.isJsonNull()) known++;
+        return known;
+    }
+
+    private static Page open(String parameters) {
+        Page page = chromium.page();
+        page.navigate(server.url() + "#/jvm/" + id + parameters);
+        page.waitForFunction("() => document.querySelectorAll('.body .row').length > 0");
+        return page;
+    }
+
+    private static String lastSeconds(int seconds) {
+        long now = System.currentTimeMillis();
+        return "?pools=0&from=" + (now - (seconds + 6) * 1_000L) + "&to=" + (now - 6_000);
+    }
+
+    /** Drags over a part of the chart. */
+    private static void drag(Page page, double from, double to) {
+        BoundingBox box = page.locator(".u-over").boundingBox();
+        page.mouse().move(box.x + box.width * from, box.y + 50);
+        page.mouse().down();
+        page.mouse().move(box.x + box.width * (from + to) / 2, box.y + 50);
+        page.mouse().move(box.x + box.width * to, box.y + 50);
+        page.mouse().up();
+    }
+
+    @Test
+    void shouldShowTheSameAsTheHistory() throws Exception {
+        Page page = open(lastSeconds(12));
+        page.waitForFunction("() => document.querySelector('.threads h2').textContent.includes('average')");
+        String[] range =
+                page.url().replaceFirst(".*from=(\\d+)&to=(\\d+).*", "$1 $2").split(" ");
+        JsonObject series = server.get("api/jvms/" + id + "/threads?points=600&from=" + range[0] + "&to=" + range[1]);
+        double sum = 0;
+        int count = 0;
+        for (var thread : series.getAsJsonArray("threads")) {
+            if (!thread.getAsJsonObject().get("name").getAsString().equals("yielder")) continue;
+            for (var value : thread.getAsJsonObject().getAsJsonArray("cpu")) {
+                count++;
+                sum += value.isJsonNull() ? 0 : value.getAsDouble();
+            }
+        }
+        assertThat(count).isPositive();
+        String shown = (String) page.evaluate("""
+                () => [...document.querySelectorAll('.body .row')].find(row => row.textContent.includes('yielder'))
+                  .querySelector('[data-column=cpu]').textContent
+                """);
+        assertThat(Double.parseDouble(shown)).isCloseTo(sum / count, within(TOLERANCE));
+    }
+
+    @Test
+    void shouldZoomAndReturn() {
+        Page page = open("?range=15m");
+        page.locator(".segments [aria-pressed=true]:has-text('15 min')").waitFor();
+        drag(page, 0.5, 0.75);
+        page.waitForURL(url -> url.contains("from="));
+        long from = Long.parseLong(page.url().replaceFirst(".*from=(\\d+).*", "$1"));
+        long to = Long.parseLong(page.url().replaceFirst(".*to=(\\d+).*", "$1"));
+        assertThat(to - from).isBetween(200_000L, 250_000L);
+        page.goBack();
+        page.locator(".segments [aria-pressed=true]:has-text('15 min')").waitFor();
+        page.goForward();
+        page.waitForURL(url -> url.contains("from=" + from));
+        page.keyboard().press("o");
+        page.waitForURL(url -> url.contains("from=") && !url.contains("from=" + from));
+        page.keyboard().press("1");
+        page.locator(".segments [aria-pressed=true]:has-text('Live')").waitFor();
+    }
+
+    @Test
+    void shouldCompareTwoRanges() {
+        Page page = open(lastSeconds(14));
+        page.keyboard().press("=");
+        page.waitForURL(url -> url.contains("compare="));
+        drag(page, 0.05, 0.45);
+        page.waitForFunction(
+                "() => document.querySelector('[aria-label=Comparison]').textContent.includes('drag over range B')");
+        drag(page, 0.5, 0.95);
+        page.locator(".compare tbody tr").first().waitFor();
+        assertThat(page.locator(".compare tbody tr").first().textContent()).contains("process");
+        page.locator("button:has-text('Show all')").click();
+        page.locator(".compare tbody tr:has-text('yielder')").first().waitFor();
+    }
+
+    @Test
+    void shouldAddAndShowMarks() {
+        Page page = open("");
+        page.keyboard().press("k");
+        page.locator("dialog input").fill("<b>deployed</b> 4.2");
+        page.keyboard().press("Enter");
+        page.keyboard().press("2");
+        page.locator(".mark[title*='deployed']").waitFor();
+        assertThat(page.locator(".mark b").count()).isZero();
+    }
+
+    @Test
+    void shouldExportWhatIsSeen() throws Exception {
+        Page page = open(lastSeconds(10));
+        page.locator(".export summary").click();
+        Download csv = page.waitForDownload(
+                () -> page.locator(".menu a:has-text('CSV')").last().click());
+        assertThat(Files.readString(csv.path())).contains("yielder");
+        Download parquet = page.waitForDownload(
+                () -> page.locator(".menu a:has-text('Parquet')").first().click());
+        assertThat(new String(Files.readAllBytes(parquet.path()), StandardCharsets.ISO_8859_1))
+                .startsWith("PAR1");
+        Download json = page.waitForDownload(
+                () -> page.locator(".menu a:has-text('JSON')").first().click());
+        assertThat(Files.readString(json.path())).contains("yielder");
+        Download image = page.waitForDownload(() -> page.locator(".menu button").click());
+        assertThat(new String(Files.readAllBytes(image.path()), StandardCharsets.ISO_8859_1))
+                .contains("PNG");
+    }
+
+    @Test
+    void shouldShowTheStackOfAThread() {
+        Page page = open("?pools=0&filter=yielder");
+        page.waitForFunction("() => document.querySelector('.body .row .label').textContent === 'yielder'");
+        page.locator(".table").focus();
+        page.keyboard().press("Home");
+        page.keyboard().press("Enter");
+        page.waitForFunction("() => document.querySelector('dialog pre')?.textContent.includes('LoadProgram')");
+        assertThat(page.locator("dialog pre").textContent()).contains("yield");
+    }
+
+    @Test
+    void shouldRecordAndOpenTheRecording() throws Exception {
+        Page page = open("");
+        page.keyboard().press("r");
+        page.locator("dialog input").fill("3");
+        page.keyboard().press("Enter");
+        page.locator("dialog a[download]").first().waitFor();
+        Download recording = page.waitForDownload(
+                () -> page.locator("dialog a[download]").first().click());
+        String content = Base64.getEncoder().encodeToString(Files.readAllBytes(recording.path()));
+        page.keyboard().press("Escape");
+        page.evaluate("""
+                content => {
+                  const bytes = Uint8Array.from(atob(content), letter => letter.charCodeAt(0)), transfer = new DataTransfer();
+                  transfer.items.add(new File([bytes], 'dropped <b>.gz'));
+                  window.dispatchEvent(new DragEvent('drop', {dataTransfer: transfer, cancelable: true}));
+                }
+                """, content);
+        page.waitForURL(url -> url.contains("#/jvm/r1"));
+        page.locator("h1:has-text('dropped <b>.gz')").waitFor();
+        page.waitForFunction(
+                "() => [...document.querySelectorAll('.body .row .label')].some(one => one.textContent === 'yielder')");
+    }
+
+    @Test
+    void shouldCountYieldsAndLoadTheAgent() {
+        Page page = open("");
+        page.keyboard().press("y");
+        page.locator("dialog .site summary:has-text('LoadProgram')").first().waitFor();
+        page.keyboard().press("Escape");
+        page.keyboard().press("A");
+        page.locator("dialog button.primary").click();
+        page.locator("button:has-text('Remove agent')").waitFor();
+        page.keyboard().press("A");
+        page.locator("dialog button.primary").click();
+        page.locator("button:has-text('Load agent')").waitFor();
+    }
+}
