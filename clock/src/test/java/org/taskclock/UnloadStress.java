@@ -120,20 +120,20 @@ final class UnloadStress {
 
     private record Footprint(List<String> files, int threads, long mappedKb) {
         static Footprint take() {
-            return new Footprint(files(), new File("/proc/self/task").list().length, librarySizeKb());
+            return new Footprint(openFiles(), new File("/proc/self/task").list().length, librarySizeKb());
         }
 
         /**
          * Returns the open files, except the other jars of the class path, which the JVM opens when it searches one.
          */
-        private static List<String> files() {
+        private static List<String> openFiles() {
             List<String> files = new ArrayList<>();
             for (File descriptor : new File("/proc/self/fd").listFiles()) {
                 try {
                     Path file = Files.readSymbolicLink(descriptor.toPath());
                     if (!file.toString().endsWith(".jar") || file.equals(JAR)) files.add(file.toString());
                 } catch (IOException e) {
-                    continue; // closed since
+                    // closed since it was listed
                 }
             }
             return files;
