@@ -111,8 +111,8 @@ class CrashTest {
         try {
             delayMillis.set(0);
             last.set(Long.parseLong(out.readLine().split(" ", -1)[0]));
-            Thread reader =
-                    new Thread(() -> out.lines().map(line -> line.split(" ", -1)).forEach(line -> {
+            Thread reader = new Thread(
+                    () -> out.lines().map(line -> line.split(" ", -1)).forEach(line -> {
                         last.set(Long.parseLong(line[0]));
                         delayMillis.accumulateAndGet(Long.parseLong(line[1]), Math::max);
                     }));
