@@ -110,9 +110,9 @@ class CrashTest {
         BufferedReader out = new BufferedReader(new InputStreamReader(child.getInputStream(), StandardCharsets.UTF_8));
         try {
             delayMillis.set(0);
-            last.set(Long.parseLong(out.readLine().split(" ")[0]));
-            Thread reader =
-                    new Thread(() -> out.lines().map(line -> line.split(" ")).forEach(line -> {
+            last.set(Long.parseLong(out.readLine().split(" ", -1)[0]));
+            Thread reader = new Thread(
+                    () -> out.lines().map(line -> line.split(" ", -1)).forEach(line -> {
                         last.set(Long.parseLong(line[0]));
                         delayMillis.accumulateAndGet(Long.parseLong(line[1]), Math::max);
                     }));

@@ -70,6 +70,7 @@ class HistoryQueriesTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
+    @SuppressWarnings("try") // it only has to run
     void shouldAnswer(boolean isRunning) throws IOException {
         try (AutoCloseableHistory running = new AutoCloseableHistory(isRunning)) {
             Result result =
@@ -134,6 +135,7 @@ class HistoryQueriesTest {
                 "",
                 "SELECT * FROM missing"
             })
+    @SuppressWarnings("try") // it only has to run
     void shouldRefuse(String template) throws IOException {
         String sql = template.replace("SECRET", secret.toString())
                 .replace("EXPORT", directory.resolve("export").toString());
@@ -155,6 +157,7 @@ class HistoryQueriesTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
+    @SuppressWarnings("try") // it only has to run
     void shouldLimitTheTime(boolean isRunning) throws IOException {
         try (AutoCloseableHistory running = new AutoCloseableHistory(isRunning)) {
             HistoryQueries queries = HistoryQueries.of(directory);
