@@ -122,6 +122,8 @@ class PageSpeedTest {
                 page.evaluate(OPEN, "?from=" + (from + i) + "&to=" + to);
                 List<?> zoomed = (List<?>) page.evaluate(
                         ZOOM, "?from=" + (from + 10L * 86_400_000) + "&to=" + (from + 12L * 86_400_000 + i));
+                // The data of the zoomed range must have arrived before the next round.
+                page.waitForTimeout(500);
                 double[] more = zoomed.stream()
                         .mapToDouble(one -> ((Number) one).doubleValue())
                         .toArray();
