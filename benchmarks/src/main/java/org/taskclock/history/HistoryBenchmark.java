@@ -28,9 +28,9 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /**
- * Measures what the history costs: CPU time of the thread that writes, memory, disk, and the time of queries. The samples
- * are those of a simulated day; writing them is not slowed down. In the package of the history, because the clock of its
- * writer thread cannot be simulated from outside.
+ * Measures what the history costs: CPU time of the thread that writes, memory, disk, and the time of queries. The
+ * samples are those of a simulated day; writing them is not slowed down. In the package of the history, because the
+ * clock of its writer thread cannot be simulated from outside.
  */
 @Command(
         name = "history benchmark",
@@ -78,10 +78,16 @@ public final class HistoryBenchmark implements Callable<Integer> {
 
     private void measure(Path directory) throws IOException, SQLException {
         MachineInfo machine = MachineInfo.read();
-        print("%s, %d processors, Linux %s, JDK %s, load %s", machine.cpu(), machine.processors(), machine.kernel(),
-                machine.jdk(), Files.readString(Path.of("/proc/loadavg")).strip());
-        print("%d JVMs, %d pools and %d threads in use each second, %d simulated hours", jvms, POOL_SHARES.length,
-                THREAD_SHARES.length, hours);
+        print(
+                "%s, %d processors, Linux %s, JDK %s, load %s",
+                machine.cpu(),
+                machine.processors(),
+                machine.kernel(),
+                machine.jdk(),
+                Files.readString(Path.of("/proc/loadavg")).strip());
+        print(
+                "%d JVMs, %d pools and %d threads in use each second, %d simulated hours",
+                jvms, POOL_SHARES.length, THREAD_SHARES.length, hours);
         for (int i = 0; i < jvms; i++)
             keys.add(new JvmKey(i + "-1", "host", i, "service-" + i, "Main", null, null, Instant.EPOCH));
         // The last second is now, so that the age of the rows is right.
@@ -92,7 +98,9 @@ public final class HistoryBenchmark implements Callable<Integer> {
             addDays(database, end);
             query(database, end);
         }
-        print("resident memory of the JVM: %d MB, of which heap %d MB", status("VmRSS") / 1_024,
+        print(
+                "resident memory of the JVM: %d MB, of which heap %d MB",
+                status("VmRSS") / 1_024,
                 ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getCommitted() >> 20);
         print("peak of the resident memory: %d MB", status("VmHWM") / 1_024);
     }
@@ -127,11 +135,13 @@ public final class HistoryBenchmark implements Callable<Integer> {
             writer.rollUp();
             writer.trim(retention, end);
             double seconds = end - start;
-            print("CPU of writing: %.2f %% of a core; of rolling up and deleting: %.2f %%, at most %.1f s at once",
+            print(
+                    "CPU of writing: %.2f %% of a core; of rolling up and deleting: %.2f %%, at most %.1f s at once",
                     writing / seconds / 1e7, rolling / seconds / 1e7, longest / 1e9);
             long grown = usedBytes(writer) - firstHourBytes;
-            print("disk: %.1f MB after two hours, then %.1f MB a day; file %.1f MB", firstHourBytes / 1e6,
-                    grown / 1e6 / (hours - 2) * 24, database.bytes() / 1e6);
+            print(
+                    "disk: %.1f MB after two hours, then %.1f MB a day; file %.1f MB",
+                    firstHourBytes / 1e6, grown / 1e6 / (hours - 2) * 24, database.bytes() / 1e6);
         }
     }
 
@@ -157,8 +167,14 @@ public final class HistoryBenchmark implements Callable<Integer> {
                 for (int i = 0; i < THREAD_SHARES.length; i++)
                     threads.add(usage(i + 1, "pool-" + i + "-" + random.nextInt(20), THREAD_SHARES[i], 1));
                 Instant end = Instant.ofEpochSecond(time + second);
-                samples.add(new HistorySample(key, end, 1_000_000_000, pools, threads,
-                        new CpuTime(cpu, user, cpu - user), new JvmUsage.ContainerUsage(cpu, 0, 2)));
+                samples.add(new HistorySample(
+                        key,
+                        end,
+                        1_000_000_000,
+                        pools,
+                        threads,
+                        new CpuTime(cpu, user, cpu - user),
+                        new JvmUsage.ContainerUsage(cpu, 0, 2)));
             }
         }
         return samples;
@@ -168,8 +184,21 @@ public final class HistoryBenchmark implements Callable<Integer> {
     private ThreadUsage usage(int tid, String name, int share, int threads) {
         long cpu = (long) (share * 1e6 * (0.5 + random.nextDouble()));
         long user = (long) (cpu * (0.7 + 0.2 * random.nextDouble()));
-        return new ThreadUsage(1, tid, 0, name, false, ThreadKind.JAVA, "pool", threads, cpu, user,
-                (long) (cpu * random.nextDouble() / 10), 0, 0, 'S');
+        return new ThreadUsage(
+                1,
+                tid,
+                0,
+                name,
+                false,
+                ThreadKind.JAVA,
+                "pool",
+                threads,
+                cpu,
+                user,
+                (long) (cpu * random.nextDouble() / 10),
+                0,
+                0,
+                'S');
     }
 
     /** Repeats the last day in the table of one minute, so that a month can be queried. */
@@ -178,8 +207,8 @@ public final class HistoryBenchmark implements Callable<Integer> {
                 Statement statement = connection.createStatement()) {
             for (String table : new String[] {"pool_60", "process_60", "thread_60"}) {
                 for (int shift = hours * 3_600; shift < days * DAY; shift += hours * 3_600)
-                    statement.execute("INSERT INTO " + table + " SELECT * REPLACE (time - " + shift
-                            + " AS time) FROM " + table + " WHERE time >= " + (end - hours * 3_600L));
+                    statement.execute("INSERT INTO " + table + " SELECT * REPLACE (time - " + shift + " AS time) FROM "
+                            + table + " WHERE time >= " + (end - hours * 3_600L));
             }
             statement.execute("UPDATE state SET ten_from = " + (end - hours * 3_600L));
             statement.execute("UPDATE jvm_key SET first_seen = first_seen - " + days * DAY);
@@ -211,7 +240,10 @@ public final class HistoryBenchmark implements Callable<Integer> {
         for (int i = 0; i < QUERIES; i++) {
             long begin = System.nanoTime();
             try (Connection connection = database.reader()) {
-                steps = new SeriesReader(connection, keys.get(i).id(), from, to, 1_000).pools().times().length;
+                steps = new SeriesReader(connection, keys.get(i).id(), from, to, 1_000)
+                        .pools()
+                        .times()
+                        .length;
             }
             millis[i] = (System.nanoTime() - begin) / 1_000_000;
         }
@@ -221,8 +253,9 @@ public final class HistoryBenchmark implements Callable<Integer> {
     private static void report(String what, long... millis) {
         long first = millis[0];
         Arrays.sort(millis);
-        print("query of %s: first %d ms, median %d ms, max %d ms", what, first, millis[QUERIES / 2],
-                millis[QUERIES - 1]);
+        print(
+                "query of %s: first %d ms, median %d ms, max %d ms",
+                what, first, millis[QUERIES / 2], millis[QUERIES - 1]);
     }
 
     /** Returns a value of /proc/self/status in kB. */

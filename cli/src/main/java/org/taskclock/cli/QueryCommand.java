@@ -57,10 +57,7 @@ final class QueryCommand implements Callable<Integer> {
             description = "Directory of the history (default: $XDG_STATE_HOME/taskclock or ~/.local/state/taskclock).")
     private Path data;
 
-    @Option(
-            names = "--format",
-            paramLabel = "FORMAT",
-            description = "table, csv, json, or markdown (default: table).")
+    @Option(names = "--format", paramLabel = "FORMAT", description = "table, csv, json, or markdown (default: table).")
     private String format = "table";
 
     @Option(
@@ -80,8 +77,9 @@ final class QueryCommand implements Callable<Integer> {
     @Option(
             names = "--export",
             paramLabel = "DIR",
-            description = "Write everything to DIR as Parquet files, by view, host, and day. Several hosts can be exported"
-                    + " to the same directory.")
+            description =
+                    "Write everything to DIR as Parquet files, by view, host, and day. Several hosts can be exported"
+                            + " to the same directory.")
     private Path export;
 
     @Override

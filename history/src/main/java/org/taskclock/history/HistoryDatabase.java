@@ -150,9 +150,9 @@ final class HistoryDatabase implements AutoCloseable {
             try (ResultSet result = statement.executeQuery("SELECT version FROM state")) {
                 result.next();
                 if (result.getInt(1) > HistorySchema.VERSION)
-                    throw new HistoryException(
-                            directory.resolve(FILE)
-                                    + ": written by a newer version of taskclock: use that version, or another --data directory");
+                    throw new HistoryException(directory.resolve(FILE)
+                            + ": written by a newer version of taskclock: use that version, or another --data"
+                            + " directory");
             }
             statement.execute(HistorySchema.VIEWS);
             return connection;

@@ -21,7 +21,8 @@ import java.sql.Statement;
 import java.time.Duration;
 
 /**
- * Reads a history with SQL. If a process is writing it, that process answers; otherwise, the file is opened for reading.
+ * Reads a history with SQL. If a process is writing it, that process answers; otherwise, the file is opened for
+ * reading.
  */
 public final class HistoryQueries {
     private static final int BUFFER = 65_536;
@@ -41,8 +42,8 @@ public final class HistoryQueries {
         if (!Files.isReadable(directory) && Files.exists(directory))
             throw new HistoryException(directory + ": permission denied: run as the user that wrote the history");
         if (!Files.exists(directory.resolve(HistoryDatabase.FILE)))
-            throw new HistoryException(directory + ": no history here: run taskclock serve, or choose another --data"
-                    + " directory");
+            throw new HistoryException(
+                    directory + ": no history here: run taskclock serve, or choose another --data" + " directory");
         return new HistoryQueries(directory);
     }
 
@@ -114,7 +115,8 @@ public final class HistoryQueries {
             return connection;
         } catch (SQLException e) {
             if (Failures.isLocked(e))
-                throw new HistoryException(directory + ": in use by a process that does not answer: try again later", e);
+                throw new HistoryException(
+                        directory + ": in use by a process that does not answer: try again later", e);
             throw new HistoryException(directory.resolve(HistoryDatabase.FILE) + ": " + Failures.describe(e), e);
         }
     }

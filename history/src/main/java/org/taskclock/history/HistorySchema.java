@@ -51,7 +51,8 @@ final class HistorySchema {
     /** What people query. Each moment appears once, at the finest resolution that is kept. */
     static final String VIEWS = """
             CREATE OR REPLACE VIEW jvm AS
-                SELECT id AS jvm, host, pid, service, command, container, pod, make_timestamptz(started * 1000) AS started,
+                SELECT id AS jvm, host, pid, service, command, container, pod,
+                    make_timestamptz(started * 1000) AS started,
                     make_timestamptz(first_seen * 1000000::BIGINT) AS first_seen,
                     make_timestamptz(last_seen * 1000000::BIGINT) AS last_seen
                 FROM jvm_key;
@@ -81,7 +82,8 @@ final class HistorySchema {
                 ) r JOIN thread_key t ON t.series = r.series JOIN jvm_key k ON k.jvm = t.jvm;
             CREATE OR REPLACE VIEW process_cpu AS
                 SELECT make_timestamptz(r.time * 1000000::BIGINT) AS time, r.seconds, k.id AS jvm, k.host, k.pid,
-                    k.service, r.user_ns + r.system_ns AS cpu_ns, r.user_ns, r.system_ns, r.container_ns, r.throttled_ns,
+                    k.service, r.user_ns + r.system_ns AS cpu_ns, r.user_ns, r.system_ns, r.container_ns,
+                    r.throttled_ns,
                     r.cpu_limit
                 FROM (
                     SELECT 1 AS seconds, * EXCLUDE (batch) FROM (SELECT process_1.* FROM process_1, state

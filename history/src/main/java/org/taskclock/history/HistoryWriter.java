@@ -300,8 +300,8 @@ final class HistoryWriter implements AutoCloseable {
     /** Returns the time of the oldest row; null if there is none. */
     Instant since() throws SQLException {
         try (Statement statement = connection.createStatement();
-                ResultSet result = statement.executeQuery(
-                        "SELECT min(t) FROM (SELECT min(time) AS t FROM pool_1 UNION ALL SELECT min(time) FROM pool_60)")) {
+                ResultSet result = statement.executeQuery("SELECT min(t) FROM (SELECT min(time) AS t FROM pool_1"
+                        + " UNION ALL SELECT min(time) FROM pool_60)")) {
             result.next();
             long second = result.getLong(1);
             Instant since = result.wasNull() ? null : Instant.ofEpochSecond(second);

@@ -41,8 +41,7 @@ final class QueryGuard {
             throw new HistoryException("the history can only be read: use SELECT, DESCRIBE, or SUMMARIZE");
         }
         JsonArray statements = parsed.getAsJsonArray("statements");
-        if (statements.size() != 1)
-            throw new HistoryException("SQL: " + statements.size() + " statements: give one");
+        if (statements.size() != 1) throw new HistoryException("SQL: " + statements.size() + " statements: give one");
         checkFunctions(statements, false);
         return value(connection, "SELECT json_deserialize_sql(?::JSON)", parsed.toString());
     }
@@ -69,7 +68,8 @@ final class QueryGuard {
             JsonElement name = object.get("function_name");
             if (name != null && name.isJsonPrimitive()) checkFunction(name.getAsString(), isTableFunction);
             JsonElement type = object.get("type");
-            boolean isTable = type != null && type.isJsonPrimitive() && type.getAsString().equals("TABLE_FUNCTION");
+            boolean isTable =
+                    type != null && type.isJsonPrimitive() && type.getAsString().equals("TABLE_FUNCTION");
             for (Map.Entry<String, JsonElement> part : object.entrySet())
                 checkFunctions(part.getValue(), isTable && part.getKey().equals("function"));
         }

@@ -30,8 +30,8 @@ import java.util.concurrent.Semaphore;
 
 /**
  * Answers queries of other processes of the same user on a socket in the directory, because only one process can open a
- * DuckDB file for writing. A request is one line of JSON; the answer is one line for the columns, one for each row, and one
- * for the end or an error. The content of an exported file follows its line.
+ * DuckDB file for writing. A request is one line of JSON; the answer is one line for the columns, one for each row, and
+ * one for the end or an error. The content of an exported file follows its line.
  */
 final class QueryServer implements AutoCloseable {
     static final String SOCKET = "query.sock";

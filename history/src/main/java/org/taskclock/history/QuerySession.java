@@ -73,8 +73,7 @@ final class QuerySession {
         if (value instanceof BigInteger || value instanceof BigDecimal) return value;
         if (value instanceof Number number)
             return Double.isFinite(number.doubleValue()) ? (Object) number.doubleValue() : number.toString();
-        if (value instanceof OffsetDateTime time)
-            return TIME.format(time.atZoneSameInstant(ZoneId.systemDefault()));
+        if (value instanceof OffsetDateTime time) return TIME.format(time.atZoneSameInstant(ZoneId.systemDefault()));
         return value.toString();
     }
 

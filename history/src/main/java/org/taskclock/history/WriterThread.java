@@ -13,8 +13,8 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /** Writes what was added every few seconds, and keeps the file small. */
 final class WriterThread implements AutoCloseable {
-    /** With the second that is held back, what is added is written within five seconds. */
-    static final long PERIOD_MILLIS = 3_900;
+    /** With the second that is held back and a second for the transaction, samples are written within five seconds. */
+    static final long PERIOD_MILLIS = 2_900;
 
     private static final long RETRY_NANOS = Duration.ofSeconds(10).toNanos();
     private static final long ROLL_UP_NANOS = Duration.ofHours(1).toNanos();

@@ -118,8 +118,7 @@ class FullDiskTest {
     }
 
     private boolean canMount() throws IOException, InterruptedException {
-        Process process = new ProcessBuilder(
-                        "unshare", "-rm", "mount", "-t", "tmpfs", "tmpfs", mountPoint.toString())
+        Process process = new ProcessBuilder("unshare", "-rm", "mount", "-t", "tmpfs", "tmpfs", mountPoint.toString())
                 .redirectErrorStream(true)
                 .start();
         process.getInputStream().readAllBytes();

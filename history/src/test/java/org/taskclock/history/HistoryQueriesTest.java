@@ -72,7 +72,8 @@ class HistoryQueriesTest {
     @ValueSource(booleans = {false, true})
     void shouldAnswer(boolean isRunning) throws IOException {
         try (AutoCloseableHistory running = new AutoCloseableHistory(isRunning)) {
-            Result result = query("SELECT pool, sum(cpu_ns) AS cpu FROM pool_cpu GROUP BY pool ORDER BY cpu DESC; -- end");
+            Result result =
+                    query("SELECT pool, sum(cpu_ns) AS cpu FROM pool_cpu GROUP BY pool ORDER BY cpu DESC; -- end");
             assertThat(result.names).containsExactly("pool", "cpu");
             assertThat(result.rows).hasSize(2);
             assertThat(result.rows.get(0)).containsExactly("a", 120L);

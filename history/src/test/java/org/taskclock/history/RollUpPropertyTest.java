@@ -47,13 +47,13 @@ class RollUpPropertyTest {
     @Provide
     Arbitrary<List<Step>> steps() {
         Arbitrary<Long> nanos = Arbitraries.oneOf(
-                Arbitraries.longs().between(0, 2_000_000),
-                Arbitraries.longs().between(0, 4_000_000_000L));
+                Arbitraries.longs().between(0, 2_000_000), Arbitraries.longs().between(0, 4_000_000_000L));
         Arbitrary<Long> offsets = Arbitraries.oneOf(
-                Arbitraries.longs().between(0, 120_000),
-                Arbitraries.longs().between(-90_000_000, 90_000_000));
+                Arbitraries.longs().between(0, 120_000), Arbitraries.longs().between(-90_000_000, 90_000_000));
         Arbitrary<Long> intervals = Arbitraries.oneOf(
-                Arbitraries.just(1_000L), Arbitraries.longs().between(1, 2_500), Arbitraries.longs().between(1, 900_000));
+                Arbitraries.just(1_000L),
+                Arbitraries.longs().between(1, 2_500),
+                Arbitraries.longs().between(1, 900_000));
         return Combinators.combine(
                         Arbitraries.integers().between(1, 3),
                         Arbitraries.of("a", "b"),
@@ -168,8 +168,12 @@ class RollUpPropertyTest {
                         int rows = 0;
                         while (result.next()) {
                             Key key = new Key(result.getString(1), result.getString(2));
-                            assertThat(result.getLong(3)).as("user of %s by %s", key, sql).isEqualTo(user.get(key));
-                            assertThat(result.getLong(4)).as("system of %s", key).isEqualTo(system.get(key));
+                            assertThat(result.getLong(3))
+                                    .as("user of %s by %s", key, sql)
+                                    .isEqualTo(user.get(key));
+                            assertThat(result.getLong(4))
+                                    .as("system of %s", key)
+                                    .isEqualTo(system.get(key));
                             rows++;
                         }
                         long expected = user.keySet().stream()

@@ -143,8 +143,7 @@ final class SecurityTest {
                     "/web/",
                     "/web/none.js",
                     "/index.html",
-                    "/api/recordings/..",
-                    "/api/recordings/%2e%2e",
+                    "/api/recordings/../../history.duckdb",
                     "/api/recordings/..%2fhistory.duckdb",
                     "/api/recordings/none.gz",
                     "/org/taskclock/server/openapi.json"))
