@@ -37,8 +37,10 @@ class PageSpeedTest {
     private static final String OPEN = """
             range => new Promise(done => {
               const text = document.querySelector('.range-text'), start = performance.now();
+              const step = () => text.textContent.replace(/.*step/, ''), old = step();
               const observer = new MutationObserver(() => {
-                if (!text.textContent.includes('step') || document.querySelector('.range-text').textContent === '') return;
+                // The page moves at once, with the data it has. The step changes when the data of the range is drawn.
+                if (step() === old) return;
                 observer.disconnect();
                 requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now() - start)));
               });
@@ -120,6 +122,8 @@ class PageSpeedTest {
                 page.evaluate(OPEN, "?from=" + (from + i) + "&to=" + to);
                 List<?> zoomed = (List<?>) page.evaluate(
                         ZOOM, "?from=" + (from + 10L * 86_400_000) + "&to=" + (from + 12L * 86_400_000 + i));
+                // The data of the zoomed range must have arrived before the next round.
+                page.waitForTimeout(500);
                 double[] more = zoomed.stream()
                         .mapToDouble(one -> ((Number) one).doubleValue())
                         .toArray();
