@@ -180,7 +180,8 @@ class BadDaysPageTest {
             send(
                     view,
                     interval(
-                            NOW + i * 1_000, List.of(thread(7, HOSTILE, HOSTILE, 50), thread(8, "other", "other", 5))));
+                            NOW + i * 1_000L,
+                            List.of(thread(7, HOSTILE, HOSTILE, 50), thread(8, "other", "other", 5))));
         view.waitForFunction("() => document.querySelectorAll('.body .row').length >= 2");
         assertThat(view.locator(".body .row .label").first().textContent()).isEqualTo(cleaned);
         assertThat(view.locator(".heat-names button").first().textContent()).isEqualTo(cleaned);
@@ -208,7 +209,7 @@ class BadDaysPageTest {
         List<Map<String, Object>> threads = new ArrayList<>();
         for (int i = 0; i < 10_000; i++)
             threads.add(thread(i + 1, "pool-1-thread-" + i, "pool-#-thread-#", i % 10 == 0 ? 0.5 : 0));
-        for (int i = 0; i < 5; i++) send(page, interval(NOW + i * 1_000, threads));
+        for (int i = 0; i < 5; i++) send(page, interval(NOW + i * 1_000L, threads));
         page.waitForFunction("() => document.querySelector('.threads .note').textContent.startsWith('10000')");
         // Only what is on the screen is in the document.
         assertThat((int) page.evaluate("() => document.querySelectorAll('.body .row').length"))
@@ -223,7 +224,7 @@ class BadDaysPageTest {
     @Test
     void shouldSayThatTheClockWasSetBack() {
         Page page = open("#/jvm/1-1", null);
-        for (int i = 0; i < 5; i++) send(page, interval(NOW + i * 1_000, List.of(thread(7, "worker", "worker", 50))));
+        for (int i = 0; i < 5; i++) send(page, interval(NOW + i * 1_000L, List.of(thread(7, "worker", "worker", 50))));
         send(page, interval(NOW - 60_000, List.of(thread(7, "worker", "worker", 50))));
         page.locator("#problems [data-name=clock]:has-text('set back by 64 s')").waitFor();
         send(page, interval(NOW - 59_000, List.of(thread(7, "worker", "worker", 40))));

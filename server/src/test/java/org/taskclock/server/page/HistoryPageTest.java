@@ -98,7 +98,7 @@ class HistoryPageTest {
         Page page = open(lastSeconds(12));
         page.waitForFunction("() => document.querySelector('.threads h2').textContent.includes('average')");
         String[] range =
-                page.url().replaceFirst(".*from=(\\d+)&to=(\\d+).*", "$1 $2").split(" ");
+                page.url().replaceFirst(".*from=(\\d+)&to=(\\d+).*", "$1 $2").split(" ", -1);
         JsonObject series = server.get("api/jvms/" + id + "/threads?points=600&from=" + range[0] + "&to=" + range[1]);
         double sum = 0;
         int count = 0;
