@@ -112,18 +112,24 @@ class TaskClockMetricsTest {
                 .doesNotContain(series);
         Thread thread = new Thread(() -> awaitQuietly(end), "later-1");
         thread.start();
-        // Readings are shared for 0.1 s. The reading that finds the pool is of the scrape before.
-        long start = System.nanoTime();
-        while (!registry.scrape().contains(series)) {
-            assertThat(System.nanoTime() - start).isLessThan(20_000_000_000L);
-            Thread.sleep(20);
+        try {
+            // Readings are shared for 0.1 s. The reading that finds the pool is of the scrape before.
+            long deadline = System.nanoTime() + 20_000_000_000L;
+            String scraped = registry.scrape();
+            while (!scraped.contains(series) && System.nanoTime() < deadline) {
+                Thread.sleep(20);
+                scraped = registry.scrape();
+            }
+            assertThat(scraped.lines().filter(line -> line.contains("later-")))
+                    .anyMatch(line -> line.startsWith(series));
+            assertThat(registry.scrape())
+                    .contains("# TYPE jvm_thread_cpu_time_seconds_total counter")
+                    .containsPattern("(?m)^process_cpu_time_ns_total [0-9.E]+$")
+                    .doesNotContain("process_cpu_time_seconds");
+        } finally {
+            end.countDown();
+            thread.join();
         }
-        assertThat(registry.scrape())
-                .contains("# TYPE jvm_thread_cpu_time_seconds_total counter")
-                .containsPattern("(?m)^process_cpu_time_ns_total [0-9.E]+$")
-                .doesNotContain("process_cpu_time_seconds");
-        end.countDown();
-        thread.join();
         Thread.sleep(110);
         registry.scrape();
         assertThat(registry.scrape()).contains(series);
