@@ -30,6 +30,8 @@ public final class TargetJvm {
     private static final String VIRTUAL_THREADS_ONLY = "threadmxbean=off,bean=off,jfr=off";
 
     /** In the agent's reply, if it cannot show virtual threads. */
+    private static final int FIRST_WITH_VIRTUAL_THREADS = 21;
+
     private static final Pattern VIRTUAL_THREADS_REFUSAL =
             Pattern.compile("(?:^failed: |unavailable: (?=vthreads: ))([^;]+)");
 
@@ -109,6 +111,10 @@ public final class TargetJvm {
         String state;
         try {
             TargetJvm target = of(pid);
+            int feature = target.feature();
+            if (feature < FIRST_WITH_VIRTUAL_THREADS)
+                throw new IOException(
+                        "Agent not loaded: process " + pid + " runs JDK " + feature + ", which has no virtual threads");
             state = target.yieldMode() == null
                     ? target.configureAgent(VIRTUAL_THREADS_ONLY)
                     : String.valueOf(target.state());

@@ -106,7 +106,7 @@ class BadDaysPageTest {
 
     private static void answer(Page page, String path, Object json) {
         page.route(
-                url -> url.contains(path),
+                url -> url.contains("/api/") && url.contains(path),
                 route -> route.fulfill(new Route.FulfillOptions()
                         .setContentType("application/json")
                         .setBody(GSON.toJson(json))));

@@ -225,6 +225,8 @@ class HistoryPageTest {
         page.keyboard().press("A");
         page.locator("dialog button.primary").click();
         page.locator("button:has-text('Remove agent')").waitFor();
+        // While the dialog is open, keys belong to it.
+        page.waitForFunction("() => !document.querySelector('dialog[open]')");
         page.keyboard().press("A");
         page.locator("dialog button.primary").click();
         page.locator("button:has-text('Load agent')").waitFor();

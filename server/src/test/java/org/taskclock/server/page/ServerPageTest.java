@@ -75,10 +75,10 @@ class ServerPageTest {
             page.keyboard().press("Enter");
             awaitNone(page, "dialog");
             page.locator(".machine strong").waitFor();
+            assertThat(chromium.problems())
+                    .allSatisfy(problem -> assertThat(problem).contains("401"));
         } finally {
             chromium.closePages();
         }
-        assertThat(chromium.problems())
-                .allSatisfy(problem -> assertThat(problem).contains("401"));
     }
 }
