@@ -91,6 +91,7 @@ final class Overview {
     }
 
     synchronized void setAgent(String id, boolean hasAgent) {
+        json = null;
         JvmState state = jvms.get(id);
         if (state != null) state.hasAgent = hasAgent;
     }

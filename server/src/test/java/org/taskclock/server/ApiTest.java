@@ -162,6 +162,7 @@ final class ApiTest {
             assertThat(server.jvm(load.pid()).get("agent").getAsBoolean()).isTrue();
             assertThat(check("POST", "/api/jvms/{id}/detach", 200, jvm + "/detach", "{}"))
                     .contains("false");
+            assertThat(server.jvm(load.pid()).get("agent").getAsBoolean()).isFalse();
         }
         check("POST", "/api/jvms/{id}/detach", 404, jvm + "/detach", "{}");
         check("POST", "/api/jvms/{id}/yields", 404, "/api/jvms/none/yields", "{}");
