@@ -25,6 +25,10 @@ import org.taskclock.ThreadSnapshot;
  * <p>The CPU time that a thread uses between its last reading and its end, and that of threads that start and end
  * between two readings, is known only for all threads together. It is in the pool {@value #ENDED}.
  *
+ * <p>A native thread gets its own pool once it has been seen for 0.5 s: until then it may be a Java thread that is
+ * ending. What it had used before is in the pool {@value PoolCounters#OTHER} if the first reading found it, else in
+ * {@value #ENDED}.
+ *
  * <p>Virtual threads are listed if TaskClock's agent accounts for them. Without the agent, their CPU time is in the
  * pool of their carriers.
  *
@@ -36,6 +40,9 @@ import org.taskclock.ThreadSnapshot;
 public final class JvmThreads {
     /** The pool of CPU time that belongs to no thread that could be read. */
     public static final String ENDED = "(ended threads)";
+
+    /** Where native threads count in the first reading, as long as they may be Java threads that are ending. */
+    private static final PoolUsage.Key UNIDENTIFIED = new PoolUsage.Key(PoolCounters.OTHER, ThreadKind.NATIVE);
 
     /** Readings that follow sooner return the same. Meters that are polled one by one then share a reading. */
     private static final long MIN_INTERVAL_NANOS = 100_000_000;
@@ -170,10 +177,15 @@ public final class JvmThreads {
             Thread owner = javaThreads.get(tids[i]);
             if (owner != null) rows[i].setThread(owner);
             // A Java thread that is just starting or ending is not listed either.
-            else rows[i].setNoThread(readings > 1 && readingStart - rows[i].foundAt < UNCERTAIN_NANOS);
-            hasYoungThreads |= rows[i].lastSeen == 0 || !rows[i].hasPool();
+            else rows[i].setNoThread(isUncertain(rows[i], tids[i]), readings == 1 ? UNIDENTIFIED : null);
+            hasYoungThreads |= rows[i].lastSeen == 0 || !rows[i].isIdentified();
             rows[i].lastSeen = readings;
         }
+    }
+
+    private boolean isUncertain(OwnThread row, int tid) {
+        return readingStart - row.foundAt < UNCERTAIN_NANOS
+                && tid != ProcessHandle.current().pid();
     }
 
     private void readThroughBean() {

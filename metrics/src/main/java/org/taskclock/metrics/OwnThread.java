@@ -31,7 +31,9 @@ final class OwnThread {
     /** Null if it is not a Java thread, as far as known. */
     private WeakReference<Thread> thread;
 
+    /** Null as long as it is not known which thread this is. */
     private String name;
+
     private OwnPool pool;
 
     long cpuNanos;
@@ -80,15 +82,21 @@ final class OwnThread {
     /**
      * Sets that this is not a Java thread, or no longer.
      *
-     * @param isUncertain whether it may still turn out to be one; the pool then stays unknown, unless the name is that
-     *     of a thread of the JVM
+     * @param isUncertain whether it may be one that is about to start or end; it then stays unidentified, unless the
+     *     name is that of a thread of the JVM
+     * @param interim where it counts as long as it is unidentified; null for nowhere
      */
-    void setNoThread(boolean isUncertain) {
+    void setNoThread(boolean isUncertain, PoolUsage.Key interim) {
         thread = null;
         if (name != null) return;
         String kernelName = kernelName();
         if (kernelName == null) return; // it has ended
         if (!isUncertain || ThreadNames.kind(kernelName) != ThreadKind.JAVA) setName(null, kernelName);
+        else if (interim != null) pool = pools.apply(interim);
+    }
+
+    boolean isIdentified() {
+        return name != null;
     }
 
     boolean hasPool() {

@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.taskclock.CpuTime;
@@ -93,6 +94,24 @@ class JvmThreadsTest {
                 .filteredOn(key -> key.kind() == ThreadKind.NATIVE)
                 .extracting(PoolUsage.Key::pool)
                 .noneMatch(pool -> pool.startsWith("short") || pool.startsWith("churn") || pool.startsWith("Thread"));
+    }
+
+    /** The kernel still has some of them when the last one has been joined. */
+    @Test
+    void shouldNotTakeEndingThreadsForNativeOnesInTheFirstReading() throws InterruptedException {
+        List<Thread> threads = new ArrayList<>();
+        Semaphore end = new Semaphore(0);
+        for (int i = 0; i < 1_000; i++) threads.add(new Thread(end::acquireUninterruptibly, "ending-" + i));
+        threads.forEach(Thread::start);
+        end.release(threads.size());
+        for (Thread thread : threads) thread.join();
+        readings.take();
+        Thread.sleep(600);
+        readings.take();
+        assertThat(readings.all().keySet())
+                .filteredOn(key -> key.kind() == ThreadKind.NATIVE)
+                .extracting(PoolUsage.Key::pool)
+                .noneMatch(pool -> pool.startsWith("ending"));
     }
 
     @Test

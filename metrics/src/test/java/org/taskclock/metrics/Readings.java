@@ -41,9 +41,8 @@ final class Readings {
         }
         assertThat(usage.pools()).hasSameSizeAs(last.keySet());
         long process = usage.process().cpuNanos();
-        // 1 %, and what the threads use while they are being read.
-        // What the threads use while they are being read, and a tick of each running thread that the kernel has not
-        // added to the process yet.
+        // 1 %, what the threads use while they are being read, and a tick of each running thread that the kernel has
+        // not added to the process yet.
         long error = process / 100 + 20 * Load.MILLIS + during;
         if (process >= 0) assertThat(sum).isBetween(process - error, process + error);
         return this;
