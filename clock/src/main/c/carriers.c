@@ -37,8 +37,12 @@ static void record_time(struct carrier *c, const struct thread_clock *t) {
     WRITE(c->last_user, (int64_t)t->user);
 }
 
+// The release store orders the fields before a mount. The fence orders an unmount before the fields that the next mount
+// writes: otherwise, a reader could see those with the sequence of the mount before. Readers read the sequence, the
+// fields, and the sequence again, with a load fence after each (org.taskclock.VirtualThreadClock, carriers()).
 static void increment_sequence(struct carrier *c) {
     __atomic_store_n(&c->sequence, READ(c->sequence) + 1, __ATOMIC_RELEASE);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
 }
 
 // Like split, but twice as fast, because it leaves the correction toward the measured split to a later unmount.
@@ -123,10 +127,13 @@ int64_t virtual_nanos(int32_t value) {
 // Copies as many carrier records as fit, including those of past carriers. Returns the number of records.
 int32_t carriers(int64_t *into, int32_t capacity) {
     int32_t count = 0;
+    // The caller may have read totals that must not be newer than the records.
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
     for (struct carrier *c = 0; (c = next_slot(&process.carriers, sizeof *c, c));) {
         if (!READ(c->tid) && !READ(c->last_cpu)) continue;  // never used
+        // The sequence is read before the fields after it, which are valid if it is the same when read again.
         for (int i = 0; count < capacity && i < CARRIER_FIELDS; i++)
-            into[count * CARRIER_FIELDS + i] = READ(((const int64_t *)c)[i]);
+            into[count * CARRIER_FIELDS + i] = __atomic_load_n((const int64_t *)c + i, __ATOMIC_ACQUIRE);
         count++;
     }
     return count;

@@ -115,12 +115,13 @@ static uint64_t take_base(struct thread_clock *t) {
     uint64_t least = READ(min_read_counts);
     if (took < least) WRITE(min_read_counts, least = took);
     int rough = took > 2 * least;
-    if (rough) WRITE(min_read_counts, least + least / 64);
+    if (rough) WRITE(min_read_counts, least + least / 64 + 1);
     if (!rate || cpu < last_kernel_cpu || (rough && ((took * rate) >> 32) > MAX_READ_SPAN)) {
         *t->marker = 0;
         return monotonic_cpu(t, cpu);
     }
-    WRITE(t->base_counter, before + took / 2);
+    // If a step of the counter is long, half a span is rounded up: the base must not be ahead.
+    WRITE(t->base_counter, before + (took + 1) / 2);
     WRITE(t->base_cpu, cpu);
     WRITE(t->rate, rate);
     t->base_is_rough = (uint8_t)rough;

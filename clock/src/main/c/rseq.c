@@ -122,6 +122,23 @@ static int counter_is_reliable(void) {
     return counter_is_invariant() && is_listed(CLOCKSOURCE "available_clocksource", COUNTER_CLOCKSOURCE);
 }
 
+// Returns the shortest time of several tries in which the counter, or else the kernel's clock, is read 16 times.
+static int64_t time_of_reads(int of_counter) {
+    enum { TRIES = 5, READS = 16 };
+    int64_t least = INT64_MAX;
+    for (int i = 0; i < TRIES; i++) {
+        int64_t start = raw_clock_nanos();
+        for (int k = 0; k < READS; k++) of_counter ? (void)counter() : (void)clock_nanos(OWN_SCHED);
+        int64_t took = raw_clock_nanos() - start;
+        if (took < least) least = took;
+    }
+    return least;
+}
+
+// A hypervisor may intercept the counter. On processors whose counter has an erratum, aarch64 kernels do so, too
+// (Documentation/arch/arm64/silicon-errata.rst).
+static int counter_is_slow(void) { return time_of_reads(1) >= time_of_reads(0); }
+
 // Creates the marker. Whether libc registers an area never changes in a process, so only one of the two markers is ever
 // created; otherwise the kernel could mistake a node id for the address of a descriptor.
 int rseq_prepare(int backend) {
@@ -130,6 +147,7 @@ int rseq_prepare(int backend) {
     if (backend == BACKEND_RSEQ_OWN && libc_registers) return PROBE_LIBC_REGISTERED;
     if (counter_is_forbidden()) return PROBE_COUNTER_FORBIDDEN;
     if (!counter_is_reliable()) return PROBE_COUNTER_UNRELIABLE;
+    if (counter_is_slow()) return PROBE_COUNTER_SLOW;
     if (backend == BACKEND_RSEQ) return make_descriptor() ? PROBE_USABLE : PROBE_OUT_OF_MEMORY;
     set_marker(0x4000ffffull << 32);
     return PROBE_USABLE;

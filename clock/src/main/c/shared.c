@@ -18,6 +18,16 @@
 #define MFD_NOEXEC_SEAL 8U  // Linux 6.3
 #endif
 
+#if !__STDC_HOSTED__
+// Compilers may call this function to clear a structure, even without libc. The pointer is volatile, so that they do
+// not replace the loop with a call.
+__attribute__((visibility("hidden"))) void *memset(void *memory, int value, size_t length) {
+    volatile char *bytes = memory;
+    for (size_t i = 0; i < length; i++) bytes[i] = (char)value;
+    return memory;
+}
+#endif
+
 #define MAPPED_NAME "/memfd:" TASKCLOCK_ABI_NAME " (deleted)"
 
 // Identifies a file as a copy of this library.
@@ -144,7 +154,7 @@ const struct functions *find_shared_functions(struct sharing *sharing) {
     while (!found && next_mapping(&in, &m)) {
         if (!strings_equal(m.path, MAPPED_NAME)) continue;
         const struct functions *page = (const struct functions *)m.start;
-        int is_one_page = m.offset == 0 && m.end - m.start == PAGE;
+        int is_one_page = m.offset == 0 && m.end - m.start <= MAX_KERNEL_PAGE;
         if (strings_equal(m.permissions, "r--p") && is_one_page && is_taskclock_page(page)) found = page;
         else sharing->foreign_pages++;
     }

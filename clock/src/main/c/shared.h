@@ -16,7 +16,8 @@
 
 #define NANOS_PER_SECOND 1000000000LL
 
-enum { PAGE = 4096 };
+// The unit in which we request and use memory. The kernel's pages may be larger: 16 or 64 KB on aarch64.
+enum { PAGE = 4096, MAX_KERNEL_PAGE = 65536 };
 
 // Access to variables that any thread may write at any time. These are plain loads and stores on every processor.
 #define READ(variable) __atomic_load_n(&(variable), __ATOMIC_RELAXED)
@@ -124,7 +125,8 @@ enum {
     PROBE_NOT_PREEMPTED,         // the child was never preempted
     PROBE_CLEARED_BY_SYSCALLS,   // every system call removes the marker
     PROBE_NO_RATE,               // the counter's rate does not settle
-    PROBE_OUT_OF_MEMORY
+    PROBE_OUT_OF_MEMORY,
+    PROBE_COUNTER_SLOW  // reading the counter takes longer than asking the kernel
 };
 
 // ---- shared.c

@@ -22,7 +22,7 @@ static int (*vdso_clock_gettime)(int32_t, struct __kernel_timespec *);
 struct image {
     const char *names;
     const Elf64_Sym *symbols;
-    const uint32_t *gnu_hash;
+    const uint32_t *gnu_hash, *hash;  // vDSOs have one or both
 };
 
 // Finds the tables of an ELF object by its program headers. Addresses in it are relative to its link address.
@@ -40,13 +40,25 @@ static int open_image(const char *base, struct image *image, const char **bias) 
         const char *at = *bias + dynamic->d_un.d_ptr;
         if (dynamic->d_tag == DT_STRTAB) image->names = at;
         if (dynamic->d_tag == DT_SYMTAB) image->symbols = (const Elf64_Sym *)at;
+        if (dynamic->d_tag == DT_HASH) image->hash = (const uint32_t *)at;
         if (dynamic->d_tag == GNU_HASH) image->gnu_hash = (const uint32_t *)at;
     }
-    return image->names && image->symbols && image->gnu_hash;
+    return image->names && image->symbols && (image->gnu_hash || image->hash);
+}
+
+static int is_function(const struct image *image, const Elf64_Sym *symbol, const char *name) {
+    return symbol->st_shndx && strings_equal(image->names + symbol->st_name, name);
+}
+
+// The second word of a DT_HASH table is the number of symbols (System V ABI, "Hash Table").
+static const Elf64_Sym *find_in_hash(const struct image *image, const char *name) {
+    for (uint32_t i = 0; i < image->hash[1]; i++)
+        if (is_function(image, &image->symbols[i], name)) return &image->symbols[i];
+    return 0;
 }
 
 // Every defined symbol is in a chain of the hash table. The lowest bit marks the end of a chain.
-static const Elf64_Sym *find_symbol(const struct image *image, const char *name) {
+static const Elf64_Sym *find_in_gnu_hash(const struct image *image, const char *name) {
     uint32_t buckets = image->gnu_hash[0], first = image->gnu_hash[1], bloom_words = image->gnu_hash[2];
     const uint32_t *bucket = image->gnu_hash + 4 + 2 * bloom_words;
     const uint32_t *chain = bucket + buckets;
@@ -54,7 +66,7 @@ static const Elf64_Sym *find_symbol(const struct image *image, const char *name)
         uint32_t i = bucket[b];
         if (i < first) continue;
         do
-            if (strings_equal(image->names + image->symbols[i].st_name, name)) return &image->symbols[i];
+            if (is_function(image, &image->symbols[i], name)) return &image->symbols[i];
         while (!(chain[i++ - first] & 1));
     }
     return 0;
@@ -62,9 +74,10 @@ static const Elf64_Sym *find_symbol(const struct image *image, const char *name)
 
 void vdso_init(void) {
     const char *bias, *base = getauxval ? (const char *)getauxval(AT_SYSINFO_EHDR) : 0;
-    struct image image = {0, 0, 0};
+    struct image image = {0, 0, 0, 0};
     if (!base || !open_image(base, &image, &bias)) return;
-    const Elf64_Sym *symbol = find_symbol(&image, VDSO_CLOCK_GETTIME);
+    const Elf64_Sym *symbol =
+        image.hash ? find_in_hash(&image, VDSO_CLOCK_GETTIME) : find_in_gnu_hash(&image, VDSO_CLOCK_GETTIME);
     if (symbol) *(const void **)&vdso_clock_gettime = bias + symbol->st_value;
 }
 

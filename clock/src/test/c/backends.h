@@ -55,6 +55,7 @@ static const char *probe_failure_text(int32_t probe_result) {
         case PROBE_NOT_PREEMPTED: return "the test thread was never preempted";
         case PROBE_CLEARED_BY_SYSCALLS: return "the kernel removes the marker at each system call";
         case PROBE_NO_RATE: return "the counter's rate did not settle";
+        case PROBE_COUNTER_SLOW: return "reading the counter takes longer than asking the kernel";
         default: return "out of memory";
     }
 }

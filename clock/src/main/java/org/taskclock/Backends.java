@@ -15,7 +15,7 @@ final class Backends {
     /** Indexed by the PROBE_ numbers of shared.h; the first means usable. */
     private static final String[] REFUSALS = {
         "",
-        "the time-stamp counter is not reliable here: tsc is neither the current clock source nor listed and invariant",
+        "the time-stamp counter is not reliable here: it is neither the current clock source nor listed and invariant",
         "this process may not read the time-stamp counter: prctl(PR_SET_TSC) forbids it",
         "the C library has not registered a restartable-sequences area: it is not glibc 2.35 or later, or"
                 + " GLIBC_TUNABLES disables registration",
@@ -30,7 +30,8 @@ final class Backends {
         "it cannot be tested: no thread was preempted within two seconds",
         "the kernel removes the marker at each system call, as with rseq_debug, so it would save nothing",
         "the rate of the time-stamp counter does not settle",
-        "out of memory"
+        "out of memory",
+        "reading the time-stamp counter takes longer than asking the kernel: the hypervisor or the kernel intercepts it"
     };
 
     private static final String EXACT_REFUSAL =

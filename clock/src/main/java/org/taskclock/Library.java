@@ -17,7 +17,8 @@ final class Library {
      */
     private static final String LOADING_CLASS_PROPERTY = "taskclock.loading";
 
-    private static final String FILE_NAME = "libtaskclock-linux-x86_64.so";
+    /** Null if there is none for this system. */
+    private static final String FILE_NAME = fileName(System.getProperty("os.name"), System.getProperty("os.arch"));
 
     /** The reason why the library is not loaded; null if it is loaded. */
     private static final String FAILURE = load();
@@ -59,14 +60,23 @@ final class Library {
                 + ignored;
     }
 
+    /** The names of 32-bit and big-endian systems differ from these, as do those of 32-bit JVMs on 64-bit systems. */
+    private static String fileName(String system, String architecture) {
+        if (!"Linux".equals(system)) return null;
+        if ("amd64".equals(architecture)) return "libtaskclock-linux-x86_64.so";
+        return "aarch64".equals(architecture) ? "libtaskclock-linux-aarch64.so" : null;
+    }
+
     private static String load() {
         // This property must prevent anything native from being loaded. It is checked here, because Backends depends on
         // this class.
         if (Backend.MXBEAN.toString().equals(System.getProperty(Backends.PROPERTY))) {
             return "switched off by -D" + Backends.PROPERTY + "=" + Backend.MXBEAN;
         }
-        String system = System.getProperty("os.name") + "-" + System.getProperty("os.arch");
-        if (!system.equals("Linux-amd64")) return "no native library for " + system + ", only for Linux-amd64";
+        if (FILE_NAME == null) {
+            return "no native library for " + System.getProperty("os.name") + "-" + System.getProperty("os.arch")
+                    + ", only for Linux-amd64 and Linux-aarch64";
+        }
         String configured = System.getProperty(PATH_PROPERTY);
         if (configured == null) return extractAndLoad();
         String failure;
@@ -83,7 +93,10 @@ final class Library {
 
     private static String extractAndLoad() {
         try (ExtractedLibrary extracted = ExtractedLibrary.extract(FILE_NAME)) {
-            if (extracted == null) return FILE_NAME + " is missing next to " + Library.class.getName() + " in its jar";
+            if (extracted == null) {
+                return FILE_NAME + " is missing next to " + Library.class.getName() + " in its jar: the build omits it"
+                        + " if there is no compiler for this architecture";
+            }
             return load(extracted.file());
         } catch (Exception | LinkageError e) {
             return "cannot extract the native library into " + System.getProperty("java.io.tmpdir") + ": " + reason(e)

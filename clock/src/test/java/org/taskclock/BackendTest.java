@@ -69,7 +69,16 @@ class BackendTest {
         ChildJvm child =
                 ChildJvm.run(List.of("-Dos.name=Plan9"), StatusPrinter.class).succeeded();
         assertThat(child.out()).contains("backend=mxbean\n", "binding=none\n", "cpu=known");
-        assertThat(child.out()).containsPattern("(?m)^syscall-no native library for Plan9-.+Linux-amd64$");
+        assertThat(child.out())
+                .containsPattern("(?m)^syscall-no native library for Plan9-.+Linux-amd64 and Linux-aarch64$");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"arm", "i386", "aarch64_be", "riscv64"})
+    void shouldUseThreadMXBeanOnAnotherProcessor(String architecture) {
+        ChildJvm child = ChildJvm.run(List.of("-Dos.arch=" + architecture), StatusPrinter.class)
+                .succeeded();
+        assertThat(child.out()).contains("backend=mxbean\n", "syscall-no native library for Linux-" + architecture);
     }
 
     @Test

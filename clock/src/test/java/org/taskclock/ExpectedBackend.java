@@ -45,6 +45,15 @@ final class ExpectedBackend {
         return !System.getProperty("test.expectedBackend").equals("mxbean");
     }
 
+    /** Returns the name of the library for this architecture in the jar. */
+    static String libraryName() {
+        return libraryName(System.getProperty("os.arch").equals("aarch64"));
+    }
+
+    static String libraryName(boolean isAarch64) {
+        return "libtaskclock-linux-" + (isAarch64 ? "aarch64" : "x86_64") + ".so";
+    }
+
     private static int kernelVersion() {
         try {
             String[] parts =

@@ -131,7 +131,7 @@ class LibraryCopiesTest {
     void shouldUnloadWithAGivenLibrary() throws Exception {
         assumeNativeLibrary();
         Path given = directory.resolve("given.so");
-        try (var library = Library.class.getResourceAsStream("libtaskclock-linux-x86_64.so")) {
+        try (var library = Library.class.getResourceAsStream(ExpectedBackend.libraryName())) {
             Files.copy(library, given);
         }
         runUnloadStress(List.of("-Dtaskclock.backend=syscall", "-Dtaskclock.library.path=" + given));

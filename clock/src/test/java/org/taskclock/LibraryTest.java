@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests where the native library is loaded from and what is reported if it cannot be loaded. */
 class LibraryTest {
-    private static final String FILE_NAME = "libtaskclock-linux-x86_64.so";
+    private static final String FILE_NAME = ExpectedBackend.libraryName();
 
     @TempDir
     Path directory;

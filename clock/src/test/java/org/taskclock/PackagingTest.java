@@ -12,7 +12,9 @@ import java.lang.module.ModuleDescriptor.Requires;
 import java.lang.module.ModuleFinder;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.jar.JarEntry;
@@ -22,6 +24,8 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.ClassVisitor;
 import org.objectweb.asm.Opcodes;
@@ -31,6 +35,9 @@ import org.objectweb.asm.commons.Remapper;
 /** Tests the contents of the jar. */
 class PackagingTest {
     private static final String VERSIONS = "META-INF/versions/";
+    /** The offset of the processor type in an ELF file; elf(5). */
+    private static final int E_MACHINE = 18;
+
     private static final int JAVA_17 = 61;
     private static final int JAVA_22 = 66;
 
@@ -75,12 +82,22 @@ class PackagingTest {
                 .doesNotContain("org/taskclock/SystemCalls.class", "org/taskclock/ChildJvm.class");
     }
 
-    @Test
-    void shouldContainTheNativeLibraryIfItIsBuilt() throws IOException {
-        boolean expected = ExpectedBackend.isNative();
-        String name = "org/taskclock/libtaskclock-linux-x86_64.so";
+    @ParameterizedTest
+    @CsvSource({"false, 62, x86_64-linux-gnu-gcc", "true, 183, aarch64-linux-gnu-gcc"})
+    void shouldContainTheNativeLibraryIfItIsBuilt(boolean isAarch64, int machine, String crossCompiler)
+            throws IOException {
+        boolean isNative = System.getProperty("os.arch").equals("aarch64") == isAarch64;
+        boolean expected = ExpectedBackend.isNative() && (isNative || isInstalled(crossCompiler));
+        String name = "org/taskclock/" + ExpectedBackend.libraryName(isAarch64);
         assertThat(names().contains(name)).isEqualTo(expected);
-        if (expected) assertThat(bytes(name)).startsWith(0x7f, 'E', 'L', 'F');
+        if (!expected) return;
+        assertThat(bytes(name)).startsWith(0x7f, 'E', 'L', 'F');
+        assertThat(bytes(name)[E_MACHINE]).isEqualTo((byte) machine);
+    }
+
+    private static boolean isInstalled(String command) {
+        return Arrays.stream(System.getenv("PATH").split(":"))
+                .anyMatch(directory -> Files.isExecutable(Path.of(directory, command)));
     }
 
     @Test

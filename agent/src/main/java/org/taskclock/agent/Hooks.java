@@ -29,7 +29,9 @@ import org.taskclock.TaskClock;
  * Only this class knows the names.
  */
 final class Hooks {
-    private static final String LIBRARY = "libtaskclock-agent-linux-x86_64.so";
+    /** Loaded only if the clock's library is, so there is one for this architecture. */
+    private static final String LIBRARY = "libtaskclock-agent-linux-"
+            + (System.getProperty("os.arch").equals("amd64") ? "x86_64" : System.getProperty("os.arch")) + ".so";
 
     private final BiFunction<String, Object[], Object> hooks;
 

@@ -19,6 +19,7 @@ final class DoctorText {
 
     static String machine(MachineInfo machine, ClockStatus status) {
         return entry("kernel", machine.kernel())
+                + entry("architecture", System.getProperty("os.arch"))
                 + entry("libc", status.libc())
                 + entry("JDK", machine.jdk())
                 + entry("CPU", machine.processors() + " x " + machine.cpu())
@@ -104,8 +105,11 @@ final class DoctorText {
         return entry(
                 "counter",
                 format(
-                        "%,.3f MHz, measured over %,.0f ms, reset %d times",
-                        calibration.counterHertz() / 1e6, calibration.overNanos() / MILLIS, calibration.resets()));
+                        "%,.3f MHz (steps of %.1f ns), measured over %,.0f ms, reset %d times",
+                        calibration.counterHertz() / 1e6,
+                        1e9 / calibration.counterHertz(),
+                        calibration.overNanos() / MILLIS,
+                        calibration.resets()));
     }
 
     /**

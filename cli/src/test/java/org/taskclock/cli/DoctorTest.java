@@ -62,7 +62,8 @@ class DoctorTest {
     void shouldFormatTheCalibration() {
         String end = System.lineSeparator();
         assertThat(DoctorText.calibration(new ClockStatus.Calibration(2_595_124_000L, 5_123_000_000L, 2)))
-                .isEqualTo("counter       2,595.124 MHz, measured over 5,123 ms, reset 2 times" + end);
+                .isEqualTo(
+                        "counter       2,595.124 MHz (steps of 0.4 ns), measured over 5,123 ms, reset 2 times" + end);
         assertThat(DoctorText.calibration(new ClockStatus.Calibration(-1, -1, 0)))
                 .isEqualTo("counter       not measured yet" + end);
         assertThat(DoctorText.calibration(null)).isEmpty();
