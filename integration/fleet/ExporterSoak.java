@@ -23,8 +23,8 @@ import javax.tools.ToolProvider;
 
 /**
  * Runs the exporter beside JVMs that start and end, all with virtual threads. Every third JVM starts with the agent,
- * another third gets it later, and the rest do without. Each scrape is checked: the pools of a JVM add up to its process
- * within 1 %, no counter falls, and no JVM is missing.
+ * another third gets it later, and the rest do without. Each scrape is checked: the pools of a JVM add up to its
+ * process within 1 %, no counter falls, and no JVM is missing.
  *
  * <pre>
  * java ExporterSoak.java SECONDS JVMS REPORT   requires JDK 21 or later, and ./taskclock in the current directory
