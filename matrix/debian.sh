@@ -6,6 +6,13 @@
 # machine's /etc/apt, with separate apt lists, and unpacks them into the cache. Installs nothing.
 
 cache=${MATRIX_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/taskclock-matrix}
+# The guest's architecture, and the names that Debian and QEMU have for it.
+arch=${MATRIX_ARCH:-x86_64}
+case $arch in
+  x86_64) debian_arch=amd64 loader=ld-linux-x86-64.so.2 qemu_package=qemu-system-x86 ;;
+  aarch64) debian_arch=arm64 loader=ld-linux-aarch64.so.1 qemu_package=qemu-system-arm cache+=/aarch64 ;;
+  *) echo "${0##*/}: $arch: not an architecture: use x86_64 or aarch64" >&2 && exit 2 ;;
+esac
 suites=(sid trixie-backports trixie bookworm)
 
 # Exits because of a usage error or a missing prerequisite. Message: WHAT: WHY: REMEDY.
@@ -33,8 +40,8 @@ apt_own() {
   local program=$1
   shift
   "$program" -q=2 -o Dir::Etc::SourceList="$apt/sources.list" -o Dir::Etc::SourceParts=- -o Dir::State="$apt/state" \
-    -o Dir::State::status="$apt/status" -o Dir::Cache="$apt/cache" -o APT::Architecture=amd64 \
-    -o APT::Architectures=amd64 -o APT::Sandbox::User=root -o Acquire::Languages=none "$@"
+    -o Dir::State::status="$apt/status" -o Dir::Cache="$apt/cache" -o APT::Architecture=$debian_arch \
+    -o APT::Architectures=$debian_arch -o APT::Sandbox::User=root -o Acquire::Languages=none "$@"
 }
 
 # Updates the package lists of the suites above, once a day, from the Debian repository that this machine uses.

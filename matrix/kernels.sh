@@ -6,7 +6,8 @@
 #
 # Downloads Debian's cloud kernels of these versions (6.1, 6.12, 7.0, ...) into the cache, as kernels/vmlinuz-VERSION.
 # Keeps existing files, so you can put your own kernel there. Takes about 10 s per kernel; needs Debian's apt.
-# MATRIX_CACHE is the cache directory (default: ~/.cache/taskclock-matrix).
+# MATRIX_CACHE is the cache directory (default: ~/.cache/taskclock-matrix), MATRIX_ARCH the architecture: x86_64
+# (default) or aarch64, whose files are in the directory aarch64 of the cache.
 set -euo pipefail
 . "$(dirname -- "${BASH_SOURCE[0]}")/debian.sh"
 
@@ -16,7 +17,7 @@ set -euo pipefail
 # Prints the packages, newest first. In recent versions, package "binary" contains the kernel, and "image" depends on
 # it.
 packages_of() {
-  apt_own apt-cache pkgnames linux- | grep -E "^linux-(binary|image)-${1//./\\.}[.+-].*cloud-amd64\$" |
+  apt_own apt-cache pkgnames linux- | grep -E "^linux-(binary|image)-${1//./\\.}[.+-].*cloud-$debian_arch\$" |
     sed -E 's/^(linux-[a-z]+-)(.*)/\2 \1/' | sort -k 1,1rV -k 2,2 | sed -E 's/(.*) (.*)/\2\1/'
 }
 
@@ -30,7 +31,7 @@ for version; do
   for package in $(packages_of "$version"); do
     rm -rf "$unpacked"
     fetch "$unpacked" "$package" || continue
-    found=$(find "$unpacked" -name 'vmlinuz*' -type f | head -n 1)
+    found=$(find "$unpacked" -name 'vmlinu[xz]*' -type f | head -n 1)
     if [[ $found ]]; then
       mv "$found" "$file"
       break

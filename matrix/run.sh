@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the TaskClock authors
 #
-# run.sh [-k KERNEL]... [-j JDK]... [-n] [-c CLOCK_JAR] [-o FILE] [-r LOGS] [-a]
+# run.sh [--arch ARCH] [-k KERNEL]... [-j JDK]... [-n] [-c CLOCK_JAR] [-o FILE] [-r LOGS] [-a]
 #
 # Builds TaskClock, runs doctor, ContractTest, and the agent (its test program AgentCheck) under emulation on other
 # kernels, JDKs, and C libraries, and writes a table of the results. Boots each kernel three times: with default
@@ -11,11 +11,14 @@
 # Debian sid's, with and without GLIBC_TUNABLES=glibc.pthread.rseq=0. Each must choose the backend that the kernel
 # supports, detect the accounting mode, and keep the contract.
 #
-#   -k KERNEL     run only this kernel; can be repeated (default: 6.1, 6.12, 6.18, 6.19, 7.0, 7.2, 7.3)
+#   --arch ARCH   architecture of the guest: x86_64 (default), or aarch64, with default kernel arguments, Debian sid's
+#                 glibc, and fewer kernels
+#   -k KERNEL     run only this kernel; can be repeated (default: 6.1, 6.12, 6.18, 6.19, 7.0, 7.2, 7.3; for aarch64:
+#                 6.1, 6.12, 6.18, 7.2, 7.3)
 #   -j JDK        run only this JDK; can be repeated (default: 17, 21, 25, 26, 27)
 #   -n            download the newest builds of these JDKs instead of using installed or cached ones
 #   -c CLOCK_JAR  use the clock in this jar instead of the one that was built
-#   -o FILE       write the table to FILE (default: matrix/results/DATE.md)
+#   -o FILE       write the table to FILE (default: matrix/results/DATE.md, or DATE-aarch64.md)
 #   -r LOGS       resume the run with this log directory; completed boots are not repeated
 #   -a            run ContractTest and the agent in every combination. By default, each JDK runs them once per boot: on
 #                 some of a kernel's boots with the tunable and on others without, and likewise with both C libraries if
@@ -34,20 +37,26 @@
 # should work (the test sees an unchanged marker if its sleep of 100 us is over before it has begun). Using a backend
 # that must be rejected is a failure in any attempt, and so is a crash. JVMs compile with C1 only, see init.
 #
-# A step takes 10 to 20 s on two idle processors, and all steps two hours; longer if other programs run. Kernels and
-# JDKs are first downloaded (kernels.sh, jdks.sh; half a gigabyte) to MATRIX_CACHE (default: ~/.cache/taskclock-matrix),
-# which also holds the logs. Needs the tools for a build, Debian's apt, qemu-system-x86, busybox-static, cpio, patchelf,
-# jq, 2 GB of disk space, and 3 GB of memory. Exit codes: 0 success, 1 a combination failed, 2 usage error or missing
-# prerequisite.
+# A step takes 10 to 20 s on two idle processors, and all steps two hours, for aarch64 one; longer if other programs
+# run. Kernels and JDKs are first downloaded (kernels.sh, jdks.sh; half a gigabyte) to MATRIX_CACHE (default:
+# ~/.cache/taskclock-matrix), which also holds the logs. Needs the tools for a build, Debian's apt, qemu-system-x86,
+# busybox-static, cpio, patchelf, jq, 2 GB of disk space, and 3 GB of memory. For aarch64, needs qemu-system-arm,
+# qemu-user, and gcc-aarch64-linux-gnu with libc6-dev-arm64-cross instead of qemu-system-x86 and patchelf, and 5 GB of
+# each. Exit codes: 0 success, 1 a combination failed, 2 usage error or missing prerequisite.
 set -euo pipefail
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 root=${here%/*}
+previous=
+for argument; do
+  [[ $previous != --arch ]] || export MATRIX_ARCH=$argument
+  previous=$argument
+done
 . "$here/debian.sh"
 
 kernels=()
 jdks=()
 clock=
-out=$here/results/$(date +%F).md
+out=
 all=
 resumed=
 newest=()
@@ -56,7 +65,7 @@ while (($#)); do
     -h | --help) usage ;;
     -a) all=yes && shift && continue ;;
     -n) newest=(--newest) && shift && continue ;;
-    -k | -j | -c | -o | -r) [[ ${2:-} ]] || die "$1: missing value: see run.sh --help" ;;
+    --arch | -k | -j | -c | -o | -r) [[ ${2:-} ]] || die "$1: missing value: see run.sh --help" ;;
     *) die "$1: unknown option: see run.sh --help" ;;
   esac
   case $1 in
@@ -68,29 +77,49 @@ while (($#)); do
   esac
   shift 2
 done
-((${#kernels[@]})) || kernels=(6.1 6.12 6.18 6.19 7.0 7.2 7.3)
+boots=('' nohz_full=0-1 rseq_debug=1)
+libcs=(host new)
+all_kernels=(6.1 6.12 6.18 6.19 7.0 7.2 7.3)
+if [[ $arch == aarch64 ]]; then
+  boots=('')
+  libcs=(new)
+  all_kernels=(6.1 6.12 6.18 7.2 7.3)
+fi
+((${#kernels[@]})) || kernels=("${all_kernels[@]}")
+[[ $out ]] || out=$here/results/$(date +%F)$([[ $arch == x86_64 ]] || echo "-$arch").md
 ((${#jdks[@]})) || jdks=(17 21 25 26 27)
 [[ ! -e $out ]] || die "$out: already exists: choose another file with -o, or remove it"
-need qemu-system-x86_64 qemu-system-x86 busybox busybox-static cpio cpio patchelf patchelf jq jq
-need mvn maven gcc gcc make make
-! ldd "$(command -v busybox)" >/dev/null 2>&1 ||
-  die 'busybox: dynamically linked, and the guest has no libraries: apt-get install busybox-static'
+need "qemu-system-$arch" "$qemu_package" cpio cpio jq jq mvn maven gcc gcc make make
+if [[ $arch == x86_64 ]]; then
+  need busybox busybox-static patchelf patchelf
+  ! ldd "$(command -v busybox)" >/dev/null 2>&1 ||
+    die 'busybox: dynamically linked, and the guest has no libraries: apt-get install busybox-static'
+else
+  need "qemu-$arch" qemu-user "$arch-linux-gnu-gcc" gcc-aarch64-linux-gnu
+fi
 mkdir -p "$(dirname "$out")" 2>/dev/null && : 2>/dev/null >>"$out" ||
   die "$out: not writable: choose another file with -o"
 rm "$out"
 
+# on_this_machine PROGRAM ARGUMENT...: runs a program for the guest's architecture.
+on_this_machine() {
+  if [[ $arch == x86_64 ]]; then "$@"; else "qemu-$arch" "$@"; fi
+}
+
 "$here/kernels.sh" "${kernels[@]}"
 "$here/jdks.sh" "${newest[@]}" "${jdks[@]}"
-libcs=(host new)
 declare -A libc_version needs
 for libc in "${libcs[@]}"; do
-  libc_version[$libc]=$("$cache/libc/$libc/ld-linux-x86-64.so.2" --version | sed -n '1s/.* \([0-9]*\.[0-9]*\)\.*$/\1/p')
+  libc_version[$libc]=$(on_this_machine "$cache/libc/$libc/$loader" --version | sed -n '1s/.* \([0-9]*\.[0-9]*\)\.*$/\1/p')
 done
 # The glibc version that a JDK needs but this machine lacks, from the error message of the loader.
 next=0
 declare -A position
 for jdk in "${jdks[@]}"; do
-  needs[$jdk]=$("$cache/jre/$jdk/bin/java" -version 2>&1 | grep -o 'GLIBC_[0-9.]*' | sort -V | tail -n 1 || true)
+  needs[$jdk]=
+  if [[ $arch == x86_64 ]]; then
+    needs[$jdk]=$("$cache/jre/$jdk/bin/java" -version 2>&1 | grep -o 'GLIBC_[0-9.]*' | sort -V | tail -n 1 || true)
+  fi
   position[$jdk]=$((next++))
 done
 
@@ -114,7 +143,7 @@ junit=$(sed -n 's:.*<junit.version>\(.*\)</junit.version>.*:\1:p' "$root/pom.xml
 launcher=org.junit.platform:junit-platform-console-standalone
 maven $dependency:copy -N -Dartifact=$launcher:"$junit" -DoutputDirectory="$app"
 maven $dependency:copy-dependencies -pl clock -DincludeGroupIds=org.assertj,net.bytebuddy -DoutputDirectory="$app"
-make -s -C "$root/clock/src/test/c" OUT="$app"
+make -s -C "$root/clock/src/test/c" ARCH=$arch OUT="$app"
 contract_path=/app/clock.jar:/app/tests
 for jar in "$app"/*.jar; do contract_path+=:/app/${jar##*/}; done
 doctor_path=/app/cli.jar
@@ -128,9 +157,10 @@ cp "$root/cli/target/taskclock-cli.jar" "$app/cli.jar"
 cp -r "$root/clock/target/test-classes" "$app/tests"
 cp "$root/agent/target/taskclock-agent.jar" "$app/agent.jar"
 cp -r "$root/agent/target/test-classes" "$app/agent-tests"
-cp "$(command -v busybox)" "$work/root/bin/busybox"
+if [[ $arch == x86_64 ]]; then busybox=$(command -v busybox); else busybox=$cache/busybox; fi
+cp "$busybox" "$work/root/bin/busybox"
 install -m 755 "$here/init" "$work/root/init"
-cp -r "$cache/libc/." "$work/root/libc"
+for libc in "${libcs[@]}"; do cp -r "$cache/libc/$libc" "$work/root/libc"; done
 for jdk in "${jdks[@]}"; do cp -r "$cache/jre/$jdk" "$work/root/jre"; done
 jars=$(cd "$app" && sha256sum clock.jar cli.jar agent.jar)
 [[ ! $resumed || $jars == "$(<"$logs/jars")" ]] || die "-r $logs: its jars differ from the current ones: start a new run"
@@ -159,13 +189,14 @@ expected_backend() {
   fi
 }
 
-# runs_all JDK LIBC TUNABLE BOOT: succeeds if this combination also runs ContractTest and the agent.
+# runs_all JDK LIBC TUNABLE BOOT KERNEL: succeeds if this combination also runs ContractTest and the agent.
 runs_all() {
   [[ ! $all ]] || return 0
   local n=${position[$1]} libc=new tunable=plain
-  [[ ! $4 ]] || n=$((n + 1))
+  # The combinations differ between the boots of a kernel, or between kernels if each has only one.
+  if ((${#boots[@]} == 1)); then n=$((n + ${5#*.})); elif [[ $4 ]]; then n=$((n + 1)); fi
   # Four consecutive JDKs get four different combinations.
-  [[ ${needs[$1]} ]] || libc=${libcs[n / 2 % 2 ^ n % 2]}
+  [[ ${needs[$1]} ]] || libc=${libcs[(n / 2 % 2 ^ n % 2) % ${#libcs[@]}]}
   ((n % 2)) && tunable=rseq=0
   [[ $2 == "$libc" && $3 == "$tunable" ]]
 }
@@ -178,7 +209,7 @@ combinations() {
       [[ $libc != host || ! ${needs[$jdk]} ]] || continue
       for tunable in plain rseq=0; do
         steps=doctor
-        if runs_all "$jdk" "$libc" $tunable "$2"; then steps+=' contract agent'; fi
+        if runs_all "$jdk" "$libc" $tunable "$2" "$1"; then steps+=' contract agent'; fi
         echo "$libc $jdk $tunable $(expected_backend "$1" $tunable "$2") $steps"
       done
     done
@@ -267,6 +298,8 @@ row() {
     [[ $(jq -r .kernel <<<"$json") =~ ^Linux\ ${kernel/./\\.}[^0-9] ]] || problems+=("wrong kernel")
     [[ $(jq -r .libc <<<"$json") == "glibc $libc" ]] || problems+=("wrong C library")
     [[ $(jq -r .jdk <<<"$json") =~ \ $jdk[.+-] ]] || problems+=("wrong JDK")
+  else
+    problems+=('doctor: no result')
   fi
   why=$(why_doctor "$log")
   doctor=${why:-holds}
@@ -314,7 +347,7 @@ rows=$logs/rows.md
 : >"$rows"
 declare -A release runtime
 for kernel in "${kernels[@]}"; do
-  for boot in '' nohz_full=0-1 rseq_debug=1; do
+  for boot in "${boots[@]}"; do
     folder=$logs/$kernel${boot:+-${boot%%=*}}
     mkdir -p "$folder" "$work/list"
     combinations "$kernel" "$boot" >"$work/list/work"
@@ -324,6 +357,7 @@ for kernel in "${kernels[@]}"; do
       echo "run.sh: kernel $kernel $boot: $(wc -l <"$work/list/work") combinations" >&2
       rm -f "$folder"/*
       seconds=$((300 + 150 * steps))
+      [[ $arch == x86_64 ]] || seconds=$((2 * seconds))
       if "$here/guest.sh" "$cache/kernels/vmlinuz-$kernel" "$work/boot.cpio" "$folder/out" $seconds $boot; then
         touch "$folder/done"
       else
@@ -359,7 +393,7 @@ failed=$(number '\*\*FAILED\*\*')
   echo "# TaskClock on other kernels and JDKs, $(date +%F)"
   echo
   echo "Written by \`matrix/run.sh\`, with two processors emulated by" \
-    "$(qemu-system-x86_64 --version | sed -n '1s/ (.*//p') (${MATRIX_ACCEL:-tcg})."
+    "$("qemu-system-$arch" --version | sed -n '1s/ (.*//p') (${MATRIX_ACCEL:-tcg})."
   [[ ! $clock ]] || echo '**This run used the clock of another jar (`-c`).**'
   echo
   echo "- combinations: $(number ' ok \|$') ok, $failed failed, $(number 'not run:') not run"
@@ -367,7 +401,11 @@ failed=$(number '\*\*FAILED\*\*')
   echo "- TaskClock: $(<"$logs/commit")"
   for kernel in "${kernels[@]}"; do echo "- kernel $kernel: ${release[$kernel]:-unknown}"; done
   for jdk in "${jdks[@]}"; do echo "- JDK $jdk: ${runtime[$jdk]:-unknown}"; done
-  echo "- glibc: ${libc_version[host]} from the host, ${libc_version[new]} from Debian sid"
+  if [[ $arch == x86_64 ]]; then
+    echo "- glibc: ${libc_version[host]} from the host, ${libc_version[new]} from Debian sid"
+  else
+    echo "- architecture: $arch; glibc: ${libc_version[new]} from Debian sid"
+  fi
   echo '- tunable: rseq=0 means `GLIBC_TUNABLES=glibc.pthread.rseq=0`'
   echo "- doctor: \"but split\" (tick accounting: $(number 'but split') combinations) means that the split differs"
   echo '  from getrusage by more than a tick and 1 ms. This is not a failure, because emulated ticks are late: see'
