@@ -5,7 +5,8 @@
 // accounts for it separately, the counter advances while the thread's clock does not, and the marker stays intact. The
 // clock is then ahead by the time taken since the base, until the next base corrects it. If a share s of the time is
 // taken, a thread that reads throughout a base's life L is ahead by s * L / 2 on average. L is chosen to keep this
-// within the budget. s is learned from each base that is still valid when it is replaced: the difference from the next
+// within the budget. If steps of the counter are long, a reading is also half a step old on average, which leaves less
+// of the budget for L. s is learned from each base that is still valid when it is replaced: the difference from the next
 // base shows how far ahead it was.
 
 #include "taskclock.h"
@@ -71,9 +72,15 @@ static void update_life(void) {
 // Returns whether observing another base can lengthen the life of later ones.
 int life_can_grow(void) { return READ(life_nanos) < LONGEST_LIFE; }
 
+// Returns the part of the life that the length of a step leaves; 0 if the budget is below half a step.
+static uint64_t life_with_steps(uint64_t rate) {
+    uint64_t most = (uint64_t)READ(budget), half_step = rate >> 33;  // ns
+    return half_step < most ? READ(life_nanos) * (most - half_step) / most : 0;
+}
+
 void accuracy_rate_changed(void) {
     uint64_t rate = READ(process.nanos_per_count);
-    if (rate) WRITE(process.life, (READ(life_nanos) << 32) / rate);
+    if (rate) WRITE(process.life, (life_with_steps(rate) << 32) / rate);
 }
 
 void accuracy_init(void) {
@@ -88,6 +95,7 @@ void set_accuracy(int64_t nanos) {
     // A budget above the longest life would not limit anything.
     WRITE(budget, nanos < (int64_t)LONGEST_LIFE ? nanos : (int64_t)LONGEST_LIFE);
     update_life();
+    accuracy_rate_changed();
     __atomic_store_n(&accuracy_lock, 0, __ATOMIC_RELEASE);
 }
 
@@ -126,7 +134,8 @@ void record_residual(uint64_t nanos, int64_t residual) {
 
 void accuracy_report(struct clock_report *into) {
     into->budget_nanos = READ(budget);
-    into->life_nanos = (int64_t)READ(life_nanos);
+    uint64_t rate = READ(process.nanos_per_count);
+    into->life_nanos = (int64_t)(rate ? life_with_steps(rate) : READ(life_nanos));
     into->observed_nanos = (int64_t)READ(observed);
     into->ahead_nanos = READ(observed_ahead);
 }

@@ -71,6 +71,9 @@ static inline void cpuid(uint32_t leaf, uint32_t *a, uint32_t *c, uint32_t *d) {
     __asm__("cpuid" : "+a"(*a), "=b"(b), "+c"(*c), "=d"(*d));
 }
 
+// The rate is not known in advance.
+static inline uint64_t nominal_hertz(void) { return 0; }
+
 // Returns whether the processor guarantees that the counter has a constant rate and never stops (leaf 0x80000007, edx
 // bit 8).
 static inline int counter_is_invariant(void) {
@@ -138,6 +141,13 @@ static inline long clone_onto(void *stack_top, long flags, void (*run)(void *), 
 static inline uint64_t counter(void) {
     uint64_t value;
     __asm__ volatile("mrs %0, cntvct_el0" : "=r"(value)::"memory");
+    return value;
+}
+
+// The rate according to the firmware, which may be wrong.
+static inline uint64_t nominal_hertz(void) {
+    uint64_t value;
+    __asm__("mrs %0, cntfrq_el0" : "=r"(value));
     return value;
 }
 

@@ -2,9 +2,10 @@
 // Copyright the TaskClock authors
 
 // Measures the counter's rate against CLOCK_MONOTONIC_RAW, which runs at the same rate as the scheduler's clock. The
-// first two measurements take a few milliseconds each, and their results must agree. The next ones take increasing
-// intervals of up to a second. After that, the rate is measured again in each second of use. This detects a counter
-// that changes its rate, stops, or jumps because the machine was suspended, migrated, or restored.
+// first two measurements take a few milliseconds each, and their results must agree. The first one is enough if it
+// agrees with the rate that the processor reports. The next ones take increasing intervals of up to a second. After
+// that, the rate is measured again in each second of use. This detects a counter that changes its rate, stops, or jumps
+// because the machine was suspended, migrated, or restored.
 
 #include "taskclock.h"
 
@@ -22,7 +23,7 @@ struct moment {
 
 static int calibration_lock;  // guards the variables below
 static struct moment origin, middle;
-static uint64_t first_rate;  // from origin to middle; 0 until then
+static uint64_t first_rate;  // from origin to middle, or as the processor reports; 0 until it is known
 static int64_t interval;     // from origin to the next calibration, ns
 
 static uint64_t calibrated_at;   // counter value
@@ -136,7 +137,12 @@ void calibration_verify(void) {
 }
 
 void calibration_init(void) {
-    if (!counter_is_forbidden()) restart_at(moment_now());
+    if (counter_is_forbidden()) return;
+    restart_at(moment_now());
+    uint64_t hertz = nominal_hertz();
+    if (!hertz) return;
+    first_rate = ((uint64_t)NANOS_PER_SECOND << 32) / hertz;
+    middle = origin;
 }
 
 void calibration_report(struct clock_report *into) {
