@@ -4,12 +4,12 @@
 #
 # run.sh [--arch ARCH] [-k KERNEL]... [-j JDK]... [-n] [-c CLOCK_JAR] [-o FILE] [-r LOGS] [-a]
 #
-# Builds TaskClock, runs doctor, ContractTest, and the agent (its test program AgentCheck) under emulation on other
-# kernels, JDKs, and C libraries, and writes a table of the results. Boots each kernel three times: with default
-# arguments, with nohz_full=0-1 (precise accounting), and with rseq_debug=1, with which 6.19 and later kill a process
-# that uses the marker of rseq-own. On each boot, all JDKs run with this machine's glibc (if they support it) and with
-# Debian sid's, with and without GLIBC_TUNABLES=glibc.pthread.rseq=0. Each must choose the backend that the kernel
-# supports, detect the accounting mode, and keep the contract.
+# Builds TaskClock, runs doctor, ContractTest, the agent (its test program AgentCheck), and the C checks that need
+# restartable sequences under emulation on other kernels, JDKs, and C libraries, and writes a table of the results.
+# Boots each kernel three times: with default arguments, with nohz_full=0-1 (precise accounting), and with rseq_debug=1,
+# with which 6.19 and later kill a process that uses the marker of rseq-own. On each boot, all JDKs run with this
+# machine's glibc (if they support it) and with Debian sid's, with and without GLIBC_TUNABLES=glibc.pthread.rseq=0. Each
+# must choose the backend that the kernel supports, detect the accounting mode, and keep the contract.
 #
 #   --arch ARCH   architecture of the guest: x86_64 (default), or aarch64, with default kernel arguments, Debian sid's
 #                 glibc, and fewer kernels
@@ -144,6 +144,7 @@ launcher=org.junit.platform:junit-platform-console-standalone
 maven $dependency:copy -N -Dartifact=$launcher:"$junit" -DoutputDirectory="$app"
 maven $dependency:copy-dependencies -pl clock -DincludeGroupIds=org.assertj,net.bytebuddy -DoutputDirectory="$app"
 make -s -C "$root/clock/src/test/c" ARCH=$arch OUT="$app"
+make -s -C "$root/clock/src/main/c" ARCH=$arch OUT="$app/native" for-guest
 contract_path=/app/clock.jar:/app/tests
 for jar in "$app"/*.jar; do contract_path+=:/app/${jar##*/}; done
 doctor_path=/app/cli.jar
@@ -203,14 +204,16 @@ runs_all() {
 
 # combinations KERNEL BOOT: prints the steps for the guest, in the format of /init.
 combinations() {
-  local jdk libc tunable steps
+  local jdk libc tunable steps backend
   for jdk in "${jdks[@]}"; do
     for libc in "${libcs[@]}"; do
       [[ $libc != host || ! ${needs[$jdk]} ]] || continue
       for tunable in plain rseq=0; do
         steps=doctor
         if runs_all "$jdk" "$libc" $tunable "$2" "$1"; then steps+=' contract agent'; fi
-        echo "$libc $jdk $tunable $(expected_backend "$1" $tunable "$2") $steps"
+        backend=$(expected_backend "$1" $tunable "$2")
+        if [[ $jdk == "${jdks[0]}" && $backend != syscall ]]; then steps+=' native'; fi
+        echo "$libc $jdk $tunable $backend $steps"
       done
     done
   done
@@ -239,7 +242,8 @@ json() {
   grep -m 1 '^{' "$1" 2>/dev/null || true
 }
 
-# why_doctor, why_contract, why_agent LOG: prints the cause of a failure, or nothing. "split": only the split was wrong.
+# why_doctor, why_contract, why_agent, why_native LOG: prints the cause of a failure, or nothing. "split": only the
+# split was wrong.
 why_doctor() {
   local code
   code=$(exit_code "$1")
@@ -266,6 +270,13 @@ why_agent() {
   { grep -m 1 -oE 'AssertionError: .*|taskclock: agent: .*' "$1" 2>/dev/null || echo "exit code ${code:-none}"; } | tr '|' '/'
 }
 
+why_native() {
+  local code
+  code=$(exit_code "$1")
+  [[ $code != 0 ]] || return 0
+  grep -m 1 'failed:' "$1" 2>/dev/null | tr '|' '/' || echo "exit code ${code:-none}"
+}
+
 # earlier STEP FILE BACKEND: prints the causes of failure of all attempts before the last one.
 earlier() {
   local n last why
@@ -285,7 +296,8 @@ count() {
 # row KERNEL BOOT LOGS LIBC JDK TUNABLE BACKEND STEPS...
 row() {
   local kernel=$1 boot=$2 name=$3/$4-$5-$6 libc=${libc_version[$4]} jdk=$5 tunable=$6 expected=$7 steps=${*:8}
-  local problems=() backend=none accounting=none doctor=none contract=- agent=- json n log why passed failed want=tick
+  local problems=() backend=none accounting=none doctor=none contract=- agent=- native=- json n log why passed failed
+  local want=tick
   [[ $boot != nohz_full=* ]] || want=precise
   n=$(attempts "$name.doctor")
   log=$name.doctor.$n
@@ -332,13 +344,21 @@ row() {
     agent=${why:-works}$(earlier agent "$name.agent" "$expected")
     [[ ! $why ]] || problems+=("agent: $why")
   fi
+  if [[ $steps == *native* ]]; then
+    n=$(attempts "$name.native")
+    why=$(why_native "$name.native.$n")
+    passed=$(grep -c ': passed$' "$name.native.$n" 2>/dev/null || true)
+    native=${why:-$passed passed}$(earlier native "$name.native" "$expected")
+    [[ ! $why ]] || problems+=("C checks: $why")
+    [[ $why ]] || ((passed == 2)) || problems+=('C checks: not run')
+  fi
   local verdict=ok
   if ((${#problems[@]})); then
     verdict=$(printf '; %s' "${problems[@]}")
     verdict="**FAILED**: ${verdict#; }"
   fi
   echo "| $kernel | ${boot:--} | $jdk | $libc | ${tunable/plain/-} | $backend | $accounting | $doctor | $contract |" \
-    "$agent | $verdict |"
+    "$agent | $native | $verdict |"
 }
 
 # ---- the boots
@@ -371,7 +391,7 @@ for kernel in "${kernels[@]}"; do
     for jdk in "${jdks[@]}"; do
       [[ ${needs[$jdk]} ]] || continue
       for tunable in - rseq=0; do
-        echo "| $kernel | ${boot:--} | $jdk | ${libc_version[host]} | $tunable | - | - | - | - | - |" \
+        echo "| $kernel | ${boot:--} | $jdk | ${libc_version[host]} | $tunable | - | - | - | - | - | - |" \
           "not run: this JDK needs ${needs[$jdk]} |"
       done
     done >>"$rows"
@@ -410,11 +430,12 @@ failed=$(number '\*\*FAILED\*\*')
   echo "- doctor: \"but split\" (tick accounting: $(number 'but split') combinations) means that the split differs"
   echo '  from getrusage by more than a tick and 1 ms. This is not a failure, because emulated ticks are late: see'
   echo '  `run.sh --help`'
-  echo '- ContractTest, agent: `-` means that they ran in another combination of this boot'
+  echo '- ContractTest, agent, C checks (check-switches, check-counter): `-` means that they ran in another combination'
+  echo '  of this boot, or that the C checks have nothing to check on the backend syscall'
   echo '- attempt N: why the step was repeated; for doctor, the backend if it was the wrong one'
   echo
-  echo '| kernel | arguments | JDK | glibc | tunable | backend | accounting | doctor: the contract | ContractTest | agent | verdict |'
-  echo '|---|---|---|---|---|---|---|---|---|---|---|'
+  echo '| kernel | arguments | JDK | glibc | tunable | backend | accounting | doctor: the contract | ContractTest | agent | C checks | verdict |'
+  echo '|---|---|---|---|---|---|---|---|---|---|---|---|'
   sort -t'|' -k 2,2V -k 3,3 -k 4,4n -k 5,5V -k 6,6 "$rows"
 } >"$out"
 echo "run.sh: $failed failed: see $out, and the logs in $logs" >&2
