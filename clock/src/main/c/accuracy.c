@@ -6,8 +6,8 @@
 // clock is then ahead by the time taken since the base, until the next base corrects it. If a share s of the time is
 // taken, a thread that reads throughout a base's life L is ahead by s * L / 2 on average. L is chosen to keep this
 // within the budget. If steps of the counter are long, a reading is also half a step old on average, which leaves less
-// of the budget for L. s is learned from each base that is still valid when it is replaced: the difference from the next
-// base shows how far ahead it was.
+// of the budget for L. s is learned from each base that is still valid when it is replaced: the difference from the
+// next base shows how far ahead it was.
 
 #include "taskclock.h"
 
