@@ -107,7 +107,7 @@ final class DoctorText {
                 format(
                         "%,.3f MHz (steps of %.1f ns), measured over %,.0f ms, reset %d times",
                         calibration.counterHertz() / 1e6,
-                        1e9 / calibration.counterHertz(),
+                        calibration.stepNanos(),
                         calibration.overNanos() / MILLIS,
                         calibration.resets()));
     }
@@ -116,10 +116,13 @@ final class DoctorText {
      * Returns two lines about the accuracy of the time-stamp counter, or an empty string if the backend does not read
      * it.
      */
-    static String accuracy(ClockStatus.Accuracy accuracy) {
+    static String accuracy(ClockStatus.Accuracy accuracy, ClockStatus.Calibration calibration) {
         if (accuracy == null) return "";
         String life = accuracy.lifeNanos() == 0
-                ? "; asks the kernel at each reading, because too much time is lost here"
+                ? "; asks the kernel at each reading, because "
+                        + (2 * accuracy.budgetNanos() <= calibration.stepNanos()
+                                ? "the counter's steps are too long for this"
+                                : "too much time is lost here")
                 : format("; asks the kernel again after %,.3f ms", accuracy.lifeNanos() / MILLIS);
         String observed = accuracy.observedNanos() == 0
                 ? "nothing yet"

@@ -22,6 +22,8 @@ class DoctorTest {
     /** Medians and ratios of at least 1 are rounded to three decimals. */
     private static final double ROUNDING = 0.002;
 
+    private static final ClockStatus.Calibration FAST = new ClockStatus.Calibration(2_595_124_000L, 5_123_000_000L, 2);
+
     @Test
     void shouldReportAsJson() throws Exception {
         JsonObject json = json(CliResult.run("doctor", "--json"));
@@ -72,14 +74,18 @@ class DoctorTest {
     @Test
     void shouldFormatTheAccuracy() {
         String end = System.lineSeparator();
-        assertThat(DoctorText.accuracy(new ClockStatus.Accuracy(100, 2_000_000, 1_234_000_000L, 61_000)))
+        assertThat(DoctorText.accuracy(new ClockStatus.Accuracy(100, 2_000_000, 1_234_000_000L, 61_000), FAST))
                 .isEqualTo("accuracy      at most 100 ns ahead on average; asks the kernel again after 2.000 ms" + end
                         + "observed      0.061 ms lost to the hypervisor or interrupts in 1,234 ms of CPU time"
                         + end);
-        assertThat(DoctorText.accuracy(new ClockStatus.Accuracy(100, 0, 0, 0)))
+        assertThat(DoctorText.accuracy(new ClockStatus.Accuracy(100, 0, 0, 0), FAST))
                 .isEqualTo("accuracy      at most 100 ns ahead on average; asks the kernel at each reading, because too"
                         + " much time is lost here" + end + "observed      nothing yet" + end);
-        assertThat(DoctorText.accuracy(null)).isEmpty();
+        assertThat(DoctorText.accuracy(
+                        new ClockStatus.Accuracy(15, 0, 0, 0), new ClockStatus.Calibration(25_000_000, -1, 0)))
+                .startsWith("accuracy      at most 15 ns ahead on average; asks the kernel at each reading, because the"
+                        + " counter's steps are too long for this" + end);
+        assertThat(DoctorText.accuracy(null, null)).isEmpty();
     }
 
     private static String bestUsable(JsonObject json) {
