@@ -14,7 +14,7 @@
 #   --arch ARCH   architecture of the guest: x86_64 (default), or aarch64, with default kernel arguments, Debian sid's
 #                 glibc, and fewer kernels
 #   -k KERNEL     run only this kernel; can be repeated (default: 6.1, 6.12, 6.18, 6.19, 7.0, 7.2, 7.3; for aarch64:
-#                 6.1, 6.12, 6.18, 7.2, 7.3)
+#                 6.1, 6.12, 6.18, 7.2, 7.3, and 7.3-16k, which has pages of 16 KB)
 #   -j JDK        run only this JDK; can be repeated (default: 17, 21, 25, 26, 27)
 #   -n            download the newest builds of these JDKs instead of using installed or cached ones
 #   -c CLOCK_JAR  use the clock in this jar instead of the one that was built
@@ -69,7 +69,7 @@ while (($#)); do
     *) die "$1: unknown option: see run.sh --help" ;;
   esac
   case $1 in
-    -k) [[ $2 =~ ^[0-9]+\.[0-9]+$ ]] && kernels+=("$2") || die "-k $2: not a kernel version: use one such as 6.12" ;;
+    -k) [[ $2 =~ ^[0-9]+\.[0-9]+(-16k)?$ ]] && kernels+=("$2") || die "-k $2: not a kernel version: use one such as 6.12" ;;
     -j) [[ $2 =~ ^[0-9]+$ ]] && (($2 >= 17)) && jdks+=("$2") || die "-j $2: not a JDK 17 or later: use a number such as 25" ;;
     -c) [[ -r $2 ]] && clock=$(readlink -f "$2") || die "-c $2: not readable: specify a jar" ;;
     -o) out=$2 ;;
@@ -83,7 +83,7 @@ all_kernels=(6.1 6.12 6.18 6.19 7.0 7.2 7.3)
 if [[ $arch == aarch64 ]]; then
   boots=('')
   libcs=(new)
-  all_kernels=(6.1 6.12 6.18 7.2 7.3)
+  all_kernels=(6.1 6.12 6.18 7.2 7.3 7.3-16k)
 fi
 ((${#kernels[@]})) || kernels=("${all_kernels[@]}")
 [[ $out ]] || out=$here/results/$(date +%F)$([[ $arch == x86_64 ]] || echo "-$arch").md
@@ -175,7 +175,8 @@ archive "$work/root" >"$work/root.cpio"
 
 # expected_backend KERNEL TUNABLE BOOT
 expected_backend() {
-  local kernel=$((${1%.*} * 1000 + ${1#*.}))
+  local version=${1%-*} kernel
+  kernel=$((${version%.*} * 1000 + ${version#*.}))
   if [[ $3 == rseq_debug=1 ]] && ((kernel >= 6019)); then
     # The kernel removes one marker at each system call, and kills a process that uses the other.
     echo syscall
@@ -195,7 +196,7 @@ runs_all() {
   [[ ! $all ]] || return 0
   local n=${position[$1]} libc=new tunable=plain
   # The combinations differ between the boots of a kernel, or between kernels if each has only one.
-  if ((${#boots[@]} == 1)); then n=$((n + ${5#*.})); elif [[ $4 ]]; then n=$((n + 1)); fi
+  if ((${#boots[@]} == 1)); then n=$((n + ${5//[!0-9]/})); elif [[ $4 ]]; then n=$((n + 1)); fi
   # Four consecutive JDKs get four different combinations.
   [[ ${needs[$1]} ]] || libc=${libcs[(n / 2 % 2 ^ n % 2) % ${#libcs[@]}]}
   ((n % 2)) && tunable=rseq=0
@@ -297,7 +298,7 @@ count() {
 row() {
   local kernel=$1 boot=$2 name=$3/$4-$5-$6 libc=${libc_version[$4]} jdk=$5 tunable=$6 expected=$7 steps=${*:8}
   local problems=() backend=none accounting=none doctor=none contract=- agent=- native=- json n log why passed failed
-  local want=tick
+  local want=tick version=${kernel%-*}
   [[ $boot != nohz_full=* ]] || want=precise
   n=$(attempts "$name.doctor")
   log=$name.doctor.$n
@@ -307,7 +308,7 @@ row() {
     accounting=$(jq -r .accounting <<<"$json")
     [[ $backend == "$expected" ]] || problems+=("backend is $backend, not $expected")
     [[ $accounting == "$want" ]] || problems+=("accounting is $accounting, not $want")
-    [[ $(jq -r .kernel <<<"$json") =~ ^Linux\ ${kernel/./\\.}[^0-9] ]] || problems+=("wrong kernel")
+    [[ $(jq -r .kernel <<<"$json") =~ ^Linux\ ${version/./\\.}[^0-9] ]] || problems+=("wrong kernel")
     [[ $(jq -r .libc <<<"$json") == "glibc $libc" ]] || problems+=("wrong C library")
     [[ $(jq -r .jdk <<<"$json") =~ \ $jdk[.+-] ]] || problems+=("wrong JDK")
   else
