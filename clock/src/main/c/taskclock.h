@@ -60,6 +60,12 @@ void *next_slot(struct slots *slots, int32_t size, void *slot);  // pass null fo
 
 // Every reading loads this state, and it is rarely written. A forked child finds zeros (MADV_WIPEONFORK), so it asks
 // the kernel each time and shares no area with its parent.
+//
+// Threads may see these words change in any order. The backend is stored with release and loaded with acquire before a
+// base is taken, so a thread that takes one sees the marker and the rate that were set before. All later changes are
+// harmless in any order: the marker never changes once it is set, a reading uses the rate that its base was taken with,
+// and the life is a limit, not a condition for correctness. A reading that sees no marker yet compares with all ones,
+// which no area contains, and asks the kernel.
 struct process_state {
     uint64_t inverted_marker;  // the bitwise complement of the marker; 0 until there is one
     int32_t backend;           // in use
