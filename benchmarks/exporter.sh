@@ -19,23 +19,9 @@ work=$(mktemp -d)
 pids=()
 trap 'kill "${pids[@]}" 2>/dev/null || true; rm -rf "$work"' EXIT
 
-# One in ten has a busy thread; all have the JVM's own threads besides the idle ones.
-options=(-Xms8m -Xmx16m -Xss256k -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=8m)
-for ((i = 0; i < jvms; i++)); do
-  loads=("idle=$((threads - 15))")
-  ((i % 10)) || loads+=(lightly=2)
-  # The program ends when its standard input does.
-  "$java" "${options[@]}" -cp "$root/testing/target/classes" org.taskclock.testing.LoadProgram "${loads[@]}" \
-    >"$work/jvm" < <(exec sleep 86400) 2>&1 &
-  pids+=($!)
-  ((i % 10)) || sleep 1
-done
-for pid in "${pids[@]}"; do
-  until [[ $(ls "/proc/$pid/task" | wc -l) -ge $((threads - 15)) ]]; do sleep 0.5; done
-done
-
-cpu_ticks() { sed 's/.*) //' "/proc/$1/stat" | awk '{ print $12 + $13 }'; }
-memory() { awk '/^VmRSS|^VmHWM/ { printf "%s %d MB  ", $1, $2 / 1024 }' "/proc/$1/status"; }
+# shellcheck source=benchmarks/jvms.sh
+source "$root/benchmarks/jvms.sh"
+start_jvms "$jvms" "$threads"
 
 # Prints the CPU usage and the memory of a process, scraped at the given URL if there is one.
 measure() {

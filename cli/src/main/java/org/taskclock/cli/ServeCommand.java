@@ -2,7 +2,10 @@
 // Copyright the TaskClock authors
 package org.taskclock.cli;
 
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
@@ -153,21 +156,28 @@ final class ServeCommand implements Callable<Integer> {
                 null,
                 Main.version());
         return new ServerOptions(
-                exporter,
-                data == null ? defaultData() : data,
-                historyOptions(),
-                tokenFile,
-                allowActions,
-                allowedHosts,
-                Clock.systemUTC());
+                exporter, dataDirectory(), historyOptions(), tokenFile, allowActions, allowedHosts, Clock.systemUTC());
     }
 
-    private static Path defaultData() {
-        String state = System.getenv("XDG_STATE_HOME");
-        Path directory = state == null || state.isEmpty()
-                ? Path.of(System.getProperty("user.home"), ".local", "state")
-                : Path.of(state);
-        return directory.resolve("taskclock");
+    /**
+     * Checks a directory that was given, and creates it. The default one is not needed to show what is happening now.
+     */
+    private Path dataDirectory() throws CommandException {
+        if (data == null) return QueryCommand.defaultDirectory();
+        String problem = "--data " + data + ": ";
+        if (Files.exists(data) && !Files.isDirectory(data))
+            throw new CommandException(Main.USAGE, problem + "is not a directory: give another one");
+        try {
+            Files.createDirectories(
+                    data, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+        } catch (IOException e) {
+            throw new CommandException(Main.USAGE, problem + "cannot be created: give another directory");
+        }
+        if (!Files.isReadable(data) || !Files.isWritable(data) || !Files.isExecutable(data))
+            throw new CommandException(
+                    Main.USAGE,
+                    problem + "cannot be read or written: change its permissions or give another directory");
+        return data;
     }
 
     private HistoryOptions historyOptions() throws CommandException {

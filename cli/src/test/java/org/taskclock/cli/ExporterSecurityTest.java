@@ -6,22 +6,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
-import java.io.InputStream;
 import java.net.http.HttpClient;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.KeyStore;
 import java.util.Base64;
 import java.util.List;
-import javax.net.ssl.KeyManagerFactory;
-import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
-import javax.net.ssl.TrustManagerFactory;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.taskclock.testing.TestCertificate;
 
 /** TLS and passwords of {@code taskclock exporter}. */
 @Tag("slow17")
@@ -32,65 +28,22 @@ class ExporterSecurityTest {
     /** Of "other". */
     private static final String OTHER_HASH = "$2y$05$IU1Fcyjffvgsq44gUZWnq.nVOrPqYk2KDHDiiPJApO8a34mYLfldW";
 
-    private static final char[] STORE_PASSWORD = "changeit".toCharArray();
     private static final List<String> PATHS = List.of("/", "/metrics", "/-/healthy", "/-/ready", "/none");
 
     @TempDir
     private Path directory;
 
     private Path config;
-    private KeyStore keys;
+    private TestCertificate certificate;
 
     @BeforeEach
     void createCertificate() throws Exception {
         config = directory.resolve("web.yml");
-        Path store = directory.resolve("keys.p12");
-        Files.deleteIfExists(store);
-        Process keytool = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "keytool")
-                                .toString(),
-                        "-genkeypair",
-                        "-alias",
-                        "key",
-                        "-keyalg",
-                        "EC",
-                        "-dname",
-                        "CN=localhost",
-                        "-ext",
-                        "san=ip:127.0.0.1",
-                        "-keystore",
-                        store.toString(),
-                        "-storepass",
-                        new String(STORE_PASSWORD))
-                .redirectErrorStream(true)
-                .start();
-        String output = new String(keytool.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(keytool.waitFor()).as(output).isZero();
-        keys = KeyStore.getInstance("PKCS12");
-        try (InputStream in = Files.newInputStream(store)) {
-            keys.load(in, STORE_PASSWORD);
-        }
-        writePem("server.crt", "CERTIFICATE", keys.getCertificate("key").getEncoded());
-        writePem("server.key", "PRIVATE KEY", keys.getKey("key", STORE_PASSWORD).getEncoded());
-    }
-
-    private void writePem(String file, String type, byte[] content) throws IOException {
-        String base64 = Base64.getMimeEncoder(64, new byte[] {'\n'}).encodeToString(content);
-        Files.writeString(
-                directory.resolve(file), "-----BEGIN " + type + "-----\n" + base64 + "\n-----END " + type + "-----\n");
+        certificate = TestCertificate.create(directory, "server");
     }
 
     private HttpClient client(boolean withCertificate) throws Exception {
-        KeyStore trusted = KeyStore.getInstance("PKCS12");
-        trusted.load(null, null);
-        trusted.setCertificateEntry("server", keys.getCertificate("key"));
-        TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-        trust.init(trusted);
-        KeyManagerFactory own = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
-        own.init(keys, STORE_PASSWORD);
-        SSLContext context = SSLContext.getInstance("TLS");
-        context.init(withCertificate ? own.getKeyManagers() : null, trust.getTrustManagers(), null);
-        return HttpClient.newBuilder().sslContext(context).build();
+        return certificate.client(withCertificate ? certificate : null);
     }
 
     private static String basic(String credentials) {

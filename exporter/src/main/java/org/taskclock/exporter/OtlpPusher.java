@@ -36,6 +36,7 @@ final class OtlpPusher implements AutoCloseable {
 
     private static final long MIN_PAUSE_MILLIS = 1_000;
     private static final long MAX_PAUSE_MILLIS = 60_000;
+    private static final long LAST_PAUSE_MILLIS = 500;
 
     /** The responses after which OTLP asks clients to retry. */
     private static final Set<Integer> RETRYABLE_HTTP = Set.of(429, 502, 503, 504);
@@ -151,11 +152,11 @@ final class OtlpPusher implements AutoCloseable {
             while (true) {
                 List<MetricData> next = next();
                 if (next == null) return;
-                String problem = export(next);
-                if (problem == null) {
+                if (export(next)) {
                     pauseMillis = MIN_PAUSE_MILLIS;
                     continue;
                 }
+                putBack(next);
                 long random = ThreadLocalRandom.current().nextLong(pauseMillis / 4 + 1);
                 pauseMillis = Math.min(MAX_PAUSE_MILLIS, 2 * pauseMillis);
                 pause(pauseMillis / 2 + random);
@@ -165,33 +166,48 @@ final class OtlpPusher implements AutoCloseable {
         }
     }
 
-    /** Returns the oldest waiting push, which stays in the queue; null if there will be none. */
+    /**
+     * Removes the oldest waiting push from the queue, so that it is not dropped for a newer one while it is being sent.
+     * Returns null if there will be none.
+     */
     private List<MetricData> next() throws InterruptedException {
         synchronized (queue) {
             while (queue.isEmpty() && !hasLastReading) queue.wait();
             if (queue.isEmpty() || (isClosing && System.nanoTime() - drainUntil >= 0)) return null;
-            return queue.peekFirst();
+            List<MetricData> oldest = queue.removeFirst();
+            status.queued = queue.size();
+            return oldest;
         }
     }
 
-    private void pause(long millis) throws InterruptedException {
-        long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
+    /** Puts back a push that is to be retried; it is dropped if newer ones have filled the queue meanwhile. */
+    private void putBack(List<MetricData> data) {
         synchronized (queue) {
-            long remaining;
-            while ((remaining = (isClosing ? Math.min(end, drainUntil) : end) - System.nanoTime()) > 0)
-                TimeUnit.NANOSECONDS.timedWait(queue, remaining);
+            if (queue.size() >= options.queueLimit()) status.addDropped();
+            else queue.addFirst(data);
+            status.queued = queue.size();
         }
     }
 
-    /** Pushes, and removes the push from the queue unless it is to be retried. Returns why it is; null if it is not. */
-    private String export(List<MetricData> data) {
+    /** Waits before a retry. When the exporter ends, it must not wait longer than it has time left. */
+    private void pause(long millis) throws InterruptedException {
+        synchronized (queue) {
+            if (isClosing) {
+                TimeUnit.MILLISECONDS.timedWait(queue, LAST_PAUSE_MILLIS);
+                return;
+            }
+        }
+        sleepUntil(System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis));
+    }
+
+    /** Pushes. Returns false if it is to be retried. */
+    private boolean export(List<MetricData> data) {
         CompletableResultCode result = exporter.export(data).join(2 * TIMEOUT.toSeconds(), TimeUnit.SECONDS);
         if (result.isSuccess()) {
             status.addPushed();
-            remove(data);
             if (isDown) Text.log(options.endpoint() + ": reachable again");
             isDown = false;
-            return null;
+            return true;
         }
         status.addFailed();
         String problem = describe(result.getFailureThrowable());
@@ -200,18 +216,9 @@ final class OtlpPusher implements AutoCloseable {
             Text.log(options.endpoint() + ": push failed: " + problem
                     + (isRetryable ? ": retrying" : ": not retrying, because the receiver rejected it"));
         isDown = true;
-        if (isRetryable) return problem;
+        if (isRetryable) return false;
         status.addDropped();
-        remove(data);
-        return null;
-    }
-
-    private void remove(List<MetricData> data) {
-        synchronized (queue) {
-            // It may have been dropped meanwhile, because the queue was full.
-            if (queue.peekFirst() == data) queue.removeFirst();
-            status.queued = queue.size();
-        }
+        return true;
     }
 
     /**

@@ -55,7 +55,8 @@ final class ServiceName {
         return Text.sanitize(JvmProcesses.nameOf(pid));
     }
 
-    private static String jar(List<String> command) {
+    /** Returns the name of the file after -jar, without its directory and ".jar"; empty if there is none. */
+    static String jar(List<String> command) {
         int at = command.indexOf("-jar");
         if (at < 0 || at + 1 >= command.size()) return "";
         String path = command.get(at + 1);

@@ -8,10 +8,19 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import io.opentelemetry.api.common.Attributes;
+import io.opentelemetry.sdk.common.InstrumentationScopeInfo;
+import io.opentelemetry.sdk.metrics.data.LongPointData;
 import io.opentelemetry.sdk.metrics.data.MetricData;
+import io.opentelemetry.sdk.metrics.internal.data.ImmutableGaugeData;
+import io.opentelemetry.sdk.metrics.internal.data.ImmutableLongPointData;
+import io.opentelemetry.sdk.metrics.internal.data.ImmutableMetricData;
+import io.opentelemetry.sdk.resources.Resource;
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -19,6 +28,9 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -29,10 +41,15 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Pushes to a receiver that fails. */
 @Tag("slow17")
 class OtlpPusherTest {
+    private static final Pattern READING = Pattern.compile("reading\\.([0-9]+)\\.");
+
     private final ExporterStatus status = new ExporterStatus("test");
     private final AtomicInteger readings = new AtomicInteger();
     private final AtomicInteger requests = new AtomicInteger();
     private final List<String> received = new CopyOnWriteArrayList<>();
+
+    /** The numbers of the readings in the pushes that were accepted. */
+    private final List<Long> receivedReadings = new CopyOnWriteArrayList<>();
 
     /** The status of each response; the last one is repeated. */
     private volatile List<Integer> responses = List.of(200);
@@ -55,11 +72,18 @@ class OtlpPusherTest {
     private void receive(HttpExchange exchange) throws IOException {
         try (exchange) {
             int number = requests.getAndIncrement();
-            int code = responses.get(Math.min(number, responses.size() - 1));
-            if (code == 200)
+            List<Integer> codes = responses;
+            int code = codes.get(Math.min(number, codes.size() - 1));
+            String body;
+            try (InputStream in = new GZIPInputStream(exchange.getRequestBody())) {
+                body = new String(in.readAllBytes(), StandardCharsets.ISO_8859_1);
+            }
+            if (code == 200) {
                 received.add(exchange.getRequestURI().getPath() + " "
                         + exchange.getRequestHeaders().getFirst("X-Token"));
-            exchange.getRequestBody().readAllBytes();
+                Matcher found = READING.matcher(body);
+                if (found.find()) receivedReadings.add(Long.parseLong(found.group(1)));
+            }
             exchange.sendResponseHeaders(code, -1);
         }
     }
@@ -74,9 +98,17 @@ class OtlpPusherTest {
         return new OtlpPusher(options, this::read, status);
     }
 
+    /** Returns a metric whose name has the number of the reading. */
     private List<MetricData> read() {
-        readings.incrementAndGet();
-        return List.copyOf(new OtlpMetrics("test", new EpochClock(() -> 0, () -> 0)).of(List.of()));
+        String name = "reading." + readings.incrementAndGet() + ".";
+        LongPointData point = ImmutableLongPointData.create(0, 1, Attributes.empty(), 1);
+        return List.of(ImmutableMetricData.createLongGauge(
+                Resource.empty(),
+                InstrumentationScopeInfo.empty(),
+                name,
+                "",
+                "",
+                ImmutableGaugeData.create(List.of(point))));
     }
 
     private static void await(BooleanSupplier condition) throws InterruptedException {
@@ -107,10 +139,17 @@ class OtlpPusherTest {
         OtlpPusher pusher = pusher(Duration.ofMillis(100), 3);
         pusher.start();
         await(() -> status.dropped() >= 4);
-        assertThat(status.queued).isEqualTo(3);
+        // One less while the oldest is being sent.
+        assertThat(status.queued).isBetween(2, 3);
+        long dropped = status.dropped();
         responses = List.of(200);
         pusher.close();
-        assertThat(status.pushed()).isPositive();
+        assertThat(status.pushed()).isBetween(3L, readings.get() - dropped);
+        // The newest are pushed, in order, and the last one is that of the end.
+        List<Long> pushed = List.copyOf(receivedReadings);
+        assertThat(pushed).isSorted().doesNotHaveDuplicates().hasSize((int) status.pushed());
+        assertThat(pushed.get(pushed.size() - 1)).isEqualTo(readings.get());
+        assertThat(pushed.get(0)).isGreaterThan(dropped);
         assertThat(readings.get()).isEqualTo(status.pushed() + status.dropped() + status.queued);
         assertThat(status.queued).isZero();
     }

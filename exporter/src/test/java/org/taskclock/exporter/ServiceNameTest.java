@@ -33,6 +33,19 @@ class ServiceNameTest {
     }
 
     @ParameterizedTest
+    @CsvSource({
+        "java -Xmx1g -jar /opt/orders-2.3.jar --port 80, orders-2.3",
+        "java -jar orders.jar, orders",
+        "java -jar /opt/a.jar.d/orders, orders",
+        "java -jar orders.jar.jar, orders.jar",
+        "java -jar, ''",
+        "java -cp orders.jar Main, ''"
+    })
+    void shouldNameTheJarWithoutItsExtension(String command, String name) {
+        assertThat(ServiceName.jar(List.of(command.split(" ")))).isEqualTo(name);
+    }
+
+    @ParameterizedTest
     @ValueSource(strings = {"", "name", "env:", "regex:(", "Main"})
     void shouldRejectOtherRules(String rule) {
         assertThatThrownBy(() -> new ServiceName(List.of(rule)))

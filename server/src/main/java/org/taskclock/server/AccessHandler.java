@@ -61,9 +61,7 @@ final class AccessHandler extends Handler.Wrapper {
         Call call = new Call(request, response, callback, null);
         if (!isFromHere(call)) return true;
         String method = request.getMethod();
-        if (method.equals("POST")) {
-            if (!isIntended(call)) return true;
-        } else if (!method.equals("GET") && !method.equals("HEAD")) {
+        if (!method.equals("POST") && !method.equals("GET") && !method.equals("HEAD")) {
             response.getHeaders().put(HttpHeader.ALLOW, "GET, HEAD, POST");
             call.error(405, "the method " + method + " is not supported");
             return true;
@@ -80,6 +78,7 @@ final class AccessHandler extends Handler.Wrapper {
                             : "a token is needed: send the header Authorization: Bearer TOKEN, or log in on the page");
             return true;
         }
+        if (method.equals("POST") && !isIntended(call)) return true;
         return super.handle(request, response, callback);
     }
 

@@ -5,8 +5,6 @@ package org.taskclock.server;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParseException;
 import com.google.gson.JsonParser;
-import java.io.IOException;
-import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
@@ -20,19 +18,24 @@ import org.eclipse.jetty.util.Fields;
 /** A request to the API, and its response. Confined to one thread at a time. */
 final class Call {
     static final String JSON = "application/json";
-    private static final int MAX_BODY_BYTES = 64 << 10;
-
     final Request request;
     final Response response;
     final Callback callback;
     private final Matcher path;
+    private final byte[] body;
     private Fields query;
 
     Call(Request request, Response response, Callback callback, Matcher path) {
+        this(request, response, callback, path, null);
+    }
+
+    /** Creates a call whose body has been received; null if it has none. */
+    Call(Request request, Response response, Callback callback, Matcher path, byte[] body) {
         this.request = request;
         this.response = response;
         this.callback = callback;
         this.path = path;
+        this.body = body;
     }
 
     /** Returns a part of the path. */
@@ -76,16 +79,10 @@ final class Call {
     }
 
     /** Returns the body, which must be a JSON object; an empty one is an object without members. */
-    JsonObject body() throws ApiException, IOException {
-        byte[] bytes;
-        try (InputStream in = Request.asInputStream(request)) {
-            bytes = in.readNBytes(MAX_BODY_BYTES + 1);
-        }
-        if (bytes.length > MAX_BODY_BYTES)
-            throw new ApiException(413, "the body is too large: at most " + MAX_BODY_BYTES + " bytes are read");
-        if (bytes.length == 0) return new JsonObject();
+    JsonObject body() throws ApiException {
+        if (body == null || body.length == 0) return new JsonObject();
         try {
-            return JsonParser.parseString(new String(bytes, StandardCharsets.UTF_8))
+            return JsonParser.parseString(new String(body, StandardCharsets.UTF_8))
                     .getAsJsonObject();
         } catch (JsonParseException | IllegalStateException e) {
             throw ApiException.badRequest("the body is not a JSON object");

@@ -4,7 +4,6 @@ package org.taskclock.server;
 
 import com.google.gson.stream.JsonWriter;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -12,7 +11,7 @@ import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.eclipse.jetty.server.Request;
+import java.util.concurrent.Semaphore;
 import org.taskclock.monitor.Interval;
 import org.taskclock.monitor.Recording;
 
@@ -25,6 +24,9 @@ final class OpenedRecordings implements AutoCloseable {
 
     private static final int MAX_NAME_LENGTH = 200;
 
+    /** Recordings that may be received at the same time. Each of them occupies a thread. */
+    private static final int MAX_UPLOADS = 4;
+
     /**
      * A recording that is open.
      *
@@ -34,16 +36,29 @@ final class OpenedRecordings implements AutoCloseable {
     record Opened(String id, String name, Path file, Instant from, Instant to) {}
 
     private final Map<String, Opened> opened = new LinkedHashMap<>();
+    private final Semaphore uploads = new Semaphore(MAX_UPLOADS);
     private int count;
 
     /** Receives a recording. */
     void open(Call call) throws ApiException, IOException {
         long length = call.request.getLength();
         if (length > MAX_BYTES) throw tooLarge();
+        if (!uploads.tryAcquire())
+            throw new ApiException(503, "other recordings are being opened: try again in a few seconds");
+        try {
+            receive(call);
+        } finally {
+            uploads.release();
+        }
+    }
+
+    private void receive(Call call) throws ApiException, IOException {
         Path file = Files.createTempFile("taskclock-opened-", ".gz");
         boolean isOpened = false;
         try {
-            receive(call.request, file);
+            try (OutputStream out = Files.newOutputStream(file)) {
+                if (RequestBody.copy(call.request, out, MAX_BYTES) > MAX_BYTES) throw tooLarge();
+            }
             Opened recording = add(call.parameter("name"), file);
             isOpened = true;
             call.json(201, Json.bytes(json -> write(json, recording)));
@@ -54,19 +69,6 @@ final class OpenedRecordings implements AutoCloseable {
 
     private static ApiException tooLarge() {
         return new ApiException(413, "the file is too large: at most " + (MAX_BYTES >> 20) + " MB can be opened");
-    }
-
-    private static void receive(Request request, Path file) throws ApiException, IOException {
-        byte[] buffer = new byte[1 << 16];
-        long total = 0;
-        try (InputStream in = Request.asInputStream(request);
-                OutputStream out = Files.newOutputStream(file)) {
-            for (int read; (read = in.read(buffer)) >= 0; ) {
-                total += read;
-                if (total > MAX_BYTES) throw tooLarge();
-                out.write(buffer, 0, read);
-            }
-        }
     }
 
     private Opened add(String name, Path file) throws ApiException, IOException {

@@ -57,7 +57,9 @@ final class Routes extends Handler.Abstract {
                 allowed.add(route.method);
                 continue;
             }
-            answer(route, new Call(request, response, callback, matcher));
+            if (method.equals("POST") && !route.template.equals(AccessHandler.OPENED))
+                answerWithBody(route, request, response, callback, matcher);
+            else answer(route, new Call(request, response, callback, matcher));
             return true;
         }
         Call call = new Call(request, response, callback, null);
@@ -69,6 +71,15 @@ final class Routes extends Handler.Abstract {
         if (!path.startsWith("/api/") && !path.startsWith("/-/")) return false;
         call.error(404, "no such path: see /api/ for the description of the API");
         return true;
+    }
+
+    /** Answers when the body has arrived. */
+    private void answerWithBody(Route route, Request request, Response response, Callback callback, Matcher matcher) {
+        RequestBody.receive(request, (body, failure) -> {
+            Call call = new Call(request, response, callback, matcher, body);
+            if (failure == null) answer(route, call);
+            else fail(call, failure.status, failure.getMessage());
+        });
     }
 
     private void answer(Route route, Call call) {

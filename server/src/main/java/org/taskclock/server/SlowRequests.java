@@ -6,41 +6,113 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.eclipse.jetty.io.Connection;
-import org.eclipse.jetty.server.ServerConnector;
-import org.eclipse.jetty.util.component.AbstractLifeCycle;
+import org.eclipse.jetty.io.ssl.SslConnection;
+import org.eclipse.jetty.server.Handler;
+import org.eclipse.jetty.server.Request;
+import org.eclipse.jetty.server.Response;
+import org.eclipse.jetty.util.Callback;
 import org.eclipse.jetty.util.thread.Scheduler;
 
 /**
- * Closes connections that take long to send the header of their first request. Jetty limits only the time in which
- * nothing arrives, so that a client could keep a connection busy by sending a byte from time to time.
+ * Closes connections that take long to send the header of a request, and new ones that send none. Jetty limits only the
+ * time in which nothing arrives, so that a client could keep a connection busy by sending a byte from time to time.
  */
-final class SlowRequests extends AbstractLifeCycle implements Connection.Listener {
-    private static final long MAX_SECONDS = 10;
+final class SlowRequests extends Handler.Wrapper implements Connection.Listener {
+    private static final long MAX_NANOS = TimeUnit.SECONDS.toNanos(10);
+    private static final long CHECK_SECONDS = 1;
 
-    private final ServerConnector connector;
-    private final Map<Connection, Scheduler.Task> checks = new ConcurrentHashMap<>();
+    /** A connection, which either is sending a header or nothing, or waits for a response. */
+    private static final class State {
+        private boolean isAnswering;
 
-    SlowRequests(ServerConnector connector) {
-        this.connector = connector;
+        /** What had arrived at the end of the last request, with the encryption of TLS. */
+        private long bytesBefore;
+
+        /** When the first byte of the header was noticed, as of System.nanoTime. */
+        private long startedAt = System.nanoTime();
+
+        private boolean isReceiving = true;
+
+        synchronized void startAnswering() {
+            isAnswering = true;
+        }
+
+        synchronized void endAnswering(long bytes) {
+            isAnswering = false;
+            isReceiving = false;
+            bytesBefore = bytes;
+        }
+
+        synchronized boolean isTooSlow(long bytes, long now) {
+            if (isAnswering) return false;
+            if (!isReceiving && bytes != bytesBefore) {
+                isReceiving = true;
+                startedAt = now;
+            }
+            return isReceiving && now - startedAt > MAX_NANOS;
+        }
+    }
+
+    private final Map<Connection, State> states = new ConcurrentHashMap<>();
+    private final Scheduler scheduler;
+    private volatile Scheduler.Task check;
+
+    SlowRequests(Handler handler, Scheduler scheduler) {
+        super(handler);
+        this.scheduler = scheduler;
     }
 
     @Override
     public void onOpened(Connection connection) {
-        checks.put(
-                connection, connector.getScheduler().schedule(() -> check(connection), MAX_SECONDS, TimeUnit.SECONDS));
-    }
-
-    private void check(Connection connection) {
-        // Of TLS, whose own connection has no messages, the inner connection is checked.
-        boolean hasRequest =
-                connection.getMessagesIn() > 0 || connection.getEndPoint().getConnection() != connection;
-        if (checks.remove(connection) != null && !hasRequest)
-            connection.getEndPoint().close();
+        // That of TLS contains another one, which has the requests.
+        if (!(connection instanceof SslConnection)) states.put(connection, new State());
     }
 
     @Override
     public void onClosed(Connection connection) {
-        Scheduler.Task check = checks.remove(connection);
+        states.remove(connection);
+    }
+
+    @Override
+    public boolean handle(Request request, Response response, Callback callback) throws Exception {
+        Connection connection = request.getConnectionMetaData().getConnection();
+        State state = states.get(connection);
+        if (state != null) {
+            state.startAnswering();
+            Request.addCompletionListener(request, failure -> state.endAnswering(bytesIn(connection)));
+        }
+        return super.handle(request, response, callback);
+    }
+
+    /** Returns what has arrived, also of TLS records that are not complete. */
+    private static long bytesIn(Connection connection) {
+        return connection.getEndPoint() instanceof SslConnection.SslEndPoint tls
+                ? tls.getSslConnection().getBytesIn()
+                : connection.getBytesIn();
+    }
+
+    private void check() {
+        long now = System.nanoTime();
+        states.forEach((connection, state) -> {
+            if (state.isTooSlow(bytesIn(connection), now))
+                connection.getEndPoint().close();
+        });
+        schedule();
+    }
+
+    private void schedule() {
+        if (!isStopping() && !isStopped()) check = scheduler.schedule(this::check, CHECK_SECONDS, TimeUnit.SECONDS);
+    }
+
+    @Override
+    protected void doStart() throws Exception {
+        super.doStart();
+        schedule();
+    }
+
+    @Override
+    protected void doStop() throws Exception {
         if (check != null) check.cancel();
+        super.doStop();
     }
 }

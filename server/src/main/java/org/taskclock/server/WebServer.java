@@ -82,13 +82,15 @@ final class WebServer implements AutoCloseable {
                         : socket.getAddress().getHostAddress());
         connector.setPort(socket.getPort());
         connector.setIdleTimeout(IDLE_MILLIS);
-        connector.addBean(new SlowRequests(connector));
         server.addConnector(connector);
         server.addBean(new NetworkConnectionLimit(MAX_CONNECTIONS, server));
         server.setErrorHandler(new JsonErrors());
         HostNames hosts = new HostNames(hostOf(address), allowedHosts);
         BasicAuth passwords = config.users().isEmpty() ? null : new BasicAuth(config.users());
-        server.setHandler(new AccessHandler(compressed(all(api)), hosts, token, passwords));
+        SlowRequests handler = new SlowRequests(
+                new AccessHandler(compressed(all(api)), hosts, token, passwords), server.getScheduler());
+        connector.addEventListener(handler);
+        server.setHandler(handler);
         try {
             server.start();
         } catch (IOException e) {

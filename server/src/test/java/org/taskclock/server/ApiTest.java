@@ -89,6 +89,13 @@ final class ApiTest {
             server = started;
             String id = server.awaitJvm(load.pid()).get("id").getAsString();
             String jvm = "/api/jvms/" + id;
+            server.await(() -> server.json("/api/info")
+                            .getAsJsonObject()
+                            .getAsJsonObject("history")
+                            .get("problem")
+                            .isJsonNull()
+                    ? true
+                    : null);
             check("GET", "/api/info", 200, "/api/info", null);
             check("GET", "/api/openapi.json", 200, "/api/openapi.json", null);
             check("GET", "/api/", 200, "/api/", null);
@@ -207,9 +214,22 @@ final class ApiTest {
                 .contains("yielder");
         assertThat(check("GET", "/api/jvms/{id}/threads", 200, path + "/threads", null))
                 .contains("yielder");
-        assertThat(check("GET", "/api/jvms/{id}/intervals", 200, path + "/intervals", null))
-                .contains("yielder");
+        JsonObject recording = JsonParser.parseString(opened.body()).getAsJsonObject();
+        long last = endOfInterval(path, "");
+        assertThat(last).isEqualTo(recording.get("to").getAsLong());
+        assertThat(endOfInterval(path, "?at=" + last)).isEqualTo(last);
+        long first = endOfInterval(path, "?at=" + recording.get("from").getAsLong());
+        assertThat(first).isLessThan(last).isGreaterThan(recording.get("from").getAsLong());
+        assertThat(endOfInterval(path, "?at=" + (first + 1))).isEqualTo(last);
+        check("GET", "/api/jvms/{id}/intervals", 400, path + "/intervals?at=x", null);
+        check("GET", "/api/jvms/{id}/intervals", 404, "/api/jvms/r99/intervals", null);
         assertThat(server.get(path + "/export?by=thread").body()).contains("yielder");
+    }
+
+    private long endOfInterval(String path, String query) throws Exception {
+        String interval = check("GET", "/api/jvms/{id}/intervals", 200, path + "/intervals" + query, null);
+        assertThat(interval).contains("yielder");
+        return JsonParser.parseString(interval).getAsJsonObject().get("end").getAsLong();
     }
 
     @Test

@@ -30,13 +30,14 @@ final class TestServer implements AutoCloseable {
 
     final List<String> log = Collections.synchronizedList(new ArrayList<>());
     private final TaskClockServer server;
-    private final HttpClient client = HttpClient.newHttpClient();
+    private final HttpClient client;
 
     /** What may differ between tests. */
     static final class Settings {
         String listen = "127.0.0.1:0";
         Path tokenFile;
         Path webConfig;
+        HttpClient client = HttpClient.newHttpClient();
         boolean allowsActions;
         List<String> allowedHosts = List.of();
         String match = "LoadProgram";
@@ -65,6 +66,7 @@ final class TestServer implements AutoCloseable {
                 settings.allowsActions,
                 settings.allowedHosts,
                 settings.clock);
+        client = settings.client;
         server = new TaskClockServer(options, settings.opener, log::add);
     }
 

@@ -19,8 +19,8 @@ import java.util.concurrent.locks.ReentrantLock;
 /**
  * A program with known loads. Each argument is the name of a load, or a name and a number of threads, as in "idle=3".
  * The program reads commands from standard input, one per line: "reference" prints the CPU times of its threads and of
- * the process, "allocated" prints the bytes that each thread has allocated, and "churn N" runs N short-lived threads.
- * Each reply ends with a line "done".
+ * the process, "allocated" prints the bytes that each thread has allocated, "churn N" runs N short-lived threads, and
+ * "burn N" uses N milliseconds of CPU time in the main thread. Each reply ends with a line "done".
  */
 public final class LoadProgram {
     static volatile Object sink;
@@ -47,6 +47,7 @@ public final class LoadProgram {
         for (String line; (line = in.readLine()) != null; print("done")) {
             if (line.equals("reference")) reference();
             else if (line.equals("allocated")) allocated();
+            else if (line.startsWith("burn ")) burn(Integer.parseInt(line.substring("burn ".length())));
             else if (line.startsWith("churn ")) churn(Integer.parseInt(line.substring("churn ".length())));
         }
         Runtime.getRuntime().halt(0);
@@ -111,6 +112,11 @@ public final class LoadProgram {
         text.append("(process)\t").append(process).append("\t-1\n");
         System.out.print(text);
         print("(time)\t" + before + "\t" + System.nanoTime());
+    }
+
+    private static void burn(int millis) {
+        long end = BEAN.getCurrentThreadCpuTime() + millis * 1_000_000L;
+        while (BEAN.getCurrentThreadCpuTime() < end) Thread.onSpinWait();
     }
 
     private static void allocated() {
