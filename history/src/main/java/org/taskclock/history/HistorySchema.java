@@ -15,11 +15,13 @@ final class HistorySchema {
      * seconds.
      *
      * <p>The number of the last transaction tells whether one that failed was written nevertheless. Rows of one second
-     * are complete from {@code seconds_from}, those of ten seconds from {@code ten_from}.
+     * are complete from {@code seconds_from}, those of ten seconds from {@code ten_from}. The time of {@code retention}
+     * is that of {@link RetentionClock}.
      */
     static final String TABLES = """
             CREATE TABLE IF NOT EXISTS state (version INTEGER, transaction BIGINT, rolled INTEGER,
                 seconds_from INTEGER, ten_from INTEGER);
+            CREATE TABLE IF NOT EXISTS retention (time BIGINT);
             CREATE TABLE IF NOT EXISTS recorded (start INTEGER, stop INTEGER);
             CREATE TABLE IF NOT EXISTS jvm_key (jvm INTEGER, id VARCHAR, host VARCHAR, pid BIGINT, service VARCHAR,
                 command VARCHAR, container VARCHAR, pod VARCHAR, started BIGINT, first_seen INTEGER, last_seen INTEGER);

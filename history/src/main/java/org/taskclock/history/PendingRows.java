@@ -55,7 +55,11 @@ final class PendingRows {
 
     void add(HistorySample sample) {
         IntervalSplit split = new IntervalSplit(sample.end(), sample.intervalNanos());
-        newestSecond = split.firstSecond + split.seconds - 1;
+        int last = split.firstSecond + split.seconds - 1;
+        // The clock was set. The time in between was not recorded.
+        if (newestSecond != Integer.MIN_VALUE && Math.abs(last - newestSecond) > HistoryWriter.MAX_GAP_SECONDS)
+            oldestSecond = Integer.MAX_VALUE;
+        newestSecond = last;
         oldestSecond = Math.min(oldestSecond, split.firstSecond);
         SeriesKeys.Jvm jvm = keys.jvm(sample.jvm(), split.firstSecond, newestSecond + 1);
         for (ThreadUsage usage : sample.pools()) {

@@ -141,7 +141,10 @@ class RollUpPropertyTest {
                     write(pending.complete());
                     writer.rollUp();
                 }
-                case TRIM -> writer.trim(retention, BASE);
+                case TRIM -> {
+                    writer.trimByAge(retention, BASE);
+                    writer.trimBySize(retention, BASE);
+                }
                 case REOPEN -> {
                     close();
                     open();
