@@ -115,6 +115,11 @@ final class HistoryWriter implements AutoCloseable {
         batch = newBatch;
     }
 
+    /** Returns the connection, for tests. */
+    DuckDBConnection connection() {
+        return connection;
+    }
+
     /** Returns the number of the last transaction, which may have failed. */
     long transaction() {
         return transaction;
