@@ -15,12 +15,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.taskclock.monitor.ThreadUsage;
 
 /** What remains of the history when its process is killed, or its file is damaged. */
 class CrashTest {
@@ -184,6 +186,76 @@ class CrashTest {
     void shouldSetAFileOfAnotherKindAside() throws IOException {
         Files.writeString(directory.resolve(HistoryDatabase.FILE), "This is not a database. ".repeat(1_000));
         expectSetAside();
+    }
+
+    @Test
+    void shouldSetAFileAsideThatIsDamagedInTheMiddle() throws Exception {
+        Instant start = Instant.now().truncatedTo(ChronoUnit.HOURS).minusSeconds(3_600);
+        writeLargeFile(start);
+        Path file = directory.resolve(HistoryDatabase.FILE);
+        long size = Files.size(file);
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+            byte[] garbage = new byte[(int) size / 2];
+            new Random(1).nextBytes(garbage);
+            channel.write(ByteBuffer.wrap(garbage), size / 4);
+        }
+        String name;
+        try (History history = DuckDbHistory.open(directory, HistoryOptions.DEFAULT)) {
+            assertThat(history.status().setAside()).as("it can be opened").isNull();
+            assertThatThrownBy(() -> history.pools(JVM.id(), start, start.plusSeconds(3_600), 10_000))
+                    .isInstanceOf(HistoryException.class)
+                    .hasMessageStartingWith("the history cannot be read: ")
+                    .message()
+                    .doesNotContain("\n");
+            addSome(history);
+            long begin = System.nanoTime();
+            while (history.status().setAside() == null) {
+                assertThat(System.nanoTime() - begin).as("%s", history.status()).isLessThan(60_000_000_000L);
+                Thread.sleep(50);
+            }
+            name = history.status().setAside();
+            assertThat(directory.resolve(name)).hasSize(size);
+            addSome(history);
+        }
+        try (History history = DuckDbHistory.open(directory, HistoryOptions.DEFAULT)) {
+            assertThat(history.status().setAside()).isNull();
+            assertThat(cpuNanos(history, Instant.now().minusSeconds(200))).isEqualTo(2 * 50 * NANOS);
+        }
+    }
+
+    /** Writes rows that take several blocks, and less than a minute of them in the log. */
+    private void writeLargeFile(Instant start) throws Exception {
+        Random random = new Random(1);
+        try (StepwiseHistory history = new StepwiseHistory(directory)) {
+            for (int second = 0; second < 3_600; second++) {
+                List<ThreadUsage> pools = new ArrayList<>();
+                for (int pool = 0; pool < 100; pool++)
+                    pools.add(Samples.pool("pool-" + pool, random.nextInt(900_000_000), random.nextInt(90_000_000)));
+                history.add(Samples.sample(JVM, start.plusSeconds(second + 1), pools, List.of()));
+                if (second % 100 == 0) history.write();
+            }
+            history.writeAll();
+            history.writer.checkpoint();
+        }
+    }
+
+    @Test
+    void shouldKeepTheLatestSamplesIfTheyCannotBeWrittenInTime() throws HistoryException {
+        int samples = 20_000;
+        Instant start = Instant.now().minusSeconds(samples);
+        long lost;
+        try (History history = DuckDbHistory.open(directory, HistoryOptions.DEFAULT)) {
+            for (int i = 0; i < samples; i++)
+                history.add(Samples.sample(JVM, start.plusSeconds(i + 1), List.of(Samples.pool("a", 1, 0)), List.of()));
+            lost = history.status().lostSamples();
+            assertThat(lost).isBetween(1L, samples - 3_000L);
+        }
+        try (History history = DuckDbHistory.open(directory, HistoryOptions.DEFAULT)) {
+            PoolSeries series = history.pools(JVM.id(), start, start.plusSeconds(samples), 100_000);
+            assertThat(series.pools().get(0).cpuNanos()).isEqualTo(samples - lost);
+            long[] latest = series.pools().get(0).userNanos();
+            for (int i = samples - 3_000; i < samples; i++) assertThat(latest[i]).isEqualTo(1);
+        }
     }
 
     private void writeSome() throws HistoryException {
