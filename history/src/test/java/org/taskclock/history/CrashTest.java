@@ -254,7 +254,8 @@ class CrashTest {
             PoolSeries series = history.pools(JVM.id(), start, start.plusSeconds(samples), 100_000);
             assertThat(series.pools().get(0).cpuNanos()).isEqualTo(samples - lost);
             long[] latest = series.pools().get(0).userNanos();
-            for (int i = samples - 3_000; i < samples; i++) assertThat(latest[i]).isEqualTo(1);
+            for (int i = samples - 3_000; i < samples; i++)
+                assertThat(latest[i]).isEqualTo(1);
         }
     }
 

@@ -112,15 +112,16 @@ class HistoryExportTest {
     @Test
     void shouldExportCsv() throws IOException {
         for (ExportBy by : ExportBy.values()) {
-            List<List<String>> lines =
-                    parseCsv(new String(export(by, ExportFormat.CSV), StandardCharsets.UTF_8));
+            List<List<String>> lines = parseCsv(new String(export(by, ExportFormat.CSV), StandardCharsets.UTF_8));
             List<String> names = lines.get(0);
             List<Exported> rows = new ArrayList<>();
             for (List<String> line : lines.subList(1, lines.size())) {
                 assertThat(line).hasSameSizeAs(names);
                 assertThat(line.get(names.indexOf("pid"))).isEqualTo("4711");
-                if (by == ExportBy.POOL) assertThat(line.get(names.indexOf("threads"))).isEqualTo("3");
-                else assertThat(Integer.parseInt(line.get(names.indexOf("tid")))).isBetween(100, 104);
+                if (by == ExportBy.POOL)
+                    assertThat(line.get(names.indexOf("threads"))).isEqualTo("3");
+                else
+                    assertThat(Integer.parseInt(line.get(names.indexOf("tid")))).isBetween(100, 104);
                 rows.add(new Exported(
                         time(line.get(names.indexOf("time"))),
                         line.get(names.indexOf(by == ExportBy.POOL ? "pool" : "name")),
@@ -142,7 +143,7 @@ class HistoryExportTest {
             boolean isEscaped = isQuoted && c == '"' && i + 1 < text.length() && text.charAt(i + 1) == '"';
             if (isEscaped) field.append(text.charAt(++i));
             else if (c == '"') isQuoted = !isQuoted;
-            else if (isQuoted || c != ',' && c != '\n') field.append(c);
+            else if (isQuoted || (c != ',' && c != '\n')) field.append(c);
             else {
                 line.add(field.toString());
                 field.setLength(0);
@@ -183,8 +184,8 @@ class HistoryExportTest {
         List<Exported> rows = new ArrayList<>();
         try (Connection connection = DriverManager.getConnection("jdbc:duckdb:");
                 Statement statement = connection.createStatement();
-                ResultSet result = statement.executeQuery("SELECT time, " + name + ", user_ns, system_ns, cpu_ns FROM '"
-                        + files + "'")) {
+                ResultSet result = statement.executeQuery(
+                        "SELECT time, " + name + ", user_ns, system_ns, cpu_ns FROM '" + files + "'")) {
             while (result.next()) {
                 assertThat(result.getLong(5)).isEqualTo(result.getLong(3) + result.getLong(4));
                 rows.add(new Exported(

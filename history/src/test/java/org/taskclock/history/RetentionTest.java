@@ -87,7 +87,7 @@ class RetentionTest {
 
     @Test
     void shouldDeleteEachResolutionAtItsAge() throws SQLException {
-        for (int hours : new int[] {50, 30, 2, 1}) add(NOW - hours * HOUR, 120);
+        for (int hours : new int[] {50, 30, 2, 1}) add(NOW - (long) hours * HOUR, 120);
         writeAndRollUp();
         assertThat(count("pool_1")).isEqualTo(480);
         assertThat(count("pool_10")).isEqualTo(48);
@@ -117,14 +117,17 @@ class RetentionTest {
         assertThat(count("pool_1")).isEqualTo(seconds);
         assertThat(deletePart(retention, HUGE)).isTrue();
         assertThat(first("pool_1")).as("with the row at NOW").isEqualTo(NOW - seconds + seconds / 8 + 60);
-        while (first("pool_1") < NOW - 600) assertThat(deletePart(retention, HUGE)).isTrue();
+        while (first("pool_1") < NOW - 600)
+            assertThat(deletePart(retention, HUGE)).isTrue();
         assertThat(first("pool_1")).isEqualTo(NOW - 600);
         assertThat(count("pool_60")).isEqualTo(seconds / 60);
         assertThat(samplesInView()).isEqualTo(seconds);
         for (String view : List.of("thread", "process"))
             assertThat(history.number("SELECT count(DISTINCT time) FROM " + view + "_cpu WHERE epoch(time) < " + NOW))
                     .isEqualTo(600 + (seconds - 600) / 60);
-        assertThat(samplesInSteps(10)).as("although there are no rows of ten seconds").isEqualTo(500);
+        assertThat(samplesInSteps(10))
+                .as("although there are no rows of ten seconds")
+                .isEqualTo(500);
         assertThat(samplesInSteps(60)).isEqualTo(480);
         assertThat(deletePart(retention, HUGE)).isTrue();
         assertThat(first("pool_60")).isEqualTo(NOW - seconds + seconds / 8);
@@ -140,7 +143,11 @@ class RetentionTest {
             int from = (int) NOW - 600;
             int to = from + (seconds == 10 ? 500 : 480);
             PoolSeries series = new SeriesReader(
-                            connection, JVM.id(), Instant.ofEpochSecond(from), Instant.ofEpochSecond(to), (to - from) / seconds)
+                            connection,
+                            JVM.id(),
+                            Instant.ofEpochSecond(from),
+                            Instant.ofEpochSecond(to),
+                            (to - from) / seconds)
                     .pools();
             assertThat(series.step()).isEqualTo(Duration.ofSeconds(seconds));
             return series.pools().get(0).cpuNanos() / NANOS;
@@ -176,7 +183,7 @@ class RetentionTest {
 
     @Test
     void shouldDeleteByAgeOnlyWhatTimeHasPassedFor() throws SQLException, HistoryException {
-        for (int days : new int[] {300, 6, 1}) add(NOW - days * DAY, 120);
+        for (int days : new int[] {300, 6, 1}) add(NOW - (long) days * DAY, 120);
         writeAndRollUp();
         HistoryOptions options = options(HOUR, 7 * DAY, YEAR, HUGE);
         SettableClock wall = new SettableClock(NOW);
@@ -195,7 +202,9 @@ class RetentionTest {
         open();
         Maintenance next = new Maintenance(options, history.keys, wall, wall::nanos);
         pass(next, wall, 6);
-        assertThat(count("pool_10")).as("of the next process, whose clock is wrong").isEqualTo(24);
+        assertThat(count("pool_10"))
+                .as("of the next process, whose clock is wrong")
+                .isEqualTo(24);
 
         wall.offset = 0;
         pass(next, wall, 6);
@@ -279,8 +288,8 @@ class RetentionTest {
         add(NOW + 3, 3);
         history.writeAll();
         assertThat(history.number("SELECT sum(stop - start) FROM recorded")).isLessThan(20);
-        assertThat(history.number("SELECT count(*) FROM recorded WHERE start <= " + (NOW + 100) + " AND stop > "
-                        + (NOW + 100)))
+        assertThat(history.number(
+                        "SELECT count(*) FROM recorded WHERE start <= " + (NOW + 100) + " AND stop > " + (NOW + 100)))
                 .isZero();
     }
 
@@ -289,7 +298,9 @@ class RetentionTest {
         long second = 1_000_000_000L;
         RetentionClock clock = new RetentionClock(0, 1_000, 0);
         assertThat(clock.now(1_005, 5 * second)).isEqualTo(1_005);
-        assertThat(clock.now(1_006, 5 * second + second / 2)).as("no whole second").isEqualTo(1_005);
+        assertThat(clock.now(1_006, 5 * second + second / 2))
+                .as("no whole second")
+                .isEqualTo(1_005);
         assertThat(clock.now(1_000_000, 6 * second)).isEqualTo(1_015);
         assertThat(clock.now(1_008, 7 * second)).as("the wall clock is behind").isEqualTo(1_008);
         assertThat(clock.time()).isEqualTo(1_008);

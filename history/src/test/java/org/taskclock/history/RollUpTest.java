@@ -74,7 +74,8 @@ class RollUpTest {
                 assertThat(history.number("SELECT min(time)" + rows)).isEqualTo(START);
             }
         }
-        assertThat(history.number("SELECT count(DISTINCT series) FROM thread_1")).isEqualTo(21);
+        assertThat(history.number("SELECT count(DISTINCT series) FROM thread_1"))
+                .isEqualTo(21);
     }
 
     @Test
@@ -121,14 +122,13 @@ class RollUpTest {
             hasMore = RollUp.run(history.writer.connection(), newest, 1);
             history.writer.connection().commit();
             long rolled = history.number("SELECT rolled FROM state");
-            long expected = history.number("SELECT count(DISTINCT (time // 60, series)) FROM pool_1 WHERE batch <= "
-                    + rolled);
+            long expected =
+                    history.number("SELECT count(DISTINCT (time // 60, series)) FROM pool_1 WHERE batch <= " + rolled);
             assertThat(history.number("SELECT count(DISTINCT (time, series)) FROM pool_60"))
                     .isEqualTo(expected)
                     .isGreaterThan(rows);
             assertThat(history.number("SELECT sum(user_ns + system_ns) FROM pool_60"))
-                    .isEqualTo(history.number(
-                            "SELECT sum(user_ns + system_ns) FROM pool_1 WHERE batch <= " + rolled));
+                    .isEqualTo(history.number("SELECT sum(user_ns + system_ns) FROM pool_1 WHERE batch <= " + rolled));
             rows = (int) expected;
         }
         assertThat(history.number("SELECT rolled FROM state")).isEqualTo(newest);
