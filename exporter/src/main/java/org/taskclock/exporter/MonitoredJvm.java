@@ -5,14 +5,17 @@ package org.taskclock.exporter;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.taskclock.CpuTime;
 import org.taskclock.metrics.Cgroup;
 import org.taskclock.metrics.JvmUsage;
 import org.taskclock.metrics.PoolCounters;
+import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.JvmDiscovery.JvmId;
 import org.taskclock.monitor.MonitorException;
 import org.taskclock.monitor.PoolReading;
 import org.taskclock.monitor.PoolSampler;
+import org.taskclock.monitor.ThreadUsage;
 
 /** A JVM and its counters, which remain for a while after it has ended. */
 public final class MonitoredJvm {
@@ -125,11 +128,22 @@ public final class MonitoredJvm {
     void sampleRecent(boolean readsAll) {
         try {
             PoolReading reading = sampler.readRecent(readsAll);
-            uncounted.add(reading.pools());
+            uncounted.add(withoutVirtual(reading).pools());
             recent.add(reading, System.nanoTime());
         } catch (MonitorException e) {
             end();
         }
+    }
+
+    /**
+     * Returns a reading without virtual threads, because each of {@link PoolSampler#read} and
+     * {@link PoolSampler#readRecent} has all that they used.
+     */
+    private static PoolReading withoutVirtual(PoolReading reading) {
+        List<ThreadUsage> pools = reading.pools().stream()
+                .filter(usage -> usage.kind() != ThreadKind.VIRTUAL)
+                .toList();
+        return new PoolReading(pools, reading.yields(), reading.process(), reading.threads());
     }
 
     /** Returns what was used since the previous call. */
@@ -146,7 +160,7 @@ public final class MonitoredJvm {
     }
 
     private void add(PoolReading reading) {
-        if (recent.isUsed()) recent.add(reading, System.nanoTime());
+        if (recent.isUsed()) recent.add(withoutVirtual(reading), System.nanoTime());
         counters.add(PoolUsages.of(uncounted.isEmpty() ? reading : uncounted.takeWith(reading)));
         // The group of a process that has ended may be gone.
         JvmUsage.ContainerUsage container = hasEnded || cgroup == null ? usage.container() : cgroup.usage();

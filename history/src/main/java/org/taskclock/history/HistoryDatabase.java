@@ -4,14 +4,8 @@ package org.taskclock.history;
 
 import java.io.IOException;
 import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.PosixFilePermission;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
@@ -58,8 +52,8 @@ final class HistoryDatabase implements AutoCloseable {
 
     /** Opens the file in a directory, and creates both if they do not exist. */
     static HistoryDatabase open(Path directory) throws HistoryException {
-        createDirectory(directory);
-        HistoryDatabase database = new HistoryDatabase(directory, lock(directory));
+        HistoryDirectory.create(directory);
+        HistoryDatabase database = new HistoryDatabase(directory, HistoryDirectory.lock(directory));
         try {
             database.reopen();
             return database;
@@ -69,46 +63,6 @@ final class HistoryDatabase implements AutoCloseable {
         } catch (SQLException e) {
             database.close();
             throw new HistoryException(directory.resolve(FILE) + ": " + Failures.describe(e), e);
-        }
-    }
-
-    private static void createDirectory(Path directory) throws HistoryException {
-        try {
-            if (!Files.exists(directory)) {
-                Path parent = directory.toAbsolutePath().getParent();
-                if (parent != null) Files.createDirectories(parent);
-                Files.createDirectory(
-                        directory, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
-            }
-            Files.createDirectories(directory.resolve(EXPORTS));
-        } catch (IOException | UnsupportedOperationException e) {
-            throw new HistoryException(
-                    directory + ": cannot be created: " + Failures.describe(e) + ": choose another with --data", e);
-        }
-        if (!Files.isDirectory(directory) || !Files.isWritable(directory))
-            throw new HistoryException(directory + ": not a writable directory: choose another with --data");
-    }
-
-    private static FileChannel lock(Path directory) throws HistoryException {
-        try {
-            FileChannel channel =
-                    FileChannel.open(directory.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-            FileLock held = tryLock(channel);
-            if (held != null) return channel;
-            channel.close();
-        } catch (IOException e) {
-            throw new HistoryException(directory + ": cannot be locked: " + Failures.describe(e), e);
-        }
-        throw new HistoryException(directory
-                + ": in use by another process that writes a history: stop it, or choose another directory with"
-                + " --data");
-    }
-
-    private static FileLock tryLock(FileChannel channel) throws IOException {
-        try {
-            return channel.tryLock();
-        } catch (OverlappingFileLockException e) {
-            return null;
         }
     }
 
@@ -270,14 +224,6 @@ final class HistoryDatabase implements AutoCloseable {
         DuckDBConnection open = root;
         root = null;
         if (open != null) open.close();
-    }
-
-    /** Returns whether only the owner has access to a directory. */
-    static boolean isPrivate(Path directory) throws IOException {
-        return Files.getPosixFilePermissions(directory, LinkOption.NOFOLLOW_LINKS).stream()
-                .allMatch(permission -> permission == PosixFilePermission.OWNER_READ
-                        || permission == PosixFilePermission.OWNER_WRITE
-                        || permission == PosixFilePermission.OWNER_EXECUTE);
     }
 
     @Override

@@ -13,7 +13,8 @@ import org.taskclock.monitor.ThreadUsage;
  *
  * @param end the end of the interval
  * @param intervalNanos the length of the interval
- * @param pools what each thread pool used; {@link ThreadUsage#tid} is 0
+ * @param pools what each thread pool used; {@link ThreadUsage#tid} is 0. May have groups of virtual threads, whose CPU
+ *     time the pools of their carriers contain, too
  * @param threads what single threads used; may lack threads that used nothing
  * @param process the CPU time of the process
  * @param container the CPU time of the control group and how long it was throttled, both in the interval; null if the

@@ -15,11 +15,13 @@ final class HistorySchema {
      * seconds.
      *
      * <p>The number of the last transaction tells whether one that failed was written nevertheless. Rows of one second
-     * are complete from {@code seconds_from}, those of ten seconds from {@code ten_from}.
+     * are complete from {@code seconds_from}, those of ten seconds from {@code ten_from}. The time of {@code retention}
+     * is that of {@link RetentionClock}.
      */
     static final String TABLES = """
             CREATE TABLE IF NOT EXISTS state (version INTEGER, transaction BIGINT, rolled INTEGER,
                 seconds_from INTEGER, ten_from INTEGER);
+            CREATE TABLE IF NOT EXISTS retention (time BIGINT);
             CREATE TABLE IF NOT EXISTS recorded (start INTEGER, stop INTEGER);
             CREATE TABLE IF NOT EXISTS jvm_key (jvm INTEGER, id VARCHAR, host VARCHAR, pid BIGINT, service VARCHAR,
                 command VARCHAR, container VARCHAR, pod VARCHAR, started BIGINT, first_seen INTEGER, last_seen INTEGER);
@@ -68,7 +70,7 @@ final class HistorySchema {
                     UNION ALL SELECT time, 10, series, user_ns, system_ns, wait_ns, threads FROM pool_10, state
                         WHERE time < seconds_from AND time >= ten_from
                     UNION ALL SELECT time, 60, series, user_ns, system_ns, wait_ns, threads FROM pool_60, state
-                        WHERE time < ten_from OR (time < seconds_from AND sparse)
+                        WHERE time < seconds_from AND (time < ten_from OR sparse)
                 ) r JOIN pool_key p ON p.series = r.series JOIN jvm_key k ON k.jvm = p.jvm;
             CREATE OR REPLACE VIEW thread_cpu AS
                 SELECT make_timestamptz(r.time * 1000000::BIGINT) AS time, r.seconds, k.id AS jvm, k.host, k.pid,
@@ -78,7 +80,8 @@ final class HistorySchema {
                         WHERE time >= seconds_from OR batch > rolled
                     UNION ALL SELECT time, 10, series, user_ns, system_ns FROM thread_10, state
                         WHERE time < seconds_from AND time >= ten_from
-                    UNION ALL SELECT time, 60, series, user_ns, system_ns FROM thread_60, state WHERE time < ten_from
+                    UNION ALL SELECT time, 60, series, user_ns, system_ns FROM thread_60, state
+                        WHERE time < seconds_from AND time < ten_from
                 ) r JOIN thread_key t ON t.series = r.series JOIN jvm_key k ON k.jvm = t.jvm;
             CREATE OR REPLACE VIEW process_cpu AS
                 SELECT make_timestamptz(r.time * 1000000::BIGINT) AS time, r.seconds, k.id AS jvm, k.host, k.pid,
@@ -91,7 +94,7 @@ final class HistorySchema {
                     UNION ALL SELECT 10, process_10.* FROM process_10, state
                         WHERE time < seconds_from AND time >= ten_from
                     UNION ALL SELECT 60, * EXCLUDE (sparse) FROM (SELECT process_60.* FROM process_60, state
-                        WHERE time < ten_from OR (time < seconds_from AND sparse))
+                        WHERE time < seconds_from AND (time < ten_from OR sparse))
                 ) r JOIN jvm_key k ON k.jvm = r.jvm;
             """;
 

@@ -11,7 +11,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
-import org.duckdb.DuckDBAppender;
 import org.duckdb.DuckDBConnection;
 
 /** Writes rows, keys, and marks to the file, a transaction at a time. Used by one thread. */
@@ -20,10 +19,7 @@ final class HistoryWriter implements AutoCloseable {
     private final SeriesKeys keys;
 
     /** A longer pause between samples is a gap in the history. */
-    private static final int MAX_GAP_SECONDS = 15;
-
-    /** A file that is still too large is made smaller the next time. */
-    private static final int MAX_TRIMS = 20;
+    static final int MAX_GAP_SECONDS = 15;
 
     /** The number of the batch that rows are added to. It grows with each minute. */
     private int batch;
@@ -105,11 +101,10 @@ final class HistoryWriter implements AutoCloseable {
         try (Statement statement = connection.createStatement()) {
             statement.execute("UPDATE state SET transaction = " + transaction);
         }
-        writeKeys();
-        appendPools(rows.pools(), newBatch);
-        appendThreads(rows.threads(), newBatch);
-        appendProcesses(rows.processes(), newBatch);
-        appendMarks(marks);
+        RowAppender appender = new RowAppender(connection, minute, batch, newBatch);
+        appender.append(keys);
+        appender.append(rows);
+        appender.append(marks);
         if (newBatch != batch) updateLastSeen();
         int from = hasSamples ? writeRecorded(Math.min(oldestSecond, newestSecond), newestSecond) : recordedFrom;
         connection.commit();
@@ -120,121 +115,14 @@ final class HistoryWriter implements AutoCloseable {
         batch = newBatch;
     }
 
+    /** Returns the connection, for tests. */
+    DuckDBConnection connection() {
+        return connection;
+    }
+
     /** Returns the number of the last transaction, which may have failed. */
     long transaction() {
         return transaction;
-    }
-
-    /** Rows of the previous minute still belong to its batch, so that batches begin with a minute. */
-    private int batch(Row row, int newBatch) {
-        return Math.floorDiv(row.time, 60) == minute ? batch : newBatch;
-    }
-
-    private void appendPools(List<Row> rows, int newBatch) throws SQLException {
-        if (rows.isEmpty()) return;
-        try (DuckDBAppender appender = appender("pool_1")) {
-            for (Row row : rows) {
-                appender.beginRow().append(batch(row, newBatch)).append(row.time);
-                appender.append(row.jvm)
-                        .append(row.series)
-                        .append(row.userNanos)
-                        .append(row.systemNanos);
-                append(appender, row.waitNanos).append(row.threads).endRow();
-            }
-            appender.flush();
-        }
-    }
-
-    private void appendThreads(List<Row> rows, int newBatch) throws SQLException {
-        if (rows.isEmpty()) return;
-        try (DuckDBAppender appender = appender("thread_1")) {
-            for (Row row : rows) {
-                appender.beginRow()
-                        .append(batch(row, newBatch))
-                        .append(row.time)
-                        .append(row.jvm);
-                appender.append(row.series)
-                        .append(row.userNanos)
-                        .append(row.systemNanos)
-                        .endRow();
-            }
-            appender.flush();
-        }
-    }
-
-    private void appendProcesses(List<Row> rows, int newBatch) throws SQLException {
-        if (rows.isEmpty()) return;
-        try (DuckDBAppender appender = appender("process_1")) {
-            for (Row row : rows) {
-                appender.beginRow()
-                        .append(batch(row, newBatch))
-                        .append(row.time)
-                        .append(row.jvm);
-                appender.append(row.userNanos).append(row.systemNanos);
-                append(append(appender, row.containerNanos), row.throttledNanos);
-                if (row.limit < 0) appender.appendNull();
-                else appender.append(row.limit);
-                appender.endRow();
-            }
-            appender.flush();
-        }
-    }
-
-    private static DuckDBAppender append(DuckDBAppender appender, long value) throws SQLException {
-        return value < 0 ? appender.appendNull() : appender.append(value);
-    }
-
-    /** Returns an appender, which must be flushed before it is closed, because closing it hides failures. */
-    private DuckDBAppender appender(String table) throws SQLException {
-        return connection.createAppender(table);
-    }
-
-    private void appendMarks(List<Mark> marks) throws SQLException {
-        if (marks.isEmpty()) return;
-        try (DuckDBAppender appender = appender("mark_row")) {
-            for (Mark mark : marks) {
-                appender.beginRow().append(mark.time().toEpochMilli());
-                append(appender, mark.jvmId());
-                append(appender, mark.kind());
-                append(appender, mark.text()).endRow();
-            }
-            appender.flush();
-        }
-    }
-
-    private static DuckDBAppender append(DuckDBAppender appender, String text) throws SQLException {
-        return text == null ? appender.appendNull() : appender.append(text);
-    }
-
-    private void writeKeys() throws SQLException {
-        if (!keys.newJvms.isEmpty()) {
-            try (DuckDBAppender appender = appender("jvm_key")) {
-                for (SeriesKeys.Jvm jvm : keys.newJvms) JvmRows.append(appender, jvm);
-                appender.flush();
-            }
-        }
-        if (!keys.newPools.isEmpty()) {
-            try (DuckDBAppender appender = appender("pool_key")) {
-                for (SeriesKeys.NewPool pool : keys.newPools) {
-                    appender.beginRow().append(pool.series()).append(pool.jvm());
-                    appender.append(pool.pool()).append(pool.kind().label()).endRow();
-                }
-                appender.flush();
-            }
-        }
-        if (!keys.newThreads.isEmpty()) {
-            try (DuckDBAppender appender = appender("thread_key")) {
-                for (SeriesKeys.NewThread thread : keys.newThreads) {
-                    appender.beginRow()
-                            .append(thread.series())
-                            .append(thread.jvm())
-                            .append(thread.tid());
-                    appender.append(thread.name()).append(thread.pool());
-                    appender.append(thread.kind().label()).endRow();
-                }
-                appender.flush();
-            }
-        }
     }
 
     private void updateLastSeen() throws SQLException {
@@ -261,22 +149,48 @@ final class HistoryWriter implements AutoCloseable {
         return isContinued ? recordedFrom : oldestSecond;
     }
 
-    /** Adds the rows of complete minutes to the coarser tables. */
-    void rollUp() throws SQLException {
-        RollUp.run(connection, batch - 1);
+    /**
+     * Adds rows of complete minutes to the coarser tables.
+     *
+     * @return whether there are more
+     */
+    boolean rollUp() throws SQLException {
+        boolean hasMore = RollUp.run(connection, batch - 1);
+        connection.commit();
+        return hasMore;
+    }
+
+    /** Deletes what is too old at a time in epoch seconds. */
+    void trimByAge(Retention retention, long now) throws SQLException {
+        retention.deleteByAge(connection, now);
         connection.commit();
     }
 
-    /** Deletes what is not kept at a time in epoch seconds. */
-    void trim(Retention retention, long now) throws SQLException {
-        retention.deleteByAge(connection, now);
+    /**
+     * Deletes a part of the rows if the file is too large.
+     *
+     * @return whether rows were deleted, and the size should be checked again
+     */
+    boolean trimBySize(Retention retention, long now) throws SQLException {
+        boolean isDeleted = retention.deleteBySize(connection, usedBytes(), now);
         connection.commit();
-        for (int i = 0; i < MAX_TRIMS; i++) {
-            boolean isDeleted = retention.deleteBySize(connection, usedBytes(), now);
-            connection.commit();
-            if (!isDeleted) return;
-            checkpoint();
+        if (isDeleted) checkpoint();
+        return isDeleted;
+    }
+
+    /** Returns what was saved by {@link #saveRetentionTime}; 0 if nothing was. */
+    long retentionTime() throws SQLException {
+        long time = number("SELECT max(time) FROM retention");
+        connection.commit();
+        return time;
+    }
+
+    void saveRetentionTime(long time) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("DELETE FROM retention");
+            statement.execute("INSERT INTO retention VALUES (" + time + ")");
         }
+        connection.commit();
     }
 
     /** Returns the size of the blocks that are in use. The file does not always shrink when blocks become free. */

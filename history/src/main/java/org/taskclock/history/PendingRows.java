@@ -55,10 +55,14 @@ final class PendingRows {
 
     void add(HistorySample sample) {
         IntervalSplit split = new IntervalSplit(sample.end(), sample.intervalNanos());
-        newestSecond = split.firstSecond + split.seconds - 1;
+        int last = split.firstSecond + split.seconds - 1;
+        // The clock was set. The time in between was not recorded.
+        if (newestSecond != Integer.MIN_VALUE && Math.abs(last - newestSecond) > HistoryWriter.MAX_GAP_SECONDS)
+            oldestSecond = Integer.MAX_VALUE;
+        newestSecond = last;
         oldestSecond = Math.min(oldestSecond, split.firstSecond);
         SeriesKeys.Jvm jvm = keys.jvm(sample.jvm(), split.firstSecond, newestSecond + 1);
-        for (ThreadUsage usage : sample.pools()) {
+        for (ThreadUsage usage : jvm.carried.subtractFrom(sample.pools())) {
             if (usage.cpuNanos() > 0) add(pools, split, jvm.id, keys.pool(jvm, usage), usage);
         }
         for (ThreadUsage usage : sample.threads()) {
@@ -70,7 +74,7 @@ final class PendingRows {
     }
 
     private static void add(Map<Long, Row> rows, IntervalSplit split, int jvm, int series, ThreadUsage usage) {
-        long user = usage.userNanos() < 0 ? usage.cpuNanos() : Math.min(usage.userNanos(), usage.cpuNanos());
+        long user = CarriedTime.user(usage);
         for (int i = 0; i < split.seconds; i++) {
             long userPart = split.part(user, i);
             long systemPart = split.part(usage.cpuNanos() - user, i);

@@ -37,7 +37,7 @@ record Resolution(int table, int step, int from, int steps) {
             long start = first / step * step;
             long steps = (last - start + step - 1) / step;
             if (step % finest == 0 && steps <= points)
-                return new Resolution(table(finest, step), step, (int) start, (int) steps);
+                return new Resolution(table(step, finest, first >= tenFrom), step, (int) start, (int) steps);
         }
         int day = STEPS[STEPS.length - 1];
         int step = (int) ((last - first) / points / day + 1) * day;
@@ -45,8 +45,10 @@ record Resolution(int table, int step, int from, int steps) {
         return new Resolution(60, step, (int) start, (int) ((last - start + step - 1) / step));
     }
 
-    private static int table(int finest, int step) {
-        return step % 60 == 0 ? 60 : Math.max(finest, step % 10 == 0 ? 10 : 1);
+    /** If the file is too large, rows of ten seconds may be deleted although those of one second are kept. */
+    private static int table(int step, int finest, boolean hasTenSeconds) {
+        if (step % 60 == 0) return 60;
+        return step % 10 == 0 && hasTenSeconds ? 10 : finest;
     }
 
     int to() {

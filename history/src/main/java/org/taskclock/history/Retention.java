@@ -7,6 +7,8 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.stream.Collectors;
 
 /**
  * Deletes old rows: by age, and if the file is too large, by size. A minute of the past is worth more than the same
@@ -19,7 +21,7 @@ final class Retention {
 
     private static final int MIN_SECONDS = 600;
 
-    /** How much of a table's time is deleted at once. */
+    /** The share of the rows that is deleted at once. */
     private static final int PARTS = 8;
 
     private final HistoryOptions options;
@@ -47,50 +49,61 @@ final class Retention {
      */
     boolean deleteBySize(Connection connection, long bytes, long now) throws SQLException {
         if (bytes <= options.maxBytes() * USABLE_SHARE) return false;
-        int[] tens = range(connection, "pool_10", "process_10", "thread_10");
-        if (tens != null) {
-            RollUp.deleteTenSeconds(connection, end(tens));
+        int tens = endOfPart(connection, "pool_10", "process_10", "thread_10");
+        if (tens > 0) {
+            RollUp.deleteTenSeconds(connection, tens);
             return true;
         }
-        int[] seconds = range(connection, "pool_1", "process_1", "thread_1");
+        int first = first(connection, "pool_1", "process_1", "thread_1");
         int lastMinutes = before(now, Duration.ofSeconds(MIN_SECONDS));
-        if (seconds != null && seconds[0] < lastMinutes / 60 * 60 && isRolledUp(connection, seconds[0])) {
-            RollUp.deleteSeconds(connection, Math.min(end(seconds), lastMinutes));
+        if (first < lastMinutes / 60 * 60 && isRolledUp(connection, first)) {
+            int seconds = endOfPart(connection, "pool_1", "process_1", "thread_1");
+            RollUp.deleteSeconds(connection, Math.min(seconds, lastMinutes));
             return true;
         }
-        int[] minutes = range(connection, "pool_60", "process_60", "thread_60");
-        if (minutes == null) return false;
-        RollUp.deleteMinutes(connection, end(minutes));
+        int minutes = endOfPart(connection, "pool_60", "process_60", "thread_60");
+        if (minutes == 0) return false;
+        RollUp.deleteMinutes(connection, minutes);
         return true;
     }
 
     private static boolean isRolledUp(Connection connection, int before) throws SQLException {
+        return number(
+                        connection,
+                        "SELECT count(*) FROM pool_1 WHERE time <= " + before
+                                + " AND batch <= (SELECT rolled FROM state)")
+                > 0;
+    }
+
+    /**
+     * Returns the minute until which the oldest part of the rows reaches; 0 if there are no rows. A part has an eighth
+     * of the rows, and not of the time: a single row from when the clock was wrong would make that too long.
+     */
+    private static int endOfPart(Connection connection, String... tables) throws SQLException {
+        String counts = Arrays.stream(tables)
+                .map(table -> "SELECT time // 60 AS minute, count(*) AS n FROM " + table + " GROUP BY minute")
+                .collect(Collectors.joining(" UNION ALL "));
+        return number(connection, """
+                SELECT coalesce(min(minute) * 60 + 60, 0) FROM (
+                    SELECT minute, sum(sum(n)) OVER (ORDER BY minute) AS until, sum(sum(n)) OVER () AS total
+                    FROM (%s) GROUP BY minute)
+                WHERE until * %d >= total
+                """.formatted(counts, PARTS));
+    }
+
+    /** Returns the time of the oldest row; {@code Integer.MAX_VALUE} if there is none. */
+    private static int first(Connection connection, String... tables) throws SQLException {
+        String times = Arrays.stream(tables)
+                .map(table -> "SELECT min(time) AS time FROM " + table)
+                .collect(Collectors.joining(" UNION ALL "));
+        return number(connection, "SELECT coalesce(min(time), " + Integer.MAX_VALUE + ") FROM (" + times + ")");
+    }
+
+    private static int number(Connection connection, String sql) throws SQLException {
         try (Statement statement = connection.createStatement();
-                ResultSet result = statement.executeQuery("SELECT count(*) FROM pool_1 WHERE time <= " + before
-                        + " AND batch <= (SELECT rolled FROM state)")) {
+                ResultSet result = statement.executeQuery(sql)) {
             result.next();
-            return result.getLong(1) > 0;
+            return result.getInt(1);
         }
-    }
-
-    /** Returns the end of the oldest part, on the next minute. */
-    private static int end(int... range) {
-        return range[0] / 60 * 60 + Math.max(60, (range[1] - range[0]) / PARTS / 60 * 60);
-    }
-
-    private static int[] range(Connection connection, String... tables) throws SQLException {
-        int first = Integer.MAX_VALUE;
-        int last = Integer.MIN_VALUE;
-        for (String table : tables) {
-            try (Statement statement = connection.createStatement();
-                    ResultSet result = statement.executeQuery("SELECT min(time), max(time) FROM " + table)) {
-                result.next();
-                int min = result.getInt(1);
-                if (result.wasNull()) continue;
-                first = Math.min(first, min);
-                last = Math.max(last, result.getInt(2));
-            }
-        }
-        return first <= last ? new int[] {first, last} : null;
     }
 }

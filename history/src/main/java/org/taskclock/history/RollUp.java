@@ -21,16 +21,26 @@ final class RollUp {
     /** Threads below 1 % of a core are not kept. */
     static final long THREAD_NANOS_PER_SECOND = 10_000_000;
 
+    /** How many rows of pools are rolled up at once, which takes about half a second. */
+    private static final int MAX_ROWS = 1_500_000;
+
     private RollUp() {}
 
     /**
-     * Adds the batches up to {@code batch}. Neighbours with similar values take less space, so the rows of a series are
-     * written one after the other, and series of the same magnitude together.
+     * Adds batches up to {@code newest}, but not too many at once. Neighbours with similar values take less space, so
+     * the rows of a series are written one after the other, and series of the same magnitude together.
+     *
+     * @return whether some are left
      */
-    static void run(Connection connection, int batch) throws SQLException {
+    static boolean run(Connection connection, int newest) throws SQLException {
+        return run(connection, newest, MAX_ROWS);
+    }
+
+    static boolean run(Connection connection, int newest, int maxRows) throws SQLException {
         try (Statement statement = connection.createStatement()) {
             int rolled = rolled(statement);
-            if (batch <= rolled) return;
+            if (newest <= rolled) return false;
+            int batch = lastBatch(statement, rolled, newest, maxRows);
             String range = "batch > " + rolled + " AND batch <= " + batch;
             statement.execute("""
                     CREATE OR REPLACE TEMP TABLE sums AS
@@ -53,6 +63,21 @@ final class RollUp {
             for (int seconds : new int[] {10, 60}) rollThreads(statement, range, seconds);
             rollProcesses(statement, range);
             statement.execute("UPDATE state SET rolled = " + batch);
+            return batch < newest;
+        }
+    }
+
+    /** Returns the last batch so that the batches have about as many rows as may be rolled up at once. */
+    private static int lastBatch(Statement statement, int rolled, int newest, int maxRows) throws SQLException {
+        // A batch that begins below the limit is included, so that there is always one.
+        try (ResultSet result = statement.executeQuery("""
+                SELECT min(batch) FROM (SELECT batch, sum(count(*)) OVER (ORDER BY batch) AS total FROM pool_1
+                    WHERE batch > %d AND batch <= %d GROUP BY batch)
+                WHERE total >= %d
+                """.formatted(rolled, newest, maxRows))) {
+            result.next();
+            int batch = result.getInt(1);
+            return result.wasNull() ? newest : batch;
         }
     }
 

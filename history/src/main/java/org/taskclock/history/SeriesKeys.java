@@ -34,6 +34,7 @@ final class SeriesKeys {
         final JvmKey key;
         final int firstSeen;
         int lastSeen;
+        final CarriedTime carried = new CarriedTime();
         private final Map<PoolKey, Integer> pools = new HashMap<>();
         private final Map<ThreadKey, Integer> threads = new HashMap<>();
 

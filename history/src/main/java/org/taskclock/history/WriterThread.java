@@ -3,6 +3,7 @@
 package org.taskclock.history;
 
 import java.sql.SQLException;
+import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
@@ -13,21 +14,18 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /** Writes what was added every few seconds, and keeps the file small. */
 final class WriterThread implements AutoCloseable {
-    /** With the second that is held back and a second for the transaction, samples are written within five seconds. */
-    static final long PERIOD_MILLIS = 2_900;
+    /** With the second that is held back and two seconds for the transaction, samples are written in five seconds. */
+    static final long PERIOD_NANOS = Duration.ofSeconds(2).toNanos();
 
     private static final long RETRY_NANOS = Duration.ofSeconds(10).toNanos();
-    private static final long ROLL_UP_NANOS = Duration.ofHours(1).toNanos();
-    private static final long TRIM_NANOS = Duration.ofMinutes(10).toNanos();
 
     /** About a minute of 50 JVMs. */
     private static final int MAX_QUEUE = 3_000;
 
     private final HistoryDatabase database;
-    private final HistoryOptions options;
     private final SeriesKeys keys = new SeriesKeys();
     private final PendingRows pending = new PendingRows(keys);
-    private final Retention retention;
+    private final Maintenance maintenance;
     private final Thread thread = new Thread(this::run, "taskclock-history");
 
     /** Guards the following three. */
@@ -49,19 +47,19 @@ final class WriterThread implements AutoCloseable {
     private long failedTransaction;
 
     private boolean areKeysRestored;
-    private boolean hasRolledUp;
-    private long rolledUpAt;
-    private long trimmedAt;
+
+    /** When the next transaction is due, as of System.nanoTime. */
+    private long due;
+
     private long failedAt;
     private volatile boolean isDamaged;
     private volatile String problem;
     private final AtomicLong lostSamples = new AtomicLong();
     private volatile Instant since;
 
-    WriterThread(HistoryDatabase database, HistoryOptions options) {
+    WriterThread(HistoryDatabase database, HistoryOptions options, Clock clock) {
         this.database = database;
-        this.options = options;
-        retention = new Retention(options);
+        maintenance = new Maintenance(options, keys, clock, System::nanoTime);
         thread.setDaemon(true);
     }
 
@@ -96,6 +94,7 @@ final class WriterThread implements AutoCloseable {
     }
 
     private void run() {
+        due = System.nanoTime() + PERIOD_NANOS;
         while (true) {
             boolean isLast = await();
             try {
@@ -111,16 +110,15 @@ final class WriterThread implements AutoCloseable {
     /** Waits for the end of the period, and returns whether the history is being closed. */
     private boolean await() {
         synchronized (monitor) {
-            long end = System.nanoTime() + PERIOD_MILLIS * 1_000_000;
-            long left = PERIOD_MILLIS;
-            while (!isClosing && left > 0) {
+            for (long left = due - System.nanoTime(); !isClosing && left > 0; left = due - System.nanoTime()) {
                 try {
-                    monitor.wait(left);
+                    monitor.wait(left / 1_000_000 + 1);
                 } catch (InterruptedException e) {
                     isClosing = true;
                 }
-                left = (end - System.nanoTime()) / 1_000_000;
             }
+            // Not counted from the end of the work, so that long work is not followed by a long pause.
+            due = Math.max(due + PERIOD_NANOS, System.nanoTime());
             return isClosing;
         }
     }
@@ -187,21 +185,8 @@ final class WriterThread implements AutoCloseable {
 
     private void maintain() {
         if (writer == null) return;
-        long now = System.nanoTime();
         try {
-            if (!hasRolledUp || now - rolledUpAt >= ROLL_UP_NANOS) {
-                writer.rollUp();
-                hasRolledUp = true;
-                rolledUpAt = now;
-                trimmedAt = now - TRIM_NANOS;
-            }
-            if (now - trimmedAt >= TRIM_NANOS) {
-                trimmedAt = now;
-                writer.trim(retention, Instant.now().getEpochSecond());
-                keys.forget((int)
-                        (Instant.now().getEpochSecond() - options.keepSeconds().toSeconds()));
-                readSince();
-            }
+            if (maintenance.run(writer)) readSince();
         } catch (SQLException e) {
             fail(e);
         }
@@ -213,6 +198,7 @@ final class WriterThread implements AutoCloseable {
 
     private void closeWriter() {
         try {
+            maintenance.close(writer);
             writer.close();
         } catch (SQLException e) {
             problem = Failures.describe(e);

@@ -10,9 +10,12 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.taskclock.metrics.ThreadKind;
+import org.taskclock.monitor.ThreadUsage;
 
 /** What is added can be read, also after the history was closed and opened again. */
 class HistoryTest {
@@ -63,6 +66,50 @@ class HistoryTest {
             assertThat(jvms.get(0).cpuNanos())
                     .isEqualTo(Arrays.stream(series.totals().userNanos()).sum() + 100);
             assertThat(history.status().problem()).isNull();
+        }
+    }
+
+    @Test
+    void shouldCountTheTimeOfVirtualThreadsOnce() throws HistoryException {
+        try (History history = DuckDbHistory.open(directory, HistoryOptions.DEFAULT)) {
+            history.add(Samples.sample(
+                    Samples.jvm(1),
+                    start.plusSeconds(1),
+                    List.of(Samples.pool("ForkJoinPool-#-worker-#", ThreadKind.CARRIER, 100, 20)),
+                    List.of()));
+            // In the second second, the agent has counted more than the carriers were known to have used.
+            long[] virtual = {60, 150, 0, 40};
+            for (int i = 0; i < virtual.length; i++) {
+                List<ThreadUsage> pools = List.of(
+                        Samples.pool("orders-#", ThreadKind.VIRTUAL, virtual[i], virtual[i] / 10),
+                        Samples.pool("mails-#", ThreadKind.VIRTUAL, i == 0 ? 3 : 0, 1),
+                        Samples.pool("ForkJoinPool-#-worker-#", ThreadKind.CARRIER, 100, 20),
+                        Samples.pool("main", ThreadKind.JAVA, 1, 0));
+                history.add(Samples.sample(
+                        JVM, start.plusSeconds(i + 1), pools, List.of(Samples.thread(12, "worker-1", 100, 20))));
+            }
+        }
+        try (History history = DuckDbHistory.open(directory, HistoryOptions.DEFAULT)) {
+            List<PoolSeries.Row> pools =
+                    history.pools(JVM.id(), start, start.plusSeconds(4), 100).pools();
+            Map<String, PoolSeries.Row> byName =
+                    pools.stream().collect(Collectors.toMap(PoolSeries.Row::pool, pool -> pool));
+            assertThat(byName.get("orders-#").kind()).isEqualTo(ThreadKind.VIRTUAL);
+            assertThat(byName.get("orders-#").userNanos()).containsExactly(60, 150, 0, 40);
+            assertThat(byName.get("orders-#").systemNanos()).containsExactly(6, 15, 0, 4);
+            assertThat(byName.get("mails-#").userNanos()).containsExactly(3, 0, 0, 0);
+            PoolSeries.Row carriers = byName.get("ForkJoinPool-#-worker-#");
+            assertThat(carriers.userNanos()).containsExactly(37, 0, 50, 60);
+            assertThat(carriers.systemNanos()).containsExactly(13, 4, 19, 15);
+            assertThat(pools.stream().mapToLong(PoolSeries.Row::cpuNanos).sum())
+                    .as("the carriers' pools and main")
+                    .isEqualTo(4 * 121);
+            assertThat(history.pools(Samples.jvm(1).id(), start, start.plusSeconds(4), 100)
+                            .pools()
+                            .get(0)
+                            .cpuNanos())
+                    .as("of another JVM")
+                    .isEqualTo(120);
         }
     }
 

@@ -106,57 +106,45 @@ class RollUpPropertyTest {
         }
     }
 
-    /** What the writer thread does, step by step. */
+    /** A history that can be closed and opened again. */
     private static final class Store implements AutoCloseable {
         private final Path directory;
-        private HistoryDatabase database;
-        private PendingRows pending;
-        private HistoryWriter writer;
+        private StepwiseHistory history;
 
         /** What the roll-up may delete is at most this old. */
         private final Retention retention = new Retention(HistoryOptions.DEFAULT);
 
         Store(Path directory) throws SQLException, HistoryException {
             this.directory = directory;
-            open();
-        }
-
-        private void open() throws SQLException, HistoryException {
-            database = HistoryDatabase.open(directory);
-            SeriesKeys keys = new SeriesKeys();
-            pending = new PendingRows(keys);
-            writer = new HistoryWriter(database.connection(), keys);
-            writer.restoreKeys();
+            history = new StepwiseHistory(directory);
         }
 
         void add(HistorySample sample) {
-            pending.add(sample);
+            history.add(sample);
         }
 
         void run(Then then) throws SQLException, HistoryException {
             switch (then) {
                 case NOTHING -> {}
-                case WRITE -> write(pending.complete());
+                case WRITE -> history.write();
                 case ROLL_UP -> {
-                    write(pending.complete());
-                    writer.rollUp();
+                    history.write();
+                    history.rollUp();
                 }
-                case TRIM -> writer.trim(retention, BASE);
+                case TRIM -> {
+                    history.writer.trimByAge(retention, BASE);
+                    history.writer.trimBySize(retention, BASE);
+                }
                 case REOPEN -> {
                     close();
-                    open();
+                    history = new StepwiseHistory(directory);
                 }
             }
         }
 
-        private void write(PendingRows.Batch rows) throws SQLException {
-            pending.remove(rows);
-            writer.write(rows, List.of(), pending.oldestSecond(), pending.newestSecond());
-        }
-
         void verify(Map<Key, Long> user, Map<Key, Long> system) throws SQLException {
-            write(pending.all());
-            try (Connection connection = database.reader()) {
+            history.writeAll();
+            try (Connection connection = history.database.reader()) {
                 String rolled = "SELECT jvm, pool, sum(u), sum(s) FROM (SELECT k.id AS jvm, p.pool, user_ns AS u,"
                         + " system_ns AS s FROM (SELECT series, user_ns, system_ns FROM pool_60 UNION ALL"
                         + " SELECT series, user_ns, system_ns FROM pool_1, state WHERE batch > rolled) r"
@@ -197,9 +185,8 @@ class RollUpPropertyTest {
 
         @Override
         public void close() throws SQLException {
-            write(pending.all());
-            writer.close();
-            database.close();
+            history.writeAll();
+            history.close();
         }
     }
 

@@ -26,7 +26,11 @@ final class Samples {
     }
 
     static ThreadUsage pool(String pool, long user, long system) {
-        return new ThreadUsage(1, 0, 0, pool, false, ThreadKind.JAVA, pool, 3, user + system, user, 7, 0, 0, 'S');
+        return pool(pool, ThreadKind.JAVA, user, system);
+    }
+
+    static ThreadUsage pool(String pool, ThreadKind kind, long user, long system) {
+        return new ThreadUsage(1, 0, 0, pool, false, kind, pool, 3, user + system, user, 7, 0, 0, 'S');
     }
 
     static ThreadUsage thread(int tid, String name, long user, long system) {

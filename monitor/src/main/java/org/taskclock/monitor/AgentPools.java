@@ -115,6 +115,16 @@ final class AgentPools {
         }
     }
 
+    /**
+     * Returns a reading with what the agent has counted, as of its answer to an earlier request if there is one, and
+     * sends the next request. Does not wait.
+     */
+    PoolReading addEarlierTo(PoolReading reading, Collection<PooledThread> threads, Executor executor) {
+        PoolReading sum = answer != null && answer.isDone() ? addTo(reading, threads) : reading;
+        ask(executor);
+        return sum;
+    }
+
     /** Returns a reading with what the agent has counted since the previous call. */
     PoolReading addTo(PoolReading reading, Collection<PooledThread> threads) {
         long now = clock.getAsLong();

@@ -53,6 +53,9 @@ public final class PoolSampler implements AutoCloseable {
     /** Null if the JVM may not be attached to. */
     private final AgentPools agent;
 
+    /** For {@link #readRecent}, which the agent answers at other times than {@link #read}. Null without an agent. */
+    private final AgentPools recentAgent;
+
     private final Map<Integer, PooledThread> threads = new HashMap<>();
     private long readings;
     private int links;
@@ -96,6 +99,7 @@ public final class PoolSampler implements AutoCloseable {
         inNamespace = jvm.innerPid() != pid;
         names = new PoolNames(pid, jvm, shared.attacher);
         agent = shared.attacher == null ? null : new AgentPools(pid, jvm, fromStart);
+        recentAgent = shared.attacher == null ? null : new AgentPools(pid, jvm, fromStart);
         process = processTime();
         start = fromStart ? new CpuTime(0, 0, 0) : process;
         readAll(fromStart);
@@ -168,7 +172,7 @@ public final class PoolSampler implements AutoCloseable {
     /**
      * Samples like {@link #sample}, and returns what pools and threads used since the previous reading, as far as it
      * was read. What idle threads use meanwhile, at most as much as makes {@link #sample} read all threads, is in a
-     * later reading. The agent is not asked.
+     * later reading. The pools of virtual threads are those of about a second ago. The result does not have yields.
      *
      * @param readsAll whether to read all threads
      * @throws MonitorException if the process has ended; {@link #end} then returns what was used
@@ -182,6 +186,7 @@ public final class PoolSampler implements AutoCloseable {
         if (names.isAwaited(begin)) return new PoolReading(List.of(), new CpuTime(0, 0, 0));
         process = later(process, processTime());
         PoolReading reading = take();
+        if (recentAgent != null) reading = recentAgent.addEarlierTo(reading, threads.values(), shared.agentRequests);
         return new PoolReading(reading.pools(), Map.of(), reading.process(), takeThreads());
     }
 

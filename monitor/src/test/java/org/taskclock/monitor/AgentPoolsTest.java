@@ -5,6 +5,7 @@ package org.taskclock.monitor;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -63,6 +64,30 @@ class AgentPoolsTest {
         assertThat(second.pools().get(0).cpuNanos()).isEqualTo(30);
         assertThat(second.pools().get(0).userNanos()).isEqualTo(15);
         assertThat(second.yields()).containsEntry(VIRTUAL_YIELDS, 2L);
+    }
+
+    @Test
+    void shouldAddEarlierAnswersWithoutWaiting() throws IOException {
+        AgentPools agent = agent(true);
+        List<Runnable> tasks = new ArrayList<>();
+        answer = report(100, 0);
+        assertThat(earlierCpuNanos(agent, tasks)).as("just asked").isEqualTo(-1);
+        assertThat(earlierCpuNanos(agent, tasks)).as("not answered").isEqualTo(-1);
+        assertThat(tasks).as("not asked again").hasSize(1);
+        tasks.remove(0).run();
+        assertThat(earlierCpuNanos(agent, tasks)).isEqualTo(100);
+        assertThat(tasks).as("asked for the next").hasSize(1);
+        answer = report(130, 0);
+        assertThat(earlierCpuNanos(agent, tasks)).isEqualTo(-1);
+        tasks.remove(0).run();
+        assertThat(earlierCpuNanos(agent, tasks)).isEqualTo(30);
+    }
+
+    private static long earlierCpuNanos(AgentPools agent, List<Runnable> tasks) {
+        PoolReading reading = new PoolReading(List.of(), new CpuTime(0, 0, 0));
+        List<ThreadUsage> pools =
+                agent.addEarlierTo(reading, List.of(), tasks::add).pools();
+        return pools.isEmpty() ? -1 : pools.get(0).cpuNanos();
     }
 
     @Test

@@ -209,8 +209,6 @@ final class HistoryApi {
         String id = call.path("id");
         OpenedRecordings.Opened recording = opened.find(id);
         Range range = recording == null ? range(call) : range(call, recording);
-        if (recording != null && format == ExportFormat.PARQUET)
-            throw ApiException.badRequest("format: a recording can be exported as csv or json");
         History history = recording == null ? store.get() : null;
         String extension = format.name().toLowerCase(Locale.ROOT);
         call.response.setStatus(200);

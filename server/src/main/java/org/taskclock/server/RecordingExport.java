@@ -8,12 +8,15 @@ import java.io.OutputStream;
 import java.io.OutputStreamWriter;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.taskclock.history.ExportBy;
 import org.taskclock.history.ExportFormat;
+import org.taskclock.history.ParquetExport;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.Interval;
 import org.taskclock.monitor.ThreadUsage;
@@ -26,10 +29,37 @@ final class RecordingExport {
 
     static void write(Iterable<Interval> recording, ExportBy by, ExportFormat format, OutputStream out)
             throws IOException {
+        if (format == ExportFormat.PARQUET) {
+            writeParquet(recording, by, out);
+            return;
+        }
         Writer writer = new OutputStreamWriter(out, StandardCharsets.UTF_8);
         if (format == ExportFormat.CSV) writeCsv(recording, by, writer);
         else writeJson(recording, by, writer);
         writer.flush();
+    }
+
+    private static void writeParquet(Iterable<Interval> recording, ExportBy by, OutputStream out) throws IOException {
+        Map<String, String> columns = new LinkedHashMap<>();
+        columns.put("time", "TIMESTAMPTZ");
+        columns.put("interval_nanos", "BIGINT");
+        if (by == ExportBy.THREAD) {
+            columns.put("tid", "INTEGER");
+            columns.put("thread", "VARCHAR");
+        }
+        columns.put("pool", "VARCHAR");
+        columns.put("kind", "VARCHAR");
+        columns.put("user_nanos", "BIGINT");
+        columns.put("system_nanos", "BIGINT");
+        Path file = Files.createTempFile("taskclock-export", ".csv");
+        try {
+            try (Writer csv = Files.newBufferedWriter(file)) {
+                writeCsv(recording, by, csv);
+            }
+            ParquetExport.write(file, columns, out);
+        } finally {
+            Files.deleteIfExists(file);
+        }
     }
 
     private static Map<Key, long[]> rows(Interval interval, ExportBy by) {

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.history;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.taskclock.metrics.ThreadKind;
+import org.taskclock.monitor.ThreadUsage;
+
+/**
+ * Subtracts the CPU time of a JVM's virtual threads, which the kernel counts for their carriers, from the carriers'
+ * pools, so that the pools add up to the process. Not thread-safe.
+ */
+final class CarriedTime {
+    /** What virtual threads have used beyond what their carriers were known to have used. */
+    private long userNanos;
+
+    private long systemNanos;
+
+    /** Returns the pools of an interval, with those of carriers without what they carried. */
+    List<ThreadUsage> subtractFrom(List<ThreadUsage> pools) {
+        boolean hasVirtual = false;
+        for (ThreadUsage usage : pools) {
+            if (usage.kind() != ThreadKind.VIRTUAL || usage.cpuNanos() <= 0) continue;
+            hasVirtual = true;
+            long user = user(usage);
+            userNanos += user;
+            systemNanos += usage.cpuNanos() - user;
+        }
+        if (!hasVirtual && userNanos == 0 && systemNanos == 0) return pools;
+        List<ThreadUsage> own = new ArrayList<>(pools.size());
+        for (ThreadUsage usage : pools)
+            own.add(usage.kind() == ThreadKind.CARRIER && usage.cpuNanos() > 0 ? subtractFrom(usage) : usage);
+        return own;
+    }
+
+    private ThreadUsage subtractFrom(ThreadUsage carriers) {
+        long user = user(carriers);
+        long system = carriers.cpuNanos() - user;
+        long carriedUser = Math.min(userNanos, user);
+        long carriedSystem = Math.min(systemNanos, system);
+        userNanos -= carriedUser;
+        systemNanos -= carriedSystem;
+        return withCpu(carriers, carriers.cpuNanos() - carriedUser - carriedSystem, user - carriedUser);
+    }
+
+    private static ThreadUsage withCpu(ThreadUsage usage, long cpuNanos, long userNanos) {
+        return new ThreadUsage(
+                usage.pid(),
+                usage.tid(),
+                usage.javaId(),
+                usage.name(),
+                usage.truncated(),
+                usage.kind(),
+                usage.pool(),
+                usage.threads(),
+                cpuNanos,
+                userNanos,
+                usage.waitNanos(),
+                usage.voluntary(),
+                usage.involuntary(),
+                usage.state());
+    }
+
+    /** Returns the user time of a usage whose CPU time is known, as it is counted in the history. */
+    static long user(ThreadUsage usage) {
+        return usage.userNanos() < 0 ? usage.cpuNanos() : Math.min(usage.userNanos(), usage.cpuNanos());
+    }
+}
