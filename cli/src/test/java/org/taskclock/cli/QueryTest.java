@@ -88,8 +88,8 @@ class QueryTest {
         assertThat(query("--format", "csv", SUM).out())
                 .isEqualTo("pool,cpu,wait\n\"a|\"\"b\"\", <c>\\\u001b[2J\",30,\nhttp-#,1000,\n");
 
-        JsonArray json = JsonParser.parseString(query("--format", "JSON", SUM).out())
-                .getAsJsonArray();
+        JsonArray json =
+                JsonParser.parseString(query("--format", "JSON", SUM).out()).getAsJsonArray();
         assertThat(json).hasSize(2);
         JsonObject row = json.get(0).getAsJsonObject();
         assertThat(row.get("pool").getAsString()).isEqualTo("a|\"b\", <c>\\\u001b[2J");
@@ -159,7 +159,9 @@ class QueryTest {
     void shouldFailIfThereIsNoHistory() throws IOException, InterruptedException {
         CliResult result = query("SELECT 1");
         assertThat(result.exitCode()).isEqualTo(1);
-        assertThat(result.err()).startsWith("taskclock: " + data() + ": no history here: ").hasLineCount(1);
+        assertThat(result.err())
+                .startsWith("taskclock: " + data() + ": no history here: ")
+                .hasLineCount(1);
         assertThat(data()).doesNotExist();
     }
 
