@@ -82,14 +82,14 @@ class QueryTest {
         List<String> lines = table.out().lines().toList();
         assertThat(lines).hasSize(3);
         assertThat(lines.get(0)).matches("pool +cpu +wait");
-        assertThat(lines.get(1)).startsWith("a|\"b\", <c>\\").endsWith("    30  -");
-        assertThat(lines.get(2)).matches("http-# +1000  -");
+        assertThat(lines.get(1)).startsWith("a|\"b\", <c>\\").matches(".* 30 +-");
+        assertThat(lines.get(2)).matches("http-# +1000 +-");
 
         assertThat(query("--format", "csv", SUM).out())
                 .isEqualTo("pool,cpu,wait\n\"a|\"\"b\"\", <c>\\\u001b[2J\",30,\nhttp-#,1000,\n");
 
-        JsonArray json = JsonParser.parseString(query("--format", "JSON", SUM).out())
-                .getAsJsonArray();
+        JsonArray json =
+                JsonParser.parseString(query("--format", "JSON", SUM).out()).getAsJsonArray();
         assertThat(json).hasSize(2);
         JsonObject row = json.get(0).getAsJsonObject();
         assertThat(row.get("pool").getAsString()).isEqualTo("a|\"b\", <c>\\\u001b[2J");
@@ -159,7 +159,9 @@ class QueryTest {
     void shouldFailIfThereIsNoHistory() throws IOException, InterruptedException {
         CliResult result = query("SELECT 1");
         assertThat(result.exitCode()).isEqualTo(1);
-        assertThat(result.err()).startsWith("taskclock: " + data() + ": no history here: ").hasLineCount(1);
+        assertThat(result.err())
+                .startsWith("taskclock: " + data() + ": no history here: ")
+                .hasLineCount(1);
         assertThat(data()).doesNotExist();
     }
 
@@ -186,6 +188,9 @@ class QueryTest {
                 assertThat(System.nanoTime())
                         .as("%s", Files.readString(temporary.resolve("serve.log")))
                         .isLessThan(end);
+                // Serve locks the file before it can answer.
+                Thread.sleep(100);
+                if (!Files.exists(data().resolve("query.sock"))) continue;
                 CliResult result = query("--format", "csv", sql);
                 assertThat(result.exitCode()).as(result.err()).isZero();
                 out = result.out();
