@@ -182,7 +182,8 @@ class QueryTest {
                 .redirectError(temporary.resolve("serve.log").toFile())
                 .start();
         try {
-            String sql = "SELECT count(*) AS n FROM process_cpu WHERE pid = " + serve.pid();
+            String sql = "SELECT count(*) AS n FROM process_cpu WHERE pid = "
+                    + ProcessHandle.current().pid();
             long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(CliResult.TIMEOUT_SECONDS);
             for (String out = ""; !out.matches("n\n[1-9][0-9]*\n"); ) {
                 assertThat(System.nanoTime())
