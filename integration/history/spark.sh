@@ -9,7 +9,7 @@
 #
 #   -o FILE  file for the output (default: integration/results/history/spark.txt)
 #
-# Requires JDK 17 and the built command line: ./taskclock --version. Exit codes: 0 the answers are the same, 1 they
+# Requires JDK 17. Builds the command line if necessary. Exit codes: 0 the answers are the same, 1 they
 # differ or a step failed, 2 usage error.
 set -euo pipefail
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
@@ -26,8 +26,8 @@ while (($#)); do
     *) echo "spark.sh: $1: unknown option: see spark.sh --help" >&2; exit 2 ;;
   esac
 done
-jar=${TASKCLOCK_JAR:-$root/cli/target/taskclock-cli.jar}
-[[ -r ${jar%%:*} ]] || { echo "spark.sh: $jar: not built: run ./taskclock --version" >&2; exit 1; }
+"$root/taskclock" --version > /dev/null # builds the jar if it is missing or older than its sources
+jar=$root/cli/target/taskclock-cli.jar
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

@@ -82,8 +82,8 @@ class QueryTest {
         List<String> lines = table.out().lines().toList();
         assertThat(lines).hasSize(3);
         assertThat(lines.get(0)).matches("pool +cpu +wait");
-        assertThat(lines.get(1)).startsWith("a|\"b\", <c>\\").endsWith("    30  -");
-        assertThat(lines.get(2)).matches("http-# +1000  -");
+        assertThat(lines.get(1)).startsWith("a|\"b\", <c>\\").matches(".* 30 +-");
+        assertThat(lines.get(2)).matches("http-# +1000 +-");
 
         assertThat(query("--format", "csv", SUM).out())
                 .isEqualTo("pool,cpu,wait\n\"a|\"\"b\"\", <c>\\\u001b[2J\",30,\nhttp-#,1000,\n");
@@ -182,12 +182,16 @@ class QueryTest {
                 .redirectError(temporary.resolve("serve.log").toFile())
                 .start();
         try {
-            String sql = "SELECT count(*) AS n FROM process_cpu WHERE pid = " + serve.pid();
+            String sql = "SELECT count(*) AS n FROM process_cpu WHERE pid = "
+                    + ProcessHandle.current().pid();
             long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(CliResult.TIMEOUT_SECONDS);
             for (String out = ""; !out.matches("n\n[1-9][0-9]*\n"); ) {
                 assertThat(System.nanoTime())
                         .as("%s", Files.readString(temporary.resolve("serve.log")))
                         .isLessThan(end);
+                // Serve locks the file before it can answer.
+                Thread.sleep(100);
+                if (!Files.exists(data().resolve("query.sock"))) continue;
                 CliResult result = query("--format", "csv", sql);
                 assertThat(result.exitCode()).as(result.err()).isZero();
                 out = result.out();

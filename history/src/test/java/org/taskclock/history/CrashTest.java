@@ -242,7 +242,7 @@ class CrashTest {
     @Test
     void shouldKeepTheLatestSamplesIfTheyCannotBeWrittenInTime() throws HistoryException {
         int samples = 20_000;
-        Instant start = Instant.now().minusSeconds(samples);
+        Instant start = Instant.now().truncatedTo(ChronoUnit.SECONDS).minusSeconds(samples);
         long lost;
         try (History history = DuckDbHistory.open(directory, HistoryOptions.DEFAULT)) {
             for (int i = 0; i < samples; i++)

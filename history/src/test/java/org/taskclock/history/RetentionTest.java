@@ -197,7 +197,7 @@ class RetentionTest {
         pass(maintenance, wall, 6);
         assertThat(count("pool_60")).as("after an hour of a wrong clock").isEqualTo(6);
         assertThat(count("pool_10")).as("after an hour of a wrong clock").isEqualTo(24);
-        maintenance.close(history.writer);
+        // The process is killed.
         history.close();
         open();
         Maintenance next = new Maintenance(options, history.keys, wall, wall::nanos);
@@ -223,6 +223,32 @@ class RetentionTest {
         pass(next, wall, 1);
         assertThat(samplesInView()).as("a year later").isZero();
         assertThat(count("pool_60")).as("a year later").isZero();
+    }
+
+    @Test
+    void shouldContinueWithTheTimeOfTheProcessBefore() throws SQLException {
+        SettableClock wall = new SettableClock(NOW);
+        Maintenance maintenance = new Maintenance(HistoryOptions.DEFAULT, history.keys, wall, wall::nanos);
+        pass(maintenance, wall, 1);
+        assertThat(history.writer.retentionTime()).isEqualTo(NOW + 601);
+        wall.seconds += 60;
+        maintenance.close(history.writer);
+        assertThat(history.writer.retentionTime()).isEqualTo(NOW + 661);
+        wall.offset = YEAR;
+        Maintenance next = new Maintenance(HistoryOptions.DEFAULT, history.keys, wall, wall::nanos);
+        next.close(history.writer);
+        assertThat(history.writer.retentionTime()).isEqualTo(NOW + 661);
+    }
+
+    @Test
+    void shouldDeleteUntilTheFileIsSmallEnough() throws SQLException {
+        add(NOW - HOUR, HOUR);
+        writeAndRollUp();
+        history.writer.checkpoint();
+        SettableClock wall = new SettableClock(NOW);
+        HistoryOptions options = options(DAY, DAY, YEAR, 1);
+        pass(new Maintenance(options, history.keys, wall, wall::nanos), wall, 1);
+        assertThat(count("pool_10")).isZero();
     }
 
     /** Lets ten minutes pass several times, and does what is due. */
