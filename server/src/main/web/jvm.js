@@ -28,6 +28,7 @@ const LEAST_RANGE = 1_000;
 const HEAT_ROWS = 12;
 const MAX_HEAT_ROWS = 200;
 const MONTH = 2_592_000_000;
+const DRAWN = 'taskclock-drawn';
 
 /** One JVM: its pools and threads, live or in a range of its history. */
 export class JvmView {
@@ -130,6 +131,9 @@ export class JvmView {
   loaded(again) {
     this.page.problem('data', '');
     this.draw(again);
+    // Shown by the browser's profiler, and used by measurements.
+    performance.clearMarks(DRAWN);
+    performance.mark(DRAWN);
   }
 
   /** @param {import('./types.js').Interval} interval */
@@ -151,8 +155,8 @@ export class JvmView {
     if (document.hidden && !again) return;
     const {data, chart} = this;
     this.applyHighlight();
-    chart.marks = data.marks;
-    chart.brushes = this.brushes();
+    chart.overlay.marks = data.marks;
+    chart.overlay.brushes = this.brushes();
     chart.show(data.pools, data.from, data.to, again);
     this.legend.show(chart, data.isLive);
     this.marksAndHeat();
@@ -212,7 +216,7 @@ export class JvmView {
       }
     }
     this.chart.highlight = [...this.data.pools.lines.keys()].includes(pool) ? pool : '';
-    this.chart.begin = this.heatmap.begin = begin;
+    this.chart.overlay.begin = this.heatmap.begin = begin;
     this.heatmap.highlight = thread;
     this.heatmap.pool = thread ? '' : pool;
     this.threads.highlight(thread, thread ? '' : pool);
