@@ -8,7 +8,7 @@ import {PoolChart} from './chart.js';
 import {Comparison} from './compare.js';
 import {setText} from './dom.js';
 import {saveImage} from './exports.js';
-import {Findings, highlightOf, matches} from './findings.js';
+import {Findings, beginOf, highlightOf, matches} from './findings.js';
 import {clock, duration, range as rangeText} from './format.js';
 import {Heatmap} from './heatmap.js';
 import {JvmData} from './jvmdata.js';
@@ -48,7 +48,7 @@ export class JvmView {
     this.marks = new MarkStrip(this.ui.markHost, mark => this.show({kind: mark.kind, text: mark.text, since: mark.time}));
     this.heatmap = new Heatmap(this.ui.heatHost, {pick: line => this.threads.reveal(line), area: () => this.area()});
     this.ui.heatCaption.append(this.heatmap.scale);
-    this.findings = new Findings(this.ui.findingHost, finding => this.show(finding));
+    this.findings = new Findings(this.ui.findingHost, page.info?.started || 0, finding => this.show(finding));
     this.comparison = new Comparison(this.ui.compareHost, id, () => this.time.compare(false));
     this.threads = new ThreadPanel(this.ui.threadHost, this);
     this.data = new JvmData(id, {
@@ -170,6 +170,8 @@ export class JvmView {
     }
     this.chart.highlight = [...this.data.pools.lines.keys()].includes(pool) ? pool : '';
     this.chart.overlay.begin = this.heatmap.begin = begin;
+    const finding = this.findings.findings.find(({since}) => since && Math.abs(since - begin) < 1) || {kind: '', since: begin};
+    this.chart.overlay.beginText = beginOf(finding, this.page.info?.started || 0);
     this.heatmap.highlight = thread;
     this.heatmap.pool = thread ? '' : pool;
     this.threads.highlight(thread, thread ? '' : pool);

@@ -2,13 +2,13 @@
 // Copyright the TaskClock authors
 // @ts-check
 
-import {clock} from './format.js';
 import {color} from './palette.js';
 
 /** What the chart shows besides CPU use: marks, ranges that are compared, and when a finding began. */
 export class ChartOverlay {
   constructor() {
     this.begin = 0;
+    this.beginText = '';
     /** @type {{time: number, kind: string}[]} */
     this.marks = [];
     /** @type {[number, number][]} */
@@ -61,9 +61,9 @@ export class ChartOverlay {
     });
     if (this.begin >= Number(plot.scales.x.min) && this.begin <= Number(plot.scales.x.max)) {
       const x = line(this.begin, this.colors?.bad || '', 2, []);
-      const text = `began ${clock(this.begin)}`, left = x > bbox.left + bbox.width * 0.7;
+      const left = x > bbox.left + bbox.width * 0.7;
       ctx.textAlign = left ? 'right' : 'left';
-      this.label(ctx, text, x + (left ? -5 : 5) * ratio, bbox.top + 14 * ratio, this.colors?.bad || '');
+      this.label(ctx, this.beginText, x + (left ? -5 : 5) * ratio, bbox.top + 14 * ratio, this.colors?.bad || '');
     }
     ctx.restore();
   }

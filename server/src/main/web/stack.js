@@ -2,7 +2,7 @@
 // Copyright the TaskClock authors
 // @ts-check
 
-import {poolColors} from './palette.js';
+import {distinguish} from './palette.js';
 
 /** @typedef {import('./series.js').PoolSeries} PoolSeries */
 /** @typedef {import('./series.js').PoolLine} PoolLine */
@@ -48,7 +48,7 @@ export class PoolStack {
     if (again || full && missing.some(line => total(line) > least * 1.5)) this.order = shown;
     else this.order = full ? known : [...known, ...missing];
     if (many) this.order = [...this.order.slice(0, MAX_POOLS - 1), this.rest(ranked.filter(line => !this.order.includes(line)))];
-    for (const line of this.order) poolColors(line.pool); // the biggest pools get the first colors
+    distinguish(this.order.map(line => line.pool).filter(pool => pool !== '(other)'));
   }
 
   /** @param {PoolLine[]} lines @returns {PoolLine} */

@@ -11,16 +11,12 @@ import com.microsoft.playwright.Page;
 import com.microsoft.playwright.options.BoundingBox;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Base64;
 import java.util.List;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
-import org.taskclock.testing.LoadJvm;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** The history of a JVM on the page, and what the page does to a JVM. */
 @Tag("slow17")
@@ -28,55 +24,26 @@ class HistoryPageTest {
     private static final double TOLERANCE = 2; // percent of a core
     private static final int HISTORY_SECONDS = 20;
 
-    @TempDir
-    private static Path data;
-
-    private static Chromium chromium;
-    private static LoadJvm jvm;
-    private static PageServer server;
-    private static String id;
+    @RegisterExtension
+    static final PageExtension BROWSER = new PageExtension("busy", "kernel", "yield", "idle=3");
 
     @BeforeAll
-    static void start() throws Exception {
-        chromium = Chromium.start();
-        jvm = LoadJvm.start("busy", "kernel", "yield", "idle=3");
-        server = new PageServer(data, null);
-        server.awaitHistory();
-        id = server.idOf(jvm.pid());
+    static void awaitHistory() throws Exception {
         long deadline = System.nanoTime() + 120_000_000_000L;
         while (steps() < HISTORY_SECONDS) {
-            assertThat(System.nanoTime()).as("history of %s", id).isLessThan(deadline);
+            assertThat(System.nanoTime()).as("history of %s", BROWSER.id()).isLessThan(deadline);
             Thread.sleep(500);
         }
-    }
-
-    @AfterAll
-    static void stop() {
-        if (server != null) server.close();
-        if (jvm != null) jvm.close();
-        if (chromium != null) chromium.close();
-    }
-
-    @AfterEach
-    void shouldHaveNoProblems() {
-        chromium.closePages();
-        assertThat(chromium.problems()).isEmpty();
     }
 
     /** Returns the number of seconds for which the history has the CPU use of the process. */
     private static long steps() throws Exception {
         long now = System.currentTimeMillis();
-        JsonObject series = server.get("api/jvms/" + id + "/pools?points=600&from=" + (now - 300_000) + "&to=" + now);
+        JsonObject series = BROWSER.server()
+                .get("api/jvms/" + BROWSER.id() + "/pools?points=600&from=" + (now - 300_000) + "&to=" + now);
         long known = 0;
         for (var value : series.getAsJsonObject("process").getAsJsonArray("user")) if (!value.isJsonNull()) known++;
         return known;
-    }
-
-    private static Page open(String parameters) {
-        Page page = chromium.page();
-        page.navigate(server.url() + "#/jvm/" + id + parameters);
-        page.waitForFunction("() => document.querySelectorAll('.body .row').length > 0");
-        return page;
     }
 
     private static String lastSeconds(int seconds) {
@@ -96,11 +63,12 @@ class HistoryPageTest {
 
     @Test
     void shouldShowTheSameAsTheHistory() throws Exception {
-        Page page = open(lastSeconds(12));
+        Page page = BROWSER.open(lastSeconds(12));
         page.waitForFunction("() => document.querySelector('.threads h2').textContent.includes('average')");
         String[] range =
                 page.url().replaceFirst(".*from=(\\d+)&to=(\\d+).*", "$1 $2").split(" ", -1);
-        JsonObject series = server.get("api/jvms/" + id + "/threads?points=600&from=" + range[0] + "&to=" + range[1]);
+        JsonObject series = BROWSER.server()
+                .get("api/jvms/" + BROWSER.id() + "/threads?points=600&from=" + range[0] + "&to=" + range[1]);
         double sum = 0;
         int count = 0;
         for (var thread : series.getAsJsonArray("threads")) {
@@ -120,7 +88,7 @@ class HistoryPageTest {
 
     @Test
     void shouldZoomAndReturn() {
-        Page page = open("?range=15m");
+        Page page = BROWSER.open("?range=15m");
         page.locator(".segments [aria-pressed=true]:has-text('15 min')").waitFor();
         drag(page, 0.5, 0.75);
         page.waitForURL(url -> url.contains("from="));
@@ -139,7 +107,7 @@ class HistoryPageTest {
 
     @Test
     void shouldCompareTwoRanges() {
-        Page page = open(lastSeconds(14));
+        Page page = BROWSER.open(lastSeconds(14));
         page.keyboard().press("=");
         page.waitForURL(url -> url.contains("compare="));
         drag(page, 0.05, 0.45);
@@ -154,7 +122,7 @@ class HistoryPageTest {
 
     @Test
     void shouldAddAndShowMarks() {
-        Page page = open("");
+        Page page = BROWSER.open("");
         page.keyboard().press("k");
         page.locator("dialog input").fill("<b>deployed</b> 4.2");
         page.keyboard().press("Enter");
@@ -165,7 +133,7 @@ class HistoryPageTest {
 
     @Test
     void shouldExportWhatIsSeen() throws Exception {
-        Page page = open(lastSeconds(10));
+        Page page = BROWSER.open(lastSeconds(10));
         page.locator(".export summary").click();
         Download csv = page.waitForDownload(
                 () -> page.locator(".menu a:has-text('CSV')").last().click());
@@ -184,7 +152,7 @@ class HistoryPageTest {
 
     @Test
     void shouldShowTheStackOfAThread() {
-        Page page = open("?pools=0&filter=yielder");
+        Page page = BROWSER.open("?pools=0&filter=yielder");
         page.waitForFunction("() => document.querySelector('.body .row .label').textContent === 'yielder'");
         page.locator(".table").focus();
         page.keyboard().press("Home");
@@ -195,7 +163,7 @@ class HistoryPageTest {
 
     @Test
     void shouldRecordAndOpenTheRecording() throws Exception {
-        Page page = open("");
+        Page page = BROWSER.open("");
         page.keyboard().press("r");
         page.locator("dialog input").fill("3");
         page.keyboard().press("Enter");
@@ -219,7 +187,7 @@ class HistoryPageTest {
 
     @Test
     void shouldCountYieldsAndLoadTheAgent() {
-        Page page = open("");
+        Page page = BROWSER.open("");
         page.keyboard().press("y");
         page.locator("dialog .site summary:has-text('LoadProgram')").first().waitFor();
         page.keyboard().press("Escape");

@@ -108,12 +108,13 @@ class PageSpeedTest {
                 .getAsJsonObject()
                 .getAsJsonArray("traceEvents")) {
             JsonObject event = one.getAsJsonObject();
-            NavigableSet<Double> times = switch (event.get("name").getAsString()) {
-                case "DrawFrame" -> drawn;
-                case "zoom-start" -> begins;
-                case "taskclock-drawn" -> ends;
-                default -> null;
-            };
+            NavigableSet<Double> times =
+                    switch (event.get("name").getAsString()) {
+                        case "DrawFrame" -> drawn;
+                        case "zoom-start" -> begins;
+                        case "taskclock-drawn" -> ends;
+                        default -> null;
+                    };
             if (times != null) times.add(event.get("ts").getAsDouble() / 1e3);
         }
         List<Double> intervals = new ArrayList<>();
