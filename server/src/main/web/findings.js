@@ -9,6 +9,7 @@ import {moment} from './format.js';
 
 /** How long after the start of the server a finding still counts as one that was there. */
 const FIRST_READINGS = 4_000;
+const ABSENT = 5_500;
 
 /** Returns what a finding is about, for the address: `tid:N`, `name:NAME`, `pool:NAME`, or nothing. @param {Finding} finding */
 export function highlightOf(finding) {
@@ -55,11 +56,21 @@ export class Findings {
     /** @type {Finding[]} */
     this.findings = [];
     this.shown = '';
+    /** @type {Map<string, {finding: Finding, at: number}>} */
+    this.seen = new Map();
   }
 
-  /** @param {Finding[]} findings */
-  show(findings) {
-    this.findings = findings;
+  /**
+   * Shows the findings of an interval. One that is missing in a single interval has not ended.
+   * @param {Finding[]} latest @param {number} now
+   */
+  show(latest, now) {
+    /** @param {Finding} finding */
+    const key = finding => `${finding.kind} ${highlightOf(finding)}`;
+    for (const finding of latest) this.seen.set(key(finding), {finding, at: now});
+    for (const [id, {at}] of this.seen) if (Math.abs(now - at) > ABSENT) this.seen.delete(id);
+    this.findings = [...this.seen.values()].map(({finding}) => finding);
+    const {findings} = this;
     const text = JSON.stringify(findings.map(finding => [kindOf(finding), finding.text, finding.since]));
     if (text === this.shown) return this.update();
     this.shown = text;

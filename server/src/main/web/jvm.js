@@ -97,7 +97,7 @@ export class JvmView {
 
   /** @param {import('./types.js').Interval} interval */
   interval(interval) {
-    this.findings.show(interval.findings || []);
+    this.findings.show(interval.findings || [], interval.end);
     this.page.notes(interval.notes || []);
     this.head.figures(interval.totals);
     if (!this.paused && this.data.isLive) this.draw(false);

@@ -44,6 +44,7 @@ export class JvmData {
     this.stream = null;
     this.timer = 0;
     this.lost = false;
+    this.dumps = false;
     this.ended = 0;
     /** @type {AbortController|null} */
     this.request = null;
@@ -122,7 +123,7 @@ export class JvmData {
   }
 
   openStream() {
-    this.stream = new Stream(jvmPath(this.id, '/live'), {
+    this.stream = new Stream(jvmPath(this.id, '/live' + (this.dumps ? '?java=true' : '')), {
       interval: data => this.append(data),
       ended: data => this.end(data?.time || data?.end || this.interval?.end || this.listener.now()),
     }, {
@@ -133,6 +134,15 @@ export class JvmData {
       },
       failed: () => this.listener.failed(),
     });
+  }
+
+  /** Asks for what only thread dumps show, from now on. */
+  watchDumps() {
+    if (this.dumps) return;
+    this.dumps = true;
+    if (!this.stream) return;
+    this.closeStream();
+    this.openStream();
   }
 
   /** @param {Interval} interval */

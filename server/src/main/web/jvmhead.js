@@ -47,7 +47,7 @@ export class JvmHead {
     document.title = `${nameOf(jvm)} \u2013 TaskClock`;
     setText(this.ui.where, `pid ${jvm.pid}${jvm.ended ? `, ended ${moment(jvm.ended)}` : `, started ${moment(jvm.started)}`}${jvm.containerId ? `, container ${jvm.containerId.slice(0, 12)}` : ''}`);
     setText(this.ui.agentButton, jvm.agent ? 'Remove agent' : 'Load agent');
-    if (!this.view.data.interval) this.view.findings.show(jvm.findings || []);
+    if (!this.view.data.interval) this.view.findings.show(jvm.findings || [], this.page.now());
   }
 
   /** The id is that of a recording that was opened here. */

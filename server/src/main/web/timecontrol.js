@@ -56,7 +56,7 @@ export class TimeControl {
   /** Goes to the previous or next finding. @param {number} by */
   nextFinding(by) {
     const marks = this.view.data.marks.filter(mark => mark.kind === 'finding').sort((a, b) => a.time - b.time);
-    const at = this.view.state.begin || this.view.data.from;
+    const at = this.view.state.begin || (by > 0 ? this.view.data.from : this.view.data.to);
     const next = by > 0 ? marks.find(mark => mark.time > at + 500) : marks.reverse().find(mark => mark.time < at - 500);
     if (next) this.view.show({kind: next.kind, text: next.text, since: next.time});
   }

@@ -24,6 +24,9 @@ import java.util.concurrent.locks.ReentrantLock;
  * "start LOAD" starts another load. Each reply ends with a line "done".
  */
 public final class LoadProgram {
+    /** The name of the thread of the load "hostile", for tests of what shows names. */
+    public static final String HOSTILE_NAME = "<img src=x onerror=\"alert(1)\">,=cmd|' /C calc'!A0";
+
     static volatile Object sink;
 
     private static final ThreadMXBean BEAN = ManagementFactory.getThreadMXBean();
@@ -71,6 +74,7 @@ public final class LoadProgram {
             case "carrier" -> startPlatform("ForkJoinPool-1-worker-" + number, () -> runBursts(20, 10));
             case "kernel" -> startPlatform("kernel-calls", LoadProgram::callKernel);
             case "system" -> startPlatform("system-time", LoadProgram::readForever);
+            case "hostile" -> startPlatform(HOSTILE_NAME, () -> runBursts(1, 20));
             case "idle" -> startPlatform("pool-7-thread-" + number, () -> sleep(1_000_000));
             case "yield" -> startPlatform("yielder", LoadProgram::yieldForever);
             case "garbage" -> startPlatform("garbage", LoadProgram::allocate);

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.options.ColorScheme;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
@@ -196,6 +197,40 @@ class LivePageTest {
             page.locator("#problems [data-name=ended]:has-text('The JVM ended at')")
                     .waitFor();
             assertThat(names(page)).isNotEmpty();
+        }
+    }
+
+    @Test
+    void shouldAskForThreadDumpsOnlyForColumnsThatNeedThem() {
+        Page page = BROWSER.open("?pools=0");
+        List<String> streams = new ArrayList<>();
+        page.onRequest(request -> streams.add(request.url()));
+        page.keyboard().press("C");
+        assertThat(page.locator("dialog .choice:has-text('JSTATE') input").isChecked())
+                .isFalse();
+        page.locator("dialog .choice:has-text('JSTATE') input").check();
+        page.keyboard().press("Escape");
+        page.waitForFunction(
+                "() => [...document.querySelectorAll('[data-column=jstate]')].some(cell => cell.textContent === 'TIMED')");
+        assertThat(streams).anyMatch(url -> url.endsWith("/live?java=true"));
+    }
+
+    @Test
+    void shouldStayUsableWithTwoThousandThreads() throws Exception {
+        try (LoadJvm large = LoadJvm.start("idle=2000", "lightly=3")) {
+            Page page = BROWSER.page();
+            page.navigate(BROWSER.server().url() + "#/jvm/" + BROWSER.server().idOf(large.pid()) + "?pools=0");
+            page.waitForFunction("() => parseInt(document.querySelector('.threads .note')?.textContent) > 2000");
+            Object millis = page.evaluate("""
+                    () => new Promise(done => {
+                      const start = performance.now();
+                      document.querySelector('[data-sort=tid]').click();
+                      requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now() - start)));
+                    })
+                    """);
+            assertThat(((Number) millis).doubleValue()).isLessThan(2_000);
+            assertThat(page.locator("[aria-sort] button").getAttribute("data-sort"))
+                    .isEqualTo("tid");
         }
     }
 
