@@ -151,6 +151,8 @@ class KeysPageTest {
         page.locator(".finding-row").first().waitFor();
         Set<String> tested = new HashSet<>();
         for (Effect effect : effects()) {
+            // On a busy machine, the yielder may be too slow for a finding at times.
+            if (effect.key.equals("F2")) page.locator(".finding-row").first().waitFor();
             press(page, effect);
             tested.add(effect.key.equals(" ") ? "Space" : effect.key);
         }
