@@ -10,10 +10,10 @@ import {bytes, isKnown, percent, rate, seconds} from './format.js';
  * @typedef {ThreadRow & {key: string, group?: boolean, open?: boolean, child?: boolean, recent?: (number|null)[], rise?: number|null,
  *   limit?: number|null}} Row
  * @typedef {{id: string, title: string, help: string, width: number, rank: number, text?: (row: Row) => string,
- *   value?: (row: Row) => number|string|null|undefined, key?: string, left?: boolean, ascending?: boolean}} ColumnSpec
+ *   value?: (row: Row) => number|string|null|undefined, key?: string, left?: boolean, ascending?: boolean, dump?: boolean}} ColumnSpec
  */
 
-/** The columns of `top`. Those with the highest rank are dropped first on a narrow screen. @type {ColumnSpec[]} */
+/** The columns of `top`. Those with `dump` come from thread dumps, which are taken only while one of them is shown. Those with the highest rank are dropped first on a narrow screen. @type {ColumnSpec[]} */
 export const COLUMNS = [
   {id: 'name', title: 'NAME', help: 'thread, or pool with its number of threads; ~ marks a name truncated by the kernel', width: 0, rank: -1, value: row => row.name, left: true, ascending: true},
   {id: 'state', title: 'S', help: 'R running or runnable, S sleeping, D uninterruptible sleep in the kernel, T stopped', width: 24, rank: 8, value: row => row.state, text: row => row.state || '', left: true},
@@ -25,14 +25,14 @@ export const COLUMNS = [
   {id: 'wait', title: 'WAIT%', help: 'time in which the thread was runnable, but waited for a processor', width: 66, rank: 5, value: row => row.wait, text: row => percent(row.wait), key: 'M'},
   {id: 'voluntary', title: 'VOL/s', help: 'voluntary context switches per second: the thread blocked', width: 64, rank: 7, value: row => row.voluntary, text: row => rate(row.voluntary), key: 'V'},
   {id: 'involuntary', title: 'INV/s', help: 'involuntary context switches per second: the time slice ended, or the thread yielded', width: 64, rank: 6, value: row => row.involuntary, text: row => rate(row.involuntary), key: 'X'},
-  {id: 'allocation', title: 'ALLOC/s', help: 'bytes allocated per second, in units of 1024', width: 74, rank: 12, value: row => row.allocation, text: row => bytes(row.allocation)},
+  {id: 'allocation', title: 'ALLOC/s', help: 'bytes allocated per second, in units of 1024', width: 74, rank: 17, dump: true, value: row => row.allocation, text: row => bytes(row.allocation)},
   {id: 'time', title: 'TIME', help: 'CPU time since the thread started, in seconds', width: 76, rank: 10, value: row => row.total, text: row => seconds(row.total), key: 'T'},
   {id: 'watched', title: '+TIME', help: 'the part of TIME since watching began', width: 76, rank: 15, value: row => row.watched, text: row => seconds(row.watched)},
   {id: 'recent', title: 'RECENT', help: 'CPU usage in the last minute, newest at the right; in the range shown, if it is not live', width: 90, rank: 4},
   {id: 'rise', title: 'RISE', help: 'how much CPU% exceeds its median in the previous intervals', width: 60, rank: 14, value: row => row.rise, text: row => isKnown(row.rise) ? percent(row.rise) : row.rise ? '-' + percent(-row.rise) : '-', key: 'R'},
-  {id: 'jstate', title: 'JSTATE', help: 'Java state, from the last thread dump', width: 96, rank: 11, value: row => row.javaState, text: row => (row.javaState || '-').replace('TIMED_WAITING', 'TIMED'), left: true, ascending: true},
-  {id: 'blocked', title: '~BLK%', help: 'estimated time in which the thread waited for locks', width: 66, rank: 14, value: row => row.blocked, text: row => percent(row.blocked)},
-  {id: 'blocked-by', title: 'BLOCKED BY', help: 'the thread that holds the lock that this thread waits for; in parentheses, the lock\u2019s class', width: 140, rank: 13, value: row => row.blockedBy || row.lockClass, text: row => row.blockedBy || (row.lockClass ? `(${row.lockClass})` : ''), left: true, ascending: true},
+  {id: 'jstate', title: 'JSTATE', help: 'Java state, from the last thread dump', width: 96, rank: 17, dump: true, value: row => row.javaState, text: row => (row.javaState || '-').replace('TIMED_WAITING', 'TIMED'), left: true, ascending: true},
+  {id: 'blocked', title: '~BLK%', help: 'estimated time in which the thread waited for locks', width: 66, rank: 17, dump: true, value: row => row.blocked, text: row => percent(row.blocked)},
+  {id: 'blocked-by', title: 'BLOCKED BY', help: 'the thread that holds the lock that this thread waits for; in parentheses, the lock\u2019s class', width: 140, rank: 17, dump: true, value: row => row.blockedBy || row.lockClass, text: row => row.blockedBy || (row.lockClass ? `(${row.lockClass})` : ''), left: true, ascending: true},
   {id: 'kind', title: 'KIND', help: 'java, carrier, virtual, gc, jit, vm, native', width: 66, rank: 11, value: row => row.kind, text: row => row.kind.toLowerCase(), left: true, ascending: true},
   {id: 'java', title: 'JAVA', help: 'Java thread id', width: 60, rank: 16, value: row => row.javaId, text: row => row.javaId && row.javaId > 0 ? String(row.javaId) : '-', ascending: true},
   {id: 'tid', title: 'TID', help: 'kernel thread id', width: 70, rank: 6.5, value: row => row.tid, text: row => row.tid ? String(row.tid) : '', key: 'N', ascending: true},

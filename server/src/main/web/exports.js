@@ -40,7 +40,7 @@ export function saveImage(title, chart, heatmap) {
   context.drawImage(plot, 0, top, plot.width / ratio, chartHeight);
   context.drawImage(heat, 0, top + chartHeight + 12, heat.width / ratio, heat.height / ratio);
   const x = width - side + 12;
-  chart.order.forEach((line, i) => {
+  chart.stack.order.forEach((line, i) => {
     const y = top + 34 + i * 22, colors = poolColors(line.pool);
     context.fillStyle = colors.user;
     context.fillRect(x, y - 11, 12, 6);

@@ -7,6 +7,10 @@ import {moment} from './format.js';
 
 /** @typedef {import('./types.js').Finding} Finding */
 
+/** How long after the start of the server a finding still counts as one that was there. */
+const FIRST_READINGS = 4_000;
+const ABSENT = 5_500;
+
 /** Returns what a finding is about, for the address: `tid:N`, `name:NAME`, `pool:NAME`, or nothing. @param {Finding} finding */
 export function highlightOf(finding) {
   if (finding.tid) return 'tid:' + finding.tid;
@@ -15,6 +19,22 @@ export function highlightOf(finding) {
   const quoted = /"(.+)"/.exec(finding.text);
   if (quoted) return (/\bpool "/.test(finding.text) ? 'pool:' : 'name:') + quoted[1];
   return ['gc', 'jit'].includes(finding.kind) ? 'kind:' + finding.kind : '';
+}
+
+/** Returns the kind of a finding, with a question mark if it is only a suspicion. @param {Finding} finding */
+export function kindOf({kind, evidence}) {
+  return evidence?.some(line => line.startsWith('not confirmed')) ? kind + '?' : kind;
+}
+
+/**
+ * Says when a finding began, as far as that is known: what was there at the first readings may be older, and so may a lock convoy,
+ * which only thread dumps show.
+ * @param {{kind: string, since?: number|null}} finding @param {number} started when the server started
+ */
+export function beginOf({kind, since}, started) {
+  if (!since) return '';
+  if (since < started + FIRST_READINGS) return `since ${moment(since)} or earlier`;
+  return kind === 'lock-convoy' ? `seen since ${moment(since)}` : `began at ${moment(since)}`;
 }
 
 /** Returns whether a row is what is highlighted. @param {string} highlight @param {{tid: number, name: string, pool: string, kind: string}} row */
@@ -28,19 +48,30 @@ export function matches(highlight, row) {
 
 /** The findings of one JVM, each with what it means and what to do. */
 export class Findings {
-  /** @param {HTMLElement} host @param {(finding: Finding) => void} show */
-  constructor(host, show) {
+  /** @param {HTMLElement} host @param {number} started when the server started @param {(finding: Finding) => void} show */
+  constructor(host, started, show) {
+    this.started = started;
     this.host = host;
     this.showFinding = show;
     /** @type {Finding[]} */
     this.findings = [];
     this.shown = '';
+    /** @type {Map<string, {finding: Finding, at: number}>} */
+    this.seen = new Map();
   }
 
-  /** @param {Finding[]} findings */
-  show(findings) {
-    this.findings = findings;
-    const text = JSON.stringify(findings.map(({kind, text, since}) => [kind, text, since]));
+  /**
+   * Shows the findings of an interval. One that is missing in a single interval has not ended.
+   * @param {Finding[]} latest @param {number} now
+   */
+  show(latest, now) {
+    /** @param {Finding} finding */
+    const key = finding => `${finding.kind} ${highlightOf(finding)}`;
+    for (const finding of latest) this.seen.set(key(finding), {finding, at: now});
+    for (const [id, {at}] of this.seen) if (Math.abs(now - at) > ABSENT) this.seen.delete(id);
+    this.findings = [...this.seen.values()].map(({finding}) => finding);
+    const {findings} = this;
+    const text = JSON.stringify(findings.map(finding => [kindOf(finding), finding.text, finding.since]));
     if (text === this.shown) return this.update();
     this.shown = text;
     this.host.hidden = !findings.length;
@@ -50,8 +81,8 @@ export class Findings {
       if (open === clean(finding.kind)) details.open = true;
       return el('div', {class: 'finding-row'},
         el('button', {type: 'button', class: 'finding-line', onclick: () => this.showFinding(finding)},
-          el('b', {class: 'kind', text: finding.kind}), el('span', {class: 'what', text: finding.text}),
-          finding.since ? el('time', {text: `since ${moment(finding.since)}`}) : null),
+          el('b', {class: 'kind', text: kindOf(finding)}), el('span', {class: 'what', text: finding.text}),
+          finding.since ? el('time', {text: beginOf(finding, this.started)}) : null),
         details);
     }));
   }

@@ -3,31 +3,29 @@
 // @ts-check
 
 import {Actions} from './actions.js';
-import {get, messageOf} from './api.js';
+import {messageOf} from './api.js';
 import {PoolChart} from './chart.js';
 import {Comparison} from './compare.js';
-import {confirmAction} from './dialogs.js';
 import {setText} from './dom.js';
 import {saveImage} from './exports.js';
-import {Findings, highlightOf, matches} from './findings.js';
-import {bytes, clock, duration, isKnown, moment, percent, range as rangeText} from './format.js';
+import {Findings, beginOf, highlightOf, matches} from './findings.js';
+import {clock, duration, range as rangeText} from './format.js';
 import {Heatmap} from './heatmap.js';
 import {JvmData} from './jvmdata.js';
+import {JvmHead} from './jvmhead.js';
 import {JvmLayout} from './jvmlayout.js';
 import {Legend} from './legend.js';
 import {MarkStrip} from './marks.js';
-import {nameOf} from './overview.js';
 import {navigate, presetFor, readState, remember} from './state.js';
 import {poolKey} from './series.js';
 import {ThreadPanel} from './threads.js';
+import {TimeControl} from './timecontrol.js';
 
 /** @typedef {import('./types.js').Finding} Finding */
-/** @typedef {import('./types.js').Jvm} Jvm */
 
-const LEAST_RANGE = 1_000;
 const HEAT_ROWS = 12;
 const MAX_HEAT_ROWS = 200;
-const MONTH = 2_592_000_000;
+const DRAWN = 'taskclock-drawn';
 
 /** One JVM: its pools and threads, live or in a range of its history. */
 export class JvmView {
@@ -36,8 +34,6 @@ export class JvmView {
     this.page = page;
     this.id = id;
     this.state = readState();
-    /** @type {Jvm|null} */
-    this.jvm = null;
     this.comparing = this.state.compare !== '';
     this.paused = false;
     this.rows = HEAT_ROWS;
@@ -45,13 +41,15 @@ export class JvmView {
     this.hoverTime = null;
     this.actions = new Actions(id, page.info?.actions === true, (name, text) => page.problem(name, text));
     this.ui = new JvmLayout(host, this);
-    this.chart = new PoolChart(this.ui.chartHost, {select: (from, to) => this.select(from, to), hover: time => this.hover(time)});
+    this.head = new JvmHead(this);
+    this.time = new TimeControl(this);
+    this.chart = new PoolChart(this.ui.chartHost, {select: (from, to) => this.time.select(from, to), hover: time => this.hover(time)});
     this.legend = new Legend(this.ui.legendHost, pool => this.choosePool(pool));
     this.marks = new MarkStrip(this.ui.markHost, mark => this.show({kind: mark.kind, text: mark.text, since: mark.time}));
     this.heatmap = new Heatmap(this.ui.heatHost, {pick: line => this.threads.reveal(line), area: () => this.area()});
     this.ui.heatCaption.append(this.heatmap.scale);
-    this.findings = new Findings(this.ui.findingHost, finding => this.show(finding));
-    this.comparison = new Comparison(this.ui.compareHost, id, () => this.compare(false));
+    this.findings = new Findings(this.ui.findingHost, page.info?.started || 0, finding => this.show(finding));
+    this.comparison = new Comparison(this.ui.compareHost, id, () => this.time.compare(false));
     this.threads = new ThreadPanel(this.ui.threadHost, this);
     this.data = new JvmData(id, {
       loaded: again => this.loaded(again), interval: interval => this.interval(interval), ended: time => this.ended(time),
@@ -66,46 +64,8 @@ export class JvmView {
 
   async start() {
     const {range, from, to} = this.state;
-    this.findJvm();
+    this.head.find();
     await this.data.open(range, from, to);
-  }
-
-  async findJvm() {
-    try {
-      let found = /** @type {Jvm|undefined} */ ((await get('/api/jvms')).jvms.find((/** @type {Jvm} */ jvm) => jvm.id === this.id));
-      if (!found) {
-        const now = Math.ceil(this.page.now());
-        found = (await get(`/api/jvms?from=${now - MONTH}&to=${now + 60_000}`)).jvms.find((/** @type {Jvm} */ jvm) => jvm.id === this.id);
-        if (found?.ended) this.data.end(found.ended);
-      }
-      if (found) this.identify(found);
-      else this.opened();
-    } catch (e) {
-      this.page.problem('jvm', messageOf(e));
-    }
-  }
-
-  /** @param {Jvm} jvm */
-  identify(jvm) {
-    this.jvm = jvm;
-    setText(this.ui.title, nameOf(jvm));
-    this.ui.title.title = jvm.command || '';
-    document.title = `${nameOf(jvm)} \u2013 TaskClock`;
-    setText(this.ui.where, `pid ${jvm.pid}${jvm.ended ? `, ended ${moment(jvm.ended)}` : `, started ${moment(jvm.started)}`}${jvm.containerId ? `, container ${jvm.containerId.slice(0, 12)}` : ''}`);
-    setText(this.ui.agentButton, jvm.agent ? 'Remove agent' : 'Load agent');
-    if (!this.data.interval) this.findings.show(jvm.findings || []);
-  }
-
-  /** The id is that of a recording that was opened here. */
-  opened() {
-    const name = sessionStorage.getItem('taskclock-opened-' + this.id);
-    if (!name) return this.page.problem('jvm', 'This JVM is not known: it has never run here, or its history has been deleted.');
-    setText(this.ui.title, name);
-    setText(this.ui.where, 'recording');
-    document.title = `${name} \u2013 TaskClock`;
-    this.data.closeStream();
-    for (const action of this.ui.jvmActions.querySelectorAll('button')) action.hidden = true;
-    for (const preset of this.ui.presets) preset.hidden = true;
   }
 
   /** @param {import('./state.js').State} state what the address says now */
@@ -130,19 +90,16 @@ export class JvmView {
   loaded(again) {
     this.page.problem('data', '');
     this.draw(again);
+    // Shown by the browser's profiler, and used by measurements.
+    performance.clearMarks(DRAWN);
+    performance.mark(DRAWN);
   }
 
   /** @param {import('./types.js').Interval} interval */
   interval(interval) {
-    this.findings.show(interval.findings || []);
-    const {totals} = interval;
+    this.findings.show(interval.findings || [], interval.end);
     this.page.notes(interval.notes || []);
-    const throttled = (totals.throttled || 0) >= 0.05 ? `  throttled ${percent(totals.throttled)}` : '';
-    const container = isKnown(totals.container) && totals.limit ? `  container ${percent(totals.container)} of ${Math.round(totals.limit * 100)} %` : '';
-    const heap = isKnown(totals.heapUsed) ? `  heap ${bytes(totals.heapUsed)} of ${bytes(totals.heapMax)}` : '';
-    const machine = isKnown(totals.machine) ? `  machine ${percent(totals.machine)} of ${Math.round((totals.processors || 0) * 100)} %` : '';
-    setText(this.ui.figures, `${percent(totals.cpu)} %  user ${percent(totals.user)}  system ${percent(totals.system)}`);
-    setText(this.ui.details, `${container}${throttled}${heap}${machine}`.trim());
+    this.head.figures(interval.totals);
     if (!this.paused && this.data.isLive) this.draw(false);
   }
 
@@ -151,8 +108,8 @@ export class JvmView {
     if (document.hidden && !again) return;
     const {data, chart} = this;
     this.applyHighlight();
-    chart.marks = data.marks;
-    chart.brushes = this.brushes();
+    chart.overlay.marks = data.marks;
+    chart.overlay.brushes = this.time.brushes();
     chart.show(data.pools, data.from, data.to, again);
     this.legend.show(chart, data.isLive);
     this.marksAndHeat();
@@ -161,7 +118,7 @@ export class JvmView {
     for (const preset of this.ui.presets) preset.setAttribute('aria-pressed', String(preset.dataset.range === data.range));
     this.ui.compareButton.setAttribute('aria-pressed', String(this.comparing));
     setText(this.ui.rangeText, `${rangeText(data.from, data.to)}, step ${duration(data.pools.step)}${this.paused ? ', paused' : ''}`);
-    if (this.comparing) this.comparison.show(this.brushes());
+    if (this.comparing) this.comparison.show(this.time.brushes());
     else this.comparison.hide();
   }
 
@@ -212,7 +169,9 @@ export class JvmView {
       }
     }
     this.chart.highlight = [...this.data.pools.lines.keys()].includes(pool) ? pool : '';
-    this.chart.begin = this.heatmap.begin = begin;
+    this.chart.overlay.begin = this.heatmap.begin = begin;
+    const finding = this.findings.findings.find(({since}) => since && Math.abs(since - begin) < 1) || {kind: '', since: begin};
+    this.chart.overlay.beginText = beginOf(finding, this.page.info?.started || 0);
     this.heatmap.highlight = thread;
     this.heatmap.pool = thread ? '' : pool;
     this.threads.highlight(thread, thread ? '' : pool);
@@ -239,66 +198,10 @@ export class JvmView {
     this.heatmap.draw();
   }
 
-  /** @returns {[number, number][]} */
-  brushes() {
-    return this.state.compare.split(',').filter(text => /^\d+-\d+$/.test(text)).map(text => {
-      const [from, to] = text.split('-').map(Number);
-      return [from, to];
-    });
-  }
-
-  /** @param {boolean} on */
-  compare(on) {
-    if (on && this.data.isLive) navigate({compare: 'on', range: 'fixed', from: Math.round(this.data.from), to: Math.round(this.data.to)});
-    else navigate({compare: on ? 'on' : ''});
-  }
-
-  /** A range was dragged over. @param {number} from @param {number} to */
-  select(from, to) {
-    if (!this.comparing) return this.go(from, to);
-    const kept = this.brushes().length === 1 ? this.brushes() : [];
-    navigate({compare: [...kept, [from, to]].map(([start, end]) => `${Math.round(start)}-${Math.round(end)}`).join(',')});
-  }
-
-  /** @param {number} from @param {number} to */
-  go(from, to) {
-    const length = Math.max(LEAST_RANGE, Math.min(MONTH * 12, to - from)), end = Math.min(from + length, this.page.now() + 1_000);
-    navigate({range: 'fixed', from: Math.round(end - length), to: Math.round(end)});
-  }
-
-  /** @param {number} by parts of the range */
-  pan(by) {
-    const {from, to} = this.data, distance = (to - from) * by;
-    this.go(from + distance, to + distance);
-  }
-
-  /** @param {number} factor */
-  zoom(factor) {
-    const {from, to} = this.data, center = this.hoverTime ?? (from + to) / 2;
-    this.go(center - (center - from) * factor, center + (to - center) * factor);
-  }
-
-  /** Goes to the previous or next finding. @param {number} by */
-  nextFinding(by) {
-    const marks = this.data.marks.filter(mark => mark.kind === 'finding').sort((a, b) => a.time - b.time);
-    const at = this.state.begin || this.data.from;
-    const next = by > 0 ? marks.find(mark => mark.time > at + 500) : marks.reverse().find(mark => mark.time < at - 500);
-    if (next) this.show({kind: next.kind, text: next.text, since: next.time});
-  }
-
   pause() {
     this.paused = !this.paused;
     if (!this.paused) this.draw(false);
     else setText(this.ui.rangeText, `${this.ui.rangeText.textContent}, paused`);
-  }
-
-  agent() {
-    const attach = !this.jvm?.agent;
-    confirmAction(attach ? 'Load the agent into this JVM? It shows virtual threads and counts yields, and stays in the JVM until it is removed.'
-      : 'Remove the agent from this JVM?', attach ? 'Load the agent' : 'Remove the agent', async () => {
-      await this.actions.agent(attach);
-      this.findJvm();
-    });
   }
 
   addMark() {
@@ -317,7 +220,7 @@ export class JvmView {
 
   /** The stream broke: perhaps because the JVM ended. */
   async failed() {
-    if (await this.page.checkServer() && !this.data.ended) this.findJvm();
+    if (await this.page.checkServer() && !this.data.ended) this.head.find();
   }
 
   close() {

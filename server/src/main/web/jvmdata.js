@@ -11,6 +11,9 @@ import {Stream} from './stream.js';
 /** @typedef {import('./types.js').Mark} Mark */
 
 const LIVE_STEP = 1_000;
+/** While less is known, a shorter range is shown. */
+const LIVE_LENGTHS = [60_000, 120_000];
+const LIVE_LENGTH = 300_000;
 const MAX_POINTS = 1_000;
 const MAX_THREADS = 200;
 const LEAST_REFRESH = 5_000;
@@ -41,6 +44,7 @@ export class JvmData {
     this.stream = null;
     this.timer = 0;
     this.lost = false;
+    this.dumps = false;
     this.ended = 0;
     /** @type {AbortController|null} */
     this.request = null;
@@ -63,7 +67,7 @@ export class JvmData {
 
   /** @param {number} from @param {number} to */
   setRange(from, to) {
-    const length = PRESETS.get(this.range);
+    const length = this.isLive ? this.liveLength() : PRESETS.get(this.range);
     if (length) {
       const live = this.isLive && this.interval ? this.interval.end : 0;
       this.to = this.ended || live || this.listener.now();
@@ -74,12 +78,19 @@ export class JvmData {
     }
   }
 
+  /** Returns the length of the live range: less than usual while there is less to show. */
+  liveLength() {
+    const {times} = this.pools, first = times.findIndex((_, i) => [...this.pools.lines.values()].some(line => line.user[i] !== null));
+    const known = first < 0 ? 0 : this.pools.end - times[first];
+    return LIVE_LENGTHS.find(length => known < length) || LIVE_LENGTH;
+  }
+
   /** @param {boolean} again whether the range is another one */
   async load(again) {
     this.request?.abort();
     const request = this.request = new AbortController(), {from, to} = this;
     const points = this.isLive ? 400 : Math.max(100, Math.min(MAX_POINTS, this.listener.width()));
-    const range = {from: Math.floor(from), to: Math.ceil(to), points};
+    const range = {from: Math.floor(this.isLive ? to - LIVE_LENGTH : from), to: Math.ceil(to), points};
     try {
       const [pools, threads] = await Promise.all([
         get(query(jvmPath(this.id, '/pools'), range), request.signal),
@@ -94,6 +105,7 @@ export class JvmData {
       this.pools = newPools;
       this.threads = newThreads;
       this.marks = pools.marks || [];
+      if (this.isLive) this.setRange(from, to);
       this.listener.loaded(again);
     } catch (e) {
       if (request.signal.aborted) return;
@@ -111,7 +123,7 @@ export class JvmData {
   }
 
   openStream() {
-    this.stream = new Stream(jvmPath(this.id, '/live'), {
+    this.stream = new Stream(jvmPath(this.id, '/live' + (this.dumps ? '?java=true' : '')), {
       interval: data => this.append(data),
       ended: data => this.end(data?.time || data?.end || this.interval?.end || this.listener.now()),
     }, {
@@ -124,6 +136,15 @@ export class JvmData {
     });
   }
 
+  /** Asks for what only thread dumps show, from now on. */
+  watchDumps() {
+    if (this.dumps) return;
+    this.dumps = true;
+    if (!this.stream) return;
+    this.closeStream();
+    this.openStream();
+  }
+
   /** @param {Interval} interval */
   append(interval) {
     const previous = this.interval?.end ?? 0;
@@ -132,8 +153,8 @@ export class JvmData {
     this.threads.append(interval);
     if (back && previous > interval.end) this.listener.clockBack(previous - interval.end);
     this.setRange(this.from, this.to);
-    this.pools.trim(this.from - 2 * LIVE_STEP);
-    this.threads.trim(this.from - 2 * LIVE_STEP);
+    this.pools.trim(this.to - LIVE_LENGTH - 2 * LIVE_STEP);
+    this.threads.trim(this.to - LIVE_LENGTH - 2 * LIVE_STEP);
     this.listener.interval(interval);
   }
 

@@ -20,7 +20,7 @@ export class JvmLayout {
     this.findingHost = el('section', {class: 'part alerts', 'aria-label': 'Findings', hidden: true});
     this.rangeText = el('span', {class: 'note range-text'});
     this.presets = [...PRESETS.keys()].map(name => el('button', {type: 'button', text: NAMES[name], 'data-range': name, onclick: () => navigate({range: name, from: 0, to: 0})}));
-    this.compareButton = actionButton('Compare', () => view.compare(!view.comparing), '=', 'Compare two ranges');
+    this.compareButton = actionButton('Compare', () => view.time.compare(!view.comparing), '=', 'Compare two ranges');
     this.exportMenu = el('div', {class: 'menu'});
     const exports = el('details', {class: 'export'}, el('summary', {text: 'Export'}), this.exportMenu);
     exports.addEventListener('toggle', () => fillExports(this.exportMenu, view.id, view.data.from, view.data.to, () => view.save()));
@@ -35,15 +35,15 @@ export class JvmLayout {
     this.jvmActions = el('div', {class: 'bar actions'},
       actionButton('Yields', () => view.actions.yields(), 'y', 'Count the calls of Thread.yield for 5 s'),
       actionButton('Record', () => view.actions.recordings(), 'r', 'Record, and download recordings'),
-      this.agentButton = actionButton('Load agent', () => view.agent(), 'A', 'Load the agent into the JVM, or remove it'),
+      this.agentButton = actionButton('Load agent', () => view.head.agent(), 'A', 'Load the agent into the JVM, or remove it'),
       actionButton('Add mark', () => view.addMark(), 'k'));
     host.replaceChildren(
       el('div', {class: 'bar jvm-head'}, el('a', {href: '#/', class: 'back', text: '\u2190 All JVMs', 'aria-keyshortcuts': 'c'}), this.title, this.where, el('span', {class: 'grow'}), this.details, this.figures),
       this.findingHost,
       el('section', {class: 'part timeline', 'aria-label': 'CPU over time'},
         el('div', {class: 'bar ranges'}, el('div', {class: 'segments', role: 'group', 'aria-label': 'Range'}, ...this.presets),
-          actionButton('\u25c0', () => view.pan(-0.5), '{', 'Earlier'), actionButton('\u25b6', () => view.pan(0.5), '}', 'Later'),
-          actionButton('Zoom out', () => view.zoom(2), 'o'), this.compareButton, exports, this.rangeText),
+          actionButton('\u25c0', () => view.time.pan(-0.5), '{', 'Earlier'), actionButton('\u25b6', () => view.time.pan(0.5), '}', 'Later'),
+          actionButton('Zoom out', () => view.time.zoom(2), 'o'), this.compareButton, exports, this.rangeText),
         el('div', {class: 'two-columns'}, el('div', {class: 'chart-box'}, this.markHost, this.chartHost), this.legendHost),
         this.heatCaption, this.heatHost, el('div', {class: 'bar'}, this.moreRows)),
       this.compareHost, this.threadHost, this.jvmActions);

@@ -47,10 +47,10 @@ const VIEW_KEYS = {
   S: view => view.threads.sort('system'), V: view => view.threads.sort('voluntary'), X: view => view.threads.sort('involuntary'),
   R: view => view.threads.sort('rise'), I: view => view.threads.reverse(), '<': view => view.threads.nextSort(-1), '>': view => view.threads.nextSort(1),
   C: view => view.threads.chooseColumns(), F6: view => view.threads.chooseColumns(), i: view => view.threads.setIdle(!view.threads.idle), K: view => view.threads.setOwn(!view.threads.jvm),
-  '[': view => view.pan(-0.1), ']': view => view.pan(0.1), '{': view => view.pan(-0.5), '}': view => view.pan(0.5),
-  o: view => view.zoom(2), z: view => view.zoom(0.5), '(': view => view.nextFinding(-1), ')': view => view.nextFinding(1),
-  '=': view => view.compare(!view.comparing), p: view => view.pause(), Z: view => view.pause(),
-  y: view => view.actions.yields(), r: view => view.actions.recordings(), A: view => view.agent(), k: view => view.addMark(), s: view => view.save(),
+  '[': view => view.time.pan(-0.1), ']': view => view.time.pan(0.1), '{': view => view.time.pan(-0.5), '}': view => view.time.pan(0.5),
+  o: view => view.time.zoom(2), z: view => view.time.zoom(0.5), '(': view => view.time.nextFinding(-1), ')': view => view.time.nextFinding(1),
+  '=': view => view.time.compare(!view.comparing), p: view => view.pause(), Z: view => view.pause(),
+  y: view => view.actions.yields(), r: view => view.actions.recordings(), A: view => view.head.agent(), k: view => view.addMark(), s: view => view.save(),
   F2: view => view.findings.toggle(), D: view => view.findings.toggle(), Escape: () => navigate({highlight: '', begin: 0, compare: ''}),
 };
 

@@ -18,7 +18,7 @@ export class Legend {
 
   /** @param {import('./chart.js').PoolChart} chart @param {boolean} live */
   show(chart, live) {
-    const {order, series, highlight} = chart;
+    const {highlight} = chart, {order, series} = chart.stack;
     const key = order.map(line => line.key).join('\n') + document.documentElement.style.colorScheme;
     if (key !== this.shown) {
       this.shown = key;

@@ -6,7 +6,7 @@ import {el, clean, setText} from './dom.js';
 import {duration, isKnown, moment, percent, shortCommand} from './format.js';
 import {color, onScheme} from './palette.js';
 import {openJvm, presetFor} from './state.js';
-import {highlightOf} from './findings.js';
+import {beginOf, highlightOf, kindOf} from './findings.js';
 import {Stream} from './stream.js';
 import {get, messageOf} from './api.js';
 
@@ -65,7 +65,7 @@ export class Overview {
       this.machineCanvas = el('canvas', {class: 'spark', 'aria-hidden': 'true'});
       this.machine.append(el('div', {}, el('h2', {text: 'Machine'}), el('div', {class: 'big'}, this.machineText)), this.machineCanvas);
     }
-    setText(this.machineText, `${percent(now)} % of ${machine.processors * 100} %`);
+    setText(this.machineText, `${percent(now === null ? now : Math.min(now, machine.processors * 100))} % of ${machine.processors * 100} %`);
     if (this.machineCanvas) sparkline(this.machineCanvas, machine.cpu, machine.processors * 100);
     this.showFindings(jvms);
     const sorted = [...jvms].sort((a, b) => b.findings.length - a.findings.length || a.started - b.started || a.pid - b.pid);
@@ -96,7 +96,7 @@ export class Overview {
   showFindings(jvms) {
     const all = jvms.flatMap(jvm => jvm.findings.map(finding => ({jvm, finding})));
     this.alerts.hidden = !all.length;
-    const text = all.map(({jvm, finding}) => jvm.id + finding.kind + finding.text + finding.since).join('\n');
+    const text = all.map(({jvm, finding}) => jvm.id + kindOf(finding) + finding.text + finding.since).join('\n');
     if (text === this.shownFindings) return;
     this.shownFindings = text;
     this.alerts.replaceChildren(el('h2', {text: all.length === 1 ? '1 finding' : `${all.length} findings`}), ...all.map(({jvm, finding}) => this.findingLine(jvm, finding)));
@@ -105,9 +105,9 @@ export class Overview {
   /** @param {Jvm} jvm @param {import('./types.js').Finding} finding */
   findingLine(jvm, finding) {
     return el('button', {type: 'button', class: 'finding-line', onclick: () => this.open(jvm, finding)},
-      el('b', {class: 'kind', text: finding.kind}), el('span', {class: 'where', text: nameOf(jvm)}),
+      el('b', {class: 'kind', text: kindOf(finding)}), el('span', {class: 'where', text: nameOf(jvm)}),
       el('span', {class: 'what', text: finding.text}),
-      finding.since ? el('time', {text: `since ${moment(finding.since)}`}) : null);
+      finding.since ? el('time', {text: beginOf(finding, this.page.info?.started || 0)}) : null);
   }
 
   /** @param {Jvm} jvm @param {import('./types.js').Finding} [finding] */
@@ -143,10 +143,10 @@ export class Overview {
     sparkline(/** @type {HTMLCanvasElement} */ (part('canvas')), jvm.sparkline, Math.min(100, processors * 100));
     card.classList.toggle('found', jvm.findings.length > 0);
     const findings = part('.card-findings');
-    const text = jvm.findings.map(finding => finding.kind + finding.text + finding.since).join('\n');
+    const text = jvm.findings.map(finding => kindOf(finding) + finding.text + finding.since).join('\n');
     if (findings.dataset.shown === text) return;
     findings.dataset.shown = clean(text);
-    findings.replaceChildren(...jvm.findings.map(finding => el('button', {type: 'button', class: 'tag', text: finding.kind, title: finding.text, onclick: () => this.open(jvm, finding)})));
+    findings.replaceChildren(...jvm.findings.map(finding => el('button', {type: 'button', class: 'tag', text: `${kindOf(finding)} ${beginOf(finding, this.page.info?.started || 0)}`, title: finding.text, onclick: () => this.open(jvm, finding)})));
   }
 
   async loadEnded() {

@@ -87,6 +87,19 @@ export function mix(a, b, share) {
 /** Keeps each pool's color while the page is open. @type {Map<string, number>} */
 const colors = new Map();
 
+/** Gives pools that are shown together different colors, as far as there are any. The first ones keep theirs. @param {string[]} pools */
+export function distinguish(pools) {
+  /** @type {Set<number>} */
+  const used = new Set();
+  for (const pool of pools) {
+    let index = (colors.get(pool) ?? colors.size) % LIGHT.length;
+    if (used.has(index)) index = LIGHT.findIndex((_, i) => !used.has(i));
+    if (index < 0) return;
+    used.add(index);
+    colors.set(pool, index);
+  }
+}
+
 /** @param {string} pool @param {boolean} faded */
 export function poolColors(pool, faded = false) {
   const dark = isDark(), background = dark ? '#1d2129' : '#ffffff';

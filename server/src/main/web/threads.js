@@ -101,6 +101,7 @@ export class ThreadPanel {
     setText(this.title, live ? `Threads, last ${((data.interval?.intervalNanos || 1e9) / 1e9).toFixed(1)} s` : 'Threads, average of this range');
     this.table.live = live;
     this.table.layout();
+    if (this.table.columns.some(column => column.dump)) data.watchDumps();
     this.arrange();
   }
 

@@ -19,6 +19,8 @@ public final class PoolDiagnoser {
     private static final double DOMINANT_SHARE = 0.7;
     private static final double DOMINANT_PERCENT = 50;
     private static final double WAITING_SHARE = 0.5;
+    /** A call of Thread.yield takes time in the JVM besides that in the kernel: a third of it where we measured. */
+    private static final double MAX_YIELDING_SHARE = 0.95;
 
     private PoolDiagnoser() {}
 
@@ -56,7 +58,9 @@ public final class PoolDiagnoser {
             ThreadUsage busiest = found.stream()
                     .max((a, b) -> Long.compare(a.cpuNanos(), b.cpuNanos()))
                     .orElseThrow();
-            boolean isYielding = busiest.voluntary() >= 0 && busiest.voluntary() / seconds < Diagnoser.FEW_SWITCHES;
+            boolean isYielding = busiest.voluntary() >= 0
+                    && busiest.voluntary() / seconds < Diagnoser.FEW_SWITCHES
+                    && busiest.systemNanos() < MAX_YIELDING_SHARE * busiest.cpuNanos();
             boolean isCarrier = pool.kind() == ThreadKind.CARRIER;
             String subject = isCarrier
                     ? "virtual threads on \"" + pool.pool() + "\""

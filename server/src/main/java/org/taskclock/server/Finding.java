@@ -6,6 +6,8 @@ import com.google.gson.stream.JsonWriter;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.List;
+import java.util.Set;
+import org.taskclock.metrics.ThreadNames;
 import org.taskclock.monitor.Diagnosis;
 import org.taskclock.monitor.FindingKind;
 
@@ -15,12 +17,31 @@ import org.taskclock.monitor.FindingKind;
  * @param since when it began
  */
 record Finding(Diagnosis diagnosis, Instant since) {
+    private static final Set<String> IN_KERNEL = Set.of("yield-storm", "system-heavy");
+
     /** Identifies the problem in different intervals. The figures in its text differ. */
     static String key(Diagnosis diagnosis) {
+        return diagnosis.kind() + " " + subject(diagnosis);
+    }
+
+    /** Returns the name of the thread or pool that a problem is about; empty if it is about the JVM. */
+    private static String subject(Diagnosis diagnosis) {
         String text = diagnosis.text();
         int quote = text.indexOf('"');
-        String subject = quote < 0 ? "" : text.substring(quote, text.lastIndexOf('"') + 1);
-        return diagnosis.kind() + " " + subject;
+        return quote < 0 ? "" : text.substring(quote + 1, text.lastIndexOf('"'));
+    }
+
+    /**
+     * Returns whether one problem may be another one that is now known more exactly: stacks tell a thread that yields
+     * from one that only spends its time in the kernel, and which threads of a pool do.
+     */
+    static boolean isSame(Diagnosis one, Diagnosis other) {
+        if (!IN_KERNEL.contains(one.kind()) || !IN_KERNEL.contains(other.kind())) return false;
+        String subject = subject(one);
+        String otherSubject = subject(other);
+        return subject.equals(otherSubject)
+                || ThreadNames.pool(subject).equals(otherSubject)
+                || ThreadNames.pool(otherSubject).equals(subject);
     }
 
     static void write(JsonWriter json, List<Finding> findings) throws IOException {

@@ -55,7 +55,11 @@ final class FindingTracker {
         List<Finding> confirmed = new ArrayList<>();
         for (Tracked known : tracked.values()) known.absent++;
         for (Diagnosis diagnosis : diagnoses) {
-            Tracked known = tracked.computeIfAbsent(Finding.key(diagnosis), key -> new Tracked(start));
+            Tracked known = tracked.get(Finding.key(diagnosis));
+            if (known == null) {
+                known = new Tracked(begin(diagnosis, start));
+                tracked.put(Finding.key(diagnosis), known);
+            }
             known.latest = diagnosis;
             known.absent = 0;
             if (++known.found == minimum(diagnosis)) confirmed.add(new Finding(diagnosis, known.since));
@@ -66,6 +70,13 @@ final class FindingTracker {
             if (known.absent > (counts ? MAX_ABSENT : 1)) all.remove();
         }
         return confirmed;
+    }
+
+    /** Returns when a new problem began: with the known problem that it turns out to be, or now. */
+    private Instant begin(Diagnosis diagnosis, Instant now) {
+        for (Tracked known : tracked.values())
+            if (known.counts() && Finding.isSame(known.latest, diagnosis)) return known.since;
+        return now;
     }
 
     /** Returns the problems that last. */

@@ -26,6 +26,9 @@ import org.taskclock.history.DuckDbHistory;
 public final class TaskClockServer implements AutoCloseable {
     private static final String TEXT = "text/plain; charset=utf-8";
 
+    /** The wall-clock time in milliseconds since which JVMs are watched. */
+    private final long started;
+
     private final ServerOptions options;
     private final JvmKeys keys = new JvmKeys();
     private final JvmFleet fleet;
@@ -57,6 +60,7 @@ public final class TaskClockServer implements AutoCloseable {
 
     TaskClockServer(ServerOptions options, HistoryStore.Opener opener, Consumer<String> log) throws ServerException {
         this.options = options;
+        started = options.clock().millis();
         WebConfig config;
         ExporterStatus status = new ExporterStatus(options.exporter().version());
         try {
@@ -134,6 +138,7 @@ public final class TaskClockServer implements AutoCloseable {
         json.name("processors").value(fleet.processors());
         json.name("actions").value(options.allowsActions());
         json.name("now").value(options.clock().millis());
+        json.name("started").value(started);
         history.writeStatus(json.name("history"));
         json.endObject();
     }

@@ -9,6 +9,7 @@ import java.io.InputStreamReader;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.lang.reflect.Method;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.BitSet;
 import java.util.Map;
@@ -19,10 +20,14 @@ import java.util.concurrent.locks.ReentrantLock;
 /**
  * A program with known loads. Each argument is the name of a load, or a name and a number of threads, as in "idle=3".
  * The program reads commands from standard input, one per line: "reference" prints the CPU times of its threads and of
- * the process, "allocated" prints the bytes that each thread has allocated, "churn N" runs N short-lived threads, and
- * "burn N" uses N milliseconds of CPU time in the main thread. Each reply ends with a line "done".
+ * the process, "allocated" prints the bytes that each thread has allocated, "churn N" runs N short-lived threads, "burn
+ * N" uses N milliseconds of CPU time in the main thread, and "start LOAD" starts another load. Each reply ends with a
+ * line "done".
  */
 public final class LoadProgram {
+    /** The name of the thread of the load "hostile", for tests of what shows names. */
+    public static final String HOSTILE_NAME = "<img src=x onerror=\"alert(1)\">,=cmd|' /C calc'!A0";
+
     static volatile Object sink;
 
     private static final ThreadMXBean BEAN = ManagementFactory.getThreadMXBean();
@@ -36,11 +41,7 @@ public final class LoadProgram {
     private LoadProgram() {}
 
     public static void main(String[] args) throws Exception {
-        for (String arg : args) {
-            String[] parts = arg.split("=", 2);
-            int count = parts.length > 1 ? Integer.parseInt(parts[1]) : 1;
-            for (int i = 1; i <= count; i++) start(parts[0], i);
-        }
+        for (String arg : args) start(arg);
         awaitAgent();
         print("done");
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
@@ -48,6 +49,7 @@ public final class LoadProgram {
             if (line.equals("reference")) reference();
             else if (line.equals("allocated")) allocated();
             else if (line.startsWith("burn ")) burn(Integer.parseInt(line.substring("burn ".length())));
+            else if (line.startsWith("start ")) start(line.substring("start ".length()));
             else if (line.startsWith("churn ")) churn(Integer.parseInt(line.substring("churn ".length())));
         }
         Runtime.getRuntime().halt(0);
@@ -60,12 +62,21 @@ public final class LoadProgram {
         while (!System.getProperty("taskclock.agent").contains(",backend=")) Thread.sleep(5);
     }
 
+    /** Starts a load such as "idle=3". */
+    private static void start(String load) throws ReflectiveOperationException {
+        String[] parts = load.split("=", 2);
+        int count = parts.length > 1 ? Integer.parseInt(parts[1]) : 1;
+        for (int i = 1; i <= count; i++) start(parts[0], i);
+    }
+
     private static void start(String load, int number) throws ReflectiveOperationException {
         switch (load) {
             case "busy" -> startPlatform("a busy thread with a long name, number " + number, () -> runBursts(20, 10));
             case "lightly" -> startPlatform("lightly-" + number, () -> runBursts(1, 100));
             case "carrier" -> startPlatform("ForkJoinPool-1-worker-" + number, () -> runBursts(20, 10));
             case "kernel" -> startPlatform("kernel-calls", LoadProgram::callKernel);
+            case "system" -> startPlatform("system-time", LoadProgram::readForever);
+            case "hostile" -> startPlatform(HOSTILE_NAME, () -> runBursts(1, 20));
             case "idle" -> startPlatform("pool-7-thread-" + number, () -> sleep(1_000_000));
             case "yield" -> startPlatform("yielder", LoadProgram::yieldForever);
             case "garbage" -> startPlatform("garbage", LoadProgram::allocate);
@@ -163,6 +174,16 @@ public final class LoadProgram {
                 while (System.nanoTime() < end) for (int i = 0; i < 100; i++) sink = zeros.read(one);
                 sleep(30);
             }
+        } catch (IOException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static void readForever() {
+        // The JVM would copy an array.
+        ByteBuffer some = ByteBuffer.allocateDirect(65_536);
+        try (FileInputStream zeros = new FileInputStream("/dev/zero")) {
+            while (true) sink = zeros.getChannel().read(some.clear());
         } catch (IOException e) {
             throw new IllegalStateException(e);
         }

@@ -7,16 +7,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.gson.Gson;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.Route;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** The page with answers that a real JVM and a healthy server do not give. */
 @Tag("slow17")
@@ -41,30 +37,8 @@ class BadDaysPageTest {
             };
             """;
 
-    @TempDir
-    private static Path data;
-
-    private static Chromium chromium;
-    private static PageServer server;
-
-    @BeforeAll
-    static void start() throws Exception {
-        chromium = Chromium.start();
-        server = new PageServer(data, null);
-        server.awaitHistory();
-    }
-
-    @AfterAll
-    static void stop() {
-        if (server != null) server.close();
-        if (chromium != null) chromium.close();
-    }
-
-    @AfterEach
-    void shouldHaveNoProblems() {
-        chromium.closePages();
-        assertThat(chromium.problems()).isEmpty();
-    }
+    @RegisterExtension
+    static final PageExtension BROWSER = new PageExtension();
 
     private static Map<String, Object> jvm() {
         return Map.ofEntries(
@@ -114,7 +88,7 @@ class BadDaysPageTest {
 
     /** Opens the view of a JVM whose intervals the test sends. */
     private static Page open(String parameters, String problem) {
-        Page page = chromium.page();
+        Page page = BROWSER.page();
         page.addInitScript(FAKE_STREAMS);
         answer(
                 page,
@@ -155,7 +129,7 @@ class BadDaysPageTest {
                         NOW,
                         "history",
                         history));
-        page.navigate(server.url() + parameters);
+        page.navigate(BROWSER.server().url() + parameters);
         page.waitForFunction("() => window.streams?.length > 0");
         return page;
     }
@@ -219,6 +193,15 @@ class BadDaysPageTest {
         page.waitForFunction("() => document.querySelector('.body .row.selected')?.dataset.index === '9999'");
         page.locator("input[type=search]").fill("thread-9999$");
         page.waitForFunction("() => document.querySelector('.threads .note').textContent.startsWith('1 of 10000')");
+        page.locator("input[type=search]").fill("");
+        Object millis = page.evaluate("""
+                () => new Promise(done => {
+                  const start = performance.now();
+                  document.querySelector('[data-sort=name]').click();
+                  requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now() - start)));
+                })
+                """);
+        assertThat(((Number) millis).doubleValue()).isLessThan(5_000);
     }
 
     @Test

@@ -9,74 +9,53 @@ import com.google.gson.JsonObject;
 import com.microsoft.playwright.Download;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.options.BoundingBox;
-import java.nio.charset.StandardCharsets;
+import java.awt.image.BufferedImage;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.Statement;
 import java.util.Base64;
+import java.util.HashSet;
 import java.util.List;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import javax.imageio.ImageIO;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
-import org.taskclock.testing.LoadJvm;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.taskclock.testing.LoadProgram;
 
 /** The history of a JVM on the page, and what the page does to a JVM. */
 @Tag("slow17")
 class HistoryPageTest {
     private static final double TOLERANCE = 2; // percent of a core
     private static final int HISTORY_SECONDS = 20;
+    private static final String HOSTILE = LoadProgram.HOSTILE_NAME;
 
-    @TempDir
-    private static Path data;
-
-    private static Chromium chromium;
-    private static LoadJvm jvm;
-    private static PageServer server;
-    private static String id;
+    @RegisterExtension
+    static final PageExtension BROWSER = new PageExtension("busy", "kernel", "yield", "hostile", "idle=3");
 
     @BeforeAll
-    static void start() throws Exception {
-        chromium = Chromium.start();
-        jvm = LoadJvm.start("busy", "kernel", "yield", "idle=3");
-        server = new PageServer(data, null);
-        server.awaitHistory();
-        id = server.idOf(jvm.pid());
+    static void awaitHistory() throws Exception {
         long deadline = System.nanoTime() + 120_000_000_000L;
         while (steps() < HISTORY_SECONDS) {
-            assertThat(System.nanoTime()).as("history of %s", id).isLessThan(deadline);
+            assertThat(System.nanoTime()).as("history of %s", BROWSER.id()).isLessThan(deadline);
             Thread.sleep(500);
         }
-    }
-
-    @AfterAll
-    static void stop() {
-        if (server != null) server.close();
-        if (jvm != null) jvm.close();
-        if (chromium != null) chromium.close();
-    }
-
-    @AfterEach
-    void shouldHaveNoProblems() {
-        chromium.closePages();
-        assertThat(chromium.problems()).isEmpty();
     }
 
     /** Returns the number of seconds for which the history has the CPU use of the process. */
     private static long steps() throws Exception {
         long now = System.currentTimeMillis();
-        JsonObject series = server.get("api/jvms/" + id + "/pools?points=600&from=" + (now - 300_000) + "&to=" + now);
+        JsonObject series = BROWSER.server()
+                .get("api/jvms/" + BROWSER.id() + "/pools?points=600&from=" + (now - 300_000) + "&to=" + now);
         long known = 0;
         for (var value : series.getAsJsonObject("process").getAsJsonArray("user")) if (!value.isJsonNull()) known++;
         return known;
-    }
-
-    private static Page open(String parameters) {
-        Page page = chromium.page();
-        page.navigate(server.url() + "#/jvm/" + id + parameters);
-        page.waitForFunction("() => document.querySelectorAll('.body .row').length > 0");
-        return page;
     }
 
     private static String lastSeconds(int seconds) {
@@ -96,11 +75,12 @@ class HistoryPageTest {
 
     @Test
     void shouldShowTheSameAsTheHistory() throws Exception {
-        Page page = open(lastSeconds(12));
+        Page page = BROWSER.open(lastSeconds(12));
         page.waitForFunction("() => document.querySelector('.threads h2').textContent.includes('average')");
         String[] range =
                 page.url().replaceFirst(".*from=(\\d+)&to=(\\d+).*", "$1 $2").split(" ", -1);
-        JsonObject series = server.get("api/jvms/" + id + "/threads?points=600&from=" + range[0] + "&to=" + range[1]);
+        JsonObject series = BROWSER.server()
+                .get("api/jvms/" + BROWSER.id() + "/threads?points=600&from=" + range[0] + "&to=" + range[1]);
         double sum = 0;
         int count = 0;
         for (var thread : series.getAsJsonArray("threads")) {
@@ -120,7 +100,7 @@ class HistoryPageTest {
 
     @Test
     void shouldZoomAndReturn() {
-        Page page = open("?range=15m");
+        Page page = BROWSER.open("?range=15m");
         page.locator(".segments [aria-pressed=true]:has-text('15 min')").waitFor();
         drag(page, 0.5, 0.75);
         page.waitForURL(url -> url.contains("from="));
@@ -139,7 +119,7 @@ class HistoryPageTest {
 
     @Test
     void shouldCompareTwoRanges() {
-        Page page = open(lastSeconds(14));
+        Page page = BROWSER.open(lastSeconds(14));
         page.keyboard().press("=");
         page.waitForURL(url -> url.contains("compare="));
         drag(page, 0.05, 0.45);
@@ -154,7 +134,7 @@ class HistoryPageTest {
 
     @Test
     void shouldAddAndShowMarks() {
-        Page page = open("");
+        Page page = BROWSER.open("");
         page.keyboard().press("k");
         page.locator("dialog input").fill("<b>deployed</b> 4.2");
         page.keyboard().press("Enter");
@@ -163,28 +143,90 @@ class HistoryPageTest {
         assertThat(page.locator(".mark b").count()).isZero();
     }
 
+    private static Path download(Page page, String by, String format) {
+        String link = ".menu p:has-text('By " + by + "') a:has-text('" + format + "')";
+        return page.waitForDownload(() -> page.locator(link).click()).path();
+    }
+
+    /** Returns the CPU time of each pool or thread, in nanoseconds, as DuckDB reads it from a file. */
+    private static Map<String, Long> read(String function, Path file, String name) throws Exception {
+        Map<String, Long> nanos = new TreeMap<>();
+        try (Connection connection = DriverManager.getConnection("jdbc:duckdb:");
+                Statement sql = connection.createStatement();
+                ResultSet rows = sql.executeQuery(
+                        "SELECT " + name + ", sum(cpu_ns) FROM " + function + "('" + file + "') GROUP BY 1")) {
+            while (rows.next()) nanos.put(rows.getString(1), rows.getLong(2));
+        }
+        return nanos;
+    }
+
     @Test
     void shouldExportWhatIsSeen() throws Exception {
-        Page page = open(lastSeconds(10));
+        Page page = BROWSER.open(lastSeconds(10));
         page.locator(".export summary").click();
-        Download csv = page.waitForDownload(
-                () -> page.locator(".menu a:has-text('CSV')").last().click());
-        assertThat(Files.readString(csv.path())).contains("yielder");
-        Download parquet = page.waitForDownload(
-                () -> page.locator(".menu a:has-text('Parquet')").first().click());
-        assertThat(new String(Files.readAllBytes(parquet.path()), StandardCharsets.ISO_8859_1))
-                .startsWith("PAR1");
-        Download json = page.waitForDownload(
-                () -> page.locator(".menu a:has-text('JSON')").first().click());
-        assertThat(Files.readString(json.path())).contains("yielder");
-        Download image = page.waitForDownload(() -> page.locator(".menu button").click());
-        assertThat(new String(Files.readAllBytes(image.path()), StandardCharsets.ISO_8859_1))
-                .contains("PNG");
+        for (String by : List.of("pool", "thread")) {
+            String name = by.equals("pool") ? "pool" : "name";
+            Map<String, Long> csv = read("read_csv", download(page, by, "CSV"), name);
+            assertThat(csv).as(by).containsKey("yielder");
+            // The name of a pool has no numbers.
+            assertThat(csv.keySet()).as(by).anyMatch(one -> one.replace("#", "1")
+                    .startsWith(HOSTILE.substring(0, 30)));
+            // The yielder keeps a core busy, or half of one on a busy machine.
+            assertThat(csv.get("yielder")).isBetween(1_000_000_000L, 12_000_000_000L);
+            assertThat(read("read_json", download(page, by, "JSON"), name)).isEqualTo(csv);
+            assertThat(read("read_parquet", download(page, by, "Parquet"), name))
+                    .isEqualTo(csv);
+        }
+    }
+
+    @Test
+    void shouldSaveAnImageOfWhatIsSeen() throws Exception {
+        Page page = BROWSER.open(lastSeconds(10));
+        page.locator(".export summary").click();
+        Download download =
+                page.waitForDownload(() -> page.locator(".menu button").click());
+        BufferedImage image = ImageIO.read(download.path().toFile());
+        BoundingBox chart = page.locator(".chart").boundingBox();
+        assertThat(image.getWidth()).isGreaterThan((int) chart.width);
+        assertThat(image.getHeight()).isGreaterThan((int) chart.height);
+        // The colors of the pools are in the chart.
+        Set<Integer> colors = new HashSet<>();
+        for (int x = 0; x < image.getWidth(); x++)
+            for (int y = 0; y < image.getHeight(); y++) colors.add(image.getRGB(x, y));
+        assertThat(colors).hasSizeGreaterThan(20);
+    }
+
+    @Test
+    void shouldShowHostileNamesOfARealJvmAsText() {
+        Page page = BROWSER.open("?pools=0&filter=img");
+        page.waitForFunction("() => document.querySelectorAll('.body .row:not([hidden])').length === 1");
+        assertThat(page.locator(".body .row .label").first().textContent()).isEqualTo(HOSTILE);
+        page.locator(".table").focus();
+        page.keyboard().press("Home");
+        page.keyboard().press("Enter");
+        page.waitForFunction("() => document.querySelector('dialog pre')?.textContent.includes('LoadProgram')");
+        assertThat(page.locator("dialog h2").textContent()).isEqualTo(HOSTILE);
+        page.keyboard().press("Escape");
+        Page history = BROWSER.open(lastSeconds(14));
+        history.keyboard().press("=");
+        history.waitForURL(url -> url.contains("compare="));
+        drag(history, 0.05, 0.45);
+        history.locator("[aria-label=Comparison]:has-text('drag over range B')").waitFor();
+        drag(history, 0.5, 0.95);
+        history.locator("button:has-text('Show all')").click();
+        history.locator(".compare tbody tr:has(td:text-is('thread')) th:has-text('img src')")
+                .first()
+                .waitFor();
+        assertThat(history.locator(".compare tbody tr:has(td:text-is('thread')) th:has-text('img src')")
+                        .first()
+                        .textContent())
+                .isEqualTo(HOSTILE);
+        assertThat(history.locator("main img").count()).isZero();
     }
 
     @Test
     void shouldShowTheStackOfAThread() {
-        Page page = open("?pools=0&filter=yielder");
+        Page page = BROWSER.open("?pools=0&filter=yielder");
         page.waitForFunction("() => document.querySelector('.body .row .label').textContent === 'yielder'");
         page.locator(".table").focus();
         page.keyboard().press("Home");
@@ -195,7 +237,7 @@ class HistoryPageTest {
 
     @Test
     void shouldRecordAndOpenTheRecording() throws Exception {
-        Page page = open("");
+        Page page = BROWSER.open("");
         page.keyboard().press("r");
         page.locator("dialog input").fill("3");
         page.keyboard().press("Enter");
@@ -219,7 +261,7 @@ class HistoryPageTest {
 
     @Test
     void shouldCountYieldsAndLoadTheAgent() {
-        Page page = open("");
+        Page page = BROWSER.open("");
         page.keyboard().press("y");
         page.locator("dialog .site summary:has-text('LoadProgram')").first().waitFor();
         page.keyboard().press("Escape");

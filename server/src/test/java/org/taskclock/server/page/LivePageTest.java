@@ -7,15 +7,12 @@ import static org.assertj.core.api.Assertions.within;
 
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.options.ColorScheme;
-import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.taskclock.testing.LoadJvm;
 
 /** Drives the page in a browser beside a JVM with known loads. */
@@ -42,41 +39,8 @@ class LivePageTest {
             }
             """;
 
-    @TempDir
-    private static Path data;
-
-    private static Chromium chromium;
-    private static LoadJvm jvm;
-    private static PageServer server;
-    private static String id;
-
-    @BeforeAll
-    static void start() throws Exception {
-        chromium = Chromium.start();
-        jvm = LoadJvm.start("busy", "kernel", "yield", "idle=30");
-        server = new PageServer(data, null);
-        server.awaitHistory();
-        id = server.idOf(jvm.pid());
-    }
-
-    @AfterAll
-    static void stop() {
-        if (server != null) server.close();
-        if (jvm != null) jvm.close();
-        if (chromium != null) chromium.close();
-    }
-
-    @AfterEach
-    void shouldHaveNoProblems() {
-        chromium.closePages();
-        assertThat(chromium.problems()).isEmpty();
-    }
-
-    private static Page open(Page page, String parameters) {
-        page.navigate(server.url() + "#/jvm/" + id + parameters);
-        page.waitForFunction("() => document.querySelectorAll('.body .row').length > 3");
-        return page;
-    }
+    @RegisterExtension
+    static final PageExtension BROWSER = new PageExtension("busy", "kernel", "yield", "idle=30");
 
     @SuppressWarnings("unchecked") // a script's result
     private static List<Map<String, Object>> rows(Page page) {
@@ -89,18 +53,20 @@ class LivePageTest {
 
     @Test
     void shouldShowTheJvmAndItsFindingInTheOverview() {
-        Page page = chromium.page();
-        page.navigate(server.url());
-        var card = page.locator(".card[data-jvm='" + id + "']");
+        Page page = BROWSER.page();
+        page.navigate(BROWSER.server().url());
+        var card = page.locator(".card[data-jvm='" + BROWSER.id() + "']");
         card.waitFor();
-        assertThat(card.textContent()).contains("LoadProgram").contains("pid " + jvm.pid());
+        assertThat(card.textContent())
+                .contains("LoadProgram")
+                .contains("pid " + BROWSER.jvm().pid());
         page.waitForFunction("() => events.jvms?.length > 2");
         Object difference = page.evaluate("""
                 id => {
                   const jvm = events.jvms.at(-1).jvms.find(one => one.id === id);
                   return Math.abs(parseFloat(document.querySelector(`[data-jvm="${id}"] .cpu`).textContent) - jvm.cpu);
                 }
-                """, id);
+                """, BROWSER.id());
         assertThat(((Number) difference).doubleValue()).isLessThan(0.06);
         page.keyboard().press("ArrowDown");
         page.keyboard().press("Enter");
@@ -109,7 +75,7 @@ class LivePageTest {
 
     @Test
     void shouldShowWhatTheApiSends() {
-        Page page = open(chromium.page(), "?pools=0");
+        Page page = BROWSER.open("?pools=0");
         page.waitForFunction(IS_DRAWN);
         // Both are read in one step of the page's only thread, so they are of the same interval.
         Object different = page.evaluate("""
@@ -129,12 +95,12 @@ class LivePageTest {
 
     @Test
     void shouldAgreeWithTheClockOfTheProcess() throws Exception {
-        Page page = open(chromium.page(), "");
+        Page page = BROWSER.open("");
         page.waitForFunction("() => events.interval?.length >= 1");
-        LoadJvm.Reference before = jvm.reference();
+        LoadJvm.Reference before = BROWSER.jvm().reference();
         page.evaluate("() => events.interval.length = 0");
         page.waitForFunction("() => events.interval.length >= 10");
-        LoadJvm.Reference after = jvm.reference();
+        LoadJvm.Reference after = BROWSER.jvm().reference();
         // The readings are up to an interval away from the ends of the intervals, but the loads are steady.
         double seconds = (after.after() - before.after()) / 1e9;
         for (String name : List.of(BUSY, "kernel-calls")) {
@@ -152,8 +118,8 @@ class LivePageTest {
 
     @Test
     void shouldMarkTheBeginningOfAFindingAndItsThread() {
-        Page page = chromium.page();
-        page.navigate(server.url());
+        Page page = BROWSER.page();
+        page.navigate(BROWSER.server().url());
         page.locator(".finding-line:has-text('yield-storm')").first().click();
         page.waitForURL(url -> url.contains("highlight="));
         page.waitForFunction("() => document.querySelector('.body .row.hit .label')?.textContent === 'yielder'");
@@ -167,7 +133,7 @@ class LivePageTest {
 
     @Test
     void shouldFollowTheKeysOfTop() {
-        Page page = open(chromium.page(), "");
+        Page page = BROWSER.open("");
         assertThat(names(page)).contains("pool-#-thread-# (30)");
         page.keyboard().press("/");
         page.keyboard().type("pool-\\d+-thread|busy");
@@ -184,7 +150,7 @@ class LivePageTest {
         page.waitForFunction("() => document.querySelectorAll('.body .row:not([hidden])').length < 10");
         assertThat(names(page)).contains(BUSY);
         // The address shows others the same.
-        Page other = chromium.page();
+        Page other = BROWSER.page();
         other.navigate(page.url());
         other.waitForFunction("() => document.querySelector('.threads .note')?.textContent.startsWith('31 of ')");
         assertThat(other.locator("[aria-sort] button").getAttribute("data-sort"))
@@ -198,7 +164,7 @@ class LivePageTest {
 
     @Test
     void shouldNotApplyAnInvalidFilter() {
-        Page page = open(chromium.page(), "");
+        Page page = BROWSER.open("");
         page.locator("input[type=search]").fill("(");
         assertThat(page.locator("input[type=search]").getAttribute("aria-invalid"))
                 .isEqualTo("true");
@@ -208,12 +174,12 @@ class LivePageTest {
     @Test
     void shouldFitAPhone() {
         for (ColorScheme scheme : List.of(ColorScheme.LIGHT, ColorScheme.DARK)) {
-            Page page = chromium.page(375, 800, scheme);
-            page.navigate(server.url());
+            Page page = BROWSER.chromium().page(375, 800, scheme);
+            page.navigate(BROWSER.server().url());
             page.locator(".card").first().waitFor();
             assertThat(page.evaluate("() => document.documentElement.scrollWidth"))
                     .isEqualTo(375);
-            open(page, "");
+            BROWSER.open(page, "");
             assertThat(page.evaluate("() => document.documentElement.scrollWidth"))
                     .isEqualTo(375);
             String background = (String) page.evaluate("() => getComputedStyle(document.body).backgroundColor");
@@ -224,8 +190,8 @@ class LivePageTest {
     @Test
     void shouldSayThatTheJvmHasEnded() throws Exception {
         try (LoadJvm shortLived = LoadJvm.start("lightly")) {
-            Page page = chromium.page();
-            page.navigate(server.url() + "#/jvm/" + server.idOf(shortLived.pid()));
+            Page page = BROWSER.page();
+            page.navigate(BROWSER.server().url() + "#/jvm/" + BROWSER.server().idOf(shortLived.pid()));
             page.waitForFunction("() => document.querySelectorAll('.body .row').length > 3");
             shortLived.end();
             page.locator("#problems [data-name=ended]:has-text('The JVM ended at')")
@@ -235,9 +201,43 @@ class LivePageTest {
     }
 
     @Test
+    void shouldAskForThreadDumpsOnlyForColumnsThatNeedThem() {
+        Page page = BROWSER.open("?pools=0");
+        List<String> streams = new ArrayList<>();
+        page.onRequest(request -> streams.add(request.url()));
+        page.keyboard().press("C");
+        assertThat(page.locator("dialog .choice:has-text('JSTATE') input").isChecked())
+                .isFalse();
+        page.locator("dialog .choice:has-text('JSTATE') input").check();
+        page.keyboard().press("Escape");
+        page.waitForFunction(
+                "() => [...document.querySelectorAll('[data-column=jstate]')].some(cell => cell.textContent === 'TIMED')");
+        assertThat(streams).anyMatch(url -> url.endsWith("/live?java=true"));
+    }
+
+    @Test
+    void shouldStayUsableWithTwoThousandThreads() throws Exception {
+        try (LoadJvm large = LoadJvm.start("idle=2000", "lightly=3")) {
+            Page page = BROWSER.page();
+            page.navigate(BROWSER.server().url() + "#/jvm/" + BROWSER.server().idOf(large.pid()) + "?pools=0");
+            page.waitForFunction("() => parseInt(document.querySelector('.threads .note')?.textContent) > 2000");
+            Object millis = page.evaluate("""
+                    () => new Promise(done => {
+                      const start = performance.now();
+                      document.querySelector('[data-sort=tid]').click();
+                      requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now() - start)));
+                    })
+                    """);
+            assertThat(((Number) millis).doubleValue()).isLessThan(2_000);
+            assertThat(page.locator("[aria-sort] button").getAttribute("data-sort"))
+                    .isEqualTo("tid");
+        }
+    }
+
+    @Test
     void shouldNotBeLargerThanAllowed() {
-        Page page = chromium.page();
-        open(page, "");
+        Page page = BROWSER.page();
+        BROWSER.open(page, "");
         String size = """
                 library => performance.getEntriesByType('resource')
                   .filter(one => one.name.endsWith('.js') && one.name.includes('/uplot/') === library)
