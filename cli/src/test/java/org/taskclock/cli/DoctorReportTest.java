@@ -17,6 +17,7 @@ import org.junit.jupiter.api.parallel.Isolated;
 
 /** {@code taskclock doctor --report}. */
 @Isolated("it measures")
+@Tag("slow17")
 class DoctorReportTest {
     @TempDir
     private Path root;
@@ -89,7 +90,6 @@ class DoctorReportTest {
     }
 
     @Test
-    @Tag("slow17")
     void shouldContainWhatDoctorPrints() throws Exception {
         CliResult result = CliResult.run("doctor", "--report");
         assertThat(result.exitCode()).as(result.err()).isZero();

@@ -25,6 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.taskclock.monitor.ThreadUsage;
 
 /** What remains of the history when its process is killed, or its file is damaged. */
+@Tag("slow17")
 class CrashTest {
     /** Each JVM in the history uses this in each second. */
     private static final long NANOS = 1_000_001;

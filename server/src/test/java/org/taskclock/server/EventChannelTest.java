@@ -18,10 +18,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.taskclock.exporter.WebConfig;
 
 /** Events to browsers that read them, and to others that do not. */
+@Tag("slow17")
 final class EventChannelTest {
     /** More than the buffers of a connection hold. */
     private static final int EVENT_BYTES = 16 << 20;

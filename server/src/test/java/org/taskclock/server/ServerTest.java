@@ -23,6 +23,7 @@ import org.taskclock.history.HistoryException;
 import org.taskclock.testing.LoadJvm;
 
 /** Figures of real JVMs, and what disturbs them. */
+@Tag("slow17")
 final class ServerTest {
     /** Percent of one core. */
     private static final double TOLERANCE = 2;
@@ -236,7 +237,6 @@ final class ServerTest {
     }
 
     @Test
-    @Tag("slow17")
     void shouldShowTwoThousandThreads() throws Exception {
         try (LoadJvm load = LoadJvm.start("idle=2000", "busy");
                 TestServer server = TestServer.start(directory, new TestServer.Settings())) {

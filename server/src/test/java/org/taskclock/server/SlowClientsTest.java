@@ -16,10 +16,12 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Clients that send or read slowly: they are disconnected, and others do not notice them. */
+@Tag("slow17")
 final class SlowClientsTest {
     private static final String REQUEST = "GET /api/info HTTP/1.1\r\nHost: localhost\r\n";
 

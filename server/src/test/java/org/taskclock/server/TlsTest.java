@@ -17,11 +17,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.taskclock.testing.TestCertificate;
 
 /** TLS, with and without certificates of clients. */
+@Tag("slow17")
 final class TlsTest {
     private static final String TOKEN = "0123456789abcdef0123456789abcdef";
 
