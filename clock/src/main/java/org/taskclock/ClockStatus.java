@@ -50,9 +50,10 @@ public record ClockStatus(
      */
     public record Calibration(long counterHertz, long overNanos, long resets) {
         /**
-         * Returns the time between two values of the counter, in nanoseconds; NaN while the rate is unknown. Readings
-         * differ by multiples of it: less than 1 ns on x86_64, 40 ns on an aarch64 processor whose counter runs at 25
-         * MHz.
+         * Returns the time between two values of the counter. Readings differ by multiples of it: less than 1 ns on
+         * x86_64, 40 ns on an aarch64 processor whose counter runs at 25 MHz.
+         *
+         * @return nanoseconds; NaN while the rate is unknown
          */
         public double stepNanos() {
             return counterHertz > 0 ? 1e9 / counterHertz : Double.NaN;
