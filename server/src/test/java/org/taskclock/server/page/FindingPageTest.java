@@ -42,6 +42,7 @@ class FindingPageTest {
     @AfterAll
     static void stop() {
         JVM_LIST.forEach(LoadJvm::close);
+        JVM_LIST.clear(); // a repetition starts others
     }
 
     /** Saves what a reader sees, for those who want to judge it. */
