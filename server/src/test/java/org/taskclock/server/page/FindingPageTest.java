@@ -36,7 +36,7 @@ class FindingPageTest {
         for (int i = 0; i < JVMS; i++) JVM_LIST.add(LoadJvm.start("lightly=2", "idle=5"));
         for (LoadJvm jvm : JVM_LIST) BROWSER.server().idOf(jvm.pid());
         // What begins in the first seconds of the server is not known to have begun then.
-        Thread.sleep(6_000);
+        Thread.sleep(10_000);
     }
 
     @AfterAll
