@@ -5,7 +5,7 @@
 //
 // Checks the order in which other threads may see the records of carriers. x86_64 keeps stores in order, so a missing
 // barrier would only show on a processor that does not. This program records the stores of mounts and unmounts, makes
-// them visible in any order that C11 and the barriers between them allow, and reads the record in the meantime.
+// them visible in random orders that C11 and the barriers between them allow, and reads the record in the meantime.
 
 #include "check.h"
 #include "split.h"
