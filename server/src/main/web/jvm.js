@@ -72,7 +72,8 @@ export class JvmView {
   update(state) {
     const old = this.state;
     this.state = state;
-    if (old.range !== state.range || old.from !== state.from || old.to !== state.to) {
+    const moves = old.range !== state.range || old.from !== state.from || old.to !== state.to;
+    if (moves) {
       if (state.range === 'fixed') {
         this.chart.animate(state.from, state.to);
         this.heatmap.move(state.from, state.to);
@@ -83,7 +84,8 @@ export class JvmView {
     this.comparing = state.compare !== '';
     this.applyHighlight();
     this.threads.update();
-    this.draw(false);
+    // The data of another range is drawn when it has arrived; until then, the chart moves.
+    if (!moves) this.draw(false);
   }
 
   /** @param {boolean} again */

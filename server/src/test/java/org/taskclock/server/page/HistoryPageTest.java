@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.within;
 import com.google.gson.JsonObject;
 import com.microsoft.playwright.Download;
 import com.microsoft.playwright.Page;
+import com.microsoft.playwright.Route;
 import com.microsoft.playwright.options.BoundingBox;
 import java.awt.image.BufferedImage;
 import java.nio.file.Files;
@@ -16,6 +17,7 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.Statement;
+import java.util.ArrayList;
 import java.util.Base64;
 import java.util.HashSet;
 import java.util.List;
@@ -26,6 +28,8 @@ import javax.imageio.ImageIO;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledForJreRange;
+import org.junit.jupiter.api.condition.JRE;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.taskclock.testing.LoadProgram;
 
@@ -118,6 +122,30 @@ class HistoryPageTest {
     }
 
     @Test
+    void shouldMoveTheChartUntilTheDataArrives() {
+        Page page = BROWSER.open("?range=15m");
+        page.locator(".segments [aria-pressed=true]:has-text('15 min')").waitFor();
+        List<Route> held = new ArrayList<>();
+        page.route(url -> url.contains("/pools?"), held::add);
+        Object images = page.evaluate("""
+                async () => {
+                  const images = new Set(), to = Date.now(), from = to - 120_000;
+                  location.hash = location.hash.replace(/\\?.*/, '') + `?from=${from}&to=${to}`;
+                  for (let end = performance.now() + 1_000; performance.now() < end; ) {
+                    images.add(document.querySelector('.u-wrap canvas').toDataURL());
+                    await new Promise(requestAnimationFrame);
+                  }
+                  return images.size;
+                }
+                """);
+        // The old range, the new one, and at least one between them.
+        assertThat((Integer) images).isGreaterThan(2);
+        page.unrouteAll();
+        held.forEach(Route::resume);
+        page.waitForFunction("() => document.querySelector('.threads h2').textContent.includes('average')");
+    }
+
+    @Test
     void shouldCompareTwoRanges() {
         Page page = BROWSER.open(lastSeconds(14));
         page.keyboard().press("=");
@@ -171,8 +199,8 @@ class HistoryPageTest {
             // The name of a pool has no numbers.
             assertThat(csv.keySet()).as(by).anyMatch(one -> one.replace("#", "1")
                     .startsWith(HOSTILE.substring(0, 30)));
-            // The yielder keeps a core busy, or half of one on a busy machine.
-            assertThat(csv.get("yielder")).isBetween(1_000_000_000L, 12_000_000_000L);
+            // The yielder keeps a core busy, or a part of one on a busy machine.
+            assertThat(csv.get("yielder")).isBetween(200_000_000L, 12_000_000_000L);
             assertThat(read("read_json", download(page, by, "JSON"), name)).isEqualTo(csv);
             assertThat(read("read_parquet", download(page, by, "Parquet"), name))
                     .isEqualTo(csv);
@@ -260,11 +288,16 @@ class HistoryPageTest {
     }
 
     @Test
-    void shouldCountYieldsAndLoadTheAgent() {
+    void shouldCountYields() {
         Page page = BROWSER.open("");
         page.keyboard().press("y");
         page.locator("dialog .site summary:has-text('LoadProgram')").first().waitFor();
-        page.keyboard().press("Escape");
+    }
+
+    @Test
+    @EnabledForJreRange(min = JRE.JAVA_21, disabledReason = "The agent is loaded for virtual threads")
+    void shouldLoadAndRemoveTheAgent() {
+        Page page = BROWSER.open("");
         // Another test may have left the agent in the JVM.
         boolean isLoaded = page.locator("button:has-text('Remove agent')").count() > 0;
         for (boolean isLoading : List.of(!isLoaded, isLoaded)) {
