@@ -25,11 +25,18 @@ final class FindingTracker {
     /** The number of intervals without it after which a problem has ended. */
     private static final int MAX_ABSENT = 5;
 
+    /**
+     * The number of intervals without it for which the beginning of a problem is remembered: it may be the same one if
+     * it returns, because a thread that gets little CPU time on a full machine may not be recognized for a while.
+     */
+    private static final int MAX_GAP = 60;
+
     private static final class Tracked {
         private final Instant since;
         private Diagnosis latest;
         private int found;
         private int absent;
+        private boolean wasConfirmed;
 
         Tracked(Instant since) {
             this.since = since;
@@ -49,7 +56,7 @@ final class FindingTracker {
     /**
      * Adds the findings of an interval.
      *
-     * @return those that count from now on
+     * @return those that count from now on, unless they have only returned
      */
     List<Finding> add(List<Diagnosis> diagnoses, Instant start) {
         List<Finding> confirmed = new ArrayList<>();
@@ -62,12 +69,17 @@ final class FindingTracker {
             }
             known.latest = diagnosis;
             known.absent = 0;
-            if (++known.found == minimum(diagnosis)) confirmed.add(new Finding(diagnosis, known.since));
+            known.found++;
+            if (known.counts() && !known.wasConfirmed) {
+                known.wasConfirmed = true;
+                confirmed.add(new Finding(diagnosis, known.since));
+            }
         }
         for (Iterator<Tracked> all = tracked.values().iterator(); all.hasNext(); ) {
             Tracked known = all.next();
-            boolean counts = known.counts();
-            if (known.absent > (counts ? MAX_ABSENT : 1)) all.remove();
+            if (known.absent <= (known.counts() ? MAX_ABSENT : 1)) continue;
+            known.found = 0;
+            if (!known.wasConfirmed || known.absent > MAX_GAP) all.remove();
         }
         return confirmed;
     }
@@ -75,7 +87,7 @@ final class FindingTracker {
     /** Returns when a new problem began: with the known problem that it turns out to be, or now. */
     private Instant begin(Diagnosis diagnosis, Instant now) {
         for (Tracked known : tracked.values())
-            if (known.counts() && Finding.isSame(known.latest, diagnosis)) return known.since;
+            if (known.wasConfirmed && Finding.isSame(known.latest, diagnosis)) return known.since;
         return now;
     }
 

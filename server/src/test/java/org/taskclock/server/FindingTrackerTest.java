@@ -63,13 +63,33 @@ final class FindingTrackerTest {
         assertThat(tracker.current()).hasSize(1);
         add();
         assertThat(tracker.current()).isEmpty();
-        assertThat(tracker.since(storm("a"))).isNull();
     }
 
     @Test
-    void shouldMarkAgainAfterTheEnd() {
+    void shouldKeepTheBeginningIfItReturns() {
         for (int i = 0; i < 3; i++) add(storm("a"));
-        for (int i = 0; i < 6; i++) add();
+        for (int gap : new int[] {6, 60}) {
+            for (int i = 0; i < gap; i++) add();
+            assertThat(tracker.current()).isEmpty();
+            assertThat(add(storm("a"))).isEmpty();
+            add(storm("a"));
+            assertThat(tracker.current()).isEmpty();
+            // It has been marked.
+            assertThat(add(storm("a"))).isEmpty();
+            assertThat(since()).containsExactly(START);
+        }
+        // The same problem as far as the threads' figures show.
+        for (int i = 0; i < 10; i++) add();
+        Diagnosis heavy = diagnosis(FindingKind.SYSTEM_HEAVY, "\"a\" spends most of its time in the kernel");
+        for (int i = 0; i < 3; i++) add(heavy);
+        assertThat(since()).containsExactly(START);
+    }
+
+    @Test
+    void shouldMarkAgainAfterAMinute() {
+        for (int i = 0; i < 3; i++) add(storm("a"));
+        for (int i = 0; i < 61; i++) add();
+        assertThat(tracker.since(storm("a"))).isNull();
         Instant again = START.plusSeconds(second);
         List<Finding> confirmed = new ArrayList<>();
         for (int i = 0; i < 3; i++) confirmed.addAll(add(storm("a")));
