@@ -79,20 +79,25 @@ final class JvmActions {
         JvmKey jvm = target(call);
         int seconds = number(call.body(), "seconds", DEFAULT_YIELD_SECONDS, MAX_YIELD_SECONDS);
         start(jvm);
-        Thread thread = new Thread(
-                () -> {
-                    try {
-                        YieldCount count = YieldCount.of(jvm.pid(), Duration.ofSeconds(seconds), JvmActions::sleep);
-                        call.json(json -> write(json, count));
-                    } catch (IOException e) {
-                        call.error(503, String.valueOf(e.getMessage()));
-                    } finally {
-                        busy.remove(jvm.id());
-                    }
-                },
-                "taskclock-yields-" + jvm.pid());
+        Thread thread = new Thread(() -> count(call, jvm, seconds), "taskclock-yields-" + jvm.pid());
         thread.setDaemon(true);
         thread.start();
+    }
+
+    private void count(Call call, JvmKey jvm, int seconds) {
+        YieldCount count;
+        try {
+            try {
+                count = YieldCount.of(jvm.pid(), Duration.ofSeconds(seconds), JvmActions::sleep);
+            } finally {
+                // Before the answer, after which the client may use the agent again.
+                busy.remove(jvm.id());
+            }
+        } catch (IOException e) {
+            call.error(503, String.valueOf(e.getMessage()));
+            return;
+        }
+        call.json(json -> write(json, count));
     }
 
     private void start(JvmKey jvm) throws ApiException {
