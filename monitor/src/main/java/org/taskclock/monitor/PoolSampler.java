@@ -199,10 +199,11 @@ public final class PoolSampler implements AutoCloseable {
 
     /** Returns what was used since the last reading of a process that has ended, as far as it was sampled. */
     public PoolReading end() {
-        long more = Math.max(0, sampledNanos - process.cpuNanos());
-        process = new CpuTime(process.cpuNanos() + more, process.userNanos() + more, process.systemNanos());
         for (PooledThread thread : threads.values()) end(thread);
         threads.clear();
+        // The threads were read after the process, so they may have used more.
+        long more = Math.max(0, Math.max(sampledNanos, accountedNanos) - process.cpuNanos());
+        process = new CpuTime(process.cpuNanos() + more, process.userNanos() + more, process.systemNanos());
         addEnded(process.cpuNanos(), 0);
         leader.close();
         PoolReading reading = take();
