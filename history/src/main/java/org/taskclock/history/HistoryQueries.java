@@ -19,6 +19,8 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * Reads a history with SQL. If a process is writing it, that process answers; otherwise, the file is opened for
@@ -26,6 +28,17 @@ import java.time.Duration;
  */
 public final class HistoryQueries {
     private static final int BUFFER = 65_536;
+    private static final long MAX_WAIT_NANOS = TimeUnit.SECONDS.toNanos(10);
+    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+    /** What answers: the process that writes the history, or else the file. */
+    private record Source(SocketChannel process, Connection file) implements AutoCloseable {
+        @Override
+        public void close() throws IOException, SQLException {
+            if (process != null) process.close();
+            else file.close();
+        }
+    }
 
     private final Path directory;
 
@@ -56,11 +69,10 @@ public final class HistoryQueries {
      */
     public boolean query(String sql, int maxRows, Duration timeout, RowConsumer out) throws IOException {
         int seconds = (int) Math.max(1, Math.min(86_400, timeout.toSeconds()));
-        try (SocketChannel process = connect()) {
-            if (process != null) return ask(process, new QueryServer.Request(sql, maxRows, seconds), out, null);
-        }
-        try (Connection connection = open()) {
-            return new QuerySession(connection, directory).query(sql, maxRows, seconds, out);
+        try (Source source = source()) {
+            if (source.process != null)
+                return ask(source.process, new QueryServer.Request(sql, maxRows, seconds), out, null);
+            return new QuerySession(source.file, directory).query(sql, maxRows, seconds, out);
         } catch (SQLException e) {
             throw new HistoryException("SQL: " + Failures.describe(e), e);
         }
@@ -81,18 +93,34 @@ public final class HistoryQueries {
             Files.copy(content, file, StandardCopyOption.REPLACE_EXISTING);
             count[0]++;
         };
-        try (SocketChannel process = connect()) {
-            if (process != null) {
-                ask(process, new QueryServer.Request(null, 0, 0), null, out);
-                return count[0];
-            }
-        }
-        try (Connection connection = open()) {
-            new QuerySession(connection, directory).export(out);
+        try (Source source = source()) {
+            if (source.process != null) ask(source.process, new QueryServer.Request(null, 0, 0), null, out);
+            else new QuerySession(source.file, directory).export(out);
         } catch (SQLException e) {
             throw new HistoryException("the history cannot be exported: " + Failures.describe(e), e);
         }
         return count[0];
+    }
+
+    /** Waits a while if a process has opened the file but does not answer, because it is starting or ending. */
+    private Source source() throws HistoryException {
+        long deadline = System.nanoTime() + MAX_WAIT_NANOS;
+        while (true) {
+            SocketChannel process = connect();
+            if (process != null) return new Source(process, null);
+            try {
+                return new Source(null, open());
+            } catch (SQLException e) {
+                if (!Failures.isLocked(e))
+                    throw new HistoryException(
+                            directory.resolve(HistoryDatabase.FILE) + ": " + Failures.describe(e), e);
+                if (System.nanoTime() - deadline > 0)
+                    throw new HistoryException(
+                            directory + ": in use by a process that does not answer: try again later", e);
+            }
+            LockSupport.parkNanos(PAUSE_NANOS);
+            if (Thread.currentThread().isInterrupted()) throw new HistoryException(directory + ": interrupted");
+        }
     }
 
     /** Returns a connection to the process that writes the history; null if there is none. */
@@ -106,19 +134,12 @@ public final class HistoryQueries {
         }
     }
 
-    private Connection open() throws HistoryException {
-        try {
-            Connection connection = HistoryDatabase.connect(directory, true);
-            try (Statement statement = connection.createStatement()) {
-                statement.execute("BEGIN TRANSACTION READ ONLY");
-            }
-            return connection;
-        } catch (SQLException e) {
-            if (Failures.isLocked(e))
-                throw new HistoryException(
-                        directory + ": in use by a process that does not answer: try again later", e);
-            throw new HistoryException(directory.resolve(HistoryDatabase.FILE) + ": " + Failures.describe(e), e);
+    private Connection open() throws SQLException {
+        Connection connection = HistoryDatabase.connect(directory, true);
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("BEGIN TRANSACTION READ ONLY");
         }
+        return connection;
     }
 
     private static boolean ask(
