@@ -202,7 +202,7 @@ class LivePageTest {
 
     @Test
     void shouldAskForThreadDumpsOnlyForColumnsThatNeedThem() {
-        Page page = BROWSER.open("?pools=0");
+        Page page = BROWSER.open("?pools=0&filter=pool-7");
         List<String> streams = new ArrayList<>();
         page.onRequest(request -> streams.add(request.url()));
         page.keyboard().press("C");
