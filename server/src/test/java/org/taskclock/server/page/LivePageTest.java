@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.within;
 
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.options.ColorScheme;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
@@ -203,16 +202,15 @@ class LivePageTest {
     @Test
     void shouldAskForThreadDumpsOnlyForColumnsThatNeedThem() {
         Page page = BROWSER.open("?pools=0&filter=pool-7");
-        List<String> streams = new ArrayList<>();
-        page.onRequest(request -> streams.add(request.url()));
         page.keyboard().press("C");
         assertThat(page.locator("dialog .choice:has-text('JSTATE') input").isChecked())
                 .isFalse();
-        page.locator("dialog .choice:has-text('JSTATE') input").check();
+        page.waitForRequest(
+                request -> request.url().endsWith("/live?java=true"),
+                () -> page.locator("dialog .choice:has-text('JSTATE') input").check());
         page.keyboard().press("Escape");
         page.waitForFunction(
                 "() => [...document.querySelectorAll('[data-column=jstate]')].some(cell => cell.textContent === 'TIMED')");
-        assertThat(streams).anyMatch(url -> url.endsWith("/live?java=true"));
     }
 
     @Test
