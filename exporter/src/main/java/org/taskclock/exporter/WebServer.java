@@ -10,9 +10,7 @@ import io.prometheus.metrics.exporter.httpserver.MetricsHandler;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -21,7 +19,6 @@ import java.util.function.BooleanSupplier;
 /** Serves the metrics. */
 final class WebServer implements AutoCloseable {
     private static final int THREADS = 4;
-    private static final int MAX_PORT = 65_535;
     private static final String TEXT = "text/plain; charset=utf-8";
 
     static {
@@ -47,7 +44,7 @@ final class WebServer implements AutoCloseable {
             throws ExporterException {
         this.isReady = isReady;
         landingPage = landingPage(version);
-        InetSocketAddress socket = parse(address);
+        InetSocketAddress socket = ListenAddress.parse("--web.listen-address", address);
         try {
             HttpsConfigurator configurator = security.https();
             if (configurator == null) {
@@ -76,28 +73,6 @@ final class WebServer implements AutoCloseable {
 
     private static void setDefault(String property, String value) {
         if (System.getProperty(property) == null) System.setProperty(property, value);
-    }
-
-    /** Parses HOST:PORT. Without a host, the server listens on all interfaces, as Prometheus' exporters do. */
-    static InetSocketAddress parse(String address) throws ExporterException {
-        String problem = "--web.listen-address " + address + ": ";
-        int colon = address.lastIndexOf(':');
-        int port;
-        try {
-            port = colon < 0 ? -1 : Integer.parseInt(address.substring(colon + 1));
-        } catch (NumberFormatException e) {
-            port = -1;
-        }
-        if (port < 0 || port > MAX_PORT)
-            throw new ExporterException(problem + "must be HOST:PORT, such as 127.0.0.1:9464");
-        String host = address.substring(0, colon);
-        if (host.isEmpty()) return new InetSocketAddress(port);
-        if (host.startsWith("[") && host.endsWith("]")) host = host.substring(1, host.length() - 1);
-        try {
-            return new InetSocketAddress(InetAddress.getByName(host), port);
-        } catch (UnknownHostException e) {
-            throw new ExporterException(problem + "unknown host");
-        }
     }
 
     InetSocketAddress address() {

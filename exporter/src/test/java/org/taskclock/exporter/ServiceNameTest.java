@@ -63,15 +63,23 @@ class ServiceNameTest {
     @ParameterizedTest
     @ValueSource(strings = {"9464", "localhost", "localhost:x", "localhost:70000", "localhost:-1", ":", ""})
     void shouldRejectAddressesWithoutPort(String address) {
-        assertThatThrownBy(() -> WebServer.parse(address)).hasMessageStartingWith("--web.listen-address " + address);
+        assertThatThrownBy(() -> ListenAddress.parse("--web.listen-address", address))
+                .hasMessageStartingWith("--web.listen-address " + address);
     }
 
     @Test
     void shouldParseAddresses() throws ExporterException {
-        assertThat(WebServer.parse("127.0.0.1:9464").getAddress().isLoopbackAddress())
+        assertThat(ListenAddress.parse("--web.listen-address", "127.0.0.1:9464")
+                        .getAddress()
+                        .isLoopbackAddress())
                 .isTrue();
-        assertThat(WebServer.parse("[::1]:9464").getAddress().isLoopbackAddress())
+        assertThat(ListenAddress.parse("--web.listen-address", "[::1]:9464")
+                        .getAddress()
+                        .isLoopbackAddress())
                 .isTrue();
-        assertThat(WebServer.parse(":9464").getAddress().isAnyLocalAddress()).isTrue();
+        assertThat(ListenAddress.parse("--web.listen-address", ":9464")
+                        .getAddress()
+                        .isAnyLocalAddress())
+                .isTrue();
     }
 }

@@ -3,9 +3,7 @@
 package org.taskclock.server;
 
 import java.io.IOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.UnknownHostException;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.eclipse.jetty.compression.gzip.GzipCompression;
@@ -34,6 +32,7 @@ import org.eclipse.jetty.util.ssl.SslContextFactory;
 import org.eclipse.jetty.util.thread.QueuedThreadPool;
 import org.taskclock.exporter.BasicAuth;
 import org.taskclock.exporter.ExporterException;
+import org.taskclock.exporter.ListenAddress;
 import org.taskclock.exporter.TlsContext;
 import org.taskclock.exporter.WebConfig;
 
@@ -46,7 +45,6 @@ final class WebServer implements AutoCloseable {
     private static final int MAX_THREADS = 32;
     private static final int MIN_THREADS = 4;
     private static final int MAX_CONNECTIONS = 512;
-    private static final int MAX_PORT = 65_535;
     private static final int MIN_COMPRESSED_BYTES = 1_024;
 
     /** Longer than the pause between two events, so that only connections without a request are closed. */
@@ -179,25 +177,11 @@ final class WebServer implements AutoCloseable {
         return address.substring(0, Math.max(0, address.lastIndexOf(':')));
     }
 
-    /** Parses HOST:PORT. Without a host, the server listens on all interfaces. */
     static InetSocketAddress parse(String address) throws ServerException {
-        String problem = "--listen " + address + ": ";
-        int colon = address.lastIndexOf(':');
-        int port;
         try {
-            port = colon < 0 ? -1 : Integer.parseInt(address.substring(colon + 1));
-        } catch (NumberFormatException e) {
-            port = -1;
-        }
-        if (port < 0 || port > MAX_PORT)
-            throw new ServerException(problem + "must be HOST:PORT, such as 127.0.0.1:9464");
-        String host = address.substring(0, colon);
-        if (host.isEmpty()) return new InetSocketAddress(port);
-        if (host.startsWith("[") && host.endsWith("]")) host = host.substring(1, host.length() - 1);
-        try {
-            return new InetSocketAddress(InetAddress.getByName(host), port);
-        } catch (UnknownHostException e) {
-            throw new ServerException(problem + "unknown host");
+            return ListenAddress.parse("--listen", address);
+        } catch (ExporterException e) {
+            throw new ServerException(e.getMessage());
         }
     }
 
