@@ -133,13 +133,13 @@ check 'deb: apt install ./taskclock.deb installs Java' 0 'Setting up taskclock '
 check 'deb: taskclock --version' 0 "^taskclock $version" inside deb taskclock --version
 check 'deb: list, top, and exporter as root' 0 'exporter: exit code 0' inside deb bash -c "set -e; $watch_a_jvm"
 check 'deb: files as packaged' 0 '^verified$' inside deb bash -c 'dpkg --verify taskclock && echo verified'
-check 'deb: completion' 0 'complete -F' inside deb bash -c \
+check 'deb: completion' 0 'complete .*-F ' inside deb bash -c \
   'source /usr/share/bash-completion/completions/taskclock && complete -p taskclock'
 check 'deb: manual page' 0 '^.SH .*list' inside deb bash -c 'gzip -dc /usr/share/man/man1/taskclock.1.gz'
-if command -v systemd-analyze >/dev/null; then
-  check 'deb: systemd unit' 0 '^unit valid$' bash -c \
-    'systemd-analyze verify --man=no --root="$1" taskclock-exporter.service && echo unit valid' - "$work/deb"
-fi
+quietly inside deb apt-get -q -y --no-install-recommends install systemd
+check 'deb: systemd unit' 0 '^unit valid$' inside deb bash -c \
+  'systemd-analyze verify --man=no taskclock-exporter.service && echo unit valid'
+check 'deb: systemctl enable' 0 'Created symlink' inside deb systemctl enable taskclock-exporter
 check 'deb: apt upgrade to the same version' 0 'Setting up taskclock ' \
   inside deb apt-get -y --reinstall install /root/taskclock.deb
 check 'deb: apt purge' 0 'Purging configuration files for taskclock' inside deb apt-get -y purge taskclock

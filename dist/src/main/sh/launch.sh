@@ -53,7 +53,8 @@ use_archive() {
   for new in "$archive"-*.new.*; do
     [ -f "$new" ] || continue
     pid=${new##*.}
-    [ ! -d "/proc/$pid" ] || continue # still being written
+    # Still being written, unless by an earlier process of this id, as in containers.
+    [ "$pid" = $$ ] || [ ! -d "/proc/$pid" ] || continue
     # The header is written last, when the archive is complete.
     if [ -n "$(head -c 4 -- "$new" | tr -d '\0')" ]; then mv -f -- "$new" "${new%.new.*}.jsa"; else rm -f -- "$new"; fi
   done

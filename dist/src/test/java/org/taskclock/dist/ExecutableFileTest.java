@@ -16,6 +16,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -57,6 +58,7 @@ class ExecutableFileTest {
         assertThat(usage.exitCode()).isEqualTo(2);
     }
 
+    @Tag("slow17")
     @ParameterizedTest
     @ValueSource(strings = {"dash", "bash", "busybox ash"})
     void shouldRunUnderEachShell(String shell) throws Exception {

@@ -14,11 +14,13 @@ import javax.xml.parsers.DocumentBuilderFactory;
 import javax.xml.xpath.XPath;
 import javax.xml.xpath.XPathConstants;
 import javax.xml.xpath.XPathFactory;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.w3c.dom.Document;
 import org.w3c.dom.NodeList;
 
 /** What Maven Central demands of each published module, and what the BOM and the jbang catalog say. */
+@Tag("slow17")
 class PublishedMetadataTest {
     private static final Path ROOT = Path.of("..");
     private static final XPath XPATH = XPathFactory.newInstance().newXPath();
