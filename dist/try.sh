@@ -94,9 +94,12 @@ for i in $(seq 60); do
 done
 taskclock list
 taskclock top -b "$pid" 0.5 2
-exec 3<>/dev/tcp/127.0.0.1/19464
-printf "GET /metrics HTTP/1.0\r\n\r\n" >&3
-grep -m 1 "^jvm_thread_cpu_time_seconds_total" <&3
+for i in $(seq 60); do
+  exec 3<>/dev/tcp/127.0.0.1/19464
+  printf "GET /metrics HTTP/1.0\r\n\r\n" >&3
+  grep -m 1 "^jvm_thread_cpu_time_seconds_total" <&3 && break
+  sleep 1 # the exporter has not read this JVM yet
+done
 kill "$pid"
 wait "$pid"
 echo "exporter: exit code $?"'
