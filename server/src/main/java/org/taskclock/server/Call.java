@@ -80,7 +80,10 @@ final class Call {
 
     /** Returns the body, which must be a JSON object; an empty one is an object without members. */
     JsonObject body() throws ApiException {
-        if (body == null || body.length == 0) return new JsonObject();
+        return body == null || body.length == 0 ? new JsonObject() : parse(body);
+    }
+
+    static JsonObject parse(byte[] body) throws ApiException {
         try {
             return JsonParser.parseString(new String(body, StandardCharsets.UTF_8))
                     .getAsJsonObject();
