@@ -48,8 +48,7 @@ class DocumentationTest {
         List<String> broken = new ArrayList<>();
         int count = 0;
         for (Path page : pages()) {
-            Matcher link =
-                    LINK.matcher(CODE.matcher(Files.readString(page)).replaceAll("code"));
+            Matcher link = LINK.matcher(CODE.matcher(Files.readString(page)).replaceAll("code"));
             while (link.find()) {
                 String target = link.group(1) == null ? link.group(2) : link.group(1);
                 if (target.contains("://") || target.startsWith("mailto:")) continue;
