@@ -37,10 +37,7 @@ record RecordingBlock(long offset, long nextOffset, List<String> lines, State st
     private static final int MAGIC = 0x8b1f;
     private static final int DEFLATED = 8;
     private static final int HEADER_BYTES = 10;
-    /**
-     * A block of ten thousand busy threads has 70 MB. A hostile file of some kB expands to gigabytes, which would use
-     * all memory of a server.
-     */
+    /** A hostile file of some kB expands to gigabytes, which would use all memory of a server. */
     private static final long MAX_TEXT_BYTES =
             Math.max(16 << 20, Math.min(512 << 20, Runtime.getRuntime().maxMemory() / 8));
 
