@@ -20,12 +20,21 @@ record Target(String className) {
                     "monitor.ThreadDumpFuzz",
                     "monitor.AgentReportFuzz",
                     "monitor.PerfDataFuzz",
+                    "monitor.CollapsedStacksFuzz",
                     "monitor.RecordingFuzz",
                     "report.RecordingTextFuzz",
                     "report.ResultFuzz",
                     "exporter.WebConfigFuzz",
+                    "exporter.BasicAuthFuzz",
+                    "exporter.CertificateFuzz",
                     "exporter.ServiceNameFuzz",
-                    "server.RequestFuzz")
+                    "server.RequestFuzz",
+                    "server.HttpRequestFuzz",
+                    "server.UploadedRecordingFuzz",
+                    "history.SqlFuzz",
+                    "agent.AgentOptionsFuzz",
+                    "cli.SavedSettingsFuzz",
+                    "cli.OptionValueFuzz")
             .map(name -> new Target("org.taskclock." + name))
             .toList();
 

@@ -2,6 +2,7 @@
 // Copyright the TaskClock authors
 package org.taskclock.monitor;
 
+import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -20,6 +21,9 @@ public final class ProcTextFuzz {
         ProcText.contains(data, KEY);
         String text = new String(data, StandardCharsets.UTF_8);
         String name = ModifiedUtf8.threadName(text, data, data.length);
+        byte[] stat = stat(data);
+        if (ModifiedUtf8.threadName("\ufffd", stat, stat.length).endsWith("\ufffd"))
+            throw new AssertionError("a part of a character remains");
         ModifiedUtf8.decode(data);
         ThreadNames.kind(name);
         ThreadNames.isCarrier(name);
@@ -30,5 +34,14 @@ public final class ProcTextFuzz {
         ContainerId.in(lines);
         ContainerIdentity.in(lines);
         JvmProcesses.nameIn(List.of(text.split("\0", -1)));
+    }
+
+    /** Returns the text of a stat file with this name. */
+    private static byte[] stat(byte[] name) {
+        ByteArrayOutputStream text = new ByteArrayOutputStream();
+        text.writeBytes("7 (".getBytes(StandardCharsets.US_ASCII));
+        text.writeBytes(name);
+        text.writeBytes(") R 1".getBytes(StandardCharsets.US_ASCII));
+        return text.toByteArray();
     }
 }

@@ -9,7 +9,8 @@ import java.util.Objects;
 
 /** Checks values in a recording that another program may have written. All methods throw a RuntimeException. */
 final class RecordedValues {
-    private static final Instant LAST = Instant.parse("9999-12-31T00:00:00Z");
+    /** The nanoseconds between two times fit into a long. */
+    private static final Instant LAST = Instant.parse("2200-01-01T00:00:00Z");
 
     private RecordedValues() {}
 
