@@ -9,7 +9,7 @@
 #   -j JAVA_HOME  JDK 17 or 21 (default: JDK 17 in /usr/lib/jvm)
 #   -o FILE       file for the result (default: integration/results/spark/tasks.md)
 #
-# Takes two to six minutes after the build, which downloads Spark and installs TaskClock into the local Maven repository.
+# Takes two to six minutes after the build, which downloads Spark and installs TaskClock locally.
 # Exit codes: 0 success, 1 failure, 2 usage error.
 set -euo pipefail
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
