@@ -5,9 +5,12 @@ package org.taskclock.bindings;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.micrometer.context.ContextRegistry;
+import io.micrometer.context.ThreadLocalAccessor;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -179,5 +182,53 @@ class ReactorAccountsTest {
         running.dispose();
         scheduler.disposeGracefully().block(TIMEOUT);
         work.assertCounted(account);
+    }
+
+    /** Counts how often Reactor sets a value of the context on a thread, which is as often as it sets accounts. */
+    private static final class CountingAccessor implements ThreadLocalAccessor<String> {
+        private static final ThreadLocal<String> VALUE = new ThreadLocal<>();
+        private final AtomicInteger calls = new AtomicInteger();
+
+        @Override
+        public Object key() {
+            return "counting";
+        }
+
+        @Override
+        public String getValue() {
+            return VALUE.get();
+        }
+
+        @Override
+        public void setValue(String value) {
+            calls.incrementAndGet();
+            VALUE.set(value);
+        }
+
+        @Override
+        public void setValue() {
+            VALUE.remove();
+        }
+    }
+
+    @Test
+    void shouldNotEnterAnAccountForEachSignal() {
+        CountingAccessor accessor = new CountingAccessor();
+        ContextRegistry.getInstance().registerThreadLocalAccessor(accessor);
+        try {
+            Long count = Flux.range(0, 10_000)
+                    .subscribeOn(Schedulers.boundedElastic())
+                    .map(each -> each + 1)
+                    .publishOn(Schedulers.parallel())
+                    .filter(each -> each % 2 == 0)
+                    .count()
+                    .contextWrite(context -> context.put("counting", "value"))
+                    .block(TIMEOUT);
+            assertThat(count).isEqualTo(5_000);
+            // A task for each batch of 256 at most, and each of these requests more, which is another task.
+            assertThat(accessor.calls).hasValueBetween(2, 200);
+        } finally {
+            ContextRegistry.getInstance().removeThreadLocalAccessor("counting");
+        }
     }
 }

@@ -65,7 +65,7 @@ public class MeasuredWork {
      * time that a hypervisor stole within 10 ms.
      */
     public final void assertNanos(long measured) {
-        long min = nanos() - nanos() / 20 - 3_000_000;
+        long min = nanos() - nanos() / 100 - 3_000_000;
         long max = nanos() + nanos() / 4 + 40_000_000;
         if (portions() == 0 || measured < min || measured > max)
             throw new AssertionError("measured " + measured + " ns for " + portions() + " portions that took " + nanos()
