@@ -231,9 +231,9 @@ static void check_coarse_counter(void) {
     for (int i = 0; i < READINGS; i++) ahead += read_error() > 2 * STEP;
     // The host may steal time.
     CHECK(ahead < READINGS / 20);
-    // Half a step takes 20 of 100 ns of the budget, and all of 15 ns.
+    // Half a step takes 20 of 100 ns of the budget, and all of 15 ns. The life is 0 if the host steals much.
     int64_t life = (int64_t)life_nanos * 80 / 100;
-    CHECK(llabs(read_report().life_nanos - life) < life / 50);
+    CHECK(llabs(read_report().life_nanos - life) <= life / 50);
     sampled_ahead = 0;
     set_accuracy(100);
     CHECK(life_nanos == LONGEST_LIFE && process.life > 0);

@@ -67,7 +67,8 @@ record Options(boolean detach, Map<String, String> given) {
         return new Options(false, given);
     }
 
-    private static void check(String option, String name, String value) {
+    private static void check(String given, String name, String value) {
+        String option = given.replaceAll("\\p{Cc}", "?"); // the message is one line
         List<String> values = VALUES.get(name);
         if (values == null) {
             throw new IllegalArgumentException("option \"" + option + "\" is unknown: use "

@@ -20,6 +20,7 @@ import javax.management.ObjectName;
 final class AgentCheck {
     private static final ThreadMXBean BEAN = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private static final long REGISTRATION_TIMEOUT_NANOS = 5_000_000_000L;
+    private static final long VIRTUAL_TIMEOUT_NANOS = 60_000_000_000L;
     private static final int READINGS = 20_000;
     private static final int YIELDS = 3_000;
     private static final int THREADS = 4;
@@ -110,21 +111,19 @@ final class AgentCheck {
         List<Thread> threads = new ArrayList<>();
         for (int i = 0; i < THREADS; i++) threads.add(new Thread(AgentCheck::yieldOften, "yielder-" + i));
         for (Thread thread : threads) thread.start();
+        long earlier = 0;
         if (Runtime.version().feature() >= 21) {
+            earlier = awaitVirtualYields(bean);
             for (int i = 0; i < THREADS; i++) {
-                threads.add((Thread) Thread.class
-                        .getMethod("startVirtualThread", Runnable.class)
-                        .invoke(null, (Runnable) AgentCheck::yieldOften));
+                threads.add(startVirtual(AgentCheck::yieldOften));
             }
         }
         for (Thread thread : threads) thread.join();
         // The kernel thread of a joined thread may still exist. The thread is then listed by its full name.
         long platform = 0;
-        long virtual = 0;
-        for (TaskClockMXBean.Yielder yielder : bean.getYielders()) {
+        for (TaskClockMXBean.Yielder yielder : bean.getYielders())
             if (yielder.getName().startsWith("yielder-")) platform += yielder.getYields();
-            virtual += yielder.getVirtualYields();
-        }
+        long virtual = virtualYields(bean) - earlier;
         check(platform == THREADS * YIELDS, "yields of platform threads: " + platform);
         check(virtual == (threads.size() - THREADS) * (long) YIELDS, "yields of virtual threads: " + virtual);
         check(bean.getYieldSites().length > 0, "no yield site");
@@ -149,6 +148,30 @@ final class AgentCheck {
         check(
                 Math.abs(virtual + own - carriers) <= carriers / 100,
                 "virtual threads " + virtual + " + own " + own + " != carriers " + carriers);
+    }
+
+    private static Thread startVirtual(Runnable task) throws Exception {
+        return (Thread)
+                Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, task);
+    }
+
+    private static long virtualYields(TaskClockMXBean bean) {
+        long yields = 0;
+        for (TaskClockMXBean.Yielder yielder : bean.getYielders()) yields += yielder.getVirtualYields();
+        return yields;
+    }
+
+    /**
+     * Waits until yields of virtual threads are counted, and returns how many were. The first virtual thread waits only
+     * for some time until its class has been changed, which takes longer under emulation.
+     */
+    private static long awaitVirtualYields(TaskClockMXBean bean) throws Exception {
+        long end = System.nanoTime() + VIRTUAL_TIMEOUT_NANOS;
+        while (virtualYields(bean) == 0) {
+            check(System.nanoTime() - end < 0, "yields of virtual threads are not counted");
+            startVirtual(Thread::yield).join();
+        }
+        return virtualYields(bean);
     }
 
     private static void yieldOften() {

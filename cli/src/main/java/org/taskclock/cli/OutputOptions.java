@@ -3,8 +3,8 @@
 package org.taskclock.cli;
 
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Comparator;
 import java.util.List;
 import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
@@ -97,13 +97,13 @@ final class OutputOptions {
         return csv ? RowFormat.csvHeader() : "";
     }
 
-    String format(Interval interval, Comparator<ThreadUsage> order, TopText text) throws IOException {
-        return format(List.of(interval), order, text);
+    String format(Interval interval, Column sort, TopText text) throws IOException {
+        return format(List.of(interval), sort, text);
     }
 
     /** Formats the intervals of several JVMs that ended at the same time as one table. */
-    String format(List<Interval> intervals, Comparator<ThreadUsage> order, TopText text) throws IOException {
-        List<ThreadUsage> threads = select(intervals, order);
+    String format(List<Interval> intervals, Column sort, TopText text) throws IOException {
+        List<ThreadUsage> threads = select(intervals, sort);
         if (isText()) return text.format(intervals, threads);
         StringBuilder rows = new StringBuilder();
         for (ThreadUsage thread : threads) {
@@ -118,24 +118,28 @@ final class OutputOptions {
     }
 
     /** Returns the averages over all intervals of each JVM as text; nothing if there is only one interval. */
-    String formatAverage(Collection<IntervalSum> sums, Comparator<ThreadUsage> order, TopText text) {
+    String formatAverage(Collection<IntervalSum> sums, Column sort, TopText text) {
         List<IntervalSum> several = sums.stream().filter(sum -> sum.count() > 1).toList();
         if (several.isEmpty()) return "";
         List<Interval> averages = several.stream().map(IntervalSum::interval).toList();
         List<Integer> counts = several.stream().map(IntervalSum::count).toList();
-        return text.formatAverage(averages, counts, select(averages, order));
+        return text.formatAverage(averages, counts, select(averages, sort));
     }
 
     /** Returns the threads to show, in order. */
-    private List<ThreadUsage> select(List<Interval> intervals, Comparator<ThreadUsage> order) {
+    private List<ThreadUsage> select(List<Interval> intervals, Column sort) {
         int maxRows = limit != null ? limit : json || csv ? 0 : DEFAULT_LIMIT;
-        return intervals.stream()
-                .flatMap(interval -> interval.threads().stream())
-                .filter(thread ->
-                        includeIdle || thread.cpuNanos() > 0 || thread.java().contended())
-                .filter(thread -> filterPattern == null || TableModel.matches(thread, filterPattern))
-                .sorted(order)
+        List<TableModel.Row> rows = new ArrayList<>();
+        for (Interval interval : intervals)
+            for (ThreadUsage thread : interval.threads()) rows.add(TableModel.Row.of(interval, thread));
+        return rows.stream()
+                .filter(row -> includeIdle
+                        || row.thread().cpuNanos() > 0
+                        || row.thread().java().contended())
+                .filter(row -> filterPattern == null || TableModel.matches(row.thread(), filterPattern))
+                .sorted(sort.order())
                 .limit(maxRows == 0 ? Long.MAX_VALUE : maxRows)
+                .map(TableModel.Row::thread)
                 .toList();
     }
 }

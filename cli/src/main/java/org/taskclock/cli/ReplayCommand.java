@@ -14,13 +14,11 @@ import java.time.ZonedDateTime;
 import java.time.format.DateTimeFormatter;
 import java.time.format.DateTimeParseException;
 import java.time.temporal.ChronoUnit;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import org.taskclock.monitor.Interval;
 import org.taskclock.monitor.Recording;
-import org.taskclock.monitor.ThreadUsage;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -138,8 +136,7 @@ final class ReplayCommand implements Callable<Integer> {
         for (Interval interval; (interval = recording.next()) != null; ) {
             if (speed != null && !termination.sleep(Duration.ofNanos((long) (interval.intervalNanos() / speed))))
                 return;
-            output.print(output.format(
-                    interval, Comparator.comparingLong(ThreadUsage::cpuNanos).reversed(), text));
+            output.print(output.format(interval, Column.CPU, text));
             if (firstOnly || termination.isReceived()) return;
         }
     }

@@ -28,6 +28,10 @@ final class TableModel {
      * @param inPool whether the row is shown within an expanded pool
      */
     record Row(String key, Interval interval, ThreadUsage thread, List<Row> members, boolean inPool) {
+        static Row of(Interval interval, ThreadUsage thread) {
+            return new Row(ViewState.key(thread), interval, thread, List.of(), false);
+        }
+
         boolean isPool() {
             return !members.isEmpty();
         }
@@ -47,7 +51,7 @@ final class TableModel {
         for (Interval interval : intervals) {
             for (ThreadUsage thread : interval.threads()) {
                 if (!view.isVisible(thread)) continue;
-                all.add(new Row(ViewState.key(thread), interval, thread, List.of(), false));
+                all.add(Row.of(interval, thread));
             }
         }
         Comparator<Row> order = view.sort == Column.RISE ? view.history.byRise() : view.sort.order();

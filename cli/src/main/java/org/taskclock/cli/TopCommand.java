@@ -7,7 +7,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -79,33 +78,8 @@ final class TopCommand implements Callable<Integer> {
             return this == allocation || this == blocked;
         }
 
-        /** Orders usage from high to low, ids and names from low to high. */
-        Comparator<ThreadUsage> order() {
-            return switch (this) {
-                case cpu -> Comparator.comparingLong(ThreadUsage::cpuNanos).reversed();
-                case user -> Comparator.comparingLong(ThreadUsage::userNanos).reversed();
-                case system ->
-                    Comparator.comparingLong(ThreadUsage::systemNanos).reversed();
-                case wait -> Comparator.comparingLong(ThreadUsage::waitNanos).reversed();
-                case voluntary ->
-                    Comparator.comparingLong(ThreadUsage::voluntary).reversed();
-                case involuntary ->
-                    Comparator.comparingLong(ThreadUsage::involuntary).reversed();
-                case time -> Comparator.comparingLong(ThreadUsage::totalNanos).reversed();
-                case watched ->
-                    Comparator.comparingLong(ThreadUsage::watchedNanos).reversed();
-                case allocation ->
-                    Comparator.comparingLong(
-                                    (ThreadUsage thread) -> thread.java().allocatedBytes())
-                            .reversed();
-                case blocked ->
-                    Comparator.comparingLong(
-                                    (ThreadUsage thread) -> thread.java().blockedNanos())
-                            .reversed();
-                case tid -> Comparator.comparingInt(ThreadUsage::tid);
-                case name -> Comparator.comparing(ThreadUsage::name);
-                case pool -> Comparator.comparing(ThreadUsage::pool).thenComparing(ThreadUsage::name);
-            };
+        Column column() {
+            return Column.of(name());
         }
     }
 
@@ -203,7 +177,7 @@ final class TopCommand implements Callable<Integer> {
 
     private TerminalUi.Outcome show(List<? extends IntervalSource> sources) throws IOException {
         double seconds = interval.interval().toNanos() / 1e9;
-        TerminalUi.Options options = output.terminalUi(seconds, interval.count(), Column.of(sort.name()));
+        TerminalUi.Options options = output.terminalUi(seconds, interval.count(), sort.column());
         return TerminalUi.run(sources, options, screen.settings(spec, interval.isGiven()), screen.mouse());
     }
 
@@ -244,10 +218,10 @@ final class TopCommand implements Callable<Integer> {
         try {
             printIntervals(sources, text, sums);
         } catch (MonitorException e) {
-            output.print(output.formatAverage(sums.values(), sort.order(), text));
+            output.print(output.formatAverage(sums.values(), sort.column(), text));
             throw e;
         }
-        output.print(output.formatAverage(sums.values(), sort.order(), text));
+        output.print(output.formatAverage(sums.values(), sort.column(), text));
         return Main.OK;
     }
 
@@ -281,7 +255,7 @@ final class TopCommand implements Callable<Integer> {
                 if (output.isText())
                     sums.computeIfAbsent(next.pid(), pid -> new IntervalSum()).add(next);
             }
-            output.print(output.format(intervals, sort.order(), text));
+            output.print(output.format(intervals, sort.column(), text));
         }
     }
 

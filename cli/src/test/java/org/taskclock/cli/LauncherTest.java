@@ -30,6 +30,8 @@ class LauncherTest {
         Path root = jar.getParent().getParent().getParent();
         script = Files.copy(root.resolve("taskclock"), directory.resolve("taskclock"));
         assertThat(script.toFile().setExecutable(true)).isTrue();
+        Path scripts = Files.createDirectories(directory.resolve("dist/src/main/sh"));
+        Files.copy(root.resolve("dist/src/main/sh/launch.sh"), scripts.resolve("launch.sh"));
         Files.createDirectories(directory.resolve("cli/target"));
         Files.copy(jar, directory.resolve("cli/target/taskclock-cli.jar"));
     }

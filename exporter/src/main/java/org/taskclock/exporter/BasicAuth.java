@@ -11,6 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Base64;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
@@ -25,16 +26,27 @@ public final class BasicAuth extends Authenticator {
     /** bcrypt ignores the rest of longer passwords. */
     private static final int MAX_PASSWORD_BYTES = 72;
 
-    /** Checked for unknown users, so that the time of the response does not reveal which users exist. */
-    private static final String DUMMY_HASH = "$2y$10$QOauhQNbBCuQDKes6eFzPeMqBSjb7Mr5DUmpZ/VcEd00UAV/LDeSi";
+    private static final String DUMMY_HASH = "$2y$%s$QOauhQNbBCuQDKes6eFzPeMqBSjb7Mr5DUmpZ/VcEd00UAV/LDeSi";
+    private static final String DEFAULT_COST = "10";
 
     private final Map<String, String> hashes;
+
+    /**
+     * Checked for unknown users, so that the time of the response does not reveal which users exist. It has the highest
+     * cost of the known users.
+     */
+    private final String dummyHash;
 
     /** Digests of accepted credentials, because each check of a hash takes about 0.1 s. */
     private final Set<ByteBuffer> verified = new HashSet<>();
 
     public BasicAuth(Map<String, String> hashes) {
         this.hashes = Map.copyOf(hashes);
+        String cost = hashes.values().stream()
+                .map(hash -> hash.split("\\$", 4)[2])
+                .max(Comparator.naturalOrder())
+                .orElse(DEFAULT_COST);
+        dummyHash = DUMMY_HASH.formatted(cost);
     }
 
     @Override
@@ -65,7 +77,7 @@ public final class BasicAuth extends Authenticator {
         String hash = hashes.get(user);
         ByteBuffer digest = digest(decoded);
         if (verified.contains(digest)) return user;
-        byte[] expected = (hash == null ? DUMMY_HASH : hash).getBytes(StandardCharsets.US_ASCII);
+        byte[] expected = (hash == null ? dummyHash : hash).getBytes(StandardCharsets.US_ASCII);
         boolean matches = BCrypt.verifyer().verify(password, expected).verified;
         if (hash == null || !matches) return null;
         if (verified.size() < MAX_VERIFIED) verified.add(digest);

@@ -6,7 +6,8 @@ package org.taskclock.exporter;
 public final class ExporterException extends Exception {
     private static final long serialVersionUID = 1;
 
+    /** Creates an exception. Control characters, which a file can put into the message, are replaced. */
     public ExporterException(String message) {
-        super(message);
+        super(Text.printable(message));
     }
 }

@@ -31,8 +31,8 @@ final class RecentUsage {
 
     void add(PoolReading reading, long now) {
         isUsed = true;
-        // Nothing is counted before the names of the threads are known.
-        if (reading.pools().isEmpty()) return;
+        // Nothing is counted before the names of the threads are known. The last reading may have no pools.
+        if (reading.process().cpuNanos() == 0) return;
         pools.add(reading.pools());
         threads.add(reading.threads());
         process = reading.process();

@@ -11,6 +11,7 @@ import java.security.GeneralSecurityException;
 import java.security.KeyFactory;
 import java.security.KeyStore;
 import java.security.PrivateKey;
+import java.security.ProviderException;
 import java.security.PublicKey;
 import java.security.Signature;
 import java.security.cert.Certificate;
@@ -72,7 +73,7 @@ public final class TlsContext {
             SSLContext context = SSLContext.getInstance("TLS");
             context.init(keyManagers.getKeyManagers(), trust, null);
             return context;
-        } catch (GeneralSecurityException | IOException e) {
+        } catch (GeneralSecurityException | IOException | ProviderException e) {
             throw new ExporterException("TLS: " + tls.certificate() + ": " + e.getMessage());
         }
     }
@@ -116,7 +117,7 @@ public final class TlsContext {
         if (!found.find()) throw new ExporterException("key_file: " + file + ": has no private key in PEM format");
         if (!found.group(1).isEmpty())
             throw new ExporterException("key_file: " + file + ": has the format \"" + found.group(1)
-                    + "PRIVATE KEY\": convert it to PKCS #8 with openssl pkcs8 -topk8 -nodes");
+                    + "PRIVATE KEY\": convert it to PKCS #8 with openssl pkcs8 -topk8 -nocrypt");
         try {
             PKCS8EncodedKeySpec encoded =
                     new PKCS8EncodedKeySpec(Base64.getMimeDecoder().decode(found.group(2)));

@@ -5,11 +5,13 @@ package org.taskclock.exporter;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 import org.yaml.snakeyaml.LoaderOptions;
 import org.yaml.snakeyaml.Yaml;
 import org.yaml.snakeyaml.constructor.SafeConstructor;
@@ -41,6 +43,11 @@ public record WebConfig(Tls tls, Map<String, String> users) {
     private static final String USERS = "basic_auth_users";
     private static final List<String> TLS_KEYS =
             List.of("cert_file", "key_file", "client_auth_type", "client_ca_file", "min_version", "max_version");
+
+    /** With a cost of 4 to 31, which are those that bcrypt has. */
+    private static final Pattern HASH =
+            Pattern.compile("\\$2[abxy]?\\$(0[4-9]|[12][0-9]|3[01])\\$[./A-Za-z0-9]{53}");
+
     private static final List<String> VERSIONS = List.of("TLS12", "TLS13");
     private static final List<String> PROTOCOLS = List.of("TLSv1.2", "TLSv1.3");
 
@@ -74,8 +81,8 @@ public record WebConfig(Tls tls, Map<String, String> users) {
         checkKeys(sections, "", List.of(TLS, USERS));
         Map<String, String> users = new HashMap<>();
         for (Map.Entry<String, Object> user : map(USERS, sections.get(USERS)).entrySet()) {
-            String hash = String.valueOf(user.getValue());
-            if (!hash.matches("\\$2[abxy]?\\$[0-9]{2}\\$[./A-Za-z0-9]{53}"))
+            // Other values may be maps and lists that contain themselves.
+            if (!(user.getValue() instanceof String hash) || !HASH.matcher(hash).matches())
                 throw new ExporterException(
                         USERS + ": " + user.getKey() + ": must be a bcrypt hash, such as from htpasswd -nBC 10");
             users.put(user.getKey(), hash);
@@ -118,7 +125,12 @@ public record WebConfig(Tls tls, Map<String, String> users) {
 
     private static Path path(Map<String, Object> values, String key, Path directory) throws ExporterException {
         String text = text(values, key);
-        return text == null || text.isEmpty() ? null : directory.resolve(text);
+        if (text == null || text.isEmpty()) return null;
+        try {
+            return directory.resolve(text);
+        } catch (InvalidPathException e) {
+            throw new ExporterException(TLS + "." + key + ": is not a path: " + e.getReason());
+        }
     }
 
     private static String text(Map<String, Object> values, String key) throws ExporterException {
@@ -132,7 +144,12 @@ public record WebConfig(Tls tls, Map<String, String> users) {
         if (!(value instanceof Map<?, ?> found))
             throw new ExporterException(name + ": must be a map of keys and values");
         Map<String, Object> map = new HashMap<>();
-        found.forEach((key, element) -> map.put(String.valueOf(key), element));
+        for (Map.Entry<?, ?> entry : found.entrySet()) {
+            // Other keys may be maps and lists that contain themselves.
+            if (!(entry.getKey() instanceof String) && !(entry.getKey() instanceof Number))
+                throw new ExporterException(name + ": keys must be text");
+            map.put(entry.getKey().toString(), entry.getValue());
+        }
         return map;
     }
 

@@ -138,8 +138,11 @@ public final class HistoryQueries {
         Connection connection = HistoryDatabase.connect(directory, true);
         try (Statement statement = connection.createStatement()) {
             statement.execute("BEGIN TRANSACTION READ ONLY");
+            return connection;
+        } catch (SQLException e) {
+            connection.close();
+            throw e;
         }
-        return connection;
     }
 
     private static boolean ask(

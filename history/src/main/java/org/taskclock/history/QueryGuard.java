@@ -5,6 +5,7 @@ package org.taskclock.history;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
+import com.google.gson.JsonParseException;
 import com.google.gson.JsonParser;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -46,9 +47,14 @@ final class QueryGuard {
         return value(connection, "SELECT json_deserialize_sql(?::JSON)", parsed.toString());
     }
 
-    private static JsonObject parse(Connection connection, String sql) throws SQLException {
+    private static JsonObject parse(Connection connection, String sql) throws SQLException, HistoryException {
         String json = value(connection, "SELECT json_serialize_sql(?::VARCHAR)::VARCHAR", sql);
-        return JsonParser.parseString(json).getAsJsonObject();
+        try {
+            return JsonParser.parseString(json).getAsJsonObject();
+        } catch (JsonParseException e) {
+            // Gson limits the depth.
+            throw new HistoryException("SQL: the statement is nested too deeply", e);
+        }
     }
 
     private static String value(Connection connection, String function, String argument) throws SQLException {

@@ -4,6 +4,7 @@ package org.taskclock.history;
 
 import com.google.gson.Gson;
 import com.google.gson.GsonBuilder;
+import com.google.gson.JsonParseException;
 import com.google.gson.ToNumberPolicy;
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
@@ -143,6 +144,8 @@ final class QueryServer implements AutoCloseable {
             if (permits.tryAcquire()) {
                 try {
                     last = answer(readRequest(in), bytes, out);
+                } catch (JsonParseException e) {
+                    last = Answer.error("malformed request");
                 } finally {
                     permits.release();
                 }

@@ -28,9 +28,10 @@ record Resolution(int table, int step, int from, int steps) {
     static Resolution of(Instant from, Instant to, int maxPoints, int secondsFrom, int tenFrom) {
         if (maxPoints < 1) throw new IllegalArgumentException("not a positive number of points: " + maxPoints);
         if (!from.isBefore(to)) throw new IllegalArgumentException("the range is empty: " + from + " to " + to);
-        long first = Math.max(0, from.getEpochSecond());
+        // The history has times from 1970 to 2038. A range outside is read as one that has no rows.
+        long first = Math.max(0, Math.min(Integer.MAX_VALUE - 1, from.getEpochSecond()));
         long last = Math.min(Integer.MAX_VALUE, to.getEpochSecond() + (to.getNano() > 0 ? 1 : 0));
-        if (first >= last) throw new IllegalArgumentException("the range is empty: " + from + " to " + to);
+        last = Math.max(first + 1, last);
         int finest = first >= secondsFrom ? 1 : first >= tenFrom ? 10 : 60;
         int points = Math.min(maxPoints, MAX_POINTS);
         for (int step : STEPS) {

@@ -48,7 +48,7 @@ public final class TaskClockMetrics implements MeterBinder {
      *
      * @param maxPools the maximum number of pools, which include one named {@code other} for each kind of thread
      * @param tags added to each meter
-     * @throws IllegalArgumentException if {@code maxPools} is below {@value PoolCounters#MIN_POOLS}
+     * @throws IllegalArgumentException if {@code maxPools} is below {@link PoolCounters#MIN_POOLS}
      */
     public TaskClockMetrics(int maxPools, Iterable<Tag> tags) {
         this(new JvmThreads(maxPools)::usage, tags);

@@ -37,7 +37,7 @@ public final class AgentJar {
         }
     }
 
-    private static Path extract(byte[] jar, Path folder) throws IOException {
+    static Path extract(byte[] jar, Path folder) throws IOException {
         CRC32 crc = new CRC32();
         crc.update(jar);
         String name = "taskclock-agent-" + System.getProperty("user.name") + "-" + Long.toHexString(crc.getValue());

@@ -5,11 +5,11 @@ package org.taskclock.monitor;
 import com.google.gson.Gson;
 import com.google.gson.JsonParseException;
 import java.io.IOException;
-import java.io.StringReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Properties;
+import java.util.function.Function;
 
 /** The report of the agent in a JVM, as org.taskclock.agent.AgentReportWriter writes it. Times are in nanoseconds. */
 public record AgentReport(
@@ -105,11 +105,7 @@ public record AgentReport(
         Path request = jvm.reportRequest();
         try {
             create(request);
-            Properties properties = new Properties();
-            properties.load(new StringReader(jvm.execute(timeoutMillis, "agentProperties")));
-            return properties;
-        } catch (IllegalArgumentException e) {
-            throw new IOException("cannot parse its agent properties: " + e.getMessage(), e);
+            return jvm.properties(timeoutMillis, "agentProperties");
         } finally {
             delete(request);
         }
@@ -143,13 +139,19 @@ public record AgentReport(
     }
 
     private boolean isComplete() {
-        return pools != null
-                && virtualThreads != null
-                && carriers != null
+        return isComplete(pools, Pool::name)
+                && isComplete(virtualThreads, Group::name)
+                && isComplete(carriers, Carrier::tid)
                 && yieldMode != null
-                && yielders != null
+                && isComplete(yielders, Yielder::tid)
                 && health != null
-                && health.features != null
-                && yieldSites != null;
+                && isComplete(health.features, Health.Feature::name)
+                && isComplete(yieldSites, Site::stack)
+                && yieldSites.stream().allMatch(site -> isComplete(site.stack, frame -> frame));
+    }
+
+    /** Returns whether a list and what identifies its elements are there. */
+    private static <T> boolean isComplete(List<T> list, Function<T, Object> key) {
+        return list != null && list.stream().allMatch(element -> element != null && key.apply(element) != null);
     }
 }

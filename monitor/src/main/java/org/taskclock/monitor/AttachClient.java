@@ -2,7 +2,6 @@
 // Copyright the TaskClock authors
 package org.taskclock.monitor;
 
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
@@ -13,8 +12,11 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.List;
+import java.util.Properties;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -23,7 +25,6 @@ import java.util.concurrent.TimeUnit;
  * forever for a JVM that does not respond, and it does not offer the commands needed here.
  */
 public final class AttachClient {
-    private static final int MAX_REPLY_BYTES = 256 << 20;
     private static final long START_TIMEOUT_MILLIS = 5_000;
 
     private static final String EXITED = "it has exited";
@@ -62,6 +63,15 @@ public final class AttachClient {
     }
 
     /**
+     * Executes a command whose reply is in the format of {@link Properties}.
+     *
+     * @throws IOException as {@link #execute} does, or if the reply has another format
+     */
+    Properties properties(long timeoutMillis, String command) throws IOException {
+        return AttachReply.properties(execute(timeoutMillis, command));
+    }
+
+    /**
      * Executes a command like {@link #execute}, but the JVM collects the whole reply before it sends any of it. JDK 25
      * and later otherwise send the reply of a thread dump while the program is stopped (attachStream in
      * attachListener.cpp), so a client that reads slowly would keep the program stopped. This takes version 2 of the
@@ -71,7 +81,7 @@ public final class AttachClient {
         if (canBuffer == null) {
             try {
                 canBuffer = execute(timeoutMillis, "getversion", "options").contains("streaming");
-            } catch (RefusedException e) {
+            } catch (AttachReply.RefusedException e) {
                 canBuffer = false; // An older JVM, which always collects replies.
             }
         }
@@ -90,15 +100,6 @@ public final class AttachClient {
             return exchange.result("interrupted");
         }
         return exchange.result("it did not answer within " + timeoutMillis + " ms");
-    }
-
-    /** Thrown if the JVM does not execute a command. */
-    private static final class RefusedException extends IOException {
-        private static final long serialVersionUID = 1;
-
-        RefusedException(String message) {
-            super(message);
-        }
     }
 
     private final class Exchange implements Runnable {
@@ -153,19 +154,7 @@ public final class AttachClient {
         private String exchange(SocketChannel to) throws IOException {
             ByteBuffer out = ByteBuffer.wrap(request().getBytes(StandardCharsets.UTF_8));
             while (out.hasRemaining()) to.write(out);
-            ByteArrayOutputStream all = new ByteArrayOutputStream();
-            ByteBuffer in = ByteBuffer.allocate(1 << 16);
-            while (to.read(in) >= 0 && all.size() < MAX_REPLY_BYTES) {
-                all.write(in.array(), 0, in.position());
-                in.clear();
-            }
-            String text = ModifiedUtf8.decode(all.toByteArray());
-            int line = text.indexOf('\n');
-            if (line < 0) throw new IOException("it closed the connection without a reply");
-            if (!text.startsWith("0\n"))
-                throw new RefusedException(
-                        "it refused: " + text.substring(line + 1).strip());
-            return text.substring(line + 1);
+            return AttachReply.text(AttachReply.read(to));
         }
 
         /** Returns the reply. If there is none yet, gives up for the given reason. */
@@ -203,7 +192,9 @@ public final class AttachClient {
         Path tmp = tempDirectory();
         Path socket = tmp.resolve(".java_pid" + innerPid);
         checkAttachable();
-        if (!Files.exists(socket)) startListener(tmp.resolve(".attach_pid" + innerPid), socket);
+        if (!Files.exists(socket, LinkOption.NOFOLLOW_LINKS))
+            startListener(tmp.resolve(".attach_pid" + innerPid), socket);
+        checkSocket(socket);
         SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
         try {
             channel.connect(UnixDomainSocketAddress.of(socket));
@@ -212,6 +203,12 @@ public final class AttachClient {
             channel.close();
             throw "Permission denied".equals(e.getMessage()) ? new IOException("it belongs to another user", e) : e;
         }
+    }
+
+    /** In a container, a link could lead to the socket of another program of the host. */
+    static void checkSocket(Path socket) throws IOException {
+        if (!Files.readAttributes(socket, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS)
+                .isOther()) throw new IOException(socket.getFileName() + " in its /tmp is not a socket");
     }
 
     /**

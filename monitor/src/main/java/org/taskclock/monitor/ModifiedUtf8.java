@@ -39,6 +39,7 @@ final class ModifiedUtf8 {
         if (name.indexOf(UNKNOWN) < 0) return name;
         int start = 0;
         while (start < length && stat[start] != '(') start++;
+        if (start == length) return name;
         int end = length;
         while (end > start && stat[end - 1] != ')') end--;
         String decoded = decode(Arrays.copyOfRange(stat, start + 1, Math.max(start + 1, end - 1)));

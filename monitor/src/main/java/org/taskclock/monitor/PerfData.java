@@ -8,9 +8,11 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 
 /**
  * A JVM's performance data file, /tmp/hsperfdata_USER/PID, which jstat also reads
@@ -22,6 +24,9 @@ final class PerfData implements AutoCloseable {
     private static final int MAGIC = 0xcafec0c0;
     private static final int MAX_BYTES = 16 << 20;
     private static final int PROLOGUE_BYTES = 32;
+    /** The fixed part of an entry, which its name and its value follow. */
+    private static final int ENTRY_BYTES = 20;
+
     private static final String FOLDER = "/hsperfdata_";
 
     private final RandomAccessFile file;
@@ -61,6 +66,9 @@ final class PerfData implements AutoCloseable {
 
     /** Returns null if the file does not contain performance data. */
     static PerfData open(Path path) throws IOException {
+        // The program can replace its file with a pipe, on which opening waits, or with a link out of its container.
+        if (!Files.isRegularFile(path, LinkOption.NOFOLLOW_LINKS) || Files.isSymbolicLink(path.getParent()))
+            return null;
         // Not a FileChannel, which an interrupt of the calling thread would close.
         RandomAccessFile file = new RandomAccessFile(path.toFile(), "r");
         PerfData data = new PerfData(file, (int) Math.min(file.length(), MAX_BYTES));
@@ -94,13 +102,17 @@ final class PerfData implements AutoCloseable {
         int entry = data.getInt(24);
         for (int i = 0; i < count; i++) {
             int length = data.getInt(entry);
+            // Otherwise, a small file could have many entries that overlap, each with a long text.
+            if (length < ENTRY_BYTES) throw new IndexOutOfBoundsException(length);
+            Objects.checkFromIndexSize(entry, length, data.limit());
+            int name = Objects.checkIndex(data.getInt(entry + 4), length);
             int vectorLength = data.getInt(entry + 8);
             byte type = data.get(entry + 12);
-            int value = entry + data.getInt(entry + 16);
-            String name = text(entry + data.getInt(entry + 4), entry + length);
-            if (vectorLength == 0 && type == 'J') longs.put(name, value);
-            else if (type == 'B') texts.put(name, text(value, value + vectorLength));
-            if (length <= 0) throw new IndexOutOfBoundsException(length);
+            int value = data.getInt(entry + 16);
+            Objects.checkFromIndexSize(value, vectorLength, length);
+            String key = text(entry + name, entry + length);
+            if (vectorLength == 0 && type == 'J') longs.put(key, entry + value);
+            else if (type == 'B') texts.put(key, text(entry + value, entry + value + vectorLength));
             entry += length;
         }
         entryCount = count;
@@ -115,7 +127,7 @@ final class PerfData implements AutoCloseable {
     /** Returns a value as of the last {@link #refresh}; -1 if there is none. */
     long value(String name) {
         Integer at = longs.get(name);
-        return at == null || at + Long.BYTES > data.limit() ? -1 : data.getLong(at);
+        return at == null || at > data.limit() - Long.BYTES ? -1 : data.getLong(at);
     }
 
     /** Returns a text as of the last change of the number of entries; empty if there is none. */

@@ -37,6 +37,10 @@ record RecordingBlock(long offset, long nextOffset, List<String> lines, State st
     private static final int MAGIC = 0x8b1f;
     private static final int DEFLATED = 8;
     private static final int HEADER_BYTES = 10;
+    /** A hostile file of some kB expands to gigabytes, which would use all memory of a server. */
+    private static final long MAX_TEXT_BYTES =
+            Math.max(16 << 20, Math.min(512 << 20, Runtime.getRuntime().maxMemory() / 8));
+
     private static final int TRAILER_BYTES = 8;
 
     // Flags of the header (RFC 1952). RecordingWriter sets none, but gzip may.
@@ -67,6 +71,11 @@ record RecordingBlock(long offset, long nextOffset, List<String> lines, State st
 
     /** Reads the block at an offset. Returns null if there is none. */
     static RecordingBlock read(FileChannel file, long offset) throws IOException {
+        return read(file, offset, MAX_TEXT_BYTES);
+    }
+
+    /** Reads a block whose text has at most this many bytes. A longer one is damaged. */
+    static RecordingBlock read(FileChannel file, long offset, long maxTextBytes) throws IOException {
         Input in = new Input(file, offset);
         try {
             if (!skipHeader(in)) return null;
@@ -79,6 +88,8 @@ record RecordingBlock(long offset, long nextOffset, List<String> lines, State st
             byte[] buffer = new byte[64 * 1024];
             while (!inflater.finished()) {
                 int count = inflater.inflate(buffer);
+                if (text.size() + count > maxTextBytes)
+                    return new RecordingBlock(offset, in.position(), List.of(), State.DAMAGED);
                 text.write(buffer, 0, count);
                 if (count > 0 || inflater.finished()) continue;
                 if (inflater.needsDictionary()) throw new DataFormatException();

@@ -16,6 +16,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.taskclock.metrics.ThreadKind;
 
 /**
@@ -193,7 +194,7 @@ final class RecordingFormat {
             version = Integer.parseInt(format.substring(NAME.length() + 1));
             if (version == VERSION) {
                 Header header = parse(line, Header.class);
-                Instant.parse(header.started());
+                RecordedValues.time(header.started());
                 return header.id() == null ? null : header;
             }
         } catch (IOException | RuntimeException e) {
@@ -219,15 +220,15 @@ final class RecordingFormat {
             List<ThreadUsage> threads = new ArrayList<>(last.values());
             threads.sort(Comparator.comparingLong(ThreadUsage::cpuNanos).reversed());
             return new Interval(
-                    Instant.parse(members.time),
-                    members.intervalNanos,
+                    RecordedValues.time(members.time),
+                    RecordedValues.length(members.intervalNanos),
                     members.pid,
-                    members.name,
-                    members.source,
+                    Objects.requireNonNull(members.name),
+                    Objects.requireNonNull(members.source),
                     threads,
                     members.totals,
-                    members.diagnoses,
-                    members.notes,
+                    RecordedValues.diagnoses(members.diagnoses),
+                    List.copyOf(members.notes),
                     endedPools.decode(line.getAsJsonArray("ended")));
         } catch (RuntimeException e) {
             throw new IOException("malformed line: " + e.getMessage(), e);

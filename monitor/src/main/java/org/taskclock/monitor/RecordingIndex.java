@@ -125,7 +125,7 @@ final class RecordingIndex implements AutoCloseable {
 
     private static Instant timeOf(String line) {
         int from = RecordingFormat.INTERVAL.length();
-        return Instant.parse(line.substring(from, line.indexOf('"', from)));
+        return RecordedValues.time(line.substring(from, line.indexOf('"', from)));
     }
 
     /** Returns the time of the first readable interval in a damaged block. */

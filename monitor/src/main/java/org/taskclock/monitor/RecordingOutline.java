@@ -59,7 +59,7 @@ public final class RecordingOutline {
             in.beginObject();
             while (in.hasNext()) {
                 switch (in.nextName()) {
-                    case "time" -> end = Instant.parse(in.nextString());
+                    case "time" -> end = RecordedValues.time(in.nextString());
                     case "intervalNanos" -> nanos = in.nextLong();
                     case "totals" ->
                         process = GSON.<ProcessUsage>fromJson(in, ProcessUsage.class)

@@ -3,7 +3,6 @@
 package org.taskclock.monitor;
 
 import java.io.IOException;
-import java.io.StringReader;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
@@ -183,9 +182,7 @@ public final class TargetJvm {
     }
 
     private Properties properties() throws IOException {
-        Properties properties = new Properties();
-        properties.load(new StringReader(AttachClient.of(pid).execute(TIMEOUT_MILLIS, "properties")));
-        return properties;
+        return AttachClient.of(pid).properties(TIMEOUT_MILLIS, "properties");
     }
 
     /** Checks the reply to a load command, as sun.tools.attach.HotSpotVirtualMachine does. */

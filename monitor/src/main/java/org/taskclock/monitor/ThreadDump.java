@@ -42,12 +42,13 @@ final class ThreadDump {
         }
     }
 
-    // The name may contain any text; only the part after it has a fixed format.
+    // The name may contain any text, also what looks like another entry; only the part after it has a fixed format.
+    // The numbers of digits are limited to what an int or a long can hold.
     private static final Pattern HEADER = Pattern.compile(
-            "\"(.*)\"(?: #(\\d+))?(?: \\[(\\d+)\\])?(?: daemon)?(?: prio=-?\\d+)? os_prio=.*", Pattern.DOTALL);
+            "\"(.*)\"(?: #(\\d{1,18}))?(?: \\[(\\d{1,9})\\])?(?: daemon)?(?: prio=-?\\d+)? os_prio=.*", Pattern.DOTALL);
     // Hexadecimal up to JDK 20. Since 21, a carrier with a mounted virtual thread has only the id in brackets.
-    private static final Pattern NID = Pattern.compile(" nid=(?:0x([0-9a-f]+)|(\\d+))");
-    private static final Pattern CARRYING = Pattern.compile("\\n +Carrying virtual thread #(\\d+)");
+    private static final Pattern NID = Pattern.compile(" nid=(?:0x([0-9a-f]{1,8})|(\\d{1,9}))(?![0-9a-fx])");
+    private static final Pattern CARRYING = Pattern.compile("\\n +Carrying virtual thread #(\\d{1,18})(?!\\d)");
 
     private final Map<Integer, Entry> entries = new HashMap<>();
     private final long takenAt = System.nanoTime();

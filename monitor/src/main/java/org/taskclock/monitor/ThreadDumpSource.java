@@ -21,7 +21,7 @@ final class ThreadDumpSource implements StackSource {
     /** Limits the time in dumps to a twentieth. */
     private static final long PAUSE_FACTOR = 19;
 
-    private static final Pattern CPU = Pattern.compile(" cpu=(\\d+)\\.(\\d\\d)ms ");
+    private static final Pattern CPU = Pattern.compile(" cpu=(\\d{1,12})\\.(\\d\\d)ms ");
     private static final Pattern FRAME = Pattern.compile("\tat ([^(]+)\\(");
     /** The rest of the name of a lambda's class, which differs in each JVM. */
     private static final Pattern LAMBDA = Pattern.compile("(?<=\\$\\$Lambda)[^.]+");

@@ -2,12 +2,24 @@
 // Copyright the TaskClock authors
 package org.taskclock.monitor;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class AgentReportTest {
+    /** Complete apart from what precedes it. */
+    private static final String REST = ",\"virtualThreads\":[],\"carriers\":[],\"yieldMode\":\"count\","
+            + "\"yielders\":[],\"health\":{\"features\":[]},\"yieldSites\":[]}";
+
+    @Test
+    void shouldAcceptACompleteReport() throws IOException {
+        assertThat(AgentReport.parse("{\"pools\":[]" + REST).schedulingNanos()).isZero();
+    }
+
     /** Tests an empty text, the text of an older agent, other JSON, and incomplete reports. */
     @ParameterizedTest
     @ValueSource(
@@ -17,7 +29,14 @@ class AgentReportTest {
                 "[]",
                 "{}",
                 "{\"pools\":[],\"virtualThreads\":[],\"carriers\":[],\"yieldMode\":\"count\",\"yieldSites\":[]}",
-                "{\"pools\":[],\"virtualThreads\":[],\"carriers\":[],\"yielders\":[],\"yieldSites\":[]}"
+                "{\"pools\":[],\"virtualThreads\":[],\"carriers\":[],\"yielders\":[],\"yieldSites\":[]}",
+                "{\"pools\":[null]" + REST,
+                "{\"pools\":[{\"cpuNanos\":1}]" + REST,
+                "{\"pools\":[]" + REST + " trailing",
+                "{\"pools\":[],\"pid\":\"x\"" + REST,
+                "{\"pools\":[],\"pid\":1e99" + REST,
+                "{\"pools\":[],\"virtualThreads\":[],\"carriers\":[],\"yieldMode\":\"\",\"yielders\":[],"
+                        + "\"health\":{\"features\":[]},\"yieldSites\":[{\"stack\":[null]}]}"
             })
     void shouldRejectReportsOfOtherVersions(String text) {
         assertThatThrownBy(() -> AgentReport.parse(text))

@@ -6,8 +6,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.taskclock.testing.LoadJvm;
 
 class AttachClientTest {
@@ -53,6 +59,19 @@ class AttachClientTest {
             assertThat(Thread.interrupted()).isTrue();
             assertThatThrownBy(() -> jvm.client().execute(100, "properties"))
                     .hasMessage("it did not answer within 100 ms");
+        }
+    }
+
+    @Test
+    void shouldNotConnectThroughALink(@TempDir Path folder) throws IOException {
+        Path socket = folder.resolve("socket");
+        try (ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+            server.bind(UnixDomainSocketAddress.of(socket));
+            AttachClient.checkSocket(socket);
+            Path link = Files.createSymbolicLink(folder.resolve(".java_pid1"), socket);
+            assertThatThrownBy(() -> AttachClient.checkSocket(link))
+                    .isInstanceOf(IOException.class)
+                    .hasMessage(".java_pid1 in its /tmp is not a socket");
         }
     }
 

@@ -174,4 +174,47 @@ class PerfDataTest {
         }
         assertThat(opened).isPositive();
     }
+
+    /** A hostile program could otherwise make a reader take minutes and all memory. */
+    @Test
+    void shouldRejectEntriesThatOverlap() throws IOException {
+        ByteBuffer file = ByteBuffer.allocate(1 << 20);
+        file.putInt(0xcafec0c0).put(new byte[] {1, 2, 0, 1}).order(ByteOrder.LITTLE_ENDIAN);
+        int count = 10_000;
+        file.position(24).putInt(32).putInt(count);
+        for (int i = 0; i < count; i++)
+            file.position(32 + 24 * i)
+                    .putInt(24)
+                    .putInt(20)
+                    .putInt(file.capacity() / 2) // the length of the text
+                    .put((byte) 'B')
+                    .put(new byte[3])
+                    .putInt(20);
+        assertThat(PerfData.open(Files.write(folder.resolve("overlap"), file.array())))
+                .isNull();
+    }
+
+    @Test
+    void shouldRejectValuesOutsideOfTheirEntries() throws IOException {
+        for (int offset : new int[] {-1, -100, 65, 1 << 20, Integer.MAX_VALUE, Integer.MIN_VALUE}) {
+            byte[] all = file(ByteOrder.LITTLE_ENDIAN);
+            ByteBuffer.wrap(all).order(ByteOrder.LITTLE_ENDIAN).putInt(32 + 16, offset);
+            try (PerfData data = PerfData.open(Files.write(folder.resolve("outside"), all))) {
+                assertThat(data).as("%d", offset).isNull();
+            }
+        }
+    }
+
+    @Test
+    void shouldNotOpenLinksAndPipes() throws Exception {
+        Path real = Files.write(folder.resolve("real"), file(ByteOrder.LITTLE_ENDIAN));
+        assertThat(PerfData.open(Files.createSymbolicLink(folder.resolve("link"), real)))
+                .isNull();
+        Path pipe = folder.resolve("pipe");
+        assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor())
+                .isZero();
+        assertThat(PerfData.open(pipe)).isNull(); // would wait for a writer
+        Path other = Files.createSymbolicLink(folder.resolve("hsperfdata_x"), folder);
+        assertThat(PerfData.open(other.resolve("real"))).isNull();
+    }
 }

@@ -6,8 +6,12 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.google.gson.JsonArray;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -22,6 +26,8 @@ import java.util.Random;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.taskclock.metrics.ThreadKind;
 
 class RecordingTest {
@@ -279,6 +285,51 @@ class RecordingTest {
                 assertThat(e.getMessage()).contains(file.toString());
             }
         }
+    }
+
+    @Test
+    void shouldNotExpandABlockWithoutLimit() throws IOException {
+        Path file = folder.resolve("bomb.gz");
+        try (OutputStream out = new GZIPOutputStream(Files.newOutputStream(file))) {
+            byte[] zeros = new byte[1 << 20];
+            for (int i = 0; i < 20; i++) out.write(zeros);
+        }
+        assertThat(Files.size(file)).isLessThan(100_000);
+        try (FileChannel channel = FileChannel.open(file)) {
+            RecordingBlock limited = RecordingBlock.read(channel, 0, 1 << 20);
+            assertThat(limited.state()).isEqualTo(RecordingBlock.State.DAMAGED);
+            assertThat(limited.lines()).isEmpty();
+            assertThat(RecordingBlock.read(channel, 0, 20 << 20).state()).isEqualTo(RecordingBlock.State.COMPLETE);
+        }
+    }
+
+    /** The checksum is right, but another program wrote the content. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "\"time\":\"+1000000000-12-31T23:59:59Z\"",
+                "\"time\":\"-1000000000-01-01T00:00:00Z\"",
+                "\"intervalNanos\":0",
+                "\"name\":null",
+                "\"notes\":null",
+                "\"notes\":[null]",
+                "\"diagnoses\":null",
+                "\"diagnoses\":[null]",
+                "\"diagnoses\":[{\"kind\":\"gc\",\"tid\":1}]",
+                "\"totals\":null"
+            })
+    void shouldRejectIntervalsThatCannotBeUsed(String member) throws IOException {
+        String line = new RecordingFormat().encode(intervals(1).get(0)).lines().reduce("", (a, b) -> b);
+        JsonObject object = JsonParser.parseString(line).getAsJsonObject();
+        object.add("rows", new JsonArray());
+        assertThat(new RecordingFormat().decode(object.toString())).isNotNull();
+        object.asMap()
+                .putAll(JsonParser.parseString("{" + member + "}")
+                        .getAsJsonObject()
+                        .asMap());
+        assertThatThrownBy(() -> new RecordingFormat().decode(object.toString()))
+                .isInstanceOf(IOException.class)
+                .hasMessageStartingWith("malformed line");
     }
 
     @Test

@@ -77,6 +77,19 @@ class ThreadDumpTest {
         assertThat(dump.hasVirtualThreads()).isFalse();
     }
 
+    /** A name can contain lines that look like other entries. */
+    @Test
+    void shouldIgnoreNumbersThatAreTooLarge() {
+        String huge = "9".repeat(30);
+        ThreadDump dump = ThreadDump.parse("\"a\n\"b\" #" + huge + " [7] os_prio=0 nid=8\n"
+                + "\"c\" #1 [" + huge + "] os_prio=0\n"
+                + "\"d\" #1 os_prio=0 nid=" + huge + "\n"
+                + "\"e\" #1 os_prio=0 nid=0x" + huge + "\n"
+                + "\"f\" #1 os_prio=0 nid=0x11 runnable\n   Carrying virtual thread #" + huge + "\n");
+        assertThat(dump.all()).extracting(ThreadDump.Entry::name).contains("f").doesNotContain("c", "d", "e");
+        assertThat(dump.of(0x11).carriedId()).isZero();
+    }
+
     @Test
     void shouldRecognizeYieldsAndScheduling() {
         ThreadDump.Entry platform = entry("\tat java.lang.Thread.yield(java.base@17/Native Method)\n");

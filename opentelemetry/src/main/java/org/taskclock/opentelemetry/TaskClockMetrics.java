@@ -56,7 +56,7 @@ public final class TaskClockMetrics implements AutoCloseable {
      *
      * @param maxPools the maximum number of pools, which include one named {@code other} for each kind of thread. The
      *     CPU time of each pool has two series, and by default the SDK keeps 2,000 series of a metric
-     * @throws IllegalArgumentException if {@code maxPools} is below {@value PoolCounters#MIN_POOLS}
+     * @throws IllegalArgumentException if {@code maxPools} is below {@link PoolCounters#MIN_POOLS}
      */
     public static TaskClockMetrics create(OpenTelemetry openTelemetry, int maxPools) {
         return create(openTelemetry, maxPools, EnumSet.allOf(Metric.class));

@@ -7,6 +7,7 @@ import com.google.gson.JsonParseException;
 import com.google.gson.JsonParser;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.regex.Matcher;
 import org.eclipse.jetty.http.HttpHeader;
@@ -18,6 +19,10 @@ import org.eclipse.jetty.util.Fields;
 /** A request to the API, and its response. Confined to one thread at a time. */
 final class Call {
     static final String JSON = "application/json";
+
+    /** The nanoseconds between two times fit into a long. */
+    private static final long MAX_MILLIS = Instant.parse("2200-01-01T00:00:00Z").toEpochMilli();
+
     final Request request;
     final Response response;
     final Callback callback;
@@ -53,10 +58,16 @@ final class Call {
         String text = parameter(name);
         if (text == null) return ifAbsent;
         try {
-            return Instant.ofEpochMilli(Long.parseLong(text));
-        } catch (NumberFormatException e) {
+            return time(Long.parseLong(text));
+        } catch (NumberFormatException | DateTimeException e) {
             throw ApiException.badRequest(name + ": must be a time in milliseconds since 1970");
         }
+    }
+
+    /** Converts a time in milliseconds since 1970. Rejects one that no clock shows. */
+    static Instant time(long millis) {
+        if (millis < 0 || millis > MAX_MILLIS) throw new DateTimeException("no time: " + millis);
+        return Instant.ofEpochMilli(millis);
     }
 
     /** Returns a time that is required. */
@@ -80,7 +91,10 @@ final class Call {
 
     /** Returns the body, which must be a JSON object; an empty one is an object without members. */
     JsonObject body() throws ApiException {
-        if (body == null || body.length == 0) return new JsonObject();
+        return body == null || body.length == 0 ? new JsonObject() : parse(body);
+    }
+
+    static JsonObject parse(byte[] body) throws ApiException {
         try {
             return JsonParser.parseString(new String(body, StandardCharsets.UTF_8))
                     .getAsJsonObject();

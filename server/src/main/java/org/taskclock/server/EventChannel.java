@@ -35,6 +35,11 @@ final class EventChannel {
         return streams.isEmpty();
     }
 
+    /** Returns whether all clients have been sent everything, so that each of them gets the next event. */
+    boolean isIdle() {
+        return streams.stream().noneMatch(EventStream::isWriting);
+    }
+
     /** Returns whether there has been no client for a time. */
     boolean isEmptyFor(long nanos) {
         return streams.isEmpty() && System.nanoTime() - emptySince >= nanos;

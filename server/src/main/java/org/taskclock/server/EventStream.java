@@ -29,6 +29,10 @@ final class EventStream {
         this.onClosed = onClosed;
     }
 
+    synchronized boolean isWriting() {
+        return isWriting;
+    }
+
     /** Sends an event; leaves it out if the browser has not received the previous one yet. */
     void send(ByteBuffer event) {
         boolean isTooSlow;

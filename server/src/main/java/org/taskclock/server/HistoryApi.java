@@ -267,7 +267,7 @@ final class HistoryApi {
             if (text.isEmpty() || text.length() > MAX_MARK_LENGTH)
                 throw ApiException.badRequest("text: must have 1 to " + MAX_MARK_LENGTH + " characters");
             Instant time = body.has("time") && !body.get("time").isJsonNull()
-                    ? Instant.ofEpochMilli(body.get("time").getAsLong())
+                    ? Call.time(body.get("time").getAsLong())
                     : clock.instant();
             String jvm = body.has("jvm") && !body.get("jvm").isJsonNull()
                     ? body.get("jvm").getAsString()

@@ -149,7 +149,7 @@ final class ApiTest {
     }
 
     private void checkActions(LoadJvm load, String jvm) throws Exception {
-        String yields = check("POST", "/api/jvms/{id}/yields", 200, jvm + "/yields", "{\"seconds\":1}");
+        String yields = check("POST", "/api/jvms/{id}/yields", 200, jvm + "/yields", "{\"seconds\":3}");
         assertThat(yields).contains("LoadProgram.yieldForever");
         JsonObject[] thread = new JsonObject[1];
         try (EventReader live = new EventReader(server.url(jvm + "/live"))) {

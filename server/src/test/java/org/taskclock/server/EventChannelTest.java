@@ -57,7 +57,7 @@ final class EventChannelTest {
     }
 
     /** Connects a client and reads until it is connected. */
-    private Socket connect() throws IOException {
+    private Socket connect() throws IOException, InterruptedException {
         Socket socket = new Socket();
         sockets.add(socket);
         socket.setReceiveBufferSize(4_096);
@@ -68,7 +68,17 @@ final class EventChannelTest {
         StringBuilder text = new StringBuilder();
         while (text.indexOf(": connected\n\n") < 0)
             text.append((char) socket.getInputStream().read());
+        awaitIdle();
         return socket;
+    }
+
+    /** Waits until no client misses the next event. */
+    private void awaitIdle() throws InterruptedException {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+        while (!channel.isIdle()) {
+            assertThat(System.nanoTime()).isLessThan(end);
+            Thread.sleep(1);
+        }
     }
 
     /** Counts the bytes of events that arrive. */
@@ -142,12 +152,7 @@ final class EventChannelTest {
             for (int i = 0; i < MAX_MISSED; i++) channel.send("missed", new byte[1]);
             if (round == 1) readAll(socket);
             awaitReceived((long) round * EVENT_BYTES);
-            // Until the server knows that everything was written.
-            long size = received.get();
-            while (received.get() == size) {
-                channel.send("small", new byte[1]);
-                Thread.sleep(5);
-            }
+            awaitIdle();
         }
         assertThat(channel.isEmpty()).isFalse();
     }
@@ -155,11 +160,7 @@ final class EventChannelTest {
     @Test
     void shouldEndAllStreams() throws Exception {
         InputStream in = connect().getInputStream();
-        // Left out until the server knows that the header was written.
-        for (int i = 0; in.available() < 10 && i < 10_000; i++) {
-            channel.send("event", new byte[] {'1'});
-            Thread.sleep(5);
-        }
+        channel.send("event", new byte[] {'1'});
         channel.close();
         StringBuilder text = new StringBuilder();
         while (text.indexOf("\r\n0\r\n\r\n") < 0) text.append((char) in.read());

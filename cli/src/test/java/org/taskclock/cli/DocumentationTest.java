@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** Checks what the documentation refers to. {@code docs/site/build.sh} checks the site that is made of it. */
+@Tag("slow17")
+class DocumentationTest {
+    private static final Path REPOSITORY = Path.of("..").toAbsolutePath().normalize();
+    private static final List<String> DIRECTORIES = List.of(
+            ".", "docs", "deploy", "integration", "benchmarks/results", "integration/results", "matrix/results");
+
+    private static final Pattern CODE =
+            Pattern.compile("^ *```.*?^ *```$|`[^`\n]+`", Pattern.MULTILINE | Pattern.DOTALL);
+    private static final Pattern LINK =
+            Pattern.compile("\\]\\(([^)\\s]+)\\)|^\\[[^\\]]+\\]: (\\S+)$", Pattern.MULTILINE);
+    private static final Pattern HEADING = Pattern.compile("^#+ (.*)$", Pattern.MULTILINE);
+    private static final Pattern TEST = Pattern.compile("`([A-Z]\\w+Test)(?:\\.(\\w+))?`");
+
+    private static List<Path> pages() throws IOException {
+        List<Path> pages = new ArrayList<>();
+        for (String directory : DIRECTORIES) {
+            int depth = directory.endsWith("results") ? Integer.MAX_VALUE : 1;
+            try (Stream<Path> files = Files.walk(REPOSITORY.resolve(directory).normalize(), depth)) {
+                files.filter(file -> file.toString().endsWith(".md")).forEach(pages::add);
+            }
+        }
+        return pages;
+    }
+
+    @Test
+    void shouldHaveNoBrokenLinks() throws IOException {
+        List<String> broken = new ArrayList<>();
+        int count = 0;
+        for (Path page : pages()) {
+            Matcher link = LINK.matcher(CODE.matcher(Files.readString(page)).replaceAll("code"));
+            while (link.find()) {
+                String target = link.group(1) == null ? link.group(2) : link.group(1);
+                if (target.contains("://") || target.startsWith("mailto:")) continue;
+                count++;
+                String problem = problem(page, target);
+                if (problem != null) broken.add(REPOSITORY.relativize(page) + ": " + target + ": " + problem);
+            }
+        }
+        assertThat(broken).isEmpty();
+        assertThat(count).isGreaterThan(100);
+    }
+
+    /** Returns why a link is broken; null if it is not. */
+    private static String problem(Path page, String link) throws IOException {
+        String[] parts = link.split("#", 2);
+        Path target = parts[0].isEmpty() ? page : page.resolveSibling(parts[0]).normalize();
+        if (!target.startsWith(REPOSITORY)) return "leaves the repository";
+        if (!Files.exists(target)) return "no such file";
+        if (parts.length == 1) return null;
+        return anchors(target).contains(parts[1]) ? null : "no such heading";
+    }
+
+    /** Returns the anchors of a page's headings, as GitHub names them. */
+    private static Set<String> anchors(Path page) throws IOException {
+        Set<String> anchors = new HashSet<>();
+        Matcher heading = HEADING.matcher(Files.readString(page));
+        while (heading.find()) {
+            String text = heading.group(1).replaceAll("\\[([^\\]]*)\\]\\([^)]*\\)", "$1");
+            anchors.add(text.strip()
+                    .toLowerCase(Locale.ROOT)
+                    .replaceAll("[^\\p{L}\\p{N}_\\- ]", "")
+                    .replace(' ', '-'));
+        }
+        return anchors;
+    }
+
+    @Test
+    void shouldNameTestsThatExist() throws IOException {
+        Matcher test = TEST.matcher(Files.readString(REPOSITORY.resolve("docs/threat-model.md")));
+        List<String> missing = new ArrayList<>();
+        int count = 0;
+        while (test.find()) {
+            count++;
+            String method = test.group(2) == null ? "class " + test.group(1) : "void " + test.group(2) + "(";
+            if (!sourceOf(test.group(1)).contains(method)) missing.add(test.group());
+        }
+        assertThat(missing).isEmpty();
+        assertThat(count).isGreaterThan(30);
+    }
+
+    /** Returns the source of a test class; empty if there is none. */
+    private static String sourceOf(String className) throws IOException {
+        try (Stream<Path> modules = Files.list(REPOSITORY)) {
+            for (Path tests : modules.map(module -> module.resolve("src/test/java"))
+                    .filter(Files::isDirectory)
+                    .toList()) {
+                try (Stream<Path> files = Files.walk(tests)) {
+                    Path source = files.filter(
+                                    file -> file.getFileName().toString().equals(className + ".java"))
+                            .findFirst()
+                            .orElse(null);
+                    if (source != null) return Files.readString(source);
+                }
+            }
+        }
+        return "";
+    }
+}

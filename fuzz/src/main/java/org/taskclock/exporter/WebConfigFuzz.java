@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.exporter;
+
+import java.io.IOException;
+import org.taskclock.fuzz.InputFile;
+
+/** The web configuration file. */
+public final class WebConfigFuzz {
+    private WebConfigFuzz() {}
+
+    public static void fuzzerTestOneInput(byte[] data) throws IOException {
+        try {
+            WebConfig.read(InputFile.of(data));
+        } catch (ExporterException e) {
+            if (e.getMessage().contains("\n")) throw new AssertionError("more than one line", e);
+        }
+    }
+}
