@@ -131,9 +131,9 @@ class LogCpuTimeTest {
         Lines lines = new Lines();
         lines.start();
         org.apache.logging.log4j.core.Logger logger = context.getLogger("test");
-        logger.setLevel(Level.INFO);
-        logger.setAdditive(false);
         logger.addAppender(lines);
+        logger.setAdditive(false);
+        logger.setLevel(Level.INFO); // last, because the others reset it
         inAccount(() -> {
             work.run();
             logger.debug("not logged");

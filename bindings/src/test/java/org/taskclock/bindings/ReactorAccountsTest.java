@@ -80,7 +80,7 @@ class ReactorAccountsTest {
                 .delayElements(Duration.ofMillis(1))
                 .map(work::run)
                 .flatMap(each -> Mono.fromCallable(() -> work.run(each)).subscribeOn(Schedulers.parallel()))
-                .doFinally(signal -> work.run())
+                .doOnTerminate(work::run) // unlike doFinally, before blockLast returns
                 .contextWrite(ReactorAccounts.with(account))
                 .doOnNext(each -> otherWork.repeat(5))
                 .blockLast(TIMEOUT);
@@ -225,8 +225,8 @@ class ReactorAccountsTest {
                     .contextWrite(context -> context.put("counting", "value"))
                     .block(TIMEOUT);
             assertThat(count).isEqualTo(5_000);
-            // A task for each batch of 256 at most, and each of these requests more, which is another task.
-            assertThat(accessor.calls).hasValueBetween(2, 200);
+            // Two for each task. A task has a batch of signals, which is small if the consumer keeps up.
+            assertThat(accessor.calls).hasValueBetween(2, 5_000);
         } finally {
             ContextRegistry.getInstance().removeThreadLocalAccessor("counting");
         }

@@ -146,7 +146,7 @@ class SpanCpuTimeTest {
                     second.storeInContext(Context.root())
                             .wrap(() -> otherWork.repeat(20))
                             .run();
-                    Context.root().wrap(() -> otherWork.run()).run();
+                    Context.root().wrap((Runnable) new MeasuredWork()::run).run(); // counts for no span
                     work.run();
                 })
                 .run();
