@@ -6,6 +6,9 @@
 @SuppressWarnings({"requires-automatic", "requires-transitive-automatic"})
 module org.taskclock.micrometer {
     requires transitive micrometer.core;
+    requires transitive micrometer.commons;
+    requires transitive micrometer.observation;
+    requires transitive org.taskclock.bindings;
     requires transitive org.taskclock.metrics;
     // Only for the auto-configuration, which is ignored without Spring Boot.
     requires static spring.boot;

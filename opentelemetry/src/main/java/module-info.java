@@ -6,13 +6,17 @@
 @SuppressWarnings({"requires-automatic", "requires-transitive-automatic"})
 module org.taskclock.opentelemetry {
     requires transitive io.opentelemetry.api;
+    requires transitive io.opentelemetry.context;
+    requires transitive org.taskclock.bindings;
     requires transitive org.taskclock.metrics;
     requires java.logging;
+    // Only for spans.
+    requires static transitive io.opentelemetry.sdk.trace;
     // Only for the extension of OpenTelemetry's agent, which loads it from the class path.
     requires static io.opentelemetry.javaagent_extension_api;
     requires static io.opentelemetry.sdk;
     requires static io.opentelemetry.sdk.autoconfigure;
-    requires static io.opentelemetry.sdk.autoconfigure.spi;
+    requires static transitive io.opentelemetry.sdk.autoconfigure.spi;
 
     exports org.taskclock.opentelemetry;
 }

@@ -88,6 +88,7 @@ class PublishedMetadataTest {
     @CsvSource({
         "clock, org.taskclock, false",
         "agent, org.taskclock.agent, true",
+        "bindings, org.taskclock.bindings, true",
         "metrics, org.taskclock.metrics, false",
         "micrometer, org.taskclock.micrometer, false",
         "opentelemetry, org.taskclock.opentelemetry, false"

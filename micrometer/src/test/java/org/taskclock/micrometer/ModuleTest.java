@@ -16,6 +16,7 @@ import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.taskclock.TaskClock;
+import org.taskclock.bindings.CurrentTask;
 import org.taskclock.metrics.PoolCounters;
 
 /** The jar as a module, without Spring Boot, which is optional. */
@@ -35,6 +36,7 @@ class ModuleTest {
     void shouldBindToARegistry() throws Exception {
         Path[] jars = Stream.of(
                         TaskClock.class,
+                        CurrentTask.class,
                         PoolCounters.class,
                         TaskClockMetrics.class,
                         MeterRegistry.class,

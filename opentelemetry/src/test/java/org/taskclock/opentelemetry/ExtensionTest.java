@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.taskclock.testing.TestJvm;
@@ -79,6 +81,31 @@ class ExtensionTest {
             assertThat(output)
                     .contains("TaskClock reports no metrics: java.lang.IllegalArgumentException: limit of 2 pools");
             assertThat(receiver.metrics()).isEmpty();
+        }
+    }
+
+    private static double number(String output, String pattern) {
+        Matcher matcher = Pattern.compile(pattern).matcher(output);
+        assertThat(matcher.find()).as("%s in %s", pattern, output).isTrue();
+        return Double.parseDouble(matcher.group(1));
+    }
+
+    @Test
+    @Tag("slow17")
+    void shouldAddCpuTimesToSpans() throws Exception {
+        String output = TestJvm.run(
+                List.of(
+                        "-javaagent:" + System.getProperty("opentelemetry.jar"),
+                        "-Dotel.javaagent.extensions=" + System.getProperty("extension.jar"),
+                        "-Dotel.instrumentation.taskclock.span-cpu-time.enabled=true",
+                        "-Dotel.traces.exporter=console",
+                        "-Dotel.metrics.exporter=none",
+                        "-Dotel.logs.exporter=none"),
+                SpanProgram.class);
+        for (String span : List.of("orders", "part")) {
+            double seconds = number(output, "'" + span + "' : .*thread\\.cpu\\.time=([^,}]+)");
+            double expected = number(output, span + " (\\d+) ns") / 1e9;
+            assertThat(seconds).as(output).isBetween(0.95 * expected - 0.003, 1.25 * expected + 0.04);
         }
     }
 }

@@ -14,6 +14,7 @@ import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.taskclock.TaskClock;
+import org.taskclock.bindings.CurrentTask;
 import org.taskclock.metrics.PoolCounters;
 
 /** The jar as a module, without OpenTelemetry's SDK, which only the extension of its agent needs. */
@@ -32,7 +33,12 @@ class ModuleTest {
     @Test
     void shouldCreateMetrics() throws Exception {
         Path[] jars = Stream.of(
-                        TaskClock.class, PoolCounters.class, TaskClockMetrics.class, OpenTelemetry.class, Context.class)
+                        TaskClock.class,
+                        CurrentTask.class,
+                        PoolCounters.class,
+                        TaskClockMetrics.class,
+                        OpenTelemetry.class,
+                        Context.class)
                 .map(ModuleTest::jar)
                 .toArray(Path[]::new);
         Configuration modules =

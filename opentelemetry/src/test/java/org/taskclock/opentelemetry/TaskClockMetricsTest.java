@@ -30,6 +30,11 @@ import org.taskclock.metrics.ThreadKind;
 class TaskClockMetricsTest {
     private static final AttributeKey<String> POOL = AttributeKey.stringKey("jvm.thread.pool.name");
 
+    static {
+        // Tests of spans run in this JVM, too, and need this before the first use of a context.
+        SpanCpuTime.create();
+    }
+
     private final InMemoryMetricReader reader = InMemoryMetricReader.create();
 
     private static OpenTelemetrySdk sdk(io.opentelemetry.sdk.metrics.export.MetricReader... readers) {

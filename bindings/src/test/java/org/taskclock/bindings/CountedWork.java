@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.bindings;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.reflect.Field;
+import java.lang.reflect.Method;
+import java.util.Map;
+import org.taskclock.CpuAccount;
+import org.taskclock.CpuUsage;
+import org.taskclock.testing.MeasuredWork;
+
+/** Work that an account must count. */
+public final class CountedWork extends MeasuredWork {
+    /** Asserts that an account counted this work and nothing else, and that no thread has a section of it open. */
+    public void assertCounted(CpuAccount account) {
+        assertNanos(end(account));
+    }
+
+    /** Asserts the same of an account that also counted other work. */
+    public void assertCounted(CpuAccount account, MeasuredWork other) {
+        assertNanos(end(account) - other.nanos());
+    }
+
+    /** Ends an account without errors and returns its CPU time. */
+    public static long end(CpuAccount account) {
+        await(() -> openSections(account) == 0, "sections are still open");
+        CpuUsage usage = account.done();
+        assertThat(usage.isComplete()).as("%s", usage).isTrue();
+        return usage.cpuNanos();
+    }
+
+    /** Returns how many threads have sections of an account open. */
+    static int openSections(CpuAccount account) {
+        try {
+            Field field = CpuAccount.class.getDeclaredField("sections");
+            field.setAccessible(true);
+            int open = 0;
+            for (Object section : ((Map<?, ?>) field.get(account)).values()) {
+                Method isOpen = section.getClass().getDeclaredMethod("isOpen");
+                isOpen.setAccessible(true);
+                if ((Boolean) isOpen.invoke(section)) open++;
+            }
+            return open;
+        } catch (ReflectiveOperationException e) {
+            throw new LinkageError("CpuAccount has changed", e);
+        }
+    }
+}
