@@ -63,7 +63,8 @@ class DebianPackageTest {
                 .contains("Version: " + System.getProperty("project.version").replace('-', '~'))
                 .contains("java17-runtime-headless");
         assertThat(Files.readString(Path.of("src/main/deb/changelog")))
-                .startsWith("taskclock (" + System.getProperty("project.version").replace("-SNAPSHOT", "") + ") ")
+                .startsWith(
+                        "taskclock (" + System.getProperty("project.version").replace("-SNAPSHOT", "") + ") ")
                 .contains("\n -- " + query("--field", "Maintainer").strip() + "  ");
         assertThat(query("--info", "conffiles").strip()).isEqualTo("/etc/default/taskclock-exporter");
     }
