@@ -10,7 +10,7 @@
 # WAY is file, deb, image, jbang, or maven. The default is all of them, on bookworm from the mirror that debootstrap
 # chooses.
 #
-# Needs root, debootstrap, jq, Maven, and the files of "mvn install -DskipTests". Uses 2 GB in $TMPDIR.
+# Needs root, debootstrap, ip, jq, Maven, and the files of "mvn install -Partifacts -DskipTests". Uses 2 GB in $TMPDIR.
 
 # Programs for other shells are in single quotes.
 # shellcheck disable=SC2016
@@ -39,11 +39,11 @@ die() {
 }
 
 [[ $(id -u) == 0 ]] || die 'not root: run it with sudo'
-for tool in debootstrap jq mvn unshare; do command -v "$tool" >/dev/null || die "$tool: not in PATH: install it"; done
+for tool in debootstrap ip jq mvn unshare; do command -v "$tool" >/dev/null || die "$tool: not in PATH: install it"; done
 version=$(sed -n 's:^  <version>\(.*\)</version>:\1:p' pom.xml)
 deb=dist/target/taskclock_${version/-/\~}_all.deb
 for file in "$deb" dist/target/taskclock cli/target/taskclock-cli.jar clock/target/bom.json; do
-  [[ -f $file ]] || die "$file: not found: run mvn install -DskipTests"
+  [[ -f $file ]] || die "$file: not found: run mvn install -Partifacts -DskipTests"
 done
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/taskclock-try.XXXXXX")
@@ -51,15 +51,21 @@ server=
 trap '[[ -z $server ]] || kill "$server"; rm -rf --one-file-system "$work"' EXIT
 failures=0
 
-# inside ROOT [-u USER] COMMAND...: runs a command in a root directory, with process ids and an environment of its own.
+# inside ROOT [-n] [-u USER] COMMAND...: runs a command in a root directory, with process ids and an environment of its
+# own. With -n, also with a network of its own, in which no other program uses the ports.
 inside() {
-  local directory=$work/$1 user=root
+  local directory=$work/$1 user=root namespaces=(--mount --pid)
   shift
+  if [[ $1 == -n ]]; then
+    namespaces+=(--net)
+    shift
+  fi
   if [[ $1 == -u ]]; then
     user=$2
     shift 2
   fi
-  unshare --mount --pid --fork --kill-child bash -c '
+  unshare "${namespaces[@]}" --fork --kill-child bash -c '
+    ip link set lo up
     mount -t proc proc "$1/proc"
     exec chroot --userspec="$2" "$1" /usr/bin/env -i PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin LANG=C.UTF-8 \
       HOME="$3" DEBIAN_FRONTEND=noninteractive "${@:4}"' \
@@ -138,7 +144,7 @@ try_file() {
   install -m 755 dist/target/taskclock "$work/file/usr/local/bin/taskclock"
   quietly inside file useradd --create-home user
   check 'file: taskclock --version as a user' 0 "^taskclock $version" inside file -u user taskclock --version
-  inside file -u user bash -c "$watch_a_jvm" >"$work/watched" 2>&1 || true
+  inside file -n -u user bash -c "$watch_a_jvm" >"$work/watched" 2>&1 || true
   check 'file: the exporters are in the list' 0 '^ *[0-9]+ .*taskclock' cat "$work/watched"
   check 'file: top' 0 'taskclock-sampler' cat "$work/watched"
   check 'file: the exporter has metrics of the other' 0 '^jvm_thread_cpu_time_seconds_total\{' cat "$work/watched"
@@ -158,7 +164,7 @@ try_deb() {
   check 'deb: apt install ./taskclock.deb installs Java' 0 'Setting up taskclock ' \
     inside deb apt-get -y --no-install-recommends install /root/taskclock.deb
   check 'deb: taskclock --version' 0 "^taskclock $version" inside deb taskclock --version
-  check 'deb: list, top, and exporter as root' 0 '^exporter: exit code 0$' inside deb bash -c "set -e; $watch_a_jvm"
+  check 'deb: list, top, and exporter as root' 0 '^exporter: exit code 0$' inside deb -n bash -c "set -e; $watch_a_jvm"
   check 'deb: files as packaged' 0 '^verified$' inside deb bash -c 'dpkg --verify taskclock && echo verified'
   check 'deb: completion' 0 'complete .*-F ' inside deb bash -c \
     'source /usr/share/bash-completion/completions/taskclock && complete -p taskclock'
@@ -189,7 +195,7 @@ try_image() {
     dist/check-image.sh dist/target/taskclock-image.tar 1 "$work/image"
   { dist/check-image.sh dist/target/taskclock-image.tar 1 || true; } | sed 's/^/        /'
   check 'image: taskclock --version' 0 "^taskclock $version" inside image /usr/bin/taskclock --version
-  check 'image: list, top, and exporter' 0 'exporter: exit code 0' inside image bash -c "set -e; $watch_a_jvm"
+  check 'image: list, top, and exporter' 0 'exporter: exit code 0' inside image -n bash -c "set -e; $watch_a_jvm"
 }
 
 # jbang, from its own jars, and the catalog with the address of this machine instead of the release.
@@ -225,7 +231,7 @@ END
 
 # The libraries, from a repository as it would be published.
 try_maven() {
-  quietly "${build[@]}" -pl bom,clock,agent,metrics,micrometer,opentelemetry -am \
+  quietly "${build[@]}" -Partifacts -pl bom,clock,agent,metrics,micrometer,opentelemetry -am \
     "-DaltDeploymentRepository=try::file://$work/repository" deploy
   for artifact in taskclock taskclock-agent taskclock-metrics taskclock-micrometer taskclock-opentelemetry; do
     check "maven: $artifact has sources, documentation, SBOM, and checksums" 0 '^complete$' bash -c '

@@ -48,6 +48,7 @@ class DebianPackageTest {
                 .containsExactlyInAnyOrder(
                         "-rwxr-xr-x root/root ./usr/bin/taskclock",
                         "-rw-r--r-- root/root ./usr/share/taskclock/taskclock-cli.jar",
+                        "-rw-r--r-- root/root ./usr/share/doc/taskclock/changelog.gz",
                         "-rw-r--r-- root/root ./usr/share/doc/taskclock/copyright",
                         "-rw-r--r-- root/root ./usr/share/man/man1/taskclock.1.gz",
                         "-rw-r--r-- root/root ./usr/share/bash-completion/completions/taskclock",
@@ -61,6 +62,10 @@ class DebianPackageTest {
                 .contains("Package: taskclock\n", "Architecture: all\n")
                 .contains("Version: " + System.getProperty("project.version").replace('-', '~'))
                 .contains("java17-runtime-headless");
+        assertThat(Files.readString(Path.of("src/main/deb/changelog")))
+                .startsWith(
+                        "taskclock (" + System.getProperty("project.version").replace("-SNAPSHOT", "") + ") ")
+                .contains("\n -- " + query("--field", "Maintainer").strip() + "  ");
         assertThat(query("--info", "conffiles").strip()).isEqualTo("/etc/default/taskclock-exporter");
     }
 }

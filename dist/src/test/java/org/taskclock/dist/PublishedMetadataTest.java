@@ -6,16 +6,26 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
+import java.io.IOException;
+import java.lang.module.ModuleDescriptor;
+import java.lang.module.ModuleDescriptor.Exports;
+import java.lang.module.ModuleFinder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.jar.JarFile;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import javax.xml.parsers.DocumentBuilderFactory;
 import javax.xml.xpath.XPath;
 import javax.xml.xpath.XPathConstants;
 import javax.xml.xpath.XPathFactory;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.w3c.dom.Document;
 import org.w3c.dom.NodeList;
 
@@ -71,6 +81,75 @@ class PublishedMetadataTest {
         Document bom = pom("bom");
         for (String path : List.of("groupId", "version", "url", "licenses", "developers", "scm"))
             assertThat(text(bom, "/project/" + path)).isEqualTo(text(parent, "/project/" + path));
+    }
+
+    /** Otherwise, the name of a module would follow from the name of the file. */
+    @ParameterizedTest
+    @CsvSource({
+        "clock, org.taskclock, false",
+        "agent, org.taskclock.agent, true",
+        "metrics, org.taskclock.metrics, false",
+        "micrometer, org.taskclock.micrometer, false",
+        "opentelemetry, org.taskclock.opentelemetry, false"
+    })
+    void shouldHaveAStableModuleName(String module, String name, boolean isAutomatic) throws IOException {
+        List<Path> jars;
+        try (Stream<Path> files = Files.list(ROOT.resolve(module).resolve("target"))) {
+            jars = files.filter(file ->
+                            file.getFileName().toString().matches("taskclock.*(-[\\d.]+(-SNAPSHOT)?|-agent)\\.jar"))
+                    .toList();
+        }
+        assertThat(jars).hasSize(1);
+        ModuleDescriptor descriptor =
+                ModuleFinder.of(jars.get(0)).findAll().iterator().next().descriptor();
+        assertThat(descriptor.name()).isEqualTo(name);
+        assertThat(descriptor.isAutomatic()).isEqualTo(isAutomatic);
+        if (isAutomatic) {
+            try (JarFile jar = new JarFile(jars.get(0).toFile())) {
+                assertThat(jar.getManifest().getMainAttributes().getValue("Automatic-Module-Name"))
+                        .isEqualTo(name);
+            }
+        } else {
+            assertThat(descriptor.exports()).extracting(Exports::source).containsExactly(name);
+        }
+    }
+
+    @Test
+    void shouldNameOneVersionEverywhere() throws Exception {
+        String version = text(pom("."), "/project/version");
+        assertThat(version).as("semantic version").matches("\\d+\\.\\d+\\.\\d+(-SNAPSHOT)?");
+        for (Path file : files("pom.xml")) {
+            Document pom = pom(ROOT.relativize(file.getParent()).toString());
+            assertThat(texts(
+                            pom,
+                            "/project[not(parent)][groupId='org.taskclock']/version"
+                                    + " | /project/parent[groupId='org.taskclock']/version"))
+                    .as(file.toString())
+                    .containsOnly(version);
+        }
+        // Documents name the version that is published, not the one that is developed.
+        String published = version.replace("-SNAPSHOT", "");
+        Pattern dependency = Pattern.compile("<artifactId>taskclock[^<]*</artifactId>\\s*<version>([^<]*)</version>");
+        int documents = 0;
+        for (Path file : files(".md")) {
+            Matcher matcher = dependency.matcher(Files.readString(file));
+            for (; matcher.find(); documents++)
+                assertThat(matcher.group(1)).as(file.toString()).isIn(published, "VERSION");
+        }
+        assertThat(documents).isGreaterThan(2);
+        assertThat(Files.readString(ROOT.resolve("CHANGELOG.md"))).contains("\n## " + published);
+        assertThat(Files.readString(ROOT.resolve("deploy/kubernetes/daemonset.yaml")))
+                .contains("image: taskclock:" + published + "\n");
+    }
+
+    private static List<Path> files(String suffix) throws IOException {
+        try (Stream<Path> files = Files.find(
+                ROOT,
+                4,
+                (path, attributes) ->
+                        path.toString().endsWith(suffix) && !path.toString().contains("/target/"))) {
+            return files.toList();
+        }
     }
 
     @Test

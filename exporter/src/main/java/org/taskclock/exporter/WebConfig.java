@@ -45,8 +45,7 @@ public record WebConfig(Tls tls, Map<String, String> users) {
             List.of("cert_file", "key_file", "client_auth_type", "client_ca_file", "min_version", "max_version");
 
     /** With a cost of 4 to 31, which are those that bcrypt has. */
-    private static final Pattern HASH =
-            Pattern.compile("\\$2[abxy]?\\$(0[4-9]|[12][0-9]|3[01])\\$[./A-Za-z0-9]{53}");
+    private static final Pattern HASH = Pattern.compile("\\$2[abxy]?\\$(0[4-9]|[12][0-9]|3[01])\\$[./A-Za-z0-9]{53}");
 
     private static final List<String> VERSIONS = List.of("TLS12", "TLS13");
     private static final List<String> PROTOCOLS = List.of("TLSv1.2", "TLSv1.3");

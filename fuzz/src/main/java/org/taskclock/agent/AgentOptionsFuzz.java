@@ -4,8 +4,9 @@ package org.taskclock.agent;
 
 import com.google.gson.JsonParser;
 import java.nio.charset.StandardCharsets;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.stream.Collectors;
 import org.taskclock.fuzz.OneLine;
 
@@ -23,17 +24,15 @@ public final class AgentOptionsFuzz {
 
         CpuThresholdSetting threshold = new CpuThresholdSetting();
         threshold.setValue(text);
-        threshold.combine(Set.of(text, "1 ms"));
+        threshold.combine(new HashSet<>(List.of(text, "1 ms")));
         if (!threshold.isReached(Long.MAX_VALUE)) throw new AssertionError("no thread reaches this: " + text);
 
         // Also unpaired surrogates, which occur in the names of threads.
         String name = new String(data, StandardCharsets.UTF_16BE);
         JsonWriter json = new JsonWriter();
         json.member("name", name);
-        String read = JsonParser.parseString(json.end())
-                .getAsJsonObject()
-                .get("name")
-                .getAsString();
+        String read =
+                JsonParser.parseString(json.end()).getAsJsonObject().get("name").getAsString();
         if (!read.equals(name)) throw new AssertionError("the name has changed");
     }
 
@@ -45,7 +44,8 @@ public final class AgentOptionsFuzz {
                 .map(option -> option.getKey() + "=" + option.getValue())
                 .collect(Collectors.joining(","));
         if (!Options.parse(written).equals(options)) throw new AssertionError("not the same options: " + written);
-        if (!options.overriding(new Options(false, Map.of("jfr", "off"))).given().containsKey("jfr"))
-            throw new AssertionError("an earlier option is lost");
+        if (!options.overriding(new Options(false, Map.of("jfr", "off")))
+                .given()
+                .containsKey("jfr")) throw new AssertionError("an earlier option is lost");
     }
 }

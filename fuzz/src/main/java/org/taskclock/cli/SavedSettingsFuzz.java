@@ -32,7 +32,6 @@ public final class SavedSettingsFuzz {
         if (next.groupByPool != view.groupByPool
                 || next.reversed != view.reversed
                 || next.sort != view.sort
-                || next.intervalSeconds != view.intervalSeconds)
-            throw new AssertionError("other settings");
+                || next.intervalSeconds != view.intervalSeconds) throw new AssertionError("other settings");
     }
 }

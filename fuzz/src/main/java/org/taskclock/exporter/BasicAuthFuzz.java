@@ -43,7 +43,8 @@ public final class BasicAuthFuzz {
         } catch (CharacterCodingException e) {
             // Reported below.
         }
-        throw new AssertionError("these credentials are accepted: " + Base64.getEncoder().encodeToString(credentials));
+        throw new AssertionError(
+                "these credentials are accepted: " + Base64.getEncoder().encodeToString(credentials));
     }
 
     /** Returns the credentials in a header; empty if there are none. */

@@ -42,7 +42,8 @@ final class FuzzRun {
             isFound |= run.fuzz(target, lines);
         }
         if (lines.isEmpty()) throw new IllegalArgumentException("no such target: " + names);
-        System.out.println("| target | seconds | runs | features | kept inputs | result |\n|---|---:|---:|---:|---:|---|");
+        System.out.println(
+                "| target | seconds | runs | features | kept inputs | result |\n|---|---:|---:|---:|---:|---|");
         lines.forEach(System.out::println);
         System.exit(isFound ? 1 : 0);
     }

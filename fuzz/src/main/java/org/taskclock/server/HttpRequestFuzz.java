@@ -2,7 +2,6 @@
 // Copyright the TaskClock authors
 package org.taskclock.server;
 
-import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -47,13 +46,14 @@ public final class HttpRequestFuzz {
             Server server = new Server(threads);
             CONNECTOR = new LocalConnector(server);
             server.addConnector(CONNECTOR);
-            server.setHandler(new AccessHandler(
-                    routes(directory), new HostNames("127.0.0.1", List.of()), token, null));
+            server.setHandler(new AccessHandler(routes(directory), new HostNames("127.0.0.1", List.of()), token, null));
             server.start();
             byte[] recording = RecordingFile.bytes(LINES);
-            String head = "POST /api/opened?name=a HTTP/1.1\r\nHost: localhost\r\nX-TaskClock: 1\r\nAuthorization: Bearer "
-                    + TOKEN + "\r\nContent-Type: application/octet-stream\r\nContent-Length: " + recording.length
-                    + "\r\n\r\n";
+            String head =
+                    "POST /api/opened?name=a HTTP/1.1\r\nHost: localhost\r\nX-TaskClock: 1\r\nAuthorization: Bearer "
+                            + TOKEN + "\r\nContent-Type: application/octet-stream\r\nContent-Length: "
+                            + recording.length
+                            + "\r\n\r\n";
             ByteBuffer request = ByteBuffer.allocate(head.length() + recording.length);
             request.put(head.getBytes(StandardCharsets.US_ASCII)).put(recording).flip();
             String response = answer(request);
@@ -82,7 +82,10 @@ public final class HttpRequestFuzz {
         Routes routes = new Routes(line -> {
             throw new AssertionError(line);
         });
-        routes.add("GET", AccessHandler.HEALTHY, call -> call.send(200, "text/plain", HEALTHY.getBytes(StandardCharsets.US_ASCII)));
+        routes.add(
+                "GET",
+                AccessHandler.HEALTHY,
+                call -> call.send(200, "text/plain", HEALTHY.getBytes(StandardCharsets.US_ASCII)));
         routes.add("GET", "/api/jvms", history::jvms);
         routes.add("GET", "/api/jvms/{id}/pools", history::pools);
         routes.add("GET", "/api/jvms/{id}/threads", history::threads);

@@ -17,6 +17,7 @@ import org.springframework.context.annotation.Bean;
  * {@code taskclock.metrics.enabled=false} switches it off, {@code taskclock.metrics.max-pools} limits the number of
  * pools. A bean of type {@link TaskClockMetrics} replaces the one defined here.
  */
+@SuppressWarnings("exports") // only Spring Boot, which is optional, uses this class
 @AutoConfiguration(
         // By name, because the package differs between Spring Boot 3 and 4. These define the registries.
         afterName = {

@@ -27,7 +27,8 @@ final class AsyncProfilerSource implements StackSource {
      * A thread's frame, the first of each stack, and the number of samples. The name may contain anything, also the end
      * of a line, so numbers that are too large are not an error.
      */
-    private static final Pattern THREAD = Pattern.compile("\\[(.*?) tid=([0-9]{1,9})\\](?:;(.*))? ([0-9]{1,9})", Pattern.DOTALL);
+    private static final Pattern THREAD =
+            Pattern.compile("\\[(.*?) tid=([0-9]{1,9})\\](?:;(.*))? ([0-9]{1,9})", Pattern.DOTALL);
 
     /** Thrown if another session is running. */
     static final class BusyException extends ProfileException {

@@ -149,7 +149,7 @@ class SamplerTest {
                     interval.threads().stream().mapToLong(ThreadUsage::cpuNanos).sum();
             assertThat(used).isGreaterThan(100 * MILLIS);
             assertThat(thread(interval, "(ended threads)").cpuNanos())
-                    .isGreaterThan(used - interval.intervalNanos() / 50);
+                    .isGreaterThan(used - interval.intervalNanos() / 20);
             assertThat((double) sum)
                     .isCloseTo(
                             (double) end.cpuSince(start, "(process)"),

@@ -17,6 +17,7 @@ import org.taskclock.metrics.PoolCounters;
  * The extension of OpenTelemetry's Java agent, which calls it when the program is about to start. If the metrics cannot
  * be created, it logs a warning, and the program runs on.
  */
+@SuppressWarnings("exports") // only OpenTelemetry's agent uses this class
 public final class TaskClockAgentListener implements AgentListener {
     private static final Logger LOGGER = Logger.getLogger(TaskClockAgentListener.class.getName());
 

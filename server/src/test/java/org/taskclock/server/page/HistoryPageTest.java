@@ -199,8 +199,8 @@ class HistoryPageTest {
             // The name of a pool has no numbers.
             assertThat(csv.keySet()).as(by).anyMatch(one -> one.replace("#", "1")
                     .startsWith(HOSTILE.substring(0, 30)));
-            // The yielder keeps a core busy, or a part of one on a busy machine.
-            assertThat(csv.get("yielder")).isBetween(200_000_000L, 12_000_000_000L);
+            // The yielder keeps a core busy, or a small part of one on a busy machine.
+            assertThat(csv.get("yielder")).isBetween(5_000_000L, 12_000_000_000L);
             assertThat(read("read_json", download(page, by, "JSON"), name)).isEqualTo(csv);
             assertThat(read("read_parquet", download(page, by, "Parquet"), name))
                     .isEqualTo(csv);

@@ -3,6 +3,7 @@
 package org.taskclock.integration.tenants;
 
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -22,6 +23,7 @@ final class StormReport {
     private final int floodClients;
     private final List<Row> rows = new ArrayList<>();
     private final List<Sum> sums = new ArrayList<>();
+    private final double loadBefore = loadAverage();
     private long uncounted;
 
     StormReport(String java, int rounds, int seconds, int floodClients) {
@@ -57,14 +59,17 @@ final class StormReport {
         StringBuilder text = new StringBuilder();
         text.append("# One tenant's storm\n\n");
         text.append(format(
-                "%s; kernel %s; %d processors. Medians of %d rounds with phases of %d s. In the storm, %d clients"
-                        + " of `reports` send one request after another.\n\n",
+                "%s; kernel %s; %d processors. Medians of the rounds (%d) with phases of %d s. In the storm, %d clients"
+                        + " of `reports` send one request after another. The load average was %.1f before and %.1f"
+                        + " after the test.\n\n",
                 javaVersion(),
                 System.getProperty("os.version"),
                 Runtime.getRuntime().availableProcessors(),
                 rounds,
                 seconds,
-                floodClients));
+                floodClients,
+                loadBefore,
+                loadAverage()));
         text.append("| phase | tenant | limit | sent/s | done/s | shed/s | failed/s | median, ms | p99, ms | p99,"
                 + " range of rounds | CPUs | CPU ms/request |\n");
         text.append("|---|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n");
@@ -91,7 +96,7 @@ final class StormReport {
                 .toList();
         double[] p99 = selected.stream().mapToDouble(Row::p99).sorted().toArray();
         text.append(format(
-                "| %s | %s | %s | %.0f | %.1f | %.1f | %.1f | %.1f | %.1f | %.1f to %.1f | %.3f | %.2f |%n",
+                "| %s | %s | %s | %.0f | %.1f | %.1f | %.1f | %s | %s | %s to %s | %.3f | %s |%n",
                 phase,
                 tenant,
                 limit,
@@ -99,12 +104,12 @@ final class StormReport {
                 median(selected, Row::donePerSecond),
                 median(selected, Row::shedPerSecond),
                 median(selected, Row::failedPerSecond),
-                median(selected, Row::median),
-                median(selected, Row::p99),
-                p99[0],
-                p99[p99.length - 1],
+                number(1, median(selected, Row::median)),
+                number(1, median(selected, Row::p99)),
+                number(1, p99[0]),
+                number(1, p99[p99.length - 1]),
                 median(selected, Row::cpus),
-                median(selected, Row::cpuMillisPerRequest)));
+                number(2, median(selected, Row::cpuMillisPerRequest))));
     }
 
     private void appendSum(StringBuilder text, String phase, String limit) {
@@ -126,6 +131,15 @@ final class StormReport {
         return sorted.length % 2 == 1
                 ? sorted[sorted.length / 2]
                 : (sorted[sorted.length / 2 - 1] + sorted[sorted.length / 2]) / 2;
+    }
+
+    private static String number(int digits, double value) {
+        return Double.isNaN(value) ? "-" : format("%." + digits + "f", value);
+    }
+
+    /** Returns the machine's load average of the last minute. */
+    private static double loadAverage() {
+        return ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
     }
 
     /** Returns the version of the JDK of the service. */

@@ -22,6 +22,9 @@ public final class StormTest {
     private static final int FLOOD_CLIENTS = 64;
     private static final long TIMEOUT_MILLIS = 6000;
 
+    /** Requests that were sent before the storm end before it begins. */
+    private static final long PAUSE_MILLIS = 1000;
+
     /** Requests per second of each tenant without a storm. */
     private static final Map<String, Integer> RATES = Map.of("catalog", 100, "search", 20, "orders", 100, FLOODING, 2);
 
@@ -68,6 +71,7 @@ public final class StormTest {
             Thread.sleep(seconds * 1000L); // warm-up
             List<Phase> phases = new ArrayList<>();
             phases.add(new Phase("before", server, clients, seconds));
+            Thread.sleep(PAUSE_MILLIS);
             StormClients flood = new StormClients(server, FLOODING);
             StormClients.Outcome flooding = flood.startPhase();
             flood.flood(FLOOD_CLIENTS);
@@ -125,8 +129,8 @@ public final class StormTest {
                         done / seconds,
                         sum(all, each -> each.shed.sum()) / seconds,
                         sum(all, each -> each.failed.sum()) / seconds,
-                        own.latencies.getValueAtPercentile(50) / 1e3,
-                        own.latencies.getValueAtPercentile(99) / 1e3,
+                        percentile(own, 50),
+                        percentile(own, 99),
                         nanos / cpuSeconds / 1e9,
                         done == 0 ? Double.NaN : endpointNanos / done / 1e6));
             }
@@ -136,6 +140,12 @@ public final class StormTest {
                     sum / cpuSeconds / 1e9,
                     (end.carriersNanos() - start.carriersNanos()) / cpuSeconds / 1e9,
                     (end.processNanos() - start.processNanos()) / cpuSeconds / 1e9));
+        }
+
+        /** Returns a latency in milliseconds, or NaN if no request succeeded. */
+        private static double percentile(StormClients.Outcome outcome, double percentile) {
+            if (outcome.latencies.getTotalCount() == 0) return Double.NaN;
+            return outcome.latencies.getValueAtPercentile(percentile) / 1e3;
         }
 
         private static double sum(List<StormClients.Outcome> outcomes, ToLongFunction<StormClients.Outcome> count) {

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+
+/** The CPU time of a JVM by thread pool, for Micrometer and Spring Boot. */
+// Micrometer and Spring are automatic modules whose names their manifests fix.
+@SuppressWarnings({"requires-automatic", "requires-transitive-automatic"})
+module org.taskclock.micrometer {
+    requires transitive micrometer.core;
+    requires transitive org.taskclock.metrics;
+    // Only for the auto-configuration, which is ignored without Spring Boot.
+    requires static spring.boot;
+    requires static spring.boot.autoconfigure;
+    requires static spring.context;
+
+    exports org.taskclock.micrometer;
+
+    // Spring Boot creates the auto-configuration and its properties by reflection.
+    opens org.taskclock.micrometer;
+}
