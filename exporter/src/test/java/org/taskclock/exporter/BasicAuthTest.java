@@ -5,6 +5,8 @@ package org.taskclock.exporter;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import at.favre.lib.crypto.bcrypt.BCrypt;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.Map;
@@ -52,5 +54,25 @@ class BasicAuthTest {
         String longest = "x".repeat(72);
         BasicAuth users = new BasicAuth(Map.of("alice", BCrypt.withDefaults().hashToString(4, longest.toCharArray())));
         assertThat(users.verify(basic("alice:" + longest + "y"))).isNull();
+    }
+
+    /** The CPU time of a check shows the cost of the hash, which a client sees as the time of the response. */
+    @Test
+    void shouldCheckUnknownUsersForAsLongAsKnownOnes() {
+        BasicAuth users = new BasicAuth(Map.of("alice", BCrypt.withDefaults().hashToString(12, "secret".toCharArray())));
+        long known = Long.MAX_VALUE;
+        long unknown = Long.MAX_VALUE;
+        for (int i = 0; i < 3; i++) {
+            known = Math.min(known, cpuNanos(users, "alice:wrong" + i));
+            unknown = Math.min(unknown, cpuNanos(users, "bob:wrong" + i));
+        }
+        assertThat((double) unknown / known).isBetween(0.5, 2.0);
+    }
+
+    private static long cpuNanos(BasicAuth users, String credentials) {
+        ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+        long start = threads.getCurrentThreadCpuTime();
+        assertThat(users.verify(basic(credentials))).isNull();
+        return threads.getCurrentThreadCpuTime() - start;
     }
 }

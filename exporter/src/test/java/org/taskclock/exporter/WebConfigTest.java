@@ -57,6 +57,10 @@ class WebConfigTest {
                     tls_server_config: {cert_file: [x]}             | cert_file: must be text
                     tls_server_config: x                            | tls_server_config: must be a map
                     basic_auth_users: {alice: secret}               | alice: must be a bcrypt hash
+                    'basic_auth_users: {alice: &a [[*a]]}'          | alice: must be a bcrypt hash
+                    'basic_auth_users: {alice: $2y$32$QOauhQNbBCuQDKes6eFzPeMqBSjb7Mr5DUmpZ/VcEd00UAV/LDeSi}' | bcrypt hash
+                    'basic_auth_users: {[a]: x}'                    | basic_auth_users: keys must be text
+                    'tls_server_config: {cert_file: "\\0", key_file: y}' | cert_file: is not a path
                     [1, 2]                                          | must be a map
                     'tls_server_config: {cert_file: x, key_file: y, min_version: TLS10}' | min_version: TLS10: must be one
                     'tls_server_config: {cert_file: x, key_file: y, min_version: TLS13, max_version: TLS12}' | is higher
@@ -72,6 +76,7 @@ class WebConfigTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
                     'a: [1'        | invalid YAML
+                    '"a\\nb": 1'    | a?b: not supported
                     'a: 1 b: 2'    | invalid YAML in line 1
                     '!!java.io.File [x]' | invalid YAML
                     """)

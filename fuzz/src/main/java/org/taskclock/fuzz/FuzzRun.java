@@ -101,7 +101,7 @@ final class FuzzRun {
                 "--reproducer_path=" + log.getParent(),
                 "-artifact_prefix=" + log.getParent() + "/",
                 "-max_len=" + MAX_INPUT_BYTES,
-                "-timeout=60",
+                "-timeout=180",
                 "-rss_limit_mb=0"));
         command.addAll(List.of(arguments));
         System.out.println("fuzz: " + target.name() + ": log in " + log);

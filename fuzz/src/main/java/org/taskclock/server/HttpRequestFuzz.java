@@ -123,7 +123,7 @@ public final class HttpRequestFuzz {
         try (LocalConnector.LocalEndPoint connection = CONNECTOR.connect()) {
             connection.addInput(request);
             connection.addInputEOF();
-            connection.waitUntilClosedOrIdleFor(2, TimeUnit.SECONDS);
+            connection.waitUntilClosedOrIdleFor(1, TimeUnit.MINUTES);
             return connection.takeOutputString(StandardCharsets.ISO_8859_1);
         }
     }

@@ -10,11 +10,16 @@ public final class HistoryException extends IOException {
 
     /** Creates an exception with a message for the user. */
     public HistoryException(String message) {
-        super(message);
+        super(printable(message));
     }
 
     /** Creates an exception with a message for the user and its cause. */
     public HistoryException(String message, Throwable cause) {
-        super(message, cause);
+        super(printable(message), cause);
+    }
+
+    /** Replaces control characters, which SQL can put into the message. */
+    private static String printable(String message) {
+        return message.replaceAll("\\p{Cc}", "?");
     }
 }

@@ -130,6 +130,8 @@ class HistoryQueriesTest {
                 "SELECT * FROM json_execute_serialized_sql(json_serialize_sql("
                         + "'WITH x AS (DELETE FROM mark_row RETURNING *) SELECT * FROM x'))",
                 "SELECT write_log('x')",
+                "SELECT 1 PLUS100",
+                "SELECT\u0001\n\u001b]0;x FROM",
                 "SELECT sleep_ms(100000)",
                 "SELEC 1",
                 "",
@@ -138,6 +140,7 @@ class HistoryQueriesTest {
     @SuppressWarnings("try") // it only has to run
     void shouldRefuse(String template) throws IOException {
         String sql = template.replace("SECRET", secret.toString())
+                .replace("PLUS100", "+1".repeat(100))
                 .replace("EXPORT", directory.resolve("export").toString());
         for (boolean isRunning : new boolean[] {false, true}) {
             try (AutoCloseableHistory running = new AutoCloseableHistory(isRunning)) {
@@ -145,7 +148,7 @@ class HistoryQueriesTest {
                         .as("%s", isRunning)
                         .isInstanceOf(HistoryException.class)
                         .message()
-                        .doesNotContain("\n");
+                        .doesNotContainPattern("\\p{Cc}");
                 assertThat(query("SELECT kind, text FROM mark").rows).containsExactly(List.of("user", "<b>"));
             }
         }

@@ -41,4 +41,11 @@ class ModifiedUtf8Test {
                     .isEqualTo(length == 8 ? "ab\ud83d\ude00" : "ab".substring(0, Math.min(2, length)));
         }
     }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "17", "17 S 1", "17 (", "17 )a("})
+    void shouldAcceptTextWithoutAName(String stat) {
+        byte[] text = stat.getBytes(StandardCharsets.US_ASCII);
+        assertThat(ModifiedUtf8.threadName("\ufffd", text, text.length)).isIn("", "\ufffd");
+    }
 }

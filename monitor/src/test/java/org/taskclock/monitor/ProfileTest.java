@@ -37,6 +37,8 @@ class ProfileTest {
                 [GC Thread#0 tid=14];thread_native_entry;G1::work 1
                 [idle tid=15] 4
                 not a stack
+                [forged tid=99999999999] 1
+                [forged tid=1] 99999999999999999999
                 """;
         List<StackSource.Sample> samples = AsyncProfilerSource.parse(collapsed, 10 * MILLISECOND);
         assertThat(samples)

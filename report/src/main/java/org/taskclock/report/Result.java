@@ -205,7 +205,8 @@ public record Result(
     private static Result read(JsonElement json, Path file) throws IOException {
         try {
             return GSON.fromJson(json, Result.class);
-        } catch (JsonParseException e) {
+        } catch (JsonParseException | IllegalArgumentException e) {
+            // Gson does not wrap the exceptions of doubles and arrays.
             throw new IOException(file + ": is damaged: a member of the result has the wrong type", e);
         }
     }

@@ -10,6 +10,7 @@ import java.util.TreeSet;
 import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.eclipse.jetty.http.HttpException;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.server.Handler;
 import org.eclipse.jetty.server.Request;
@@ -90,6 +91,10 @@ final class Routes extends Handler.Abstract {
         } catch (IOException e) {
             fail(call, 503, String.valueOf(e.getMessage()));
         } catch (RuntimeException e) {
+            if (e instanceof HttpException malformed) {
+                fail(call, malformed.getCode(), malformed.getReason());
+                return;
+            }
             log.accept("internal error: " + route.template + ": " + e + ": "
                     + List.of(e.getStackTrace()).get(0));
             fail(call, 500, "internal error: see the server's standard error");

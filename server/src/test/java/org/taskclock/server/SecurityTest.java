@@ -406,4 +406,23 @@ final class SecurityTest {
             assertThat(server.post("/api/marks", "{\"text\":{}}").statusCode()).isEqualTo(400);
         }
     }
+
+    @Test
+    void shouldRejectMalformedParameters() throws Exception {
+        try (TestServer server = TestServer.start(directory, settings())) {
+            for (String query : List.of(
+                    "/api/jvms/a/pools?from=0&to=9223372036854775807",
+                    "/api/jvms/a/pools?from=-1&to=5",
+                    "/api/jvms/a/threads?from=0&to=9223371536854",
+                    "/api/marks?from=9223372036854775807",
+                    "/api/jvms?from=99999999999999999999")) {
+                assertThat(server.get(query).statusCode()).as(query).isEqualTo(400);
+            }
+            String malformed = "GET /api/jvms/a/pools?by%/x HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+            assertThat(exchange(server, malformed)).startsWith("HTTP/1.1 400");
+            String mark = "{\"text\": \"a\", \"time\": 9223372036854775807}";
+            assertThat(server.post("/api/marks", mark).statusCode()).isEqualTo(400);
+            assertThat(server.log).noneMatch(line -> line.contains("internal error"));
+        }
+    }
 }
