@@ -231,9 +231,9 @@ END
 
 # The libraries, from a repository as it would be published.
 try_maven() {
-  quietly "${build[@]}" -Partifacts -pl bom,clock,agent,metrics,micrometer,opentelemetry -am \
+  quietly "${build[@]}" -Partifacts -pl bom,clock,agent,bindings,metrics,micrometer,opentelemetry -am \
     "-DaltDeploymentRepository=try::file://$work/repository" deploy
-  for artifact in taskclock taskclock-agent taskclock-metrics taskclock-micrometer taskclock-opentelemetry; do
+  for artifact in taskclock taskclock-{agent,bindings,metrics,micrometer,opentelemetry}; do
     check "maven: $artifact has sources, documentation, SBOM, and checksums" 0 '^complete$' bash -c '
       cd "$1/org/taskclock/$2"/*/ || exit
       for suffix in .jar .pom -sources.jar -javadoc.jar -cyclonedx.json; do
@@ -243,7 +243,7 @@ try_maven() {
       echo complete' - "$work/repository" "$artifact"
   done
   check 'maven: only the libraries, their parent, and the BOM' 0 \
-    '^taskclock -agent -bom -metrics -micrometer -opentelemetry -parent $' \
+    '^taskclock -agent -bindings -bom -metrics -micrometer -opentelemetry -parent $' \
     bash -c 'ls "$1/org/taskclock" | sed "s/^taskclock-/-/" | tr "\n" " "' - "$work/repository"
   mkdir -p "$work/project/src/main/java"
   cat >"$work/project/pom.xml" <<END
