@@ -59,7 +59,8 @@ class BasicAuthTest {
     /** The CPU time of a check shows the cost of the hash, which a client sees as the time of the response. */
     @Test
     void shouldCheckUnknownUsersForAsLongAsKnownOnes() {
-        BasicAuth users = new BasicAuth(Map.of("alice", BCrypt.withDefaults().hashToString(12, "secret".toCharArray())));
+        BasicAuth users =
+                new BasicAuth(Map.of("alice", BCrypt.withDefaults().hashToString(12, "secret".toCharArray())));
         long known = Long.MAX_VALUE;
         long unknown = Long.MAX_VALUE;
         for (int i = 0; i < 3; i++) {
