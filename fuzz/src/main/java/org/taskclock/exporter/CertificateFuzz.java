@@ -31,7 +31,7 @@ public final class CertificateFuzz {
     }
 
     private static byte[] encode(byte[] data) {
-        int length = (data[1] & 0xff) << 8 | data[2] & 0xff;
+        int length = ((data[1] & 0xff) << 8) | (data[2] & 0xff);
         int end = Math.min(data.length, HEADER_BYTES + length);
         String text = pem("CERTIFICATE", Arrays.copyOfRange(data, HEADER_BYTES, end))
                 + pem("PRIVATE KEY", Arrays.copyOfRange(data, end, data.length));

@@ -56,7 +56,7 @@ public final class UploadedRecordingFuzz {
     /** Throws an error unless this is JSON in one line that is safe within HTML. */
     private static void check(byte[] json) {
         String text = new String(json, StandardCharsets.UTF_8);
-        JsonParser.parseString(text);
+        if (JsonParser.parseString(text).isJsonNull()) throw new AssertionError("nothing");
         if (text.indexOf('<') >= 0 || text.indexOf('\n') >= 0) throw new AssertionError("not safe in HTML: " + text);
     }
 }
