@@ -28,7 +28,7 @@ class ExtensionTest {
                 "-Xshare:auto"));
         if (HAS_VIRTUAL_THREADS) all.add("--enable-native-access=ALL-UNNAMED");
         all.addAll(List.of(options));
-        return TestJvm.run(all, ExtensionProgram.class, "1500");
+        return TestJvm.run(all, ExtensionProgram.class, "3000");
     }
 
     @Test
