@@ -86,22 +86,7 @@ public final class HttpRequestFuzz {
                 "GET",
                 AccessHandler.HEALTHY,
                 call -> call.send(200, "text/plain", HEALTHY.getBytes(StandardCharsets.US_ASCII)));
-        routes.add("GET", "/api/jvms", history::jvms);
-        routes.add("GET", "/api/jvms/{id}/pools", history::pools);
-        routes.add("GET", "/api/jvms/{id}/threads", history::threads);
-        routes.add("GET", "/api/jvms/{id}/compare", history::compare);
-        routes.add("GET", "/api/jvms/{id}/export", history::export);
-        routes.add("GET", "/api/jvms/{id}/intervals", opened::interval);
-        routes.add("POST", "/api/jvms/{id}/threads/{tid}/stack", actions::stack);
-        routes.add("POST", "/api/jvms/{id}/yields", actions::yields);
-        routes.add("POST", "/api/jvms/{id}/attach", actions::attach);
-        routes.add("POST", "/api/jvms/{id}/recordings", recordings::start);
-        routes.add("GET", "/api/recordings", recordings::list);
-        routes.add("GET", "/api/recordings/{name}", recordings::download);
-        routes.add("GET", "/api/opened", opened::list);
-        routes.add("POST", AccessHandler.OPENED, opened::open);
-        routes.add("GET", "/api/marks", history::marks);
-        routes.add("POST", "/api/marks", history::addMark);
+        TaskClockServer.addRequests(routes, history, opened, actions, recordings);
         return routes;
     }
 

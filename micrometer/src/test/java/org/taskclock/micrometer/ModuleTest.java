@@ -7,48 +7,28 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.micrometer.common.KeyValue;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
-import java.lang.module.Configuration;
-import java.lang.module.ModuleFinder;
-import java.net.URISyntaxException;
-import java.nio.file.Path;
 import java.util.List;
-import java.util.Set;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.taskclock.TaskClock;
 import org.taskclock.bindings.CurrentTask;
 import org.taskclock.metrics.PoolCounters;
+import org.taskclock.testing.NamedModule;
 
 /** The jar as a module, without Spring Boot, which is optional. */
 class ModuleTest {
     private static final String NAME = "org.taskclock.micrometer";
 
-    private static Path jar(Class<?> type) {
-        try {
-            return Path.of(
-                    type.getProtectionDomain().getCodeSource().getLocation().toURI());
-        } catch (URISyntaxException e) {
-            throw new AssertionError(e);
-        }
-    }
-
     @Test
     void shouldBindToARegistry() throws Exception {
-        Path[] jars = Stream.of(
-                        TaskClock.class,
-                        CurrentTask.class,
-                        PoolCounters.class,
-                        TaskClockMetrics.class,
-                        MeterRegistry.class,
-                        ObservationRegistry.class,
-                        KeyValue.class)
-                .map(ModuleTest::jar)
-                .toArray(Path[]::new);
-        Configuration modules =
-                ModuleLayer.boot().configuration().resolve(ModuleFinder.of(jars), ModuleFinder.of(), Set.of(NAME));
-        ClassLoader loader = ModuleLayer.boot()
-                .defineModulesWithOneLoader(modules, ClassLoader.getPlatformClassLoader())
-                .findLoader(NAME);
+        ClassLoader loader = NamedModule.load(
+                NAME,
+                TaskClock.class,
+                CurrentTask.class,
+                PoolCounters.class,
+                TaskClockMetrics.class,
+                MeterRegistry.class,
+                ObservationRegistry.class,
+                KeyValue.class);
 
         Class<?> metrics = loader.loadClass(TaskClockMetrics.class.getName());
         assertThat(metrics.getModule().getName()).isEqualTo(NAME);

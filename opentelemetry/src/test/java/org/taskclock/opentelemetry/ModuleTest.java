@@ -6,46 +6,26 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.opentelemetry.api.OpenTelemetry;
 import io.opentelemetry.context.Context;
-import java.lang.module.Configuration;
-import java.lang.module.ModuleFinder;
-import java.net.URISyntaxException;
-import java.nio.file.Path;
-import java.util.Set;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.taskclock.TaskClock;
 import org.taskclock.bindings.CurrentTask;
 import org.taskclock.metrics.PoolCounters;
+import org.taskclock.testing.NamedModule;
 
 /** The jar as a module, without OpenTelemetry's SDK, which only the extension of its agent needs. */
 class ModuleTest {
     private static final String NAME = "org.taskclock.opentelemetry";
 
-    private static Path jar(Class<?> type) {
-        try {
-            return Path.of(
-                    type.getProtectionDomain().getCodeSource().getLocation().toURI());
-        } catch (URISyntaxException e) {
-            throw new AssertionError(e);
-        }
-    }
-
     @Test
     void shouldCreateMetrics() throws Exception {
-        Path[] jars = Stream.of(
-                        TaskClock.class,
-                        CurrentTask.class,
-                        PoolCounters.class,
-                        TaskClockMetrics.class,
-                        OpenTelemetry.class,
-                        Context.class)
-                .map(ModuleTest::jar)
-                .toArray(Path[]::new);
-        Configuration modules =
-                ModuleLayer.boot().configuration().resolve(ModuleFinder.of(jars), ModuleFinder.of(), Set.of(NAME));
-        ClassLoader loader = ModuleLayer.boot()
-                .defineModulesWithOneLoader(modules, ClassLoader.getPlatformClassLoader())
-                .findLoader(NAME);
+        ClassLoader loader = NamedModule.load(
+                NAME,
+                TaskClock.class,
+                CurrentTask.class,
+                PoolCounters.class,
+                TaskClockMetrics.class,
+                OpenTelemetry.class,
+                Context.class);
 
         Class<?> metrics = loader.loadClass(TaskClockMetrics.class.getName());
         assertThat(metrics.getModule().getName()).isEqualTo(NAME);

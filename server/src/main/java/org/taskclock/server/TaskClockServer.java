@@ -106,9 +106,15 @@ public final class TaskClockServer implements AutoCloseable {
         routes.add("GET", "/api/", call -> call.send(200, "text/html; charset=utf-8", ApiDescription.page()));
         routes.add("GET", "/api/openapi.json", call -> call.json(200, ApiDescription.json()));
         routes.add("GET", "/api/info", call -> call.json(this::writeInfo));
-        routes.add("GET", "/api/jvms", history::jvms);
         routes.add("GET", "/api/live", channel::add);
         routes.add("GET", "/api/jvms/{id}/live", views::watch);
+        addRequests(routes, history, opened, actions, recordings);
+    }
+
+    /** Adds what is answered at once, from the parameters and the body of a request. */
+    static void addRequests(
+            Routes routes, HistoryApi history, OpenedRecordings opened, JvmActions actions, RecordingTasks recordings) {
+        routes.add("GET", "/api/jvms", history::jvms);
         routes.add("GET", "/api/jvms/{id}/pools", history::pools);
         routes.add("GET", "/api/jvms/{id}/threads", history::threads);
         routes.add("GET", "/api/jvms/{id}/compare", history::compare);

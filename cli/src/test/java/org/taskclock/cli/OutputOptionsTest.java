@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Instant;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.taskclock.metrics.ThreadKind;
+import org.taskclock.monitor.Interval;
+import org.taskclock.monitor.ProcessUsage;
+import org.taskclock.monitor.ThreadUsage;
+
+class OutputOptionsTest {
+    private static final long SECOND = 1_000_000_000;
+
+    private static Interval interval(int pid, long nanos, String thread, long cpu, long voluntary) {
+        ThreadUsage usage = new ThreadUsage(
+                pid, pid, 1, thread, false, ThreadKind.JAVA, thread, 1, cpu, cpu, 0, voluntary, 0, 'R', cpu, cpu);
+        return new Interval(
+                Instant.ofEpochSecond(1_800_000_000),
+                nanos,
+                pid,
+                "Main",
+                "proc",
+                List.of(usage),
+                new ProcessUsage(cpu, cpu, -1, 0, -1, cpu, 4, 1, cpu, null),
+                List.of(),
+                List.of());
+    }
+
+    /** Otherwise, the JVM with the longest interval would come first. */
+    @Test
+    void shouldOrderByShareIfIntervalsDiffer() throws Exception {
+        List<Interval> intervals = List.of(
+                interval(1, 10 * SECOND, "light", SECOND, 20), interval(2, SECOND, "heavy", 9 * SECOND / 10, 10));
+        for (Column column : List.of(Column.CPU, Column.USER, Column.VOLUNTARY)) {
+            String text = new OutputOptions().format(intervals, column, new TopText(false, false));
+            assertThat(text.indexOf("heavy")).as(column.name()).isPositive().isLessThan(text.indexOf("light"));
+        }
+    }
+}
