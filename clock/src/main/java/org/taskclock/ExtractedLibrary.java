@@ -90,10 +90,7 @@ final class ExtractedLibrary implements AutoCloseable {
         }
     }
 
-    /**
-     * Creates a directory that only this user can access. Its name need not be secret: files that another user adds
-     * before the permissions are set are detected.
-     */
+    /** Creates a directory that only this user can access. Its name need not be secret. */
     private static File privateDirectory() throws IOException {
         File directory = null;
         for (int i = 0; i < MAX_ATTEMPTS && directory == null; i++) {
@@ -104,6 +101,16 @@ final class ExtractedLibrary implements AutoCloseable {
             directory = new File(newName());
             Files.createDirectory(directory.toPath()); // fails again, with a reason
         }
+        makePrivate(directory);
+        return directory;
+    }
+
+    /**
+     * Makes a new directory accessible to this user only.
+     *
+     * @throws IOException if it is not empty: another user may have added files before the permissions were set
+     */
+    static void makePrivate(File directory) throws IOException {
         boolean isPrivate = directory.setReadable(false, false)
                 && directory.setWritable(false, false)
                 && directory.setExecutable(false, false)
@@ -114,7 +121,6 @@ final class ExtractedLibrary implements AutoCloseable {
         if (!isPrivate || names == null || names.length > 0) {
             throw new IOException(directory + " cannot be made inaccessible to other users");
         }
-        return directory;
     }
 
     private static String newName() {

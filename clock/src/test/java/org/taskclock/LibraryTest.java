@@ -3,8 +3,10 @@
 package org.taskclock;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -55,6 +57,18 @@ class LibraryTest {
         List<String> command = new ArrayList<>(List.of("sh", "-c", "umask 0; exec \"$@\"", "sh"));
         command.addAll(ChildJvm.command(List.of(temporary(directory)), ExtractionInspector.class));
         assertThat(ChildJvm.run(command).succeeded().out()).containsOnlyOnce("rwx------ files=1\n");
+    }
+
+    /** Another user can add a file between the creation of the directory and the change of its permissions. */
+    @Test
+    void shouldNotUseADirectoryThatContainsFiles() throws IOException {
+        File empty = Files.createDirectory(directory.resolve("empty")).toFile();
+        ExtractedLibrary.makePrivate(empty);
+        File planted = Files.createDirectory(directory.resolve("planted")).toFile();
+        Files.writeString(planted.toPath().resolve("libtaskclock.so"), "");
+        assertThatThrownBy(() -> ExtractedLibrary.makePrivate(planted))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining(planted.getPath());
     }
 
     @Test

@@ -504,6 +504,22 @@ class RobustnessTest {
         assertThat(victim).hasContent("untouched");
     }
 
+    /** The command line names a file for the reply when it loads the agent. */
+    @Test
+    void shouldNotWriteItsReplyToAFileThatExistsOrALink() throws IOException, InterruptedException {
+        Path victim = Files.writeString(directory.resolve("victim"), "untouched");
+        Path link = Files.createSymbolicLink(directory.resolve("link"), victim);
+        Path dangling = directory.resolve("dangling");
+        Path toNothing = Files.createSymbolicLink(directory.resolve("to-nothing"), dangling);
+        for (Path planted : List.of(victim, link, toNothing))
+            JvmLauncher.withAgent(";reply=" + planted).run(Empty.class).assertSilent();
+        assertThat(victim).hasContent("untouched");
+        assertThat(dangling).doesNotExist();
+        Path reply = directory.resolve("reply");
+        JvmLauncher.withAgent(";reply=" + reply).run(Empty.class).assertSilent();
+        assertThat(reply).content().startsWith("version=");
+    }
+
     static final class PlantedLinks {
         private static final int LINKS = 5_000;
 

@@ -8,8 +8,13 @@ import at.favre.lib.crypto.bcrypt.BCrypt;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Base64;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -68,6 +73,27 @@ class BasicAuthTest {
             unknown = Math.min(unknown, cpuNanos(users, "bob:wrong" + i));
         }
         assertThat((double) unknown / known).isBetween(0.5, 2.0);
+    }
+
+    /** If checks overlapped on several processors, they would take less time than CPU time. */
+    @Test
+    void shouldCheckOnePasswordAtATime() throws Exception {
+        BasicAuth users =
+                new BasicAuth(Map.of("alice", BCrypt.withDefaults().hashToString(12, "secret".toCharArray())));
+        ExecutorService clients = Executors.newFixedThreadPool(4);
+        try {
+            long start = System.nanoTime();
+            List<Future<Long>> checks = new ArrayList<>();
+            for (int i = 0; i < 4; i++) {
+                String credentials = "alice:wrong" + i;
+                checks.add(clients.submit(() -> cpuNanos(users, credentials)));
+            }
+            long cpu = 0;
+            for (Future<Long> check : checks) cpu += check.get();
+            assertThat(System.nanoTime() - start).isGreaterThan(cpu * 9 / 10);
+        } finally {
+            clients.shutdown();
+        }
     }
 
     private static long cpuNanos(BasicAuth users, String credentials) {

@@ -57,8 +57,25 @@ class AttachClientTest {
                     .isInstanceOf(IOException.class)
                     .hasMessage("interrupted");
             assertThat(Thread.interrupted()).isTrue();
+        }
+    }
+
+    @Test
+    void shouldNotWaitForAReplyForLongerThanAllowed() throws Exception {
+        try (FakeJvm jvm = new FakeJvm(request -> null)) {
             assertThatThrownBy(() -> jvm.client().execute(100, "properties"))
+                    .isInstanceOf(IOException.class)
                     .hasMessage("it did not answer within 100 ms");
+        }
+    }
+
+    @Test
+    void shouldNotWaitForTheEndOfAReplyForLongerThanAllowed() throws Exception {
+        try (FakeJvm jvm = FakeJvm.endless()) {
+            assertThatThrownBy(() -> jvm.client().execute(1_000, "properties"))
+                    .isInstanceOf(IOException.class)
+                    .hasMessage("it did not answer within 1000 ms");
+            jvm.awaitDisconnection();
         }
     }
 

@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
@@ -23,12 +24,16 @@ final class FakeJvm implements AutoCloseable {
     /** Closes the connection without a reply. */
     static final String NO_REPLY = "";
 
+    private static final String ENDLESS_REPLY = "endless";
+    private static final int TIMEOUT_SECONDS = 20;
+
     private final Process process;
     private final Path socket;
     private final ServerSocketChannel server;
     private final UnaryOperator<String> replies;
     private final BlockingQueue<String> requests = new LinkedBlockingQueue<>();
     private final List<SocketChannel> unanswered = new ArrayList<>();
+    private final CountDownLatch disconnected = new CountDownLatch(1);
 
     /**
      * Starts the process.
@@ -45,6 +50,11 @@ final class FakeJvm implements AutoCloseable {
         Thread thread = new Thread(this::serve, "fake JVM");
         thread.setDaemon(true);
         thread.start();
+    }
+
+    /** Returns a process whose replies never end: a byte every 10 ms, until the client disconnects. */
+    static FakeJvm endless() throws IOException {
+        return new FakeJvm(request -> ENDLESS_REPLY);
     }
 
     long pid() {
@@ -67,6 +77,8 @@ final class FakeJvm implements AutoCloseable {
                 String reply = replies.apply(request);
                 if (reply == null) {
                     unanswered.add(channel);
+                } else if (reply.equals(ENDLESS_REPLY)) {
+                    sendUntilDisconnected(channel);
                 } else {
                     if (!reply.isEmpty())
                         channel.write(ByteBuffer.wrap(("0\n" + reply).getBytes(StandardCharsets.UTF_8)));
@@ -78,9 +90,28 @@ final class FakeJvm implements AutoCloseable {
         }
     }
 
+    private void sendUntilDisconnected(SocketChannel channel) throws IOException {
+        try (channel) {
+            channel.write(ByteBuffer.wrap("0\n".getBytes(StandardCharsets.UTF_8)));
+            while (server.isOpen()) {
+                channel.write(ByteBuffer.wrap(new byte[] {'x'}));
+                TimeUnit.MILLISECONDS.sleep(10);
+            }
+        } catch (IOException e) {
+            disconnected.countDown();
+        } catch (InterruptedException e) {
+            throw new IOException(e);
+        }
+    }
+
+    /** Waits until a client has disconnected from an endless reply. */
+    void awaitDisconnection() throws InterruptedException {
+        if (!disconnected.await(TIMEOUT_SECONDS, TimeUnit.SECONDS)) throw new AssertionError("still connected");
+    }
+
     /** Returns the next request, with spaces instead of zeros. */
     String nextRequest() throws InterruptedException {
-        String request = requests.poll(20, TimeUnit.SECONDS);
+        String request = requests.poll(TIMEOUT_SECONDS, TimeUnit.SECONDS);
         if (request == null) throw new AssertionError("no request");
         return request;
     }

@@ -3,6 +3,7 @@
 package org.taskclock.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -24,6 +25,11 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("slow17")
 final class SlowClientsTest {
     private static final String REQUEST = "GET /api/info HTTP/1.1\r\nHost: localhost\r\n";
+
+    /** {@code WebServer.MAX_CONNECTIONS} and {@code OpenedRecordings.MAX_UPLOADS}. */
+    private static final int MAX_CONNECTIONS = 512;
+
+    private static final int MAX_UPLOADS = 4;
 
     /** More than the threads of the server. */
     private static final int MANY = 50;
@@ -135,6 +141,36 @@ final class SlowClientsTest {
             assertThat(readResponse(socket)).contains("200");
             Thread.sleep(4_000);
         }
+    }
+
+    @Test
+    void shouldLimitConnections() throws Exception {
+        for (int i = 0; i < MAX_CONNECTIONS; i++) connect("");
+        Socket waiting = connect(REQUEST + "\r\n");
+        waiting.setSoTimeout(500);
+        assertThatThrownBy(() -> waiting.getInputStream().read()).isInstanceOf(SocketTimeoutException.class);
+        sockets.get(0).close();
+        assertThat(readResponse(waiting)).contains("200");
+    }
+
+    @Test
+    void shouldLimitUploadsAtTheSameTime() throws Exception {
+        for (int i = 0; i <= MAX_UPLOADS; i++) connect(post("/api/opened", "application/octet-stream", 200_000_000));
+        Socket refused = server.await(() -> {
+            for (Socket socket : sockets) if (socket.getInputStream().available() > 0) return socket;
+            return null;
+        });
+        assertThat(readResponse(refused)).startsWith("HTTP/1.1 503 ");
+        for (Socket socket : sockets) {
+            if (socket != refused)
+                assertThat(socket.getInputStream().available()).isZero();
+        }
+        for (Socket socket : sockets) socket.close();
+        server.await(() -> {
+            Socket another = connect(post("/api/opened", "application/octet-stream", 1));
+            // One byte is no recording.
+            return readResponse(another).contains(" 400 ") ? true : null;
+        });
     }
 
     @Test

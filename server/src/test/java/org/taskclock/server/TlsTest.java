@@ -15,12 +15,17 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLSocket;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.taskclock.testing.TestCertificate;
+import org.taskclock.testing.TestJvm;
 
 /** TLS, with and without certificates of clients. */
 @Tag("slow17")
@@ -99,6 +104,46 @@ final class TlsTest {
             assertThat(server.get("/-/healthy", "Origin", origin.replace("https", "http"))
                             .statusCode())
                     .isEqualTo(403);
+        }
+    }
+
+    /** The JDK rejects old versions by itself, so it must be told to accept them. */
+    @Test
+    void shouldRejectOldVersionsOfTls() throws Exception {
+        configure("NoClientCert");
+        Path security = Files.writeString(directory.resolve("security"), "jdk.tls.disabledAlgorithms=\n");
+        List<String> options = List.of("-Djava.security.properties=" + security);
+        assertThat(TestJvm.run(options, OldVersions.class, directory.toString(), settings.webConfig.toString()))
+                .contains(
+                        "SSLv3 refused", "TLSv1 refused", "TLSv1.1 refused", "TLSv1.2 connected", "TLSv1.3 connected");
+    }
+
+    /**
+     * Tries each version of TLS. Arguments: a directory for the history and the certificate, and the web configuration.
+     */
+    static final class OldVersions {
+        public static void main(String[] args) throws Exception {
+            Path directory = Path.of(args[0]);
+            SSLContext client = TestCertificate.create(directory, "server").clientContext(null);
+            TestServer.Settings settings = new TestServer.Settings();
+            settings.match = "no such program";
+            settings.webConfig = Path.of(args[1]);
+            try (TestServer server = TestServer.start(directory, settings)) {
+                for (String version : new String[] {"SSLv3", "TLSv1", "TLSv1.1", "TLSv1.2", "TLSv1.3"})
+                    System.out.println(
+                            version + (connects(client, server.port(), version) ? " connected" : " refused"));
+            }
+        }
+
+        private static boolean connects(SSLContext client, int port, String version) throws IOException {
+            try (SSLSocket socket = (SSLSocket) client.getSocketFactory().createSocket("127.0.0.1", port)) {
+                socket.setEnabledProtocols(new String[] {version});
+                socket.setEnabledCipherSuites(socket.getSupportedCipherSuites());
+                socket.startHandshake();
+                return socket.getSession().getProtocol().equals(version);
+            } catch (SSLException e) {
+                return false;
+            }
         }
     }
 
