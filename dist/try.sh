@@ -10,7 +10,8 @@
 # WAY is file, deb, image, jbang, or maven. The default is all of them, on bookworm from the mirror that debootstrap
 # chooses.
 #
-# Needs root, debootstrap, ip, jq, Maven, and the files of "mvn install -Partifacts -DskipTests". Uses 2 GB in $TMPDIR.
+# Needs root, debootstrap, gpg, ip, jq, Maven, and the files of "mvn install -Partifacts -DskipTests". Uses 2 GB in
+# $TMPDIR.
 
 # Programs for other shells are in single quotes.
 # shellcheck disable=SC2016
@@ -39,7 +40,7 @@ die() {
 }
 
 [[ $(id -u) == 0 ]] || die 'not root: run it with sudo'
-for tool in debootstrap ip jq mvn unshare; do command -v "$tool" >/dev/null || die "$tool: not in PATH: install it"; done
+for tool in debootstrap gpg ip jq mvn unshare; do command -v "$tool" >/dev/null || die "$tool: not in PATH: install it"; done
 version=$(sed -n 's:^  <version>\(.*\)</version>:\1:p' pom.xml)
 deb=dist/target/taskclock_${version/-/\~}_all.deb
 for file in "$deb" dist/target/taskclock cli/target/taskclock-cli.jar clock/target/bom.json; do
@@ -231,17 +232,23 @@ END
 
 # The libraries, from a repository as it would be published.
 try_maven() {
-  quietly "${build[@]}" -Partifacts -pl bom,clock,agent,bindings,metrics,micrometer,opentelemetry -am \
+  # The release is signed with another key than the maintainers'.
+  export GNUPGHOME=$work/gnupg
+  mkdir -m 700 "$GNUPGHOME"
+  quietly gpg --batch --passphrase '' --quick-generate-key 'TaskClock test <test@localhost>' ed25519 sign 1d
+  quietly "${build[@]}" -Partifacts,release -pl bom,clock,agent,bindings,metrics,micrometer,opentelemetry -am \
     "-DaltDeploymentRepository=try::file://$work/repository" deploy
   for artifact in taskclock taskclock-{agent,bindings,metrics,micrometer,opentelemetry}; do
-    check "maven: $artifact has sources, documentation, SBOM, and checksums" 0 '^complete$' bash -c '
+    check "maven: $artifact has sources, documentation, SBOM, checksums, and signatures" 0 '^complete$' bash -c '
       cd "$1/org/taskclock/$2"/*/ || exit
       for suffix in .jar .pom -sources.jar -javadoc.jar -cyclonedx.json; do
         set -- *[0-9]$suffix
-        [[ -s $1 && -s $1.sha1 ]] || { echo "no $suffix"; exit 1; }
+        [[ -s $1 && -s $1.md5 && -s $1.sha1 ]] || { echo "no $suffix"; exit 1; }
+        gpg -q --verify "$1.asc" "$1" 2>&1 | grep -q "Good signature" || { echo "$suffix is not signed"; exit 1; }
       done
       echo complete' - "$work/repository" "$artifact"
   done
+  gpgconf --kill gpg-agent
   check 'maven: only the libraries, their parent, and the BOM' 0 \
     '^taskclock -agent -bindings -bom -metrics -micrometer -opentelemetry -parent $' \
     bash -c 'ls "$1/org/taskclock" | sed "s/^taskclock-/-/" | tr "\n" " "' - "$work/repository"
