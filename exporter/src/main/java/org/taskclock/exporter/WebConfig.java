@@ -75,7 +75,12 @@ public record WebConfig(Tls tls, Map<String, String> users) {
     }
 
     static WebConfig parse(String text, Path directory) throws ExporterException {
-        Object root = new Yaml(new SafeConstructor(new LoaderOptions())).load(text);
+        Object root;
+        try {
+            root = new Yaml(new SafeConstructor(new LoaderOptions())).load(text);
+        } catch (NumberFormatException e) {
+            throw new YAMLException("\\x, \\u, or \\U without a number", e); // a defect of SnakeYAML
+        }
         Map<String, Object> sections = map("the file", root);
         checkKeys(sections, "", List.of(TLS, USERS));
         Map<String, String> users = new HashMap<>();

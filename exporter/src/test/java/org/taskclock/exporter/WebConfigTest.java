@@ -44,6 +44,13 @@ class WebConfigTest {
     }
 
     @Test
+    void shouldRequireTls12ByDefault() throws ExporterException {
+        WebConfig config =
+                WebConfig.parse("tls_server_config: {cert_file: server.crt, key_file: server.key}", DIRECTORY);
+        assertThat(TlsContext.parameters(config.tls()).getProtocols()).containsExactlyInAnyOrder("TLSv1.2", "TLSv1.3");
+    }
+
+    @Test
     void shouldAcceptAnEmptyFile() throws ExporterException {
         assertThat(WebConfig.parse("", DIRECTORY)).isEqualTo(WebConfig.NONE);
         assertThat(WebConfig.parse("# nothing\n", DIRECTORY)).isEqualTo(WebConfig.NONE);
@@ -78,6 +85,7 @@ class WebConfigTest {
                     'a: [1'        | invalid YAML
                     '"a\\nb": 1'    | a?b: not supported
                     'a: 1 b: 2'    | invalid YAML in line 1
+                    'a: "\\U'      | invalid YAML: \\x, \\u, or \\U without a number
                     '!!java.io.File [x]' | invalid YAML
                     """)
     void shouldReportInvalidYamlInOneLine(String text, String message) throws IOException {

@@ -27,6 +27,13 @@ final class RecordedValues {
         return nanos;
     }
 
+    /** Returns totals with a limit that is a number. Gson reads NaN, too. */
+    static ProcessUsage totals(ProcessUsage totals) {
+        double cores = totals.containerCores();
+        if (!Double.isFinite(cores)) throw new IllegalArgumentException("no limit: " + cores);
+        return totals;
+    }
+
     /** Returns diagnoses that have all parts. */
     static List<Diagnosis> diagnoses(List<Diagnosis> diagnoses) {
         for (Diagnosis diagnosis : diagnoses) {

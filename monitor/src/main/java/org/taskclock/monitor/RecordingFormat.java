@@ -226,7 +226,7 @@ final class RecordingFormat {
                     Objects.requireNonNull(members.name),
                     Objects.requireNonNull(members.source),
                     threads,
-                    members.totals,
+                    RecordedValues.totals(members.totals),
                     RecordedValues.diagnoses(members.diagnoses),
                     List.copyOf(members.notes),
                     endedPools.decode(line.getAsJsonArray("ended")));

@@ -316,7 +316,9 @@ class RecordingTest {
                 "\"diagnoses\":null",
                 "\"diagnoses\":[null]",
                 "\"diagnoses\":[{\"kind\":\"gc\",\"tid\":1}]",
-                "\"totals\":null"
+                "\"totals\":null",
+                "\"totals\":{\"containerCores\":NaN}",
+                "\"totals\":{\"containerCores\":1e999}"
             })
     void shouldRejectIntervalsThatCannotBeUsed(String member) throws IOException {
         String line = new RecordingFormat().encode(intervals(1).get(0)).lines().reduce("", (a, b) -> b);
