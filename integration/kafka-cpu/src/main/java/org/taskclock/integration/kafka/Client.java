@@ -6,12 +6,14 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
@@ -87,10 +89,12 @@ final class Client implements AutoCloseable {
                 id,
                 count,
                 () -> {
+                    Future<RecordMetadata> last = null;
                     for (int i = 0; i < records; i++) {
-                        producer.send(new ProducerRecord<>(topic, 0, null, VALUES[i]));
+                        last = producer.send(new ProducerRecord<>(topic, 0, null, VALUES[i]));
                     }
                     producer.flush();
+                    last.get();
                     count.incrementAndGet();
                     // A client that is late does not catch up, so that load does not pile up.
                     next[0] = Math.max(next[0] + 1_000_000_000L / perSecond, System.nanoTime() - 10_000_000);
@@ -112,9 +116,13 @@ final class Client implements AutoCloseable {
     }
 
     @Override
-    public void close() throws InterruptedException {
+    public void close() {
         isClosed = true;
-        thread.join(30_000);
+        try {
+            thread.join(30_000);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
         if (failure != null) throw new IllegalStateException(thread.getName() + " failed", failure);
     }
 }

@@ -5,11 +5,12 @@ package org.taskclock.integration.kafka;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Locale;
 
 /** A cgroup of the kernel, v1 or v2, that limits the CPU time of a process. */
 final class CpuQuota implements AutoCloseable {
     private static final int PERIOD_MICROS = 100_000;
+
+    private static final String THROTTLED = "nr_throttled ";
 
     private final Path parent;
     private final Path group;
@@ -44,8 +45,7 @@ final class CpuQuota implements AutoCloseable {
     /** Returns the number of periods in which the process had to wait. */
     long throttledPeriods() throws IOException {
         for (String line : Files.readAllLines(group.resolve("cpu.stat"))) {
-            String[] words = line.toLowerCase(Locale.ROOT).split(" ");
-            if (words[0].equals("nr_throttled")) return Long.parseLong(words[1]);
+            if (line.startsWith(THROTTLED)) return Long.parseLong(line.substring(THROTTLED.length()));
         }
         throw new IOException("no nr_throttled in " + group);
     }

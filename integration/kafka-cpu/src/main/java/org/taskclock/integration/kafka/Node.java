@@ -121,6 +121,7 @@ final class Node implements AutoCloseable {
     }
 
     /** Connects to the JVM's own MBean server, without a port for others. */
+    @SuppressWarnings("BanJNDI") // the connector of our own child process
     MBeanServerConnection beans() throws IOException {
         if (connector == null) {
             try {
