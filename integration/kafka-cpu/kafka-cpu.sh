@@ -62,5 +62,5 @@ fi
 mkdir -p "$(dirname -- "$out")"
 
 # The patched classes are first on the class path; the broker without the patch gets only the second part.
-exec "$home/bin/java" -Xmx512m -cp "$here/target/classes:$here/target/lib/*" \
+exec "$home/bin/java" -Xmx512m -Dorg.slf4j.simpleLogger.defaultLogLevel=error -cp "$here/target/classes:$here/target/lib/*" \
   org.taskclock.integration.kafka.KafkaCpuTest "$out" "$seconds" "$here/target/lib/*"

@@ -19,7 +19,7 @@ public final class GcPressure implements MetricsReporter, GcPressureMBean {
     private static final int LIVE_BLOCKS = 200_000;
     private static final int BLOCK_BYTES = 400;
     /** How much is allocated every millisecond. */
-    private static final int BLOCKS_AT_ONCE = 250;
+    private static final int BLOCKS_AT_ONCE = 125;
 
     private volatile boolean isEnabled;
 

@@ -13,6 +13,7 @@ import java.util.Locale;
 import javax.management.Attribute;
 import javax.management.JMException;
 import javax.management.ObjectName;
+import org.taskclock.TaskClock;
 
 /**
  * Compares the CPU time of Kafka's requests with the kernel's and with what Kafka's quota measures:
@@ -58,11 +59,12 @@ public final class KafkaCpuTest {
 
     private void measure(String stockClassPath) throws Exception {
         append(
-                "# CPU time of Kafka's requests%n%nKafka 4.3.1; JDK %s; kernel %s; %d processors; load average %.1f before"
-                        + " the test.%n%n",
+                "# CPU time of Kafka's requests%n%nKafka 4.3.1; JDK %s; kernel %s; %d processors; backend %s; load average"
+                        + " %.1f before the test.%n%n",
                 System.getProperty("java.runtime.version"),
                 System.getProperty("os.version"),
                 Runtime.getRuntime().availableProcessors(),
+                TaskClock.status().backend(),
                 SYSTEM.getSystemLoadAverage());
         try (Cluster cluster = new Cluster(stockClassPath)) {
             cluster.await();

@@ -31,6 +31,7 @@ final class Node implements AutoCloseable {
     private JMXConnector connector;
 
     private Node(int id, int port, Process process) {
+        Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly));
         this.id = id;
         this.port = port;
         this.process = process;
