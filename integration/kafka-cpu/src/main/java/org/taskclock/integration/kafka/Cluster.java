@@ -75,8 +75,7 @@ final class Cluster implements AutoCloseable {
 
     /** Sets the request quota of a client; of all clients if it is null. */
     void setQuota(String client, double percentage) throws ExecutionException, InterruptedException {
-        ClientQuotaEntity entity =
-                new ClientQuotaEntity(Collections.singletonMap(ClientQuotaEntity.CLIENT_ID, client));
+        ClientQuotaEntity entity = new ClientQuotaEntity(Collections.singletonMap(ClientQuotaEntity.CLIENT_ID, client));
         ClientQuotaAlteration.Op op = new ClientQuotaAlteration.Op(REQUEST_PERCENTAGE, percentage);
         admin.alterClientQuotas(List.of(new ClientQuotaAlteration(entity, List.of(op))))
                 .all()

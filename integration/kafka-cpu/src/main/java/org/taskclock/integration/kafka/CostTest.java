@@ -76,8 +76,8 @@ final class CostTest {
                 false);
         double[] nanos = new double[ROUNDS];
         try (Metrics metrics = new Metrics()) {
-            RequestCpu reporter =
-                    Plugin.wrapInstance(new RequestCpu(), metrics, "metric.reporters").get();
+            RequestCpu reporter = Plugin.wrapInstance(new RequestCpu(), metrics, "metric.reporters")
+                    .get();
             for (int i = 0; i < ROUNDS; i++) {
                 long start = System.nanoTime();
                 for (int j = 0; j < CALLS; j++) {

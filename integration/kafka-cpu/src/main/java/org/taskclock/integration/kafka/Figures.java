@@ -39,9 +39,8 @@ record Figures(
         ObjectName threads = new ObjectName(ManagementFactory.THREAD_MXBEAN_NAME);
         List<Long> handlers = new ArrayList<>();
         List<Long> network = new ArrayList<>();
-        for (CompositeData each : (CompositeData[])
-                beans.invoke(threads, "dumpAllThreads", new Object[] {false, false}, new String[] {"boolean", "boolean"
-                })) {
+        for (CompositeData each : (CompositeData[]) beans.invoke(
+                threads, "dumpAllThreads", new Object[] {false, false}, new String[] {"boolean", "boolean"})) {
             ThreadInfo thread = ThreadInfo.from(each);
             if (thread.getThreadName().startsWith("data-plane-kafka-request-handler-")) {
                 handlers.add(thread.getThreadId());
@@ -66,16 +65,16 @@ record Figures(
         }
         long after = cpuNanos(beans, threads, handlers);
         Map<String, Long> requests = new TreeMap<>();
-        for (ObjectName name : beans.queryNames(
-                new ObjectName("kafka.network:type=RequestMetrics,name=RequestsPerSec,*"), null)) {
+        for (ObjectName name :
+                beans.queryNames(new ObjectName("kafka.network:type=RequestMetrics,name=RequestsPerSec,*"), null)) {
             requests.merge(name.getKeyProperty("request"), (Long) beans.getAttribute(name, "Count"), Long::sum);
         }
         long gc = 0;
         for (ObjectName name : beans.queryNames(new ObjectName("java.lang:type=GarbageCollector,*"), null)) {
             gc += (Long) beans.getAttribute(name, "CollectionTime");
         }
-        long process = (Long) beans.getAttribute(
-                new ObjectName(ManagementFactory.OPERATING_SYSTEM_MXBEAN_NAME), "ProcessCpuTime");
+        long process = (Long)
+                beans.getAttribute(new ObjectName(ManagementFactory.OPERATING_SYSTEM_MXBEAN_NAME), "ProcessCpuTime");
         return new Figures(
                 now, (before + after) / 2, cpuNanos(beans, threads, network), process, gc, accounts, requests);
     }
@@ -127,8 +126,8 @@ record Figures(
 
     /** Returns an attribute of Kafka's request quota for a client, NaN if there is none. */
     static double quota(Node node, String client, String attribute) throws IOException, JMException {
-        for (ObjectName name : node.beans()
-                .queryNames(new ObjectName("kafka.server:type=Request,client-id=" + client + ",*"), null)) {
+        for (ObjectName name :
+                node.beans().queryNames(new ObjectName("kafka.server:type=Request,client-id=" + client + ",*"), null)) {
             return ((Number) node.beans().getAttribute(name, attribute)).doubleValue();
         }
         return Double.NaN;

@@ -16,8 +16,8 @@ import javax.management.ObjectName;
 import org.taskclock.TaskClock;
 
 /**
- * Compares the CPU time of Kafka's requests with the kernel's and with what Kafka's quota measures:
- * {@code KafkaCpuTest FILE SECONDS CLASSPATH}, the last of a broker without the patch.
+ * Compares the CPU time of Kafka's requests with the kernel's and with what Kafka's quota measures: {@code KafkaCpuTest
+ * FILE SECONDS CLASSPATH}, the last of a broker without the patch.
  */
 public final class KafkaCpuTest {
     private static final OperatingSystemMXBean SYSTEM =
@@ -120,8 +120,7 @@ public final class KafkaCpuTest {
     private Phase underLimit(String name, double cpus, Node broker, Client limited, Client other) throws Exception {
         try (CpuQuota quota = CpuQuota.limit(broker.process.pid(), cpus)) {
             Phase phase = measure(name, broker, limited, other);
-            return new Phase(
-                    name, phase.figures, phase.limited, phase.other, phase.load, quota.throttledPeriods());
+            return new Phase(name, phase.figures, phase.limited, phase.other, phase.load, quota.throttledPeriods());
         }
     }
 

@@ -23,7 +23,8 @@ import javax.management.remote.JMXServiceURL;
 final class Node implements AutoCloseable {
     static final int CONTROLLER_ID = 1;
 
-    private static final String JAVA = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+    private static final String JAVA =
+            Path.of(System.getProperty("java.home"), "bin", "java").toString();
 
     final int id;
     final int port;

@@ -32,16 +32,14 @@ final class PhaseReport {
                         + " threads, and %.3f s in the whole broker.%n%n",
                 calm.nanoTime() / 1e9, calm.handlers() / 1e9, calm.network() / 1e9, calm.process() / 1e9);
         append("| dimension | value | CPU time, ms | share of the handler threads |%n|---|---|---:|---:|%n");
-        calm.accounts().forEach((dimension, values) -> values.forEach((value, nanos) -> {
-            if (nanos > 0) {
-                append(
-                        "| %s | %s | %.1f | %.2f %% |%n",
-                        dimension,
-                        value,
-                        nanos / 1e6,
-                        100.0 * nanos / calm.handlers());
-            }
-        }));
+        calm.accounts()
+                .forEach((dimension, values) -> values.forEach((value, nanos) -> {
+                    if (nanos > 0) {
+                        append(
+                                "| %s | %s | %.1f | %.2f %% |%n",
+                                dimension, value, nanos / 1e6, 100.0 * nanos / calm.handlers());
+                    }
+                }));
     }
 
     private void appendSums() {
@@ -99,7 +97,9 @@ final class PhaseReport {
                 usage.cpuMicros(),
                 usage.kafkaMicros() / usage.cpuMicros(),
                 // Kafka has this metric only for clients that it has throttled.
-                Double.isNaN(usage.throttleMillis()) ? "-" : String.format(Locale.ROOT, "%.0f", usage.throttleMillis()));
+                Double.isNaN(usage.throttleMillis())
+                        ? "-"
+                        : String.format(Locale.ROOT, "%.0f", usage.throttleMillis()));
     }
 
     private void append(String format, Object... arguments) {
