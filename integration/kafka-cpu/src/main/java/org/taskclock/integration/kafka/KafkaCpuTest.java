@@ -10,6 +10,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.ToDoubleFunction;
+import java.util.stream.Stream;
 import javax.management.Attribute;
 import javax.management.JMException;
 import javax.management.ObjectName;
@@ -33,6 +35,8 @@ public final class KafkaCpuTest {
     private static final double QUOTA = 1.2;
     private static final double CPU_LIMIT = 0.8;
     private static final double TOLERANCE = 0.01;
+    /** CPU time per request also depends on caches and on what runs on the other hardware thread. */
+    private static final double MAX_SPREAD = 1.3;
 
     private final StringBuilder text = new StringBuilder();
     private final List<String> failures = new ArrayList<>();
@@ -167,14 +171,25 @@ public final class KafkaCpuTest {
             double ratio = (double) calm.figures.account(dimension, LIMITED) / calm.figures.account(dimension, OTHER);
             check(ratio > 0.8 && ratio < 1.25, "equal work differs by %s: ratio %.2f", dimension, ratio);
         }
-        for (Phase phase : phases.subList(1, 3)) {
-            double kafka = phase.limited.kafkaMicros / calm.limited.kafkaMicros;
-            double cpu = phase.limited.cpuMicros / calm.limited.cpuMicros;
-            check(kafka > cpu, "%s: Kafka's figure grew %.2f times, CPU time %.2f times", phase.name, kafka, cpu);
-        }
+        double cpu = spread(phases, usage -> usage.cpuMicros);
+        double kafka = spread(phases, usage -> usage.kafkaMicros);
+        check(cpu < MAX_SPREAD, "the same work took %.2f times as much CPU time in another phase", cpu);
+        check(kafka > MAX_SPREAD, "Kafka's figure differed by %.2f only: were the phases different?", kafka);
         double throttled = phases.get(5).limited.throttleMillis;
-        check(throttled > 0, "the quota did not throttle the client of the broker with a CPU limit");
+        check(
+                throttled > 0,
+                "the quota did not throttle the client under the CPU limit: was the machine too busy before?");
         check(phases.get(5).throttledPeriods > 0, "the CPU limit was not reached");
+    }
+
+    /** Returns how much the figures of both clients in all phases differ. */
+    private static double spread(List<Phase> phases, ToDoubleFunction<Usage> figure) {
+        double[] sorted = phases.stream()
+                .flatMap(phase -> Stream.of(phase.limited, phase.other))
+                .mapToDouble(figure)
+                .sorted()
+                .toArray();
+        return sorted[sorted.length - 1] / sorted[0];
     }
 
     private void check(boolean isTrue, String failure, Object... arguments) {
