@@ -55,8 +55,6 @@ build() {
 
 if [[ ! ${KAFKA_BUILT-} ]]; then
   build -f "$root/pom.xml" install -pl clock -am
-  # Without this, a changed patch would not be compiled.
-  rm -rf "$here/target/classes"
   build -f "$root/integration/pom.xml" package -pl kafka-cpu
 fi
 mkdir -p "$(dirname -- "$out")"

@@ -14,6 +14,7 @@ import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.Metric;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
@@ -30,12 +31,14 @@ final class Client implements AutoCloseable {
     /** Requests of a producer, records of a consumer. */
     final AtomicLong count;
 
+    private final Metric throttling;
     private final Thread thread;
     private volatile boolean isClosed;
     private volatile Exception failure;
 
-    private Client(String id, AtomicLong count, Step step, Step end) {
+    private Client(String id, AtomicLong count, Metric throttling, Step step, Step end) {
         this.count = count;
+        this.throttling = throttling;
         thread = new Thread(
                 () -> {
                     try {
@@ -79,15 +82,23 @@ final class Client implements AutoCloseable {
                         "60000",
                         "delivery.timeout.ms",
                         "240000",
+                        // The throttling of the last 5 to 10 seconds, not of the last minute.
+                        "metrics.sample.window.ms",
+                        "5000",
                         "batch.size",
                         String.valueOf(1 << 20)),
                 new ByteArraySerializer(),
                 new ByteArraySerializer());
         long[] next = {System.nanoTime()};
         AtomicLong count = new AtomicLong();
+        Metric throttling = producer.metrics().values().stream()
+                .filter(metric -> metric.metricName().name().equals("produce-throttle-time-avg"))
+                .findFirst()
+                .orElseThrow();
         return new Client(
                 id,
                 count,
+                throttling,
                 () -> {
                     Future<RecordMetadata> last = null;
                     for (int i = 0; i < records; i++) {
@@ -112,7 +123,13 @@ final class Client implements AutoCloseable {
         consumer.assign(
                 topics.stream().map(topic -> new TopicPartition(topic, 0)).toList());
         AtomicLong count = new AtomicLong();
-        return new Client(id, count, () -> count.addAndGet(consumer.poll(POLL).count()), consumer::close);
+        return new Client(
+                id, count, null, () -> count.addAndGet(consumer.poll(POLL).count()), consumer::close);
+    }
+
+    /** Returns by how long the broker says that it delays each response, on average. */
+    double throttleMillis() {
+        return (double) throttling.metricValue();
     }
 
     @Override

@@ -124,11 +124,11 @@ record Figures(
                 .sum();
     }
 
-    /** Returns an attribute of Kafka's request quota for a client, NaN if there is none. */
-    static double quota(Node node, String client, String attribute) throws IOException, JMException {
+    /** Returns what Kafka's request quota has measured for a client in the last 11 seconds, in percent. */
+    static double requestTime(Node node, String client) throws IOException, JMException {
         for (ObjectName name :
                 node.beans().queryNames(new ObjectName("kafka.server:type=Request,client-id=" + client + ",*"), null)) {
-            return ((Number) node.beans().getAttribute(name, attribute)).doubleValue();
+            return ((Number) node.beans().getAttribute(name, "request-time")).doubleValue();
         }
         return Double.NaN;
     }

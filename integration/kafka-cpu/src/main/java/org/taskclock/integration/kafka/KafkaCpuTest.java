@@ -26,8 +26,9 @@ public final class KafkaCpuTest {
             (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
     private static final String LIMITED = "limited";
     private static final String OTHER = "other";
-    private static final int RECORDS = 200;
-    private static final int REQUESTS_PER_SECOND = 60;
+    private static final int RECORDS = 100;
+    private static final int REQUESTS_PER_SECOND = 40;
+    private static final int WARM_UP_SECONDS = 20;
     /** Kafka averages its figure over 10 seconds and the current one. */
     private static final int SETTLE_SECONDS = 11;
 
@@ -90,7 +91,7 @@ public final class KafkaCpuTest {
         try (Client limited = producer(broker, LIMITED);
                 Client other = producer(broker, OTHER);
                 Client reader = Client.consumer(broker.address(), "reader", List.of(LIMITED, OTHER))) {
-            Thread.sleep(1000L * SETTLE_SECONDS);
+            Thread.sleep(1000L * WARM_UP_SECONDS);
             Phase calm = measure("calm", broker, limited, other);
             phases.add(calm);
             phases.add(underGc("GC", broker, limited, other));
@@ -138,20 +139,20 @@ public final class KafkaCpuTest {
         return new Phase(
                 name,
                 figures,
-                usage(broker, LIMITED, limited.count.get() - limitedBefore, figures),
-                usage(broker, OTHER, other.count.get() - otherBefore, figures),
+                usage(broker, LIMITED, limited, limited.count.get() - limitedBefore, figures),
+                usage(broker, OTHER, other, other.count.get() - otherBefore, figures),
                 SYSTEM.getSystemLoadAverage(),
                 0);
     }
 
-    private static Usage usage(Node broker, String client, long requests, Figures figures)
+    private static Usage usage(Node broker, String name, Client client, long requests, Figures figures)
             throws IOException, JMException {
         double perSecond = requests * 1e9 / figures.nanoTime();
         return new Usage(
                 perSecond,
-                Figures.quota(broker, client, "request-time") * 1e4 / perSecond,
-                figures.account("client-id", client) / 1e3 / requests,
-                Figures.quota(broker, client, "throttle-time"));
+                Figures.requestTime(broker, name) * 1e4 / perSecond,
+                figures.account("client-id", name) / 1e3 / requests,
+                client.throttleMillis());
     }
 
     private void check(List<Phase> phases) {

@@ -63,7 +63,7 @@ final class PhaseReport {
                         + " of the client `limited` in the last three phases is a `request_percentage` of %.2f.%n%n",
                 cpus, quota);
         append("| phase | client | requests/s | `request-time`, %% | `CpuAccount`, %% | `request-time`, us/request |"
-                + " `CpuAccount`, us/request | `request-time` / `CpuAccount` | `throttle-time`, ms |%n"
+                + " `CpuAccount`, us/request | `request-time` / `CpuAccount` | throttled by, ms/request |%n"
                 + "|---|---|---:|---:|---:|---:|---:|---:|---:|%n");
         for (KafkaCpuTest.Phase phase : phases) {
             appendClient(phase.name(), "limited", phase.limited());
@@ -87,7 +87,7 @@ final class PhaseReport {
 
     private void appendClient(String phase, String client, KafkaCpuTest.Usage usage) {
         append(
-                "| %s | %s | %.1f | %.1f | %.1f | %.0f | %.0f | %.2f | %s |%n",
+                "| %s | %s | %.1f | %.1f | %.1f | %.0f | %.0f | %.2f | %.1f |%n",
                 phase,
                 client,
                 usage.requestsPerSecond(),
@@ -96,10 +96,7 @@ final class PhaseReport {
                 usage.kafkaMicros(),
                 usage.cpuMicros(),
                 usage.kafkaMicros() / usage.cpuMicros(),
-                // Kafka has this metric only for clients that it has throttled.
-                Double.isNaN(usage.throttleMillis())
-                        ? "-"
-                        : String.format(Locale.ROOT, "%.0f", usage.throttleMillis()));
+                usage.throttleMillis());
     }
 
     private void append(String format, Object... arguments) {
