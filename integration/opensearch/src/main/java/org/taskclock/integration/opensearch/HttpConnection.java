@@ -21,6 +21,7 @@ final class HttpConnection implements AutoCloseable {
     HttpConnection(InetSocketAddress address) throws IOException {
         socket = new Socket(address.getAddress(), address.getPort());
         socket.setTcpNoDelay(true);
+        socket.setSoTimeout(60_000);
         in = new BufferedInputStream(socket.getInputStream(), 1 << 14);
     }
 
