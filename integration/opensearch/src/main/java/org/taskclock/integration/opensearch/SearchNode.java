@@ -3,6 +3,7 @@
 package org.taskclock.integration.opensearch;
 
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collections;
@@ -12,7 +13,6 @@ import java.util.Map;
 import java.util.stream.Stream;
 import org.opensearch.Version;
 import org.opensearch.common.settings.Settings;
-import org.opensearch.core.common.transport.TransportAddress;
 import org.opensearch.http.HttpServerTransport;
 import org.opensearch.node.InternalSettingsPreparer;
 import org.opensearch.node.Node;
@@ -59,11 +59,12 @@ final class SearchNode implements AutoCloseable {
     }
 
     /** Returns the address of the REST API. */
-    TransportAddress address() {
+    InetSocketAddress address() {
         return node.injector()
                 .getInstance(HttpServerTransport.class)
                 .boundAddress()
-                .publishAddress();
+                .publishAddress()
+                .address();
     }
 
     TaskResourceTrackingService tracking() {
