@@ -72,14 +72,11 @@ public final class OpenSearchTest {
         cost.measure(address, "docs", "1");
         cost.measure(address, "shards", "5");
         report.append(
-                "%nOne reading by ThreadMXBean, in ns:%n%n"
-                        + "| clock | CPU time, own id | CPU time, other id | allocated bytes, own id |%n"
-                        + "|---|---:|---:|---:|%n");
-        Switches.agent(false);
-        ReadTest.appendCosts(report, "JVM");
-        Switches.agent(true);
-        ReadTest.appendCosts(report, "agent");
-        Switches.agent(false);
+                "%nOne reading by ThreadMXBean, in ns. *First* and *second* are those of a thread that has just woken"
+                        + " up and include System.nanoTime:%n%n"
+                        + "| clock | CPU time, own id, in a loop | first | second | CPU time, other id |"
+                        + " allocated bytes, own id |%n|---|---:|---:|---:|---:|---:|%n");
+        ReadTest.appendCosts(report);
         switches.tracking(true);
         double one = calls(address, "docs");
         double five = calls(address, "shards");

@@ -14,6 +14,7 @@ import jdk.jfr.EventType;
 import jdk.jfr.FlightRecorder;
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordedMethod;
 import jdk.jfr.consumer.RecordingFile;
 
 /** Measures what OpenSearch's readings of CPU time cost, and counts them. */
@@ -24,8 +25,8 @@ final class ReadTest {
 
     private ReadTest() {}
 
-    /** Appends the columns for the calling thread's id, another thread's, and the allocated bytes. */
-    static void appendCosts(Report report, String clock) throws InterruptedException {
+    /** Appends a row each for the JVM and the agent, which take turns. */
+    static void appendCosts(Report report) throws Exception {
         long own = Thread.currentThread().threadId();
         CountDownLatch end = new CountDownLatch(1);
         Thread other = new Thread(() -> {
@@ -37,27 +38,45 @@ final class ReadTest {
         });
         other.start();
         long otherId = other.threadId();
-        report.append(
-                "| %s | %.0f | %.0f | %.0f |%n",
-                clock,
-                nanos(() -> THREADS.getThreadCpuTime(own)),
-                nanos(() -> THREADS.getThreadCpuTime(otherId)),
-                nanos(() -> THREADS.getThreadAllocatedBytes(own)));
+        List<LongSupplier> reads = List.of(
+                () -> THREADS.getThreadCpuTime(own),
+                () -> THREADS.getThreadCpuTime(otherId),
+                () -> THREADS.getThreadAllocatedBytes(own));
+        List<List<double[]>> rows = List.of(new ArrayList<>(), new ArrayList<>());
+        for (int i = 0; i < 2 * REPETITIONS; i++) {
+            Switches.agent(i % 2 == 1);
+            double[] wakeup = Wakeups.nanos(
+                    () -> THREADS.getThreadCpuTime(Thread.currentThread().threadId()));
+            double[] row = {0, wakeup[0], wakeup[1], 0, 0};
+            int[] columns = {0, 3, 4};
+            for (int j = 0; j < columns.length; j++) {
+                nanos(reads.get(j));
+                row[columns[j]] = nanos(reads.get(j));
+            }
+            rows.get(i % 2).add(row);
+        }
+        Switches.agent(false);
         end.countDown();
         other.join();
+        append(report, "JVM", rows.get(0));
+        append(report, "agent", rows.get(1));
+    }
+
+    private static void append(Report report, String clock, List<double[]> rows) {
+        report.append("| %s |", clock);
+        for (int i = 0; i < rows.get(0).length; i++) {
+            int column = i;
+            report.append(" %.0f |", Report.median(rows.stream().map(row -> row[column]).toList()));
+        }
+        report.append("%n");
     }
 
     private static double nanos(LongSupplier read) {
-        List<Double> nanos = new ArrayList<>();
-        for (int i = 0; i < 2 * REPETITIONS; i++) {
-            boolean isWarmUp = i < REPETITIONS;
-            long start = System.nanoTime();
-            long sum = 0;
-            for (int j = 0; j < READS; j++) sum += read.getAsLong();
-            if (!isWarmUp) nanos.add((System.nanoTime() - start) / (double) READS);
-            if (sum <= 0) throw new IllegalStateException("no CPU time");
-        }
-        return Report.median(nanos);
+        long start = System.nanoTime();
+        long sum = 0;
+        for (int i = 0; i < READS; i++) sum += read.getAsLong();
+        if (sum <= 0) throw new IllegalStateException("no CPU time");
+        return (System.nanoTime() - start) / (double) READS;
     }
 
     /** Returns the number of calls of getThreadCpuTime with an id per search; -1 if the JDK cannot count them. */
@@ -78,7 +97,9 @@ final class ReadTest {
             recording.dump(file);
             long calls = 0;
             for (RecordedEvent event : RecordingFile.readAllEvents(file)) {
-                if (event.getEventType().getName().equals("jdk.MethodTiming")) calls += event.getLong("invocations");
+                if (!event.getEventType().getName().equals("jdk.MethodTiming")) continue;
+                RecordedMethod method = event.getValue("method");
+                if (method.getDescriptor().equals("(J)J")) calls += event.getLong("invocations");
             }
             return calls / (double) searches;
         } finally {

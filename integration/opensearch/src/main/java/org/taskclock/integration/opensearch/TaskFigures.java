@@ -17,6 +17,11 @@ final class TaskFigures implements TaskResourceTrackingService.TaskCompletionLis
         boolean isParent() {
             return action.equals("indices:data/read/search");
         }
+
+        /** Returns the id of the search's own task. */
+        long search() {
+            return isParent() ? id : parent;
+        }
     }
 
     @Override
