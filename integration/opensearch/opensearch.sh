@@ -5,12 +5,12 @@
 # opensearch.sh [-j JAVA_HOME] [-o FILE]
 #
 # Compares OpenSearch's figures for the CPU time of its tasks with the kernel's, and measures what they cost: without
-# and with the agent, and with clock.patch.
+# and with the agent, and with clock.patch and start.patch.
 #
 #   -j JAVA_HOME  JDK 21 or later (default: the newest in /usr/lib/jvm); only JDK 25 and later count the readings
 #   -o FILE       file for the result (default: integration/results/opensearch/tasks.md)
 #
-# Takes eight minutes after the build, which downloads OpenSearch and installs TaskClock locally.
+# Takes 12 minutes after the build, which downloads OpenSearch and installs TaskClock locally.
 # Exit codes: 0 success, 1 failure, 2 usage error.
 set -euo pipefail
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
@@ -51,23 +51,27 @@ if [[ ! ${OPENSEARCH_BUILT-} ]]; then
   build -f "$root/integration/pom.xml" package -pl opensearch
 fi
 
-# Compiles the patched class. It comes before OpenSearch's jar on the class path.
-class=org/opensearch/tasks/TaskResourceTrackingService.java
-rm -rf "$target/patched"
-mkdir -p "$target/patched/server/src/main/java" "$target/patched/classes" "$(dirname -- "$out")"
-unzip -q "$target"/sources/opensearch-*-sources.jar "$class" -d "$target/patched/server/src/main/java"
-patch -s -p1 -d "$target/patched" <"$here/clock.patch"
-"$home/bin/javac" -proc:none -nowarn --release 21 -cp "$target/lib/*" -d "$target/patched/classes" \
-  "$target/patched/server/src/main/java/$class"
-
-run() {
-  "$home/bin/java" "${@:2}" -Xms1g -Xmx1g -XX:+ExitOnOutOfMemoryError --add-modules jdk.incubator.vector \
-    --enable-native-access=ALL-UNNAMED -cp "$1$target/classes:$target/lib/*" \
-    org.taskclock.integration.opensearch.OpenSearchTest "$out.new"
+# Compiles the patched class into a directory, which comes before OpenSearch's jar on the class path.
+compile() {
+  local class=org/opensearch/tasks/TaskResourceTrackingService.java sources=$target/$1/server/src/main/java
+  rm -rf "${target:?}/$1"
+  mkdir -p "$sources" "$target/$1/classes"
+  unzip -q "$target"/sources/opensearch-*-sources.jar "$class" -d "$sources"
+  patch -s -p1 -d "$target/$1" <"$here/$1"
+  "$home/bin/javac" -proc:none -nowarn --release 21 -cp "$target/lib/*" -d "$target/$1/classes" "$sources/$class"
 }
 
+# run PATCH OPTION...
+run() {
+  "$home/bin/java" "${@:2}" -Xms1g -Xmx1g -XX:+ExitOnOutOfMemoryError --add-modules jdk.incubator.vector \
+    --enable-native-access=ALL-UNNAMED -cp "${1:+$target/$1/classes:}$target/classes:$target/lib/*" \
+    org.taskclock.integration.opensearch.OpenSearchTest "$out.new" ${1:+"$1"}
+}
+
+mkdir -p "$(dirname -- "$out")"
 rm -f "$out.new"
 trap 'rm -f "$out.new"' EXIT
+for patch in clock.patch start.patch; do compile "$patch"; done
 run '' "-javaagent:$root/agent/target/taskclock-agent.jar"
-run "$target/patched/classes:"
+for patch in clock.patch start.patch; do run "$patch"; done
 mv "$out.new" "$out"

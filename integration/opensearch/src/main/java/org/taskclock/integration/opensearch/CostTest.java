@@ -21,11 +21,12 @@ final class CostTest {
 
     private record Variant(String name, boolean tracks, boolean isBinary, boolean usesAgent) {}
 
-    CostTest(Report report, Switches switches, boolean isPatched) {
+    /** Without a patch (null), the variants are those of the agent and of the node's own settings. */
+    CostTest(Report report, Switches switches, String patch) {
         this.report = report;
         this.switches = switches;
-        this.variants = isPatched
-                ? List.of(new Variant("off", false, true, false), new Variant("on, with the patch", true, true, false))
+        this.variants = patch != null
+                ? List.of(new Variant("off", false, true, false), new Variant("on, " + patch, true, true, false))
                 : List.of(
                         new Variant("off", false, true, false),
                         new Variant("on, JSON as before 3.8", true, false, false),

@@ -56,7 +56,7 @@ final class FigureTest {
     void appendHead() {
         report.append(
                 "| clock | searches | executions per search | tasks, s | kernel: search threads, s |"
-                        + " kernel: node's threads, s | tasks / search threads | tasks / node's threads |%n"
+                        + " kernel: node's threads, s | all tasks / search threads | all tasks / node's threads |%n"
                         + "|---|---|---:|---:|---:|---:|---:|---:|---:|%n");
     }
 

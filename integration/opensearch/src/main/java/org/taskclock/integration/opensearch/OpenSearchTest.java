@@ -11,7 +11,7 @@ import org.taskclock.TaskClock;
 
 /**
  * Compares OpenSearch's figures for its tasks with the kernel's, and measures what they cost:
- * {@code OpenSearchTest FILE}. With the agent, in turns with and without it; otherwise with the patch.
+ * {@code OpenSearchTest FILE [PATCH]}. Without a patch, it needs the agent and takes turns with and without it.
  */
 public final class OpenSearchTest {
     private static final OperatingSystemMXBean SYSTEM =
@@ -24,14 +24,14 @@ public final class OpenSearchTest {
 
     public static void main(String[] args) throws Exception {
         OpenSearchTest test = new OpenSearchTest();
-        boolean hasAgent = Switches.hasAgent();
+        if (args.length == 1 && !Switches.hasAgent()) throw new IllegalStateException("no agent");
         try (SearchNode node = new SearchNode();
                 HttpConnection connection = new HttpConnection(node.address())) {
             node.tracking().addTaskCompletionListener(test.figures);
             Documents.index(connection, "docs", 1);
             Documents.index(connection, "shards", 5);
-            if (hasAgent) test.withAgent(node.address(), new Switches(connection));
-            else test.withPatch(node.address(), new Switches(connection));
+            if (args.length == 1) test.withAgent(node.address(), new Switches(connection));
+            else test.withPatch(args[1], node.address(), new Switches(connection));
         }
         System.exit(test.report.finish(Path.of(args[0])) ? 0 : 1);
     }
@@ -65,7 +65,7 @@ public final class OpenSearchTest {
         Switches.agent(true);
         test.measureRunning("agent");
 
-        CostTest cost = new CostTest(report, switches, false);
+        CostTest cost = new CostTest(report, switches, null);
         report.append(
                 "%n## Cost%n%nSmall searches: %s; quartiles of the rounds in parentheses.%n%n", cost.description());
         cost.appendHead();
@@ -94,13 +94,13 @@ public final class OpenSearchTest {
         }
     }
 
-    private void withPatch(InetSocketAddress address, Switches switches) throws Exception {
-        report.append("%n## The patch, without the agent, in another JVM%n%n");
+    private void withPatch(String patch, InetSocketAddress address, Switches switches) throws Exception {
+        report.append("%n## %s, in a JVM of its own, without the agent%n%n", patch);
         FigureTest test = new FigureTest(report, switches, figures, address);
         test.warmUp();
         test.appendHead();
-        test.measure("patch");
-        CostTest cost = new CostTest(report, switches, true);
+        test.measure(patch);
+        CostTest cost = new CostTest(report, switches, patch);
         report.append("%n");
         cost.appendHead();
         cost.measure(address, "docs", "1");
