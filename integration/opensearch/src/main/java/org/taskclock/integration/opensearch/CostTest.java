@@ -68,8 +68,7 @@ final class CostTest {
         if (Switches.hasAgent()) Switches.agent(variant.usesAgent);
     }
 
-    private void append(
-            String shards, Variant variant, List<SearchLoad.Usage> usages, List<SearchLoad.Usage> off) {
+    private void append(String shards, Variant variant, List<SearchLoad.Usage> usages, List<SearchLoad.Usage> off) {
         report.append(
                 "| %s | %s | %.0f | %.1f | %.1f |",
                 shards,

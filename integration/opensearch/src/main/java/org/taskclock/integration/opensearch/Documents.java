@@ -18,15 +18,11 @@ final class Documents {
 
     /** Creates an index and fills it. */
     static void index(HttpConnection connection, String index, int shards) throws IOException {
-        connection.send(
-                "PUT",
-                "/" + index,
-                """
+        connection.send("PUT", "/" + index, """
                 {"settings": {"number_of_shards": %d, "number_of_replicas": 0, "refresh_interval": "-1",
                   "requests.cache.enable": false},
                  "mappings": {"properties": {"user": {"type": "keyword"}, "category": {"type": "keyword"},
-                  "price": {"type": "double"}, "time": {"type": "date"}, "text": {"type": "text"}}}}"""
-                        .formatted(shards));
+                  "price": {"type": "double"}, "time": {"type": "date"}, "text": {"type": "text"}}}}""".formatted(shards));
         SplittableRandom random = new SplittableRandom(1);
         for (int first = 0; first < COUNT; first += BULK) {
             StringBuilder bulk = new StringBuilder();
@@ -50,7 +46,8 @@ final class Documents {
                 random.nextInt(20),
                 random.nextDouble() * 1000,
                 1_700_000_000_000L + random.nextInt(1_000_000) * 10_000L));
-        for (int i = 0; i < 12; i++) bulk.append("word").append(random.nextInt(WORDS)).append(' ');
+        for (int i = 0; i < 12; i++)
+            bulk.append("word").append(random.nextInt(WORDS)).append(' ');
         bulk.append("\"}\n");
     }
 
@@ -66,19 +63,13 @@ final class Documents {
     static byte[] large(String index, int times, int buckets) {
         StringBuilder aggregations = new StringBuilder();
         for (int i = 0; i < times; i++) {
-            aggregations.append(
-                    """
+            aggregations.append("""
                     "a%d": {"terms": {"field": "category"}, "aggs": {
                       "price": {"percentiles": {"field": "price"}},
-                      "users": {"cardinality": {"field": "user"}}}},"""
-                            .formatted(i));
+                      "users": {"cardinality": {"field": "user"}}}},""".formatted(i));
         }
-        return HttpConnection.request(
-                "POST",
-                "/" + index + "/_search",
-                """
+        return HttpConnection.request("POST", "/" + index + "/_search", """
                 {"size": 0, "aggs": {%s "users": {"terms": {"field": "user", "size": %d}, "aggs": {
-                  "price": {"avg": {"field": "price"}}}}}}"""
-                        .formatted(aggregations, buckets));
+                  "price": {"avg": {"field": "price"}}}}}}""".formatted(aggregations, buckets));
     }
 }

@@ -2,6 +2,8 @@
 // Copyright the TaskClock authors
 package org.taskclock.integration.opensearch;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
@@ -13,8 +15,6 @@ import java.util.concurrent.Future;
 import java.util.function.ToDoubleFunction;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-
-import static java.nio.charset.StandardCharsets.UTF_8;
 
 /** Compares OpenSearch's figures for tasks with the kernel's for the threads, while nothing else is searched. */
 final class FigureTest {
@@ -55,10 +55,9 @@ final class FigureTest {
     }
 
     void appendHead() {
-        report.append(
-                "| clock | searches | executions per search | largest search, s | all tasks, s |"
-                        + " kernel: search threads, s | kernel: node's threads, s | tasks / search threads |"
-                        + " tasks / node's threads |%n|---|---|---:|---:|---:|---:|---:|---:|---:|%n");
+        report.append("| clock | searches | executions per search | largest search, s | all tasks, s |"
+                + " kernel: search threads, s | kernel: node's threads, s | tasks / search threads |"
+                + " tasks / node's threads |%n|---|---|---:|---:|---:|---:|---:|---:|---:|%n");
     }
 
     void measure(String clock) throws Exception {

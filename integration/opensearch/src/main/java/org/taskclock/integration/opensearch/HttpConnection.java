@@ -2,6 +2,9 @@
 // Copyright the TaskClock authors
 package org.taskclock.integration.opensearch;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import java.io.BufferedInputStream;
 import java.io.EOFException;
 import java.io.IOException;
@@ -9,9 +12,6 @@ import java.io.InputStream;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.util.Locale;
-
-import static java.nio.charset.StandardCharsets.ISO_8859_1;
-import static java.nio.charset.StandardCharsets.UTF_8;
 
 /** One connection to the REST API that uses little CPU time of its own, unlike the JDK's HTTP client. */
 final class HttpConnection implements AutoCloseable {
@@ -47,7 +47,8 @@ final class HttpConnection implements AutoCloseable {
         int length = -1;
         for (String header = line(); !header.isEmpty(); header = line()) {
             String lower = header.toLowerCase(Locale.ROOT);
-            if (lower.startsWith("content-length:")) length = Integer.parseInt(lower.substring(15).trim());
+            if (lower.startsWith("content-length:"))
+                length = Integer.parseInt(lower.substring(15).trim());
         }
         if (length < 0) throw new IOException("a response without a length: " + status);
         byte[] body = in.readNBytes(length);

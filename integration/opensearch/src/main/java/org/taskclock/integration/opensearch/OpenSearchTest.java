@@ -10,8 +10,8 @@ import org.opensearch.Version;
 import org.taskclock.TaskClock;
 
 /**
- * Compares OpenSearch's figures for its tasks with the kernel's, and measures what they cost:
- * {@code OpenSearchTest FILE [PATCH]}. Without a patch, it needs the agent and takes turns with and without it.
+ * Compares OpenSearch's figures for its tasks with the kernel's, and measures what they cost: {@code OpenSearchTest
+ * FILE [PATCH]}. Without a patch, it needs the agent and takes turns with and without it.
  */
 public final class OpenSearchTest {
     private static final OperatingSystemMXBean SYSTEM =
@@ -55,11 +55,10 @@ public final class OpenSearchTest {
         test.measure("JVM");
         Switches.agent(true);
         test.measure("agent");
-        report.append(
-                "%n`GET /_tasks?detailed` while an aggregation runs on three threads, compared with the kernel's"
-                        + " figure of the search threads just before and just after it:%n%n"
-                        + "| clock | readings | below the one before, ms: median | most |"
-                        + " above the one after, ms: median | most |%n|---|---:|---:|---:|---:|---:|%n");
+        report.append("%n`GET /_tasks?detailed` while an aggregation runs on three threads, compared with the kernel's"
+                + " figure of the search threads just before and just after it:%n%n"
+                + "| clock | readings | below the one before, ms: median | most |"
+                + " above the one after, ms: median | most |%n|---|---:|---:|---:|---:|---:|%n");
         Switches.agent(false);
         test.measureRunning("JVM");
         Switches.agent(true);

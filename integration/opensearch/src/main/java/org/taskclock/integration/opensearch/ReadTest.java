@@ -66,7 +66,9 @@ final class ReadTest {
         report.append("| %s |", clock);
         for (int i = 0; i < rows.get(0).length; i++) {
             int column = i;
-            report.append(" %.0f |", Report.median(rows.stream().map(row -> row[column]).toList()));
+            report.append(
+                    " %.0f |",
+                    Report.median(rows.stream().map(row -> row[column]).toList()));
         }
         report.append("%n");
     }

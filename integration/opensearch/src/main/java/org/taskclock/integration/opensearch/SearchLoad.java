@@ -28,8 +28,8 @@ final class SearchLoad implements AutoCloseable {
     record Usage(long searches, double perSecond, double nodeMicros, double allMicros) {}
 
     SearchLoad(InetSocketAddress address, String index, int clients) throws IOException {
-        this.clients =
-                Executors.newFixedThreadPool(clients, Thread.ofPlatform().name(CLIENT, 0).factory());
+        this.clients = Executors.newFixedThreadPool(
+                clients, Thread.ofPlatform().name(CLIENT, 0).factory());
         for (int i = 0; i < clients; i++) connections.add(new HttpConnection(address));
         for (int i = 0; i < requests.length; i++) requests[i] = Documents.small(index, i);
     }
