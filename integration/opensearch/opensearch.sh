@@ -63,7 +63,7 @@ compile() {
 
 # run PATCH OPTION...
 run() {
-  "$home/bin/java" "${@:2}" -Xms1g -Xmx1g -XX:+ExitOnOutOfMemoryError --add-modules jdk.incubator.vector \
+  "$home/bin/java" "${@:2}" -Xms1500m -Xmx1500m -XX:+ExitOnOutOfMemoryError --add-modules jdk.incubator.vector \
     --enable-native-access=ALL-UNNAMED -cp "${1:+$target/$1/classes:}$target/classes:$target/lib/*" \
     org.taskclock.integration.opensearch.OpenSearchTest "$out.new" ${1:+"$1"}
 }

@@ -38,7 +38,7 @@ final class CostTest {
         List<List<SearchLoad.Usage>> usages = new ArrayList<>();
         for (int i = 0; i < variants.size(); i++) usages.add(new ArrayList<>());
         try (SearchLoad load = new SearchLoad(address, index, CLIENTS)) {
-            load.run(8 * SECONDS);
+            load.run(6 * SECONDS);
             for (int round = 0; round < ROUNDS; round++) {
                 for (int i = 0; i < variants.size(); i++) {
                     int turn = (i + round) % variants.size();

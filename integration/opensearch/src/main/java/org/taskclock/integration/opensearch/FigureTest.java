@@ -162,7 +162,7 @@ final class FigureTest {
         try (HttpConnection connection = new HttpConnection(address)) {
             for (int i = 0; i < RUNNING_SEARCHES; i++) {
                 KernelTimes start = KernelTimes.read();
-                Future<Integer> search = start(90);
+                Future<Integer> search = start(60);
                 while (!search.isDone()) {
                     Thread.sleep(20);
                     double least = KernelTimes.read().since(start, KernelTimes::isSearch) / 1e6;

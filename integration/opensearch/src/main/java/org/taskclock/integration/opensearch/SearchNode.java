@@ -53,6 +53,8 @@ final class SearchNode implements AutoCloseable {
                 .put("transport.port", "0")
                 .put("transport.type", "netty4")
                 .put("http.type", "netty4")
+                // Garbage of earlier searches would make it reject the next one.
+                .put("indices.breaker.total.use_real_memory", false)
                 .put("cluster.routing.allocation.disk.threshold_enabled", false)
                 .build());
         node.start();
