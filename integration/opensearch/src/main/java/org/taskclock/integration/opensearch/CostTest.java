@@ -6,6 +6,7 @@ import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.ToDoubleFunction;
 
 /** Measures what resource tracking costs small searches, with all variants in turns in one JVM. */
@@ -59,7 +60,8 @@ final class CostTest {
     }
 
     String description() {
-        return String.format("%d rounds of %.1f s per variant, in turns, %d clients", ROUNDS, SECONDS, CLIENTS);
+        return String.format(
+                Locale.ROOT, "%d rounds of %.1f s per variant, in turns, %d clients", ROUNDS, SECONDS, CLIENTS);
     }
 
     private void set(Variant variant) throws Exception {
