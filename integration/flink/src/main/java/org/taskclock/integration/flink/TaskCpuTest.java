@@ -82,6 +82,7 @@ public final class TaskCpuTest {
         } finally {
             busy.forEach(Process::destroy);
         }
+        text.append(TaskCpuCost.measure());
         append("%nThe load average after the test was %.1f.%n", SYSTEM.getSystemLoadAverage());
     }
 

@@ -47,6 +47,6 @@ public final class TaskFigures implements MetricReporter, MetricReporterFactory 
 
     private static String key(String metric, MetricGroup group) {
         String task = group.getAllVariables().get("<task_name>");
-        return task == null ? null : task.split(" -> ")[0] + " " + metric;
+        return task == null ? null : task.replaceFirst(" -> .*", "") + " " + metric;
     }
 }

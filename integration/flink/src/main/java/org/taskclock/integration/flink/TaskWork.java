@@ -12,6 +12,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
 import org.apache.flink.api.common.functions.OpenContext;
 import org.apache.flink.api.common.functions.RichMapFunction;
 import org.apache.flink.streaming.api.functions.async.ResultFuture;
@@ -42,6 +43,8 @@ final class TaskWork {
 
     /** Computes, and then sleeps, on the task's thread. */
     static final class Own extends RichMapFunction<Long, Long> {
+        private static final long serialVersionUID = 1;
+
         private final String task;
         private final int sieves;
         private final long sleepMillis;
@@ -68,6 +71,8 @@ final class TaskWork {
 
     /** Computes on threads of a pool that belongs to the task. */
     static final class Async extends RichAsyncFunction<Long, Long> {
+        private static final long serialVersionUID = 1;
+
         private final String task;
         private final int threads;
         private final int sieves;
@@ -94,7 +99,14 @@ final class TaskWork {
 
         @Override
         public void asyncInvoke(Long value, ResultFuture<Long> result) {
-            pool.execute(() -> result.complete(List.of(value + compute(sieves))));
+            pool.execute(() -> {
+                long sum = value + compute(sieves);
+                try {
+                    result.complete(List.of(sum));
+                } catch (RejectedExecutionException e) {
+                    // The job has been canceled.
+                }
+            });
         }
 
         @Override

@@ -66,29 +66,46 @@ final class TestJob {
         return StreamExecutionEnvironment.createLocalEnvironment(1, configuration);
     }
 
+    /** Runs a job whose records need no work. */
+    static void runWithoutWork(boolean hasReporter, boolean isAsync, long records) throws Exception {
+        StreamExecutionEnvironment environment = environment(hasReporter);
+        DataStream<Long> source = source(environment, records, RateLimiterStrategy.noOp());
+        SingleOutputStreamOperator<Long> work = isAsync
+                ? async(source, new TaskWork.Async("cost", POOL_THREADS, 0), 100)
+                : source.map(new TaskWork.Own("cost", 0, 0));
+        work.sinkTo(new DiscardingSink<>());
+        environment.execute();
+    }
+
     private static void add(StreamExecutionEnvironment environment, Kind kind) {
-        DataStream<Long> source = environment.fromSource(
-                new DataGeneratorSource<>(
-                        index -> index,
-                        RECORDS,
-                        kind == Kind.ASYNC
-                                ? RateLimiterStrategy.perSecond(ASYNC_RECORDS_PER_SECOND)
-                                : RateLimiterStrategy.noOp(),
-                        Types.LONG),
-                WatermarkStrategy.noWatermarks(),
-                "source");
+        RateLimiterStrategy<?> rate = kind == Kind.ASYNC
+                ? RateLimiterStrategy.perSecond(ASYNC_RECORDS_PER_SECOND)
+                : RateLimiterStrategy.noOp();
+        DataStream<Long> source = source(environment, RECORDS, rate);
         SingleOutputStreamOperator<Long> work =
                 switch (kind) {
                     case COMPUTES -> source.map(new TaskWork.Own(kind.task, 5, 0));
                     case WAITS -> source.map(new TaskWork.Own(kind.task, 1, 20));
-                    case ASYNC -> async(source, kind, 2_000);
-                    case ASYNC_FULL -> async(source, kind, 8);
+                    case ASYNC -> async(source, asyncFunction(kind), 2_000);
+                    case ASYNC_FULL -> async(source, asyncFunction(kind), 8);
                 };
         work.name(kind.task).disableChaining().sinkTo(new DiscardingSink<>()).name("sink");
     }
 
-    private static SingleOutputStreamOperator<Long> async(DataStream<Long> source, Kind kind, int capacity) {
-        TaskWork.Async function = new TaskWork.Async(kind.task, POOL_THREADS, ASYNC_SIEVES);
+    private static DataStream<Long> source(
+            StreamExecutionEnvironment environment, long records, RateLimiterStrategy<?> rate) {
+        return environment.fromSource(
+                new DataGeneratorSource<>(index -> index, records, rate, Types.LONG),
+                WatermarkStrategy.noWatermarks(),
+                "source");
+    }
+
+    private static TaskWork.Async asyncFunction(Kind kind) {
+        return new TaskWork.Async(kind.task, POOL_THREADS, ASYNC_SIEVES);
+    }
+
+    private static SingleOutputStreamOperator<Long> async(
+            DataStream<Long> source, TaskWork.Async function, int capacity) {
         return AsyncDataStream.unorderedWait(source, function, 1, TimeUnit.MINUTES, capacity);
     }
 }
