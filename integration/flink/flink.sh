@@ -51,5 +51,5 @@ fi
 mkdir -p "$(dirname -- "$out")"
 
 # Flink's serializers need this: see its default env.java.opts.all.
-"$home/bin/java" --add-opens=java.base/java.util=ALL-UNNAMED -Xmx1g \
+"$home/bin/java" --add-opens=java.base/java.util=ALL-UNNAMED -Xmx1g -Dorg.slf4j.simpleLogger.defaultLogLevel=error \
   -cp "$here/target/classes:$here/target/lib/*" org.taskclock.integration.flink.TaskCpuTest "$out"

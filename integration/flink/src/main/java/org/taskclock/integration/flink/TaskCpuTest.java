@@ -60,9 +60,9 @@ public final class TaskCpuTest {
     private void measure() throws Exception {
         append(
                 "# CPU time of Flink tasks%n%nFlink %s in one JVM; JDK %s; kernel %s; %d processors; load average %.1f"
-                        + " before the test. Windows of %d s. `busy` is the increase of `accumulateBusyTimeMs`, from"
-                        + " which dashboards take `busyTimeMsPerSecond`; the other figures are CPU time. `kernel` is"
-                        + " the clocks of all threads that work for the task. Seconds per second.%n%n",
+                        + " before the test. Windows of %d s; all figures are seconds per second. `busy` is the increase of"
+                        + " `accumulateBusyTimeMs`, which counts the same time as `busyTimeMsPerSecond`; the other"
+                        + " figures are CPU time. `kernel` is the clocks of all threads that work for the task.%n%n",
                 StreamExecutionEnvironment.class.getPackage().getImplementationVersion(),
                 System.getProperty("java.runtime.version"),
                 System.getProperty("os.version"),
