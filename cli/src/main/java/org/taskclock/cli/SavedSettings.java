@@ -66,6 +66,9 @@ final class SavedSettings {
             Map<String, String> values = read(file);
             ViewState scratch = new ViewState();
             values.forEach((key, value) -> set(scratch, key, value));
+            // As they are saved, without escaped characters that the file would have to escape again.
+            Map<String, String> saved = get(scratch);
+            values.replaceAll((key, value) -> saved.get(key));
             return new SavedSettings(file, values, "");
         } catch (IOException | IllegalArgumentException e) {
             String why = CellFormat.truncate(CellFormat.sanitize(describe(e)), MAX_MESSAGE);

@@ -103,6 +103,16 @@ class SavedSettingsTest {
         assertThat(file).content().contains("interval=5");
     }
 
+    /** Properties files may contain escaped line breaks, which readers of single settings ignore. */
+    @Test
+    void shouldWriteAFileThatCanBeReadAgain() throws IOException {
+        Files.createDirectories(file.getParent());
+        Files.writeString(file, "sort=pid\\r\\u0000\ncolumns=tid,\\ncpu\n");
+        session("t");
+        assertThat(SavedSettings.load(file).error()).isEmpty();
+        assertThat(file).content().contains("sort=pid\n", "columns=tid,cpu\n", "pools=");
+    }
+
     @Test
     void shouldKeepWhatAnotherInstanceHasSaved() throws IOException {
         SavedSettings settings = SavedSettings.load(file);

@@ -78,8 +78,11 @@ public record WebConfig(Tls tls, Map<String, String> users) {
         Object root;
         try {
             root = new Yaml(new SafeConstructor(new LoaderOptions())).load(text);
-        } catch (NumberFormatException e) {
-            throw new YAMLException("\\x, \\u, or \\U without a number", e); // a defect of SnakeYAML
+        } catch (YAMLException e) {
+            throw e;
+        } catch (RuntimeException e) {
+            // SnakeYAML does not expect every mistake, such as an escape sequence without digits.
+            throw new YAMLException("it cannot be parsed: " + e.getMessage(), e);
         }
         Map<String, Object> sections = map("the file", root);
         checkKeys(sections, "", List.of(TLS, USERS));

@@ -85,7 +85,8 @@ class WebConfigTest {
                     'a: [1'        | invalid YAML
                     '"a\\nb": 1'    | a?b: not supported
                     'a: 1 b: 2'    | invalid YAML in line 1
-                    'a: "\\U'      | invalid YAML: \\x, \\u, or \\U without a number
+                    'a: "\\U'      | invalid YAML: it cannot be parsed
+                    '!a%20 b'       | invalid YAML: it cannot be parsed
                     '!!java.io.File [x]' | invalid YAML
                     """)
     void shouldReportInvalidYamlInOneLine(String text, String message) throws IOException {
