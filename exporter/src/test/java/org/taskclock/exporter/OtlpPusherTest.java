@@ -149,7 +149,8 @@ class OtlpPusherTest {
         List<Long> pushed = List.copyOf(receivedReadings);
         assertThat(pushed).isSorted().doesNotHaveDuplicates().hasSize((int) status.pushed());
         assertThat(pushed.get(pushed.size() - 1)).isEqualTo(readings.get());
-        assertThat(pushed.get(0)).isGreaterThan(dropped);
+        // The first one may have been on its way while later ones were dropped.
+        assertThat(pushed.subList(1, pushed.size())).allMatch(reading -> reading > dropped);
         assertThat(readings.get()).isEqualTo(status.pushed() + status.dropped() + status.queued);
         assertThat(status.queued).isZero();
     }
