@@ -68,15 +68,12 @@ public final class Clocks {
         };
     }
 
-    /**
-     * Returns the kernel's clock of the current kernel thread. On a virtual thread, the difference of two readings is
-     * the thread's own CPU time if it was not unmounted between them.
-     */
+    /** Returns the CPU time of the current thread by the kernel's clock of its carriers; on a platform thread, its own. */
     public static long kernelNanos() {
-        return isComparing ? threadNanos() : 0;
+        return isComparing ? DriverThreads.kernelNanos() : 0;
     }
 
-    /** Returns how long the current virtual thread has been mounted; on a platform thread, the time of day. */
+    /** Returns how long the current virtual thread has been mounted; on a platform thread, wall time. */
     public static long mountedNanos() {
         return isComparing ? DriverThreads.mountedNanos() : 0;
     }

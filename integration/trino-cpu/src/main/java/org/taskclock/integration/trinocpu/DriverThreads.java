@@ -2,6 +2,7 @@
 // Copyright the TaskClock authors
 package org.taskclock.integration.trinocpu;
 
+import io.airlift.concurrent.Threads;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.util.concurrent.Executor;
@@ -10,7 +11,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Virtual threads that know how long they have been mounted, for Trino with measure.patch. They run on the JDK's
+ * Virtual threads that know how long they have been mounted, and their carriers' CPU time meanwhile, for Trino with measure.patch. They run on the JDK's
  * carriers. A scheduler of our own wraps each mount, so that neither JVM TI nor TaskClock is involved; this needs
  * {@code --add-opens java.base/java.lang=ALL-UNNAMED}.
  */
@@ -22,12 +23,15 @@ public final class DriverThreads {
     /** Carriers add to it when a mount has ended; the next mount may have begun then, on another carrier. */
     private final LongAdder mounted = new LongAdder();
 
+    private final LongAdder kernel = new LongAdder();
     private volatile long mountStart;
+    private volatile long kernelStart;
 
     private DriverThreads() {}
 
-    /** Replaces io.airlift.concurrent.Threads.virtualThreadsNamed. */
+    /** Replaces io.airlift.concurrent.Threads.virtualThreadsNamed; with -Dplatform=true, Trino's own threads. */
     public static ThreadFactory named(String format) {
+        if (Boolean.getBoolean("platform")) return Threads.daemonThreadsNamed(format);
         AtomicInteger next = new AtomicInteger();
         try {
             Field defaultScheduler = Class.forName("java.lang.VirtualThread").getDeclaredField("DEFAULT_SCHEDULER");
@@ -56,20 +60,35 @@ public final class DriverThreads {
 
     /** Runs on the carrier. */
     private void run(Runnable mount) {
-        long kernel = Clocks.threadNanos();
+        long cpu = Clocks.threadNanos();
         long start = System.nanoTime();
+        kernelStart = cpu;
         mountStart = start;
         mount.run();
         long nanos = System.nanoTime() - start;
+        cpu = Clocks.threadNanos() - cpu;
         mounted.add(nanos);
+        kernel.add(cpu);
         ALL_MOUNTED.add(nanos);
-        ALL_KERNEL.add(Clocks.threadNanos() - kernel);
+        ALL_KERNEL.add(cpu);
     }
 
     static long mountedNanos() {
         DriverThreads times = CURRENT.get();
         long now = System.nanoTime();
         return times == null ? now : times.mounted.sum() + now - times.mountStart;
+    }
+
+    static long kernelNanos() {
+        DriverThreads times = CURRENT.get();
+        if (times == null) return Clocks.threadNanos();
+        // If the thread is unmounted between these, one of them changes.
+        while (true) {
+            long start = times.kernelStart;
+            long before = times.kernel.sum();
+            long now = Clocks.threadNanos();
+            if (times.kernelStart == start && times.kernel.sum() == before) return before + now - start;
+        }
     }
 
     /** Returns how long all drivers have been mounted. */

@@ -9,6 +9,7 @@ import io.trino.operator.OperatorStats;
 import io.trino.plugin.base.metrics.DurationTiming;
 import io.trino.plugin.base.metrics.LongCount;
 import io.trino.spi.metrics.Metric;
+import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -21,6 +22,9 @@ import java.util.Map;
 public final class QueryRun {
     private static final int WARM_UP = 4;
     private static final int BUSY_PER_PROCESSOR = 2;
+
+    /** Trino replaces System.out. */
+    private static final PrintStream OUT = System.out;
 
     private QueryRun() {}
 
@@ -42,6 +46,7 @@ public final class QueryRun {
         } finally {
             busy.forEach(Process::destroy);
         }
+        OUT.flush();
         System.exit(0); // some of Trino's threads are not daemons
     }
 
@@ -105,6 +110,6 @@ public final class QueryRun {
     private static void print(String kind, String place, String name, long... times) {
         StringBuilder line = new StringBuilder("@" + kind + "\t" + place + "\t" + name);
         for (long time : times) line.append('\t').append(time);
-        System.out.println(line);
+        OUT.println(line);
     }
 }
