@@ -40,7 +40,7 @@ fi
 [[ -x $home/bin/javac ]] || die "${home:-/usr/lib/jvm}: no JDK 25: specify one with -j"
 
 build() {
-  JAVA_HOME=$home mvn -B -q -Dmaven.test.skip=true -Dspotless.check.skip=true -Dcheckstyle.skip=true "$@" >&2 && return
+  mvn -B -q -Dmaven.test.skip=true -Dspotless.check.skip=true -Dcheckstyle.skip=true "$@" >&2 && return
   echo 'trino-cpu.sh: the build failed' >&2
   exit 1
 }
@@ -48,7 +48,7 @@ build() {
 if [[ ! ${TRINO_BUILT-} ]]; then
   build -f "$root/pom.xml" install -pl clock -am
   build -f "$root/pom.xml" package -pl agent -am
-  build -f "$root/integration/pom.xml" package -pl trino-cpu
+  JAVA_HOME=$home build -f "$root/integration/pom.xml" package -pl trino-cpu
 fi
 
 # patched NAME PATCH...: compiles the patched classes of Trino to target/patched/NAME.

@@ -39,7 +39,7 @@ public final class CostRun {
                 process = SYSTEM.getProcessCpuTime() - process;
                 reads = Clocks.reads() - reads;
                 if (round < 0) continue;
-                OUT.println("@cost\t" + mode + "\t" + round + "\tround\t" + elapsed + "\t" + drivers + "\t" + process
+                OUT.println("@cost\tidle\tall\t" + round + "\t" + mode + "\t" + elapsed + "\t" + drivers + "\t" + process
                         + "\t" + reads);
             }
         }
