@@ -20,7 +20,7 @@ import java.util.Map;
  * THREADS. The times are nanoseconds, -1 if unknown.
  */
 public final class QueryRun {
-    private static final int WARM_UP = 4;
+    private static final int WARM_UP = 3;
     private static final int BUSY_PER_PROCESSOR = 2;
 
     /** Trino replaces System.out. */

@@ -13,8 +13,8 @@ import io.trino.testing.StandaloneQueryRunner;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -34,6 +34,11 @@ final class TrinoServer {
               GROUP BY c.custkey) GROUP BY orders ORDER BY 2 DESC, 1 DESC""");
 
     static final List<String> NAMES = List.of("aggregation", "join", "outer join");
+
+    /** The CPU time of each kernel thread when it was last read. */
+    private static final Map<String, Long> KERNEL_NANOS = new HashMap<>();
+
+    private static long kernelSum;
 
     private final QueryRunner runner;
 
@@ -59,22 +64,27 @@ final class TrinoServer {
         return duration.roundTo(TimeUnit.NANOSECONDS);
     }
 
-    /** Returns the CPU time of the kernel threads whose name starts so, from the kernel's scheduler. */
+    /**
+     * Returns the CPU time of the kernel threads whose name starts so, from the kernel's scheduler. Threads that have
+     * ended since the last call are included as of that call.
+     */
     static long kernelNanos(String prefix) {
-        long sum = 0;
         try (Stream<Path> threads = Files.list(Path.of("/proc/self/task"))) {
             for (Path thread : threads.toList()) {
                 try {
                     if (!Files.readString(thread.resolve("comm")).startsWith(prefix)) continue;
                     String schedstat = Files.readString(thread.resolve("schedstat"));
-                    sum += Long.parseLong(schedstat.substring(0, schedstat.indexOf(' ')));
-                } catch (NoSuchFileException e) {
+                    long nanos = Long.parseLong(schedstat.substring(0, schedstat.indexOf(' ')));
+                    Long before = KERNEL_NANOS.put(thread.getFileName().toString(), nanos);
+                    // The kernel reuses thread ids.
+                    kernelSum += before == null || before > nanos ? nanos : nanos - before;
+                } catch (IOException e) {
                     // The thread has ended.
                 }
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        return sum;
+        return kernelSum;
     }
 }
