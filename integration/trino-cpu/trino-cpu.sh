@@ -68,5 +68,5 @@ patched taskclock virtual-drivers operator-cpu operator-user
 patched measure virtual-drivers operator-cpu operator-user measure
 
 mkdir -p "$(dirname -- "$out")"
-"$home/bin/java" --sun-misc-unsafe-memory-access=allow -Dagent="$root/agent/target/taskclock-agent.jar" -Dmodule="$here" -cp "$here/target/classes:$here/target/lib/*" \
-  org.taskclock.integration.trinocpu.TrinoCpuTest "$out"
+"$home/bin/java" --sun-misc-unsafe-memory-access=allow -Dagent="$root/agent/target/taskclock-agent.jar" \
+  -Dmodule="$here" -cp "$here/target/classes:$here/target/lib/*" org.taskclock.integration.trinocpu.TrinoCpuTest "$out"

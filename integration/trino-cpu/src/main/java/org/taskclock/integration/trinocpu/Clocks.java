@@ -61,14 +61,14 @@ public final class Clocks {
         return switch (mode) {
             case NONE -> ZERO;
             case MXBEAN_CPU -> new CpuTime(THREADS.getCurrentThreadCpuTime(), 0, 0);
-            case MXBEAN_CPU_USER -> new CpuTime(
-                    THREADS.getCurrentThreadCpuTime(), THREADS.getCurrentThreadUserTime(), 0);
+            case MXBEAN_CPU_USER ->
+                new CpuTime(THREADS.getCurrentThreadCpuTime(), THREADS.getCurrentThreadUserTime(), 0);
             case TASKCLOCK_CPU -> new CpuTime(TaskClock.cpuNanos(), 0, 0);
             case TASKCLOCK_CPU_USER -> TaskClock.now();
         };
     }
 
-    /** Returns the CPU time of the current thread by the kernel's clock of its carriers; on a platform thread, its own. */
+    /** Returns the CPU time of the current thread by the kernel's clocks of its carriers. */
     public static long kernelNanos() {
         return isComparing ? DriverThreads.kernelNanos() : 0;
     }

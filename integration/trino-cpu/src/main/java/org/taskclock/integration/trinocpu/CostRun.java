@@ -7,8 +7,8 @@ import java.io.PrintStream;
 import java.lang.management.ManagementFactory;
 
 /**
- * Runs the queries with each clock in turns and prints what they cost: {@code CostRun SCHEMA ROUNDS THREADS}. A line has
- * elapsed time, CPU time of the drivers' kernel threads, CPU time of the process, and readings of the clock.
+ * Runs the queries with each clock in turns and prints what they cost: {@code CostRun SCHEMA ROUNDS THREADS}. A line
+ * has elapsed time, CPU time of the drivers' kernel threads, CPU time of the process, and readings of the clock.
  */
 public final class CostRun {
     private static final int WARM_UP = 3;
@@ -39,8 +39,8 @@ public final class CostRun {
                 process = SYSTEM.getProcessCpuTime() - process;
                 reads = Clocks.reads() - reads;
                 if (round < 0) continue;
-                OUT.println("@cost\tidle\tall\t" + round + "\t" + mode + "\t" + elapsed + "\t" + drivers + "\t" + process
-                        + "\t" + reads);
+                OUT.println("@cost\tidle\tall\t" + round + "\t" + mode + "\t" + elapsed + "\t" + drivers + "\t"
+                        + process + "\t" + reads);
             }
         }
         OUT.flush();

@@ -11,9 +11,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Virtual threads that know how long they have been mounted, and their carriers' CPU time meanwhile, for Trino with measure.patch. They run on the JDK's
- * carriers. A scheduler of our own wraps each mount, so that neither JVM TI nor TaskClock is involved; this needs
- * {@code --add-opens java.base/java.lang=ALL-UNNAMED}.
+ * Virtual threads that know how long they have been mounted and what their carriers' clocks showed meanwhile, for Trino
+ * with measure.patch. They run on the JDK's carriers. A scheduler of our own wraps each mount, so that neither JVM TI
+ * nor TaskClock is involved; this needs {@code --add-opens java.base/java.lang=ALL-UNNAMED}.
  */
 public final class DriverThreads {
     private static final ThreadLocal<DriverThreads> CURRENT = new ThreadLocal<>();

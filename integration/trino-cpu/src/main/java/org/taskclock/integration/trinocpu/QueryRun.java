@@ -82,7 +82,18 @@ public final class QueryRun {
             long stageCpu = TrinoServer.nanos(stage.getStageStats().getTotalCpuTime());
             long stageScheduled = TrinoServer.nanos(stage.getStageStats().getTotalScheduledTime());
             number = number.substring(number.lastIndexOf('.') + 1);
-            print("stage", place, number, stageCpu, stageScheduled, sums[0], sums[1], sums[2], sums[3], sums[4], sums[5]);
+            print(
+                    "stage",
+                    place,
+                    number,
+                    stageCpu,
+                    stageScheduled,
+                    sums[0],
+                    sums[1],
+                    sums[2],
+                    sums[3],
+                    sums[4],
+                    sums[5]);
         }
     }
 

@@ -64,13 +64,12 @@ public final class TrinoCpuTest {
     }
 
     private void measureQueries() throws IOException, InterruptedException {
-        append(
-                "## Trino's own figures%n%nSums over all queries, in seconds. *Kernel* is the clock of the drivers'"
-                        + " kernel threads or of the carriers, from the scheduler's statistics. It includes Trino's code"
-                        + " around the drivers, which `totalCpuTime` does not.%n%n"
-                        + "| drivers | operators read | agent | machine | `totalScheduledTime` | `totalCpuTime` | kernel |"
-                        + " `totalScheduledTime` / kernel | `totalCpuTime` / kernel |%n"
-                        + "|---|---|---|---|---:|---:|---:|---:|---:|%n");
+        append("## Trino's own figures%n%nSums over all queries, in seconds. *Kernel* is the clock of the drivers'"
+                + " kernel threads or of the carriers, from the scheduler's statistics. It includes Trino's code"
+                + " around the drivers, which `totalCpuTime` does not.%n%n"
+                + "| drivers | operators read | agent | machine | `totalScheduledTime` | `totalCpuTime` | kernel |"
+                + " `totalScheduledTime` / kernel | `totalCpuTime` / kernel |%n"
+                + "|---|---|---|---|---:|---:|---:|---:|---:|%n");
         double platform = queries("platform", "ThreadMXBean", null, null, PLATFORM);
         double virtual = queries("virtual", "ThreadMXBean", "virtual", null, CARRIERS);
         double agent = queries("virtual", "ThreadMXBean", "virtual", "virtual=mxbean", CARRIERS);
@@ -88,7 +87,8 @@ public final class TrinoCpuTest {
                 QueryRun.class, patches, agentOptions, "-Dplatform=false", SCHEMA, "" + REPETITIONS, threads);
         double ratio = -1;
         for (String machine : List.of("idle", "busy")) {
-            long[] sums = sum(rows, row -> row.kind().equals("query") && row.machine().equals(machine));
+            long[] sums =
+                    sum(rows, row -> row.kind().equals("query") && row.machine().equals(machine));
             ratio = (double) sums[CPU] / sums[KERNEL];
             append(
                     "| %s | %s | %s | %s | %.2f | %.2f | %.2f | %.2f | %.3f |%n",
@@ -107,8 +107,8 @@ public final class TrinoCpuTest {
 
     private void compareClocks(String drivers, String agentOptions, String property, String threads)
             throws IOException, InterruptedException {
-        List<Row> rows = TrinoJvm.run(
-                QueryRun.class, "measure", agentOptions, property, SCHEMA, "" + REPETITIONS, threads);
+        List<Row> rows =
+                TrinoJvm.run(QueryRun.class, "measure", agentOptions, property, SCHEMA, "" + REPETITIONS, threads);
         boolean isVirtual = agentOptions != null;
         append(
                 "%n## %s drivers: three clocks, read at the same points%n%nMilliseconds of all operators, sums over the"
@@ -125,7 +125,8 @@ public final class TrinoCpuTest {
         for (String machine : List.of("idle", "busy")) {
             for (String query : TrinoServer.NAMES) {
                 List<Row> own = rows.stream()
-                        .filter(row -> row.machine().equals(machine) && row.query().equals(query))
+                        .filter(row ->
+                                row.machine().equals(machine) && row.query().equals(query))
                         .toList();
                 long[] all = test(own, "operator", null);
                 check(
@@ -157,7 +158,9 @@ public final class TrinoCpuTest {
 
     /** Returns user, TaskClock's, the kernel's, and mounted time. */
     private static long[] test(List<Row> rows, String kind, String name) {
-        long[] sums = sum(rows, row -> row.kind().equals(kind) && (name == null || row.name().equals(name)));
+        long[] sums = sum(
+                rows,
+                row -> row.kind().equals(kind) && (name == null || row.name().equals(name)));
         int user = kind.equals("stage") ? 4 : 2;
         return Arrays.copyOfRange(sums, user, user + 4);
     }
@@ -177,10 +180,10 @@ public final class TrinoCpuTest {
     }
 
     private void measureCost() throws IOException, InterruptedException {
-        List<Row> rows =
-                TrinoJvm.run(CostRun.class, "measure", null, "-Dplatform=true", SCHEMA, "" + ROUNDS, PLATFORM);
+        List<Row> rows = TrinoJvm.run(CostRun.class, "measure", null, "-Dplatform=true", SCHEMA, "" + ROUNDS, PLATFORM);
         Map<String, List<long[]>> modes = new LinkedHashMap<>();
-        for (Row row : rows) modes.computeIfAbsent(row.name(), name -> new ArrayList<>()).add(row.times());
+        for (Row row : rows)
+            modes.computeIfAbsent(row.name(), name -> new ArrayList<>()).add(row.times());
         List<long[]> none = modes.get(Clocks.Mode.NONE.name());
         append(
                 "%n## What the readings cost%n%nPlatform drivers in one JVM, %d rounds of the three queries with each"

@@ -36,7 +36,8 @@ final class TrinoJvm {
             command.add("-javaagent:" + System.getProperty("agent") + "=" + agentOptions);
         }
         String classPath = target.resolve("classes") + File.pathSeparator + target.resolve("lib") + "/*";
-        if (patches != null) classPath = target.resolve("patched/" + patches + "/classes") + File.pathSeparator + classPath;
+        if (patches != null)
+            classPath = target.resolve("patched/" + patches + "/classes") + File.pathSeparator + classPath;
         command.addAll(List.of("-cp", classPath, main.getName()));
         command.addAll(Arrays.asList(args));
         Process process = new ProcessBuilder(command)
@@ -56,8 +57,7 @@ final class TrinoJvm {
 
     private static Row row(String line) {
         String[] parts = line.substring(1).split("\t");
-        long[] times =
-                Arrays.stream(parts).skip(5).mapToLong(Long::parseLong).toArray();
+        long[] times = Arrays.stream(parts).skip(5).mapToLong(Long::parseLong).toArray();
         return new Row(parts[0], parts[1], parts[2], Integer.parseInt(parts[3]), parts[4], times);
     }
 }
