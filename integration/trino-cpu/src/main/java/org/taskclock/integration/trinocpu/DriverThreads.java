@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.integration.trinocpu;
+
+import io.airlift.concurrent.Threads;
+import java.lang.reflect.Field;
+import java.lang.reflect.Method;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * Virtual threads that know how long they have been mounted and what their carriers' clocks showed meanwhile, for Trino
+ * with measure.patch. They run on the JDK's carriers. A scheduler of our own wraps each mount, so that neither JVM TI
+ * nor TaskClock is involved; this needs {@code --add-opens java.base/java.lang=ALL-UNNAMED}.
+ */
+public final class DriverThreads {
+    private static final ThreadLocal<DriverThreads> CURRENT = new ThreadLocal<>();
+    private static final LongAdder ALL_MOUNTED = new LongAdder();
+    private static final LongAdder ALL_KERNEL = new LongAdder();
+
+    /** Carriers add to it when a mount has ended; the next mount may have begun then, on another carrier. */
+    private final LongAdder mounted = new LongAdder();
+
+    private final LongAdder kernel = new LongAdder();
+    private volatile long mountStart;
+    private volatile long kernelStart;
+
+    private DriverThreads() {}
+
+    /** Replaces io.airlift.concurrent.Threads.virtualThreadsNamed; with -Dplatform=true, Trino's own threads. */
+    public static ThreadFactory named(String format) {
+        if (Boolean.getBoolean("platform")) return Threads.daemonThreadsNamed(format);
+        AtomicInteger next = new AtomicInteger();
+        try {
+            Field defaultScheduler = Class.forName("java.lang.VirtualThread").getDeclaredField("DEFAULT_SCHEDULER");
+            defaultScheduler.setAccessible(true);
+            Executor carriers = (Executor) defaultScheduler.get(null);
+            Method newThread = Class.forName("java.lang.ThreadBuilders")
+                    .getDeclaredMethod("newVirtualThread", Executor.class, String.class, int.class, Runnable.class);
+            newThread.setAccessible(true);
+            return task -> {
+                DriverThreads times = new DriverThreads();
+                Executor scheduler = mount -> carriers.execute(() -> times.run(mount));
+                Runnable run = () -> {
+                    CURRENT.set(times);
+                    task.run();
+                };
+                try {
+                    return (Thread) newThread.invoke(null, scheduler, format.formatted(next.getAndIncrement()), 0, run);
+                } catch (ReflectiveOperationException e) {
+                    throw new IllegalStateException(e);
+                }
+            };
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException("this JDK starts virtual threads in another way", e);
+        }
+    }
+
+    /** Runs on the carrier. */
+    private void run(Runnable mount) {
+        long cpu = Clocks.threadNanos();
+        long start = System.nanoTime();
+        kernelStart = cpu;
+        mountStart = start;
+        mount.run();
+        long nanos = System.nanoTime() - start;
+        cpu = Clocks.threadNanos() - cpu;
+        mounted.add(nanos);
+        kernel.add(cpu);
+        ALL_MOUNTED.add(nanos);
+        ALL_KERNEL.add(cpu);
+    }
+
+    static long mountedNanos() {
+        DriverThreads times = CURRENT.get();
+        long now = System.nanoTime();
+        return times == null ? now : times.mounted.sum() + now - times.mountStart;
+    }
+
+    static long kernelNanos() {
+        DriverThreads times = CURRENT.get();
+        if (times == null) return Clocks.threadNanos();
+        // If the thread is unmounted between these, one of them changes.
+        while (true) {
+            long start = times.kernelStart;
+            long before = times.kernel.sum();
+            long now = Clocks.threadNanos();
+            if (times.kernelStart == start && times.kernel.sum() == before) return before + now - start;
+        }
+    }
+
+    /** Returns how long all drivers have been mounted. */
+    static long allMountedNanos() {
+        return ALL_MOUNTED.sum();
+    }
+
+    /** Returns the CPU time of the carriers during all mounts of drivers. */
+    static long allKernelNanos() {
+        return ALL_KERNEL.sum();
+    }
+}
