@@ -17,11 +17,17 @@ import org.taskclock.TaskClock;
 public final class Clocks {
     /** Which clock the operators read. */
     public enum Mode {
-        NONE,
-        MXBEAN_CPU,
-        MXBEAN_CPU_USER,
-        TASKCLOCK_CPU,
-        TASKCLOCK_CPU_USER
+        NONE("nothing"),
+        MXBEAN_CPU("CPU time: ThreadMXBean"),
+        MXBEAN_CPU_USER("CPU and user time: ThreadMXBean"),
+        TASKCLOCK_CPU("CPU time: TaskClock"),
+        TASKCLOCK_CPU_USER("CPU and user time: TaskClock");
+
+        final String label;
+
+        Mode(String label) {
+            this.label = label;
+        }
     }
 
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();

@@ -9,6 +9,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Virtual threads that know how long they have been mounted and what their carriers' clocks showed meanwhile, for Trino
@@ -20,12 +21,13 @@ public final class DriverThreads {
     private static final LongAdder ALL_MOUNTED = new LongAdder();
     private static final LongAdder ALL_KERNEL = new LongAdder();
 
-    /** Carriers add to it when a mount has ended; the next mount may have begun then, on another carrier. */
-    private final LongAdder mounted = new LongAdder();
+    private final ReentrantLock counting = new ReentrantLock();
 
-    private final LongAdder kernel = new LongAdder();
-    private volatile long mountStart;
-    private volatile long kernelStart;
+    // Written by the carriers under the lock. The virtual thread reads them while the carrier under it holds the lock.
+    private long mounted;
+    private long kernel;
+    private long mountStart;
+    private long kernelStart;
 
     private DriverThreads() {}
 
@@ -58,37 +60,39 @@ public final class DriverThreads {
         }
     }
 
-    /** Runs on the carrier. */
+    /**
+     * Runs on the carrier. The next mount may begin on another carrier before this method returns; the lock makes it
+     * wait until this one is counted.
+     */
     private void run(Runnable mount) {
-        long cpu = Clocks.threadNanos();
-        long start = System.nanoTime();
-        kernelStart = cpu;
-        mountStart = start;
-        mount.run();
-        long nanos = System.nanoTime() - start;
-        cpu = Clocks.threadNanos() - cpu;
-        mounted.add(nanos);
-        kernel.add(cpu);
-        ALL_MOUNTED.add(nanos);
-        ALL_KERNEL.add(cpu);
+        counting.lock();
+        try {
+            long cpu = Clocks.threadNanos();
+            long start = System.nanoTime();
+            kernelStart = cpu;
+            mountStart = start;
+            mount.run();
+            long nanos = System.nanoTime() - start;
+            cpu = Clocks.threadNanos() - cpu;
+            mounted += nanos;
+            kernel += cpu;
+            ALL_MOUNTED.add(nanos);
+            ALL_KERNEL.add(cpu);
+        } finally {
+            counting.unlock();
+        }
     }
 
     static long mountedNanos() {
         DriverThreads times = CURRENT.get();
         long now = System.nanoTime();
-        return times == null ? now : times.mounted.sum() + now - times.mountStart;
+        return times == null ? now : times.mounted + now - times.mountStart;
     }
 
     static long kernelNanos() {
         DriverThreads times = CURRENT.get();
         if (times == null) return Clocks.threadNanos();
-        // If the thread is unmounted between these, one of them changes.
-        while (true) {
-            long start = times.kernelStart;
-            long before = times.kernel.sum();
-            long now = Clocks.threadNanos();
-            if (times.kernelStart == start && times.kernel.sum() == before) return before + now - start;
-        }
+        return times.kernel + Clocks.threadNanos() - times.kernelStart;
     }
 
     /** Returns how long all drivers have been mounted. */

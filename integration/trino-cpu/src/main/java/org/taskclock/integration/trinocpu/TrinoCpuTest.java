@@ -20,7 +20,7 @@ import org.taskclock.integration.trinocpu.TrinoJvm.Row;
 public final class TrinoCpuTest {
     private static final String SCHEMA = "sf0.1";
     private static final int REPETITIONS = 3;
-    private static final int ROUNDS = 15;
+    private static final int ROUNDS = 25;
     private static final String PLATFORM = "SplitRunner";
     private static final String CARRIERS = "ForkJoinPool-1-";
 
@@ -195,7 +195,7 @@ public final class TrinoCpuTest {
                 ROUNDS);
         modes.forEach((mode, times) -> append(
                 "| %s | %.2f | %.2f | %.0f | %.0f | %s | %s | %s |%n",
-                mode,
+                Clocks.Mode.valueOf(mode).label,
                 median(times, 0) / 1e9,
                 median(times, 1) / 1e9,
                 median(times, 3),
