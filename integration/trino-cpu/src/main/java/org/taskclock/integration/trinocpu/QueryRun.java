@@ -31,10 +31,10 @@ public final class QueryRun {
     public static void main(String[] args) throws Exception {
         int repetitions = Integer.parseInt(args[1]);
         TrinoServer trino = new TrinoServer(args[0]);
+        Clocks.compare(true); // before the warm-up, because the first reading takes milliseconds
         for (int i = 0; i < WARM_UP; i++) {
             for (String sql : TrinoServer.QUERIES) trino.run(sql);
         }
-        Clocks.compare(true);
         run(trino, "idle", repetitions, args[2]);
         List<Process> busy = new ArrayList<>();
         try {
