@@ -94,9 +94,8 @@ final class StormReport {
                         && row.tenant().equals(tenant)
                         && row.limit().equals(limit))
                 .toList();
-        double[] p99 = selected.stream().mapToDouble(Row::p99).sorted().toArray();
         text.append(format(
-                "| %s | %s | %s | %.0f | %.1f | %.1f | %.1f | %s | %s | %s to %s | %.3f | %s |%n",
+                "| %s | %s | %s | %.0f | %.1f | %.1f | %.1f | %s | %s | %s | %.3f | %s |%n",
                 phase,
                 tenant,
                 limit,
@@ -106,8 +105,7 @@ final class StormReport {
                 median(selected, Row::failedPerSecond),
                 number(1, median(selected, Row::median)),
                 number(1, median(selected, Row::p99)),
-                number(1, p99[0]),
-                number(1, p99[p99.length - 1]),
+                range(selected),
                 median(selected, Row::cpus),
                 number(2, median(selected, Row::cpuMillisPerRequest))));
     }
@@ -124,6 +122,16 @@ final class StormReport {
                 median(selected, Sum::carriers),
                 median(selected, Sum::process),
                 100 * median(selected, sum -> sum.tenants() / sum.carriers())));
+    }
+
+    /** Returns the range of the 99th percentile in rounds in which requests succeeded. */
+    private static String range(List<Row> rows) {
+        double[] sorted = rows.stream()
+                .mapToDouble(Row::p99)
+                .filter(p99 -> !Double.isNaN(p99))
+                .sorted()
+                .toArray();
+        return sorted.length == 0 ? "-" : format("%.1f to %.1f", sorted[0], sorted[sorted.length - 1]);
     }
 
     private static <T> double median(List<T> values, ToDoubleFunction<T> value) {
