@@ -148,8 +148,10 @@ class ManagementTest {
         // The JVM's own times are multiples of 10 ms or of a tick.
         assertThat(remainders).hasSizeGreaterThan(ThreadTimes.isTextInThisJdk() ? 10 : 1);
 
-        TaskClockMXBean bean =
-                JMX.newMXBeanProxy(connection, new ObjectName(TaskClockMXBean.NAME), TaskClockMXBean.class);
+        ObjectName name = new ObjectName(TaskClockMXBean.NAME);
+        // If the program used other beans before the agent's, it is registered up to a second after the server.
+        while (!connection.isRegistered(name)) Thread.sleep(10);
+        TaskClockMXBean bean = JMX.newMXBeanProxy(connection, name, TaskClockMXBean.class);
         assertThat(bean.isThreadMXBeanReplaced()).isTrue();
         assertThat(bean.getThreads())
                 .extracting(TaskClockMXBean.ThreadTime::getName)
@@ -157,8 +159,7 @@ class ManagementTest {
         bean.setYieldMode("count");
         assertThat(bean.getYieldMode()).isEqualTo("count");
         // Clients such as JConsole do not have the agent's classes.
-        CompositeData[] verdicts =
-                (CompositeData[]) connection.getAttribute(new ObjectName(TaskClockMXBean.NAME), "Backends");
+        CompositeData[] verdicts = (CompositeData[]) connection.getAttribute(name, "Backends");
         assertThat(verdicts).hasSize(4).allSatisfy(v -> assertThat(v.containsKey("reason"))
                 .isTrue());
     }

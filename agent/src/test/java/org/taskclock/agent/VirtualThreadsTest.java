@@ -732,6 +732,7 @@ class VirtualThreadsTest {
 
     static final class Recorded {
         public static void main(String[] args) throws Exception {
+            AgentCheck.awaitDeferredFeatures();
             Path file = Files.createTempFile("virtual", ".jfr");
             try (Recording recording = new Recording()) {
                 recording.enable("org.taskclock.VirtualThreadCpu").with("cpuThreshold", "2 ms");

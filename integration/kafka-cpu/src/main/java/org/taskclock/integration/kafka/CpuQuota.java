@@ -32,14 +32,27 @@ final class CpuQuota implements AutoCloseable {
         Path v1 = Path.of("/sys/fs/cgroup/cpu");
         boolean isV1 = Files.isWritable(v1.resolve("cgroup.procs")) && Files.exists(v1.resolve("cpu.shares"));
         CpuQuota limited = new CpuQuota(isV1 ? v1 : Path.of("/sys/fs/cgroup"), pid);
-        if (isV1) {
-            Files.writeString(limited.group.resolve("cpu.cfs_period_us"), String.valueOf(PERIOD_MICROS));
-            Files.writeString(limited.group.resolve("cpu.cfs_quota_us"), quota);
-        } else {
-            Files.writeString(limited.group.resolve("cpu.max"), quota + " " + PERIOD_MICROS);
+        try {
+            if (isV1) {
+                Files.writeString(limited.group.resolve("cpu.cfs_period_us"), String.valueOf(PERIOD_MICROS));
+                Files.writeString(limited.group.resolve("cpu.cfs_quota_us"), quota);
+            } else {
+                limited.enableCpuController();
+                Files.writeString(limited.group.resolve("cpu.max"), quota + " " + PERIOD_MICROS);
+            }
+            Files.writeString(limited.group.resolve("cgroup.procs"), String.valueOf(pid));
+        } catch (IOException e) {
+            Files.delete(limited.group);
+            throw e;
         }
-        Files.writeString(limited.group.resolve("cgroup.procs"), String.valueOf(pid));
         return limited;
+    }
+
+    /** With v2, groups have the files of those controllers only that their parent has enabled. */
+    private void enableCpuController() throws IOException {
+        if (!Files.exists(group.resolve("cpu.max"))) {
+            Files.writeString(parent.resolve("cgroup.subtree_control"), "+cpu");
+        }
     }
 
     /** Returns the number of periods in which the process had to wait. */
