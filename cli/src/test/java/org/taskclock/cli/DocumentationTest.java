@@ -5,8 +5,13 @@ package org.taskclock.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.nio.file.FileSystems;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.PathMatcher;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -22,25 +27,48 @@ import org.junit.jupiter.api.Test;
 @Tag("slow17")
 class DocumentationTest {
     private static final Path REPOSITORY = Path.of("..").toAbsolutePath().normalize();
-    private static final List<String> DIRECTORIES = List.of(
-            ".", "docs", "deploy", "integration", "benchmarks/results", "integration/results", "matrix/results");
-
     private static final Pattern CODE =
             Pattern.compile("^ *```.*?^ *```$|`[^`\n]+`", Pattern.MULTILINE | Pattern.DOTALL);
     private static final Pattern LINK =
             Pattern.compile("\\]\\(([^)\\s]+)\\)|^\\[[^\\]]+\\]: (\\S+)$", Pattern.MULTILINE);
     private static final Pattern HEADING = Pattern.compile("^#+ (.*)$", Pattern.MULTILINE);
+    private static final Pattern SITE_PATTERNS =
+            Pattern.compile("^include_patterns = \\[(.*?)\\]", Pattern.MULTILINE | Pattern.DOTALL);
     private static final Pattern TEST = Pattern.compile("`([A-Z]\\w+Test)(?:\\.(\\w+))?`");
 
     private static List<Path> pages() throws IOException {
         List<Path> pages = new ArrayList<>();
-        for (String directory : DIRECTORIES) {
-            int depth = directory.endsWith("results") ? Integer.MAX_VALUE : 1;
-            try (Stream<Path> files = Files.walk(REPOSITORY.resolve(directory).normalize(), depth)) {
-                files.filter(file -> file.toString().endsWith(".md")).forEach(pages::add);
+        Files.walkFileTree(REPOSITORY, new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult preVisitDirectory(Path directory, BasicFileAttributes attributes) {
+                String name = directory.getFileName().toString();
+                boolean isOther = name.equals("target") || name.startsWith(".");
+                return isOther && !directory.equals(REPOSITORY)
+                        ? FileVisitResult.SKIP_SUBTREE
+                        : FileVisitResult.CONTINUE;
             }
-        }
+
+            @Override
+            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+                if (file.toString().endsWith(".md")) pages.add(file);
+                return FileVisitResult.CONTINUE;
+            }
+        });
         return pages;
+    }
+
+    @Test
+    void shouldAllBeInTheSite() throws IOException {
+        Matcher patterns = SITE_PATTERNS.matcher(Files.readString(REPOSITORY.resolve("docs/site/conf.py")));
+        assertThat(patterns.find()).isTrue();
+        List<PathMatcher> matchers = Pattern.compile("\"([^\"]+)\"")
+                .matcher(patterns.group(1))
+                .results()
+                .map(pattern -> FileSystems.getDefault().getPathMatcher("glob:" + pattern.group(1)))
+                .toList();
+        List<Path> pages = pages().stream().map(REPOSITORY::relativize).toList();
+        assertThat(pages).hasSizeGreaterThan(50);
+        assertThat(pages).allMatch(page -> matchers.stream().anyMatch(matcher -> matcher.matches(page)));
     }
 
     @Test
