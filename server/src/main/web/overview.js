@@ -104,7 +104,7 @@ export class Overview {
 
   /** @param {Jvm} jvm @param {import('./types.js').Finding} finding */
   findingLine(jvm, finding) {
-    return el('button', {type: 'button', class: 'finding-line', onclick: () => this.open(jvm, finding)},
+    return el('button', {type: 'button', class: 'finding-line', 'data-jvm': clean(jvm.id), onclick: () => this.open(jvm, finding)},
       el('b', {class: 'kind', text: kindOf(finding)}), el('span', {class: 'where', text: nameOf(jvm)}),
       el('span', {class: 'what', text: finding.text}),
       finding.since ? el('time', {text: beginOf(finding, this.page.info?.started || 0)}) : null);

@@ -28,7 +28,10 @@ final class Diagnoser {
     private static final double MIN_SCHEDULING_SHARE = 0.4;
 
     /** Per second. Yields do not count as voluntary context switches. */
-    static final double FEW_SWITCHES = 100;
+    private static final double FEW_SWITCHES = 100;
+
+    /** The least share of an interval in which a thread that keeps yielding runs or waits for a processor. */
+    private static final double RUNNABLE_SHARE = 0.75;
 
     /** Per second. When processors are scarce, each yield causes an involuntary context switch. */
     private static final double MANY_SWITCHES = 2_000;
@@ -67,7 +70,7 @@ final class Diagnoser {
             Diagnosis found = diagnoseYields(thread, suspect, evidence, agent);
             if (found == null && thread.kind() == ThreadKind.CARRIER)
                 found = diagnoseCarrier(thread, suspect, evidence, intervalNanos, agent);
-            else if (found == null) found = diagnoseThread(thread, suspect, evidence, seconds);
+            else if (found == null) found = diagnoseThread(thread, suspect, evidence, intervalNanos);
             if (found != null && countByKind.merge(found.kind(), 1, Integer::sum) <= MAX_PER_KIND) all.add(found);
         }
         diagnoseScheduling(all, threads, intervalNanos, agent);
@@ -101,6 +104,12 @@ final class Diagnoser {
         return thread.systemNanos() > SYSTEM_HEAVY_SHARE * thread.cpuNanos();
     }
 
+    /** Returns whether a thread is known to be almost always runnable, as one is that keeps yielding. */
+    static boolean hardlyBlocks(ThreadUsage thread, long intervalNanos) {
+        if (thread.voluntary() < 0 || thread.voluntary() / (intervalNanos / 1e9) >= FEW_SWITCHES) return false;
+        return thread.waitNanos() < 0 || thread.cpuNanos() + thread.waitNanos() > RUNNABLE_SHARE * intervalNanos;
+    }
+
     /**
      * Returns a diagnosis only if the yields are certain, because the agent counted them or a sample shows one;
      * otherwise null.
@@ -128,9 +137,9 @@ final class Diagnoser {
         return "to count the yields by call site, run taskclock yields " + pid;
     }
 
-    private Diagnosis diagnoseThread(ThreadUsage thread, Suspect suspect, List<String> evidence, double seconds) {
+    private Diagnosis diagnoseThread(ThreadUsage thread, Suspect suspect, List<String> evidence, long intervalNanos) {
         if (!isSystemHeavy(thread)) return null;
-        if (suspect.samples == 0 && thread.voluntary() / seconds < FEW_SWITCHES) {
+        if (suspect.samples == 0 && hardlyBlocks(thread, intervalNanos)) {
             evidence.add("not confirmed: no stack sample, because " + names.reason());
             return new Diagnosis(
                     YIELD_STORM,

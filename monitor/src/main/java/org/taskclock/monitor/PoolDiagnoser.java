@@ -58,8 +58,7 @@ public final class PoolDiagnoser {
             ThreadUsage busiest = found.stream()
                     .max((a, b) -> Long.compare(a.cpuNanos(), b.cpuNanos()))
                     .orElseThrow();
-            boolean isYielding = busiest.voluntary() >= 0
-                    && busiest.voluntary() / seconds < Diagnoser.FEW_SWITCHES
+            boolean isYielding = Diagnoser.hardlyBlocks(busiest, intervalNanos)
                     && busiest.systemNanos() < MAX_YIELDING_SHARE * busiest.cpuNanos();
             boolean isCarrier = pool.kind() == ThreadKind.CARRIER;
             String subject = isCarrier

@@ -71,14 +71,16 @@ class FindingPageTest {
         LocalTime begin = now();
         LoadJvm jvm = JVM_LIST.get(index);
         jvm.send("start " + load);
-        Locator finding =
-                page.locator(".finding-line:has-text('" + thread + "')").first();
+        String id = BROWSER.server().idOf(jvm.pid());
+        // Other tests' JVMs have findings, too.
+        Locator finding = page.locator(".finding-line[data-jvm='" + id + "']:has-text('" + thread + "')")
+                .first();
         finding.waitFor();
         picture(page, load + "-overview");
         assertThat(finding.textContent()).contains("began at");
         assertThat(secondsFrom(begin, finding.locator("time").textContent()))
                 .isBetween((long) -TOLERANCE_SECONDS, (long) TOLERANCE_SECONDS);
-        Locator tag = page.locator(".card[data-jvm='" + BROWSER.server().idOf(jvm.pid()) + "'] .tag");
+        Locator tag = page.locator(".card[data-jvm='" + id + "'] .tag");
         assertThat(secondsFrom(begin, tag.textContent()))
                 .isBetween((long) -TOLERANCE_SECONDS, (long) TOLERANCE_SECONDS);
 

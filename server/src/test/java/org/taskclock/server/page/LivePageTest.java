@@ -119,7 +119,9 @@ class LivePageTest {
     void shouldMarkTheBeginningOfAFindingAndItsThread() {
         Page page = BROWSER.page();
         page.navigate(BROWSER.server().url());
-        page.locator(".finding-line:has-text('yield-storm')").first().click();
+        page.locator(".finding-line[data-jvm='" + BROWSER.id() + "']:has-text('yield-storm')")
+                .first()
+                .click();
         page.waitForURL(url -> url.contains("highlight="));
         page.waitForFunction("() => document.querySelector('.body .row.hit .label')?.textContent === 'yielder'");
         assertThat(page.locator(".heat-names .chosen").textContent()).isEqualTo("yielder");
