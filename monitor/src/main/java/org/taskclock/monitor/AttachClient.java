@@ -27,6 +27,9 @@ import java.util.concurrent.TimeUnit;
 public final class AttachClient {
     private static final long START_TIMEOUT_MILLIS = 5_000;
 
+    /** How long another tool has to make the JVM start its attach listener. */
+    private static final long OTHER_TOOL_TIMEOUT_MILLIS = 2_000;
+
     private static final String EXITED = "it has exited";
 
     /** Signal 3, SIGQUIT, in the mask SigCgt. */
@@ -213,35 +216,59 @@ public final class AttachClient {
 
     /**
      * Makes the JVM start its attach listener. On SIGQUIT, it does so if it finds a file that belongs to its own user
-     * or root.
+     * or root. On a second SIGQUIT, when the listener has started, it prints a thread dump to the program's output.
+     * Therefore, only the tool that created the file sends the signal, and the others wait for the socket.
      */
     private void startListener(Path file, Path socket) throws IOException {
         long caught = Long.parseUnsignedLong(statusField(readStatus(pid), "SigCgt:"), 16);
         // The signal terminates a process that does not catch it: a JVM during startup, or with -Xrs.
         if ((caught & SIGQUIT_BIT) == 0) throw new IOException("it does not handle SIGQUIT (-Xrs?)");
+        boolean isOurs = create(file);
         try {
-            Files.createFile(file);
-        } catch (FileAlreadyExistsException e) {
-            // Another tool is about to attach, or has left the file there.
-        } catch (FileSystemException e) {
-            throw TemporaryFolderException.of(this, e);
-        }
-        try {
-            Process kill = new ProcessBuilder("sh", "-c", "kill -QUIT " + pid)
-                    .redirectErrorStream(true)
-                    .start();
-            kill.getInputStream().readAllBytes();
-            if (kill.waitFor() != 0) throw new IOException("it belongs to another user");
-            long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(START_TIMEOUT_MILLIS);
-            while (!Files.exists(socket)) {
-                if (System.nanoTime() > deadline) throw new IOException("its attach listener did not start");
-                Thread.sleep(5);
-            }
+            // The JDK's tools create their file in the working directory of the process.
+            Path other = Path.of("/proc/" + pid + "/cwd").resolve(file.getFileName());
+            if ((!isOurs || Files.exists(other)) && await(socket, OTHER_TOOL_TIMEOUT_MILLIS)) return;
+            isOurs = true; // the other tool has left its file behind
+            if (Files.exists(socket)) return; // another tool was faster and has removed its file
+            signal();
+            if (!await(socket, START_TIMEOUT_MILLIS)) throw new IOException("its attach listener did not start");
         } catch (InterruptedException e) {
             throw new IOException("interrupted", e);
         } finally {
-            Files.deleteIfExists(file);
+            if (isOurs) Files.deleteIfExists(file);
         }
+    }
+
+    /**
+     * Creates the file. Returns false if it exists, because another tool is about to attach, or has ended too early.
+     */
+    private boolean create(Path file) throws IOException {
+        try {
+            Files.createFile(file);
+            return true;
+        } catch (FileAlreadyExistsException e) {
+            return false;
+        } catch (FileSystemException e) {
+            throw TemporaryFolderException.of(this, e);
+        }
+    }
+
+    private void signal() throws IOException, InterruptedException {
+        Process kill = new ProcessBuilder("sh", "-c", "kill -QUIT " + pid)
+                .redirectErrorStream(true)
+                .start();
+        kill.getInputStream().readAllBytes();
+        if (kill.waitFor() != 0) throw new IOException("it belongs to another user");
+    }
+
+    /** Waits until the socket exists. Returns whether it does. */
+    private static boolean await(Path socket, long timeoutMillis) throws InterruptedException {
+        long start = System.nanoTime();
+        while (!Files.exists(socket)) {
+            if (System.nanoTime() - start > TimeUnit.MILLISECONDS.toNanos(timeoutMillis)) return false;
+            Thread.sleep(5);
+        }
+        return true;
     }
 
     private void checkAttachable() throws IOException {

@@ -11,7 +11,12 @@ import java.net.UnixDomainSocketAddress;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.taskclock.testing.LoadJvm;
@@ -27,6 +32,38 @@ class AttachClientTest {
             load.end();
             assertExited(client);
             assertExited(AttachClient.of(load.pid()));
+        }
+    }
+
+    /** On a second signal, after its attach listener has started, a JVM prints a thread dump to its output. */
+    @Test
+    void shouldNotDisturbTheProgramWhenSeveralToolsAttachAtTheSameTime() throws Exception {
+        for (int round = 0; round < 10; round++) {
+            try (LoadJvm load = LoadJvm.start("idle")) {
+                List<Callable<String>> tools =
+                        Collections.nCopies(3, () -> AttachClient.of(load.pid()).execute(TIMEOUT_MILLIS, "properties"));
+                ExecutorService threads = Executors.newFixedThreadPool(tools.size());
+                try {
+                    for (Future<String> reply : threads.invokeAll(tools))
+                        assertThat(reply.get()).contains("java.version=");
+                } finally {
+                    threads.shutdown();
+                }
+                assertThat(load.end()).as("output, round %d", round).isEmpty();
+            }
+        }
+    }
+
+    /** Another tool may have ended before it removed the file. */
+    @Test
+    void shouldAttachInSpiteOfAnOldRequest() throws Exception {
+        try (LoadJvm load = LoadJvm.start("idle")) {
+            Path request = Path.of("/tmp/.attach_pid" + load.pid());
+            Files.createFile(request);
+            assertThat(AttachClient.of(load.pid()).execute(TIMEOUT_MILLIS, "properties"))
+                    .contains("java.version=");
+            assertThat(request).doesNotExist();
+            assertThat(load.end()).isEmpty();
         }
     }
 

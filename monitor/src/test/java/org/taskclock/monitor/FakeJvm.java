@@ -73,8 +73,8 @@ final class FakeJvm implements AutoCloseable {
                 channel.read(bytes);
                 String request = new String(bytes.array(), 0, bytes.position(), StandardCharsets.UTF_8);
                 request = request.replace('\0', ' ');
-                requests.add(request);
                 String reply = replies.apply(request);
+                requests.add(request);
                 if (reply == null) {
                     unanswered.add(channel);
                 } else if (reply.equals(ENDLESS_REPLY)) {
