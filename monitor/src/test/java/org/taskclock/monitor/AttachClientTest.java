@@ -17,7 +17,9 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.taskclock.testing.LoadJvm;
 
@@ -51,6 +53,28 @@ class AttachClientTest {
                 }
                 assertThat(load.end()).as("output, round %d", round).isEmpty();
             }
+        }
+    }
+
+    /** The JDK's tools create their file in the working directory of the process. */
+    @Test
+    @Timeout(60)
+    void shouldWaitForAToolOfTheJdk() throws Exception {
+        try (LoadJvm load = LoadJvm.start("idle")) {
+            String name = ".attach_pid" + load.pid();
+            Path request = Files.createFile(Path.of("/proc/" + load.pid() + "/cwd", name));
+            try {
+                FutureTask<String> reply =
+                        new FutureTask<>(() -> AttachClient.of(load.pid()).execute(TIMEOUT_MILLIS, "properties"));
+                new Thread(reply).start();
+                while (!Files.exists(Path.of("/tmp", name)) && !reply.isDone()) Thread.sleep(1);
+                load.signal("QUIT");
+                assertThat(reply.get()).contains("java.version=");
+            } finally {
+                Files.deleteIfExists(request);
+            }
+            assertThat(Path.of("/tmp", name)).doesNotExist();
+            assertThat(load.end()).isEmpty();
         }
     }
 
