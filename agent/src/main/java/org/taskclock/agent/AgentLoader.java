@@ -110,10 +110,30 @@ public final class AgentLoader extends ClassLoader implements BiConsumer<Class<?
         try {
             byte[] bytes = read(name.startsWith(OWN_PACKAGE) ? path : HIDDEN + path);
             if (bytes == null) throw new ClassNotFoundException(name);
-            return defineClass(name, bytes, 0, bytes.length, domain);
+            return define(name, bytes);
         } catch (IOException e) {
             throw new ClassNotFoundException(name, e);
         }
+    }
+
+    private Class<?> define(String name, byte[] bytes) {
+        try {
+            return defineClass(name, bytes, 0, bytes.length, domain);
+        } catch (LinkageError e) {
+            // The transformer of another agent, or another thread, has loaded the class in the meantime.
+            Class<?> defined = findLoadedClass(name);
+            if (defined == null) throw e;
+            return defined;
+        }
+    }
+
+    /**
+     * Returns a new object, so that no lock is held while a class is defined. The transformers of other agents then
+     * load more of our classes, and two threads that hold locks for each other's classes would wait forever.
+     */
+    @Override
+    protected Object getClassLoadingLock(String name) {
+        return new Object();
     }
 
     /** Returns a file from {@link #HIDDEN}, or null if it does not exist. */

@@ -28,10 +28,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Runs the agent in JVMs of many kinds, together with other agents, and in restricted environments. */
+/** Runs the agent in JVMs of many kinds and in restricted environments. */
 @SuppressWarnings("ThreadPriorityCheck") // yields are under test
 class EnvironmentTest {
     @TempDir
@@ -313,38 +312,6 @@ class EnvironmentTest {
         @Override
         public void run() {
             for (int i = 0; i < 10_000; i++) Thread.yield();
-        }
-    }
-
-    // ---- other agents
-
-    @ParameterizedTest
-    @CsvSource({"jacoco, false", "jacoco, true", "opentelemetry, false", "opentelemetry, true"})
-    void shouldWorkWithOtherAgents(String other, boolean isFirst) throws IOException, InterruptedException {
-        String agents = System.getProperty("agents.dir");
-        String option = other.equals("jacoco")
-                ? "-javaagent:" + agents + "/jacoco.jar=output=none"
-                : "-javaagent:" + agents + "/opentelemetry.jar";
-        String ours = "-javaagent:" + System.getProperty("agent.jar") + "=yield=count";
-        JvmLauncher.withoutAgent()
-                .option(isFirst ? option : ours, isFirst ? ours : option)
-                // Otherwise, the JVM warns that it shares fewer classes when an agent appends to the boot class path.
-                .option("-Xshare:off", "-Dotel.javaagent.logging=none")
-                .option("-Dotel.traces.exporter=none", "-Dotel.metrics.exporter=none", "-Dotel.logs.exporter=none")
-                .run(WithOtherAgent.class, other)
-                .assertSilent();
-    }
-
-    static final class WithOtherAgent {
-        public static void main(String[] args) throws Exception {
-            if (args[0].equals("jacoco"))
-                assertThat(AgentCheck.class.getDeclaredMethods())
-                        .extracting(Method::getName)
-                        .contains("$jacocoInit");
-            else
-                assertThat(Class.forName("io.opentelemetry.javaagent.bootstrap.AgentInitializer", false, null))
-                        .isNotNull();
-            AgentCheck.main(new String[0]);
         }
     }
 
