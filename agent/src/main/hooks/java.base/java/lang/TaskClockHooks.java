@@ -31,6 +31,12 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
         System.getProperties().put("taskclock.hooks", new TaskClockHooks());
     }
 
+    /**
+     * Applies options of the agent. This is the only path to the agent's classes, which hold its privileges. A program
+     * cannot read the field, because java.lang is not open to it.
+     */
+    private static volatile BiFunction<String, Boolean, String> controller;
+
     /** The effect of a yield on a virtual thread: 0 it yields, 1 it yields and is counted, 2 it does nothing. */
     private static volatile int virtualYieldMode;
 
@@ -91,6 +97,9 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
     @SuppressWarnings("unchecked")
     public Object apply(String operation, Object[] arguments) {
         switch (operation) {
+            case "setController":
+                controller = (BiFunction<String, Boolean, String>) arguments[0];
+                return null;
             case "load":
                 // The library registers its natives in this class when it is loaded.
                 System.load((String) arguments[0]);
@@ -190,11 +199,15 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
                 bean = arguments[0];
                 return null;
             case "setReport":
-                return TaskClockReport.set((Supplier<String>) arguments[0], (String) arguments[1]);
+                return TaskClockReport.set(
+                        (Supplier<String>) arguments[0], (String) arguments[1], (String) arguments[2]);
             case "isInitialized":
                 return !UNSAFE.shouldBeInitialized((Class<?>) arguments[0]);
             case "staticField":
                 return staticField((Class<?>) arguments[0], (String) arguments[1]);
+            case "setStaticField":
+                setStaticField((Class<?>) arguments[0], (String) arguments[1], arguments[2]);
+                return null;
             default:
                 throw new IllegalArgumentException(operation);
         }
@@ -310,8 +323,10 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
             TaskClockCalls.linkSoon();
             prepared = true;
             return null;
-        } catch (Throwable e) {
+        } catch (NoSuchFieldException e) {
             return "java.lang.VirtualThread is not as expected: " + e;
+        } catch (Throwable e) {
+            return "cannot prepare the accounts of virtual threads: " + e;
         }
     }
 
@@ -339,6 +354,15 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
         try {
             Field field = type.getDeclaredField(name);
             return UNSAFE.getReferenceVolatile(UNSAFE.staticFieldBase(field), UNSAFE.staticFieldOffset(field));
+        } catch (NoSuchFieldException e) {
+            throw new IllegalStateException(type.getName() + " has no field " + name);
+        }
+    }
+
+    private static void setStaticField(Class<?> type, String name, Object value) {
+        try {
+            Field field = type.getDeclaredField(name);
+            UNSAFE.putReferenceVolatile(UNSAFE.staticFieldBase(field), UNSAFE.staticFieldOffset(field), value);
         } catch (NoSuchFieldException e) {
             throw new IllegalStateException(type.getName() + " has no field " + name);
         }
@@ -374,6 +398,14 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
     }
 
     private static native void setAnswersVirtual(boolean on);
+
+    // ---- called by org.taskclock.agent.Agent
+
+    /** Applies options of the agent and returns its state, or null if it is not loaded. */
+    public static String configure(String options, boolean isProgramRunning) {
+        BiFunction<String, Boolean, String> current = controller;
+        return current == null ? null : current.apply(options, isProgramRunning);
+    }
 
     // ---- called by ThreadImpl
 

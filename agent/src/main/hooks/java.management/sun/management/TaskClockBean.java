@@ -30,7 +30,7 @@ public final class TaskClockBean
         implements DynamicMBean, MBeanRegistration, BiFunction<Supplier<DynamicMBean>, Boolean, Object> {
     static {
         // The agent initializes this class, removes the property at once, and uses its value as a factory of beans.
-        System.getProperties().put("taskclock.bean", new TaskClockBean(null, true));
+        System.getProperties().put("taskclock.bean", new TaskClockBean());
     }
 
     private static final String DESCRIPTION = "CPU times by TaskClock";
@@ -39,6 +39,11 @@ public final class TaskClockBean
     private final boolean isReadOnly;
     private boolean isRegistered;
     private DynamicMBean bean;
+
+    /** Creates the factory. */
+    private TaskClockBean() {
+        this(null, true);
+    }
 
     private TaskClockBean(Supplier<DynamicMBean> source, boolean isReadOnly) {
         this.source = source;

@@ -6,6 +6,8 @@ import java.io.File;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.lang.instrument.Instrumentation;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
 
 /**
@@ -22,8 +24,11 @@ public final class Agent {
      */
     private static final String REPLY = ";reply=";
 
-    /** Null before the first use. Kept so that later uses share the same classes. */
-    private static AgentLoader loaded;
+    /** The class that knows the controller. A program cannot read its fields, because java.lang is not open to it. */
+    private static final String HOOKS = "java.lang.TaskClockHooks";
+
+    private static final String REMEDY = ": the security manager restricts the agent: add to the policy:"
+            + " grant codeBase \"file:/path/to/taskclock-agent.jar\" { permission java.security.AllPermission; };";
 
     private Agent() {}
 
@@ -37,29 +42,62 @@ public final class Agent {
         start(options, instrumentation, true);
     }
 
+    /** Throws nothing: if premain throws, the JVM ends the program. */
     private static synchronized void start(String text, Instrumentation instrumentation, boolean isProgramRunning) {
-        int replyAt = text == null ? -1 : text.lastIndexOf(REPLY);
-        String options = replyAt < 0 ? text : text.substring(0, replyAt);
-        String state;
         try {
-            if (loaded == null) {
-                AgentLoader loader = new AgentLoader(instrumentation);
-                Thread preloader = new Thread(null, loader, "taskclock-preloader", 0, false);
-                preloader.setDaemon(true);
-                preloader.start();
-                // The class's initializer passes an instance to the loader: reflection would add milliseconds to the
-                // start.
-                Class.forName("org.taskclock.agent.AgentController", true, loader);
-                loaded = loader;
-            }
-            state = loaded.controller().apply(options, isProgramRunning);
-        } catch (IllegalArgumentException e) {
-            state = failed(e.getMessage());
+            int replyAt = text == null ? -1 : text.lastIndexOf(REPLY);
+            String options = replyAt < 0 ? text : text.substring(0, replyAt);
+            String state = configure(options, instrumentation, isProgramRunning);
+            setProperty(state);
+            if (replyAt >= 0) reply(new File(text.substring(replyAt + REPLY.length())), state);
         } catch (Throwable e) {
-            state = failed(e.toString());
+            return; // even reporting a failure failed, for example because the heap is full
         }
-        System.setProperty(STATE_PROPERTY, state);
-        if (replyAt >= 0) reply(new File(text.substring(replyAt + REPLY.length())), state);
+    }
+
+    /** Applies the options and returns the state. Logs a failure. */
+    private static String configure(String options, Instrumentation instrumentation, boolean isProgramRunning) {
+        try {
+            String state = configureLoaded(options, isProgramRunning);
+            return state == null ? load(options, instrumentation, isProgramRunning) : state;
+        } catch (InvocationTargetException e) {
+            return failed(e.getCause());
+        } catch (Throwable e) {
+            return failed(e);
+        }
+    }
+
+    /** Passes the options to the controller that an earlier call has loaded. Returns null if there is none. */
+    private static String configureLoaded(String options, boolean isProgramRunning)
+            throws ReflectiveOperationException {
+        Class<?> hooks;
+        try {
+            hooks = Class.forName(HOOKS, true, null);
+        } catch (ClassNotFoundException e) {
+            return null;
+        }
+        Method configure = hooks.getMethod("configure", String.class, boolean.class);
+        return (String) configure.invoke(null, options, isProgramRunning);
+    }
+
+    /** Loads the controller. It holds the instrumentation, so this class, which a program can inspect, does not. */
+    private static String load(String options, Instrumentation instrumentation, boolean isProgramRunning)
+            throws Exception {
+        AgentLoader loader = new AgentLoader(instrumentation);
+        Thread preloader = new Thread(null, loader, "taskclock-preloader", 0, false);
+        preloader.setDaemon(true);
+        preloader.start();
+        // The class's initializer passes an instance to the loader: reflection would add milliseconds to the start.
+        Class.forName("org.taskclock.agent.AgentController", true, loader);
+        return loader.controller().apply(options, isProgramRunning);
+    }
+
+    private static void setProperty(String state) {
+        try {
+            System.setProperty(STATE_PROPERTY, state);
+        } catch (SecurityException e) {
+            return; // the state says so
+        }
     }
 
     /** Writes the state to a new file. Does nothing if the file, or a link with its name, exists. */
@@ -75,7 +113,10 @@ public final class Agent {
     }
 
     /** Logs a failure and returns the state that describes it. The program runs on without the agent. */
-    private static String failed(String reason) {
+    private static String failed(Throwable failure) {
+        String reason = failure instanceof IllegalArgumentException ? failure.getMessage() : failure.toString();
+        for (Throwable cause = failure; cause != null; cause = cause.getCause())
+            if (cause instanceof SecurityException) reason = cause.getMessage() + REMEDY;
         System.err.println("taskclock: agent: " + reason);
         return "failed: " + reason;
     }

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.lang.instrument.Instrumentation;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BiFunction;
@@ -57,6 +58,7 @@ public final class AgentBean implements TaskClockMXBean, Watchdog.Check, Supplie
     private record SiteData(String getSite, long getYields, List<String> getStack) implements YieldSite {}
 
     private static final int MIN_CHECKS = 3;
+    private static final String COMPONENTS = "componentMap";
     private static final String FACTORY = "java.lang.management.ManagementFactory";
 
     private final AgentController controller;
@@ -75,6 +77,9 @@ public final class AgentBean implements TaskClockMXBean, Watchdog.Check, Supplie
     private boolean isProviderAdded;
     /** The JDK's class that looks for providers once, when it is initialized. Null until our provider is added. */
     private Class<?> finder;
+
+    /** Our provider's component. Null until the provider is added. */
+    private Object component;
 
     private int checks;
 
@@ -145,6 +150,7 @@ public final class AgentBean implements TaskClockMXBean, Watchdog.Check, Supplie
         hooks.setBean(bean);
         if (!isProviderAdded) addProvider(instrumentation);
         isProviderAdded = true;
+        addToComponents();
         checks = 0;
         watchdog.watch(this);
     }
@@ -156,18 +162,34 @@ public final class AgentBean implements TaskClockMXBean, Watchdog.Check, Supplie
             if (Modifier.isAbstract(method.getModifiers()))
                 throw new IllegalStateException("unknown abstract method " + method.getName());
         finder = Class.forName(FACTORY + "$PlatformMBeanFinder", false, null);
+        component = provider.getDeclaredConstructor().newInstance();
         Hooks.addProvider(instrumentation, service, provider);
     }
 
     /**
-     * Registers the bean if the server exists by now. If the platform had already looked for providers when ours was
-     * added, it does not look again, so the check continues until the server exists.
+     * Adds our component to those that the platform has found, if it has already looked for providers. The map is
+     * replaced, because a thread of the program may be iterating over it.
+     */
+    @SuppressWarnings("unchecked") // the type of the field
+    private void addToComponents() {
+        if (!hooks.isInitialized(finder)) return;
+        Map<String, Object> found = (Map<String, Object>) hooks.staticField(finder, COMPONENTS);
+        if (found.containsKey(NAME)) return;
+        Map<String, Object> components = new HashMap<>(found);
+        components.put(NAME, component);
+        hooks.setStaticField(finder, COMPONENTS, components);
+    }
+
+    /**
+     * Registers the bean if the server exists without it. This can happen if the platform looked for providers while
+     * ours was being added, or if compiled code uses the map of components that was replaced.
      */
     @Override
     public boolean check() {
         if (bean == null) return false;
         try {
             if (registerIfServerExists()) return false;
+            addToComponents();
             checks++;
             return checks < MIN_CHECKS || hooks.isInitialized(finder);
         } catch (FeatureException e) {

@@ -106,6 +106,7 @@ public final class AgentController
                 return state();
             }
             install(options);
+            publish();
             return state();
         } catch (FeatureException | IllegalArgumentException e) {
             if (yields == null) throw new IllegalArgumentException(e.getMessage(), e);
@@ -115,7 +116,10 @@ public final class AgentController
     }
 
     private void start() throws FeatureException {
-        if (hooks == null) hooks = Hooks.define(instrumentation);
+        if (hooks == null) {
+            hooks = Hooks.define(instrumentation);
+            hooks.setController(this);
+        }
         hooks.connect(loader);
         VirtualThreadPatch patch = new VirtualThreadPatch(instrumentation, hooks, watchdog, this);
         accounts = new VirtualAccounts(instrumentation, hooks, patch);
@@ -166,9 +170,34 @@ public final class AgentController
             else install(feature, options);
         } catch (FeatureException e) {
             reportUnavailable(feature, e.getMessage());
-        } catch (RuntimeException | LinkageError e) {
+        } catch (RuntimeException | Error e) {
+            restore(feature);
             reportUnavailable(feature, e.toString());
         }
+    }
+
+    /** Removes a feature whose installation stopped at an unknown point, for example because the heap is full. */
+    private void restore(String feature) {
+        try {
+            removal(feature).run();
+        } catch (FeatureException | RuntimeException | Error e) {
+            System.err.println("taskclock: agent: cannot restore " + feature + ": " + e);
+        }
+    }
+
+    private Step removal(String feature) {
+        return switch (feature) {
+            case Options.VTHREADS ->
+                () -> {
+                    accounts.remove();
+                    hooks.setAccounting(false);
+                };
+            case Options.THREADMXBEAN -> () -> setThreadTimes(false);
+            case Options.YIELD -> () -> setYieldModes(Options.NONE);
+            case Options.BEAN -> () -> setBean("off");
+            case Options.JFR -> () -> setEvents(false);
+            default -> () -> {};
+        };
     }
 
     private void installDeferred(String feature) throws FeatureException {
@@ -290,7 +319,12 @@ public final class AgentController
     private void setSummary(String directory) throws FeatureException {
         if (summary != null || directory == null) return;
         ExitSummary newSummary = new ExitSummary(this, Path.of(directory));
-        newSummary.start();
+        try {
+            newSummary.start();
+        } catch (RuntimeException | Error e) {
+            newSummary.stop();
+            throw e;
+        }
         summary = newSummary;
     }
 
@@ -324,7 +358,7 @@ public final class AgentController
                 step.run();
             } catch (FeatureException e) {
                 failures.add(e.getMessage());
-            } catch (RuntimeException | LinkageError e) {
+            } catch (RuntimeException | Error e) {
                 failures.add(e.toString());
             }
         }

@@ -39,26 +39,29 @@ public final class AgentReportWriter implements Supplier<String> {
             }
             isDefined = true;
         }
-        hooks.setReport(this, requestFile());
+        hooks.setReport(this, file("report"), file("command"));
     }
 
     void remove() throws FeatureException {
-        if (isDefined) hooks.setReport(null, requestFile());
+        if (isDefined) hooks.setReport(null, file("report"), file("command"));
     }
 
     /**
-     * Returns the path of the request file. A tool that requests the report creates it, in the JVM's mount namespace,
-     * for the duration of the request. The report is generated only while the file exists. Otherwise, other tools that
-     * read the same properties would wait for a report that they do not need. The path contains the process id that the
-     * JVM itself sees.
+     * Returns the path of a request file. A tool that requests the report, or changes the agent's options, creates it,
+     * in the JVM's mount namespace, for the duration of the request. The report is generated only while its file
+     * exists. Otherwise, other tools that read the same properties would wait for a report that they do not need. The
+     * path contains the process id that the JVM itself sees.
      */
-    private static String requestFile() {
+    private static String file(String request) {
+        return "/tmp/.taskclock_" + request + "_" + processId();
+    }
+
+    private static String processId() {
         try {
             // ProcessHandle would start threads and take 14 ms.
-            return "/tmp/.taskclock_report_"
-                    + new File("/proc/self").getCanonicalFile().getName();
+            return new File("/proc/self").getCanonicalFile().getName();
         } catch (IOException e) {
-            return "/tmp/.taskclock_report_" + ProcessHandle.current().pid();
+            return Long.toString(ProcessHandle.current().pid());
         }
     }
 

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.lang.instrument.Instrumentation;
 import java.lang.invoke.MethodHandles;
+import java.lang.reflect.Constructor;
 import java.nio.file.Files;
 import java.util.List;
 import java.util.Map;
@@ -73,14 +74,22 @@ final class Hooks {
      * Initializes a class that stores an instance of itself in the system properties, and takes the instance from
      * there. Reflection would add milliseconds to the start of a program.
      */
-    static Object takeInstance(Class<?> type, String key) throws ClassNotFoundException {
+    static Object takeInstance(Class<?> type, String key) throws ReflectiveOperationException {
         synchronized (Runtime.getRuntime()) {
             Class.forName(type.getName(), true, null);
-            return System.getProperties().remove(key);
+            Object instance = System.getProperties().remove(key);
+            if (instance != null) return instance;
         }
+        // An earlier attempt to start the agent has initialized the class, and failed later.
+        Constructor<?> constructor = type.getDeclaredConstructor();
+        constructor.setAccessible(true);
+        return constructor.newInstance();
     }
 
-    /** Defines a class of ours in the package of a JDK class. The package is opened to the agent's module only. */
+    /**
+     * Defines a class of ours in the package of a JDK class, or returns the class if an earlier attempt that failed
+     * later has defined it. The package is opened to the agent's module only.
+     */
     static Class<?> defineClass(Instrumentation instrumentation, Class<?> neighbor, String name)
             throws IllegalAccessException, IOException {
         Map<String, Set<Module>> opens = Map.of(neighbor.getPackageName(), Set.of(Hooks.class.getModule()));
@@ -88,6 +97,12 @@ final class Hooks {
         try (InputStream in = Hooks.class.getClassLoader().getResourceAsStream(name.replace('.', '/') + ".class")) {
             return MethodHandles.privateLookupIn(neighbor, MethodHandles.lookup())
                     .defineClass(in.readAllBytes());
+        } catch (LinkageError e) {
+            try {
+                return Class.forName(name, false, neighbor.getClassLoader());
+            } catch (ClassNotFoundException notDefined) {
+                throw e;
+            }
         }
     }
 
@@ -142,6 +157,11 @@ final class Hooks {
     }
 
     // ---- operations
+
+    /** Sets what applies the options of later calls of the agent's entry point, and of attached tools. */
+    void setController(BiFunction<String, Boolean, String> controller) {
+        call("setController", controller);
+    }
 
     /** Loads a native library for a class of any loader. */
     void loadLibrary(Class<?> owner, String path) {
@@ -366,9 +386,12 @@ final class Hooks {
         call("setBean", bean);
     }
 
-    /** Sets the source of the report for attached tools; null for none. It is used while the request file exists. */
-    void setReport(Supplier<String> source, String requestFile) throws FeatureException {
-        callOrThrow("setReport", source, requestFile);
+    /**
+     * Sets the source of the report for attached tools; null for none. It is used while the request file exists. The
+     * command file contains options that a tool passes to the agent.
+     */
+    void setReport(Supplier<String> source, String requestFile, String commandFile) throws FeatureException {
+        callOrThrow("setReport", source, requestFile, commandFile);
     }
 
     boolean isInitialized(Class<?> type) {
@@ -378,6 +401,11 @@ final class Hooks {
     /** Reads a static field without initializing its class. */
     Object staticField(Class<?> type, String name) {
         return call("staticField", type, name);
+    }
+
+    /** Writes a static field, even if it is final. Code that is already compiled may keep using the previous value. */
+    void setStaticField(Class<?> type, String name, Object value) {
+        call("setStaticField", type, name, value);
     }
 
     // ---- the connection

@@ -7,11 +7,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.sun.management.ThreadMXBean;
 import com.sun.tools.attach.VirtualMachine;
 import java.io.IOException;
+import java.lang.management.BufferPoolMXBean;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryPoolMXBean;
 import java.lang.reflect.Method;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Instant;
 import java.util.Properties;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
@@ -150,6 +154,101 @@ class AgentAttachTest {
             String address = self.startLocalManagementAgent();
             assertThat(self.startLocalManagementAgent()).isEqualTo(address).startsWith("service:jmx:rmi:");
             self.detach();
+        }
+    }
+
+    /** The platform looks for beans once, when the program first asks for one of them. */
+    @Test
+    void shouldRegisterTheBeanTogetherWithTheServer() throws IOException, InterruptedException {
+        attachable().run(BeansBeforeServer.class).assertSilent();
+    }
+
+    static final class BeansBeforeServer {
+        public static void main(String[] args) throws Exception {
+            assertThat(ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class))
+                    .isNotEmpty();
+            VirtualMachine self = self();
+            attach(self, null);
+            ObjectName name = new ObjectName(TaskClockMXBean.NAME);
+            assertThat(ManagementFactory.getPlatformMBeanServer().isRegistered(name))
+                    .isTrue();
+            attach(self, "detach");
+            assertThat(ManagementFactory.getPlatformMBeanServer().isRegistered(name))
+                    .isFalse();
+            attach(self, null);
+            assertThat(ManagementFactory.getPlatformMBeanServer().isRegistered(name))
+                    .as("the server exists")
+                    .isTrue();
+            self.detach();
+        }
+    }
+
+    // ---- commands of tools
+
+    @Test
+    void shouldAcceptCommandsOfItsUserOnly() throws IOException, InterruptedException {
+        attachable().run(Commands.class).assertSilent();
+    }
+
+    static final class Commands {
+        private static final Path FILE =
+                Path.of("/tmp/.taskclock_command_" + ProcessHandle.current().pid());
+
+        private static String send(VirtualMachine self) throws Exception {
+            return self.getAgentProperties().getProperty("taskclock.state");
+        }
+
+        private static void write(String text) throws IOException {
+            Files.deleteIfExists(FILE);
+            Files.writeString(FILE, text);
+            Files.setPosixFilePermissions(FILE, PosixFilePermissions.fromString("rw-r--r--"));
+        }
+
+        public static void main(String[] args) throws Exception {
+            VirtualMachine self = self();
+            attach(self, null);
+            Path link = FILE.resolveSibling(FILE.getFileName() + "_link");
+            try {
+                assertThat(send(self)).as("without a command").isNull();
+                write("yield=count\n");
+                assertThat(send(self)).contains("yield=count").isEqualTo(System.getProperty("taskclock.agent"));
+                // Another tool reads the properties meanwhile.
+                attach(self, "yield=off");
+                assertThat(send(self)).as("the reply to the command").contains("yield=count");
+                assertThat(System.getProperty("taskclock.agent")).contains("yield=off");
+                write("detach\n");
+                assertThat(send(self)).endsWith("; detached");
+                write("yield=count\n");
+                assertThat(send(self)).as("a command to the detached agent").contains("yield=count");
+                write("yield=off");
+                assertThat(send(self)).as("without a line end").isEmpty();
+                write("yield=off\n");
+                Files.setPosixFilePermissions(FILE, PosixFilePermissions.fromString("rw-rw-rw-"));
+                assertThat(send(self)).as("writable by others").isEmpty();
+                write("yield=off\n");
+                Files.setLastModifiedTime(FILE, FileTime.from(Instant.now().minusSeconds(100)));
+                assertThat(send(self)).as("left behind").isEmpty();
+                write("yield=off\n");
+                Files.createLink(link, FILE);
+                assertThat(send(self)).as("a hard link").isEmpty();
+                Files.delete(FILE);
+                Files.createSymbolicLink(FILE, link);
+                assertThat(send(self)).as("a symbolic link").isEmpty();
+                if (isRoot()) {
+                    write("yield=off\n");
+                    Files.setAttribute(FILE, "unix:uid", 65534);
+                    assertThat(send(self)).as("of another user").isEmpty();
+                }
+                assertThat(System.getProperty("taskclock.agent")).contains("yield=count");
+            } finally {
+                Files.deleteIfExists(FILE);
+                Files.deleteIfExists(link);
+                self.detach();
+            }
+        }
+
+        private static boolean isRoot() throws IOException {
+            return (int) Files.getAttribute(Path.of("/proc/self"), "unix:uid") == 0;
         }
     }
 

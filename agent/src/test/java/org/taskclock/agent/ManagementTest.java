@@ -10,15 +10,12 @@ import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadInfo;
 import java.lang.management.ThreadMXBean;
-import java.lang.reflect.Field;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.function.BiConsumer;
-import java.util.function.BiFunction;
 import javax.management.JMX;
 import javax.management.MBeanAttributeInfo;
 import javax.management.MBeanServer;
@@ -226,42 +223,6 @@ class ManagementTest {
             assertThat(bean.isEnabled()).isTrue();
             assertThat(bean.getYieldMode()).isEqualTo("pass");
             assertThat(bean.isThreadMXBeanReplaced()).isTrue();
-        }
-    }
-
-    /** The program cannot get the agent's privileges in the JVM through a public method. */
-    @Test
-    void shouldNotGiveTheProgramItsPrivileges() throws IOException, InterruptedException {
-        JvmLauncher.withAgent("yield=count").run(Privileges.class).assertSilent();
-    }
-
-    static final class Privileges {
-        public static void main(String[] args) throws Exception {
-            AgentCheck.bean();
-            MBeanServer server = ManagementFactory.getPlatformMBeanServer();
-            ObjectName name = new ObjectName(TaskClockMXBean.NAME);
-            assertThat(server.getClassLoaderFor(name)).isNull();
-            assertThat(System.getProperties()).doesNotContainKeys("taskclock.hooks", "taskclock.bean");
-            // Null if the platform created its server before the agent offered the bean.
-            Object bean =
-                    Class.forName("java.lang.TaskClockHooks").getMethod("bean").invoke(null);
-            if (bean != null) assertThat(bean.getClass().getClassLoader()).isNull();
-            Class<?> agent = Class.forName("org.taskclock.agent.Agent");
-            Class<?> loaderType = Class.forName("org.taskclock.agent.AgentLoader");
-            assertThat(agent.getFields()).isEmpty();
-            assertThat(loaderType.getFields()).isEmpty();
-            // Even a program that gets the loader through a private field cannot use it.
-            Field loaded = agent.getDeclaredField("loaded");
-            loaded.setAccessible(true);
-            Object loader = loaded.get(null);
-            assertThatThrownBy(() -> loaderType
-                            .getMethod("connect", BiFunction.class, BiConsumer.class)
-                            .invoke(loader, null, null))
-                    .hasStackTraceContaining("only for the agent itself");
-            assertThatThrownBy(() -> loaderType
-                            .getMethod("accept", Class.class, String.class)
-                            .invoke(loader, Privileges.class, "/tmp/any.so"))
-                    .hasStackTraceContaining("is not a class of the agent");
         }
     }
 
