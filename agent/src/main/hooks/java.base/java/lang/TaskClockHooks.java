@@ -26,11 +26,6 @@ import jdk.internal.vm.annotation.ReservedStackAccess;
  * add milliseconds to its start. Only the agent's class {@code Hooks} knows these names.
  */
 public final class TaskClockHooks implements BiFunction<String, Object[], Object> {
-    static {
-        // The agent initializes this class and takes the instance from there at once.
-        System.getProperties().put("taskclock.hooks", new TaskClockHooks());
-    }
-
     /**
      * Applies options of the agent. This is the only path to the agent's classes, which hold its privileges. A program
      * cannot read the field, because java.lang is not open to it.
@@ -83,6 +78,14 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
     private static final Unsafe UNSAFE = Unsafe.getUnsafe();
     /** The field is used because getId can be overridden. */
     private static final long THREAD_ID = UNSAFE.objectFieldOffset(Thread.class, "tid");
+
+    static {
+        // The agent initializes this class and takes the instance from there at once. Other threads can read the
+        // properties, so the instance is there only before the program starts, which is on the thread with id 1.
+        if (UNSAFE.getLong(Thread.currentThread(), THREAD_ID) == 1)
+            System.getProperties().put("taskclock.hooks", new TaskClockHooks());
+    }
+
     /** Whether everything that a mount calls is loaded. */
     private static boolean prepared;
 

@@ -71,8 +71,8 @@ final class Hooks {
     }
 
     /**
-     * Initializes a class that stores an instance of itself in the system properties, and takes the instance from
-     * there. Reflection would add milliseconds to the start of a program.
+     * Initializes a class that stores an instance of itself in the system properties while a program starts, and takes
+     * the instance from there. Reflection would add milliseconds to the start.
      */
     static Object takeInstance(Class<?> type, String key) throws ReflectiveOperationException {
         synchronized (Runtime.getRuntime()) {
@@ -80,7 +80,7 @@ final class Hooks {
             Object instance = System.getProperties().remove(key);
             if (instance != null) return instance;
         }
-        // An earlier attempt to start the agent has initialized the class, and failed later.
+        // The program is running, or an earlier attempt to start the agent has initialized the class and failed later.
         Constructor<?> constructor = type.getDeclaredConstructor();
         constructor.setAccessible(true);
         return constructor.newInstance();

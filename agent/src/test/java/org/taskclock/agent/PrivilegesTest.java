@@ -4,6 +4,7 @@ package org.taskclock.agent;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.sun.tools.attach.VirtualMachine;
 import java.io.IOException;
 import java.lang.instrument.Instrumentation;
 import java.lang.invoke.MethodHandles;
@@ -18,7 +19,9 @@ import java.util.Collections;
 import java.util.Deque;
 import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Properties;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.jar.JarFile;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
@@ -75,6 +78,39 @@ class PrivilegesTest {
                         });
             }
             return found;
+        }
+    }
+
+    /** The system properties are a place that all threads of the program can read. */
+    @Test
+    void shouldNotShowItsPrivilegesInTheSystemProperties() throws IOException, InterruptedException {
+        JvmLauncher.withoutAgent()
+                .option("-Djdk.attach.allowAttachSelf=true", "-XX:+EnableDynamicAgentLoading")
+                .option("-Dagent.jar=" + System.getProperty("agent.jar"))
+                .run(RecordedProperties.class)
+                .assertSilent();
+    }
+
+    static final class RecordedProperties {
+        public static void main(String[] args) throws Exception {
+            Set<Object> values = Collections.newSetFromMap(new ConcurrentHashMap<>());
+            Properties recording = new Properties() {
+                private static final long serialVersionUID = 1;
+
+                @Override
+                public synchronized Object put(Object key, Object value) {
+                    values.add(value.getClass().getName());
+                    return super.put(key, value);
+                }
+            };
+            recording.putAll(System.getProperties());
+            System.setProperties(recording);
+            VirtualMachine self =
+                    VirtualMachine.attach(Long.toString(ProcessHandle.current().pid()));
+            self.loadAgent(System.getProperty("agent.jar"), "");
+            self.detach();
+            assertThat(System.getProperty("taskclock.agent")).contains("threadmxbean=on");
+            assertThat(values).contains("java.lang.String").doesNotContain("java.lang.TaskClockHooks");
         }
     }
 

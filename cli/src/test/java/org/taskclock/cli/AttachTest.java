@@ -6,10 +6,13 @@ import static java.lang.ProcessBuilder.Redirect.DISCARD;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
 
 /** {@code taskclock attach}, {@code detach} and {@code status} on a running JVM. */
@@ -32,13 +35,18 @@ class AttachTest {
     }
 
     private String startTarget(String... options) throws IOException, InterruptedException {
+        return startTarget(DISCARD, options);
+    }
+
+    private String startTarget(ProcessBuilder.Redirect output, String... options)
+            throws IOException, InterruptedException {
         List<String> command =
                 new ArrayList<>(List.of(ProcessHandle.current().info().command().orElseThrow()));
         command.addAll(List.of(options));
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), Idle.class.getName()));
         target = new ProcessBuilder(command)
                 .redirectErrorStream(true)
-                .redirectOutput(DISCARD)
+                .redirectOutput(output)
                 .start();
         // Attaching to a JVM that is still starting would kill it.
         Thread.sleep(1_500);
@@ -69,6 +77,24 @@ class AttachTest {
                 .contains(" in process " + pid + "\n", "jfr            off\n");
         assertThat(runSuccessfully("detach", "attachtest$IDLE")).contains("; detached");
         assertThat(target.isAlive()).isTrue();
+    }
+
+    /** Only the JVM's own warning about the first attach appears; later changes load nothing. */
+    @Test
+    void shouldMakeTheJvmPrintItsWarningOnce(@TempDir Path directory) throws IOException, InterruptedException {
+        Path output = directory.resolve("output");
+        String pid = startTarget(ProcessBuilder.Redirect.to(output.toFile()));
+        assertThat(runSuccessfully("detach", pid)).as("before the first attach").contains("detached");
+        assertThat(output).isEmptyFile();
+        runSuccessfully("attach", pid);
+        String warnings = Files.readString(output);
+        assertThat(warnings.lines()).allMatch(line -> line.startsWith("WARNING: "));
+        assertThat(warnings.lines()).hasSize(Runtime.version().feature() >= 21 ? 4 : 0);
+        assertThat(runSuccessfully("attach", pid, "yield=count")).contains("yield=count");
+        assertThat(runSuccessfully("detach", pid)).contains("; detached");
+        assertThat(runSuccessfully("attach", pid)).contains("threadmxbean=on,yield=pass");
+        assertThat(runSuccessfully("detach", pid)).contains("; detached");
+        assertThat(output).hasContent(warnings);
     }
 
     @Test

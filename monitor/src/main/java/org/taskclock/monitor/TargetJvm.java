@@ -81,6 +81,9 @@ public final class TargetJvm {
         Path copy = null;
         Path reply = null;
         try {
+            String state = AgentCommand.send(AttachClient.of(pid), options, TIMEOUT_MILLIS);
+            if (state != null) return state;
+            if (options.equals("detach") && state() == null) return "detached"; // it was never loaded
             Path jar = AgentJar.find();
             copy = copyIfHidden(jar);
             String path = copy == null ? jar.toString() : "/" + root().relativize(copy);
