@@ -127,6 +127,35 @@ class DocumentationTest {
         assertThat(count).isGreaterThan(30);
     }
 
+    /** The last column of a row is a test, a fuzz target, or a file by which the build or a person checks it. */
+    @Test
+    void shouldNameATestForEachThreat() throws IOException {
+        List<String> without = new ArrayList<>();
+        int count = 0;
+        boolean isInTable = false;
+        for (String line : Files.readAllLines(REPOSITORY.resolve("docs/threat-model.md"))) {
+            boolean isHeader = line.startsWith("| threat |");
+            isInTable = line.startsWith("|") && (isInTable || isHeader);
+            if (!isInTable || isHeader || line.startsWith("|---")) continue;
+            count++;
+            String[] cells = line.split("\\|", -1);
+            if (!namesACheck(cells[cells.length - 2])) without.add(line);
+        }
+        assertThat(without).isEmpty();
+        assertThat(count).isGreaterThan(40);
+    }
+
+    private static boolean namesACheck(String cell) {
+        if (TEST.matcher(cell).find()) return true;
+        return Pattern.compile("`([^`]+)`")
+                .matcher(cell)
+                .results()
+                .map(name -> name.group(1))
+                .anyMatch(name -> name.matches("\\w+Fuzz")
+                        ? Files.isDirectory(REPOSITORY.resolve("fuzz/seeds/" + name))
+                        : Files.isRegularFile(REPOSITORY.resolve(name)));
+    }
+
     /** Returns the source of a test class; empty if there is none. */
     private static String sourceOf(String className) throws IOException {
         try (Stream<Path> modules = Files.list(REPOSITORY)) {
