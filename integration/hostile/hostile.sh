@@ -11,7 +11,7 @@
 #   -t THREADS    how many threads the JVM with short threads starts per second, if it can (default: 20000)
 #   -j JAVA_HOME  the JDK of all JVMs (default: that of java)
 #   -o FILE       file for the result (default: integration/results/hostile/JDK.md; none below 60 s)
-#   SCENARIO...   only these, such as fifo-release; "each": one run for each scenario (default: all of
+#   SCENARIO...   only these, such as fifo-release; with "each", one run for each (default: all of
 #                 testing/src/main/java/org/taskclock/hostile/Scenario.java)
 #
 # As root, everything runs in its own namespaces of processes and mounts, so that it ends with this script. Without

@@ -6,6 +6,8 @@ import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
+import java.nio.MappedByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
@@ -20,6 +22,8 @@ final class ForgedAttachListener {
 
     private static final int DUMP_BYTES = 300 << 20;
 
+    static volatile MappedByteBuffer library;
+
     private final Scenario scenario;
     private final AtomicLong reports = new AtomicLong();
 
@@ -29,6 +33,7 @@ final class ForgedAttachListener {
 
     /** Starts a listener in place of that of a JVM and returns its socket. */
     static Path start(Scenario scenario, long pid) throws IOException {
+        mapLibrary();
         Path path = Path.of("/tmp/.java_pid" + pid);
         Files.deleteIfExists(path);
         ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
@@ -41,6 +46,16 @@ final class ForgedAttachListener {
             }
         });
         return path;
+    }
+
+    /** Only a JVM that has mapped a file with this name is asked for the report of an agent. */
+    private static void mapLibrary() throws IOException {
+        Path file = Files.createTempFile("libtaskclock-", ".so");
+        Files.writeString(file, FORGED_NAME);
+        try (FileChannel channel = FileChannel.open(file)) {
+            library = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size());
+        }
+        Files.delete(file);
     }
 
     private interface Work {
@@ -98,14 +113,14 @@ final class ForgedAttachListener {
     private void dump(SocketChannel client) throws IOException {
         send(client, "2026-11-24 00:00:00\nFull thread dump OpenJDK 64-Bit Server VM (25 mixed mode):\n\n");
         String[] tids = Path.of("/proc/self/task").toFile().list();
-        for (String tid : tids == null ? new String[0] : tids) send(client, entry(FORGED_NAME, Long.parseLong(tid)));
+        for (String tid : tids == null ? new String[0] : tids) send(client, entry(FORGED_NAME, 1, Long.parseLong(tid)));
         if (scenario != Scenario.DUMP_BOMB) return;
-        String entry = entry("bomb " + "x".repeat(1_000), Long.MAX_VALUE);
+        String entry = entry("bomb " + "x".repeat(1_000), Long.MAX_VALUE, Long.MAX_VALUE);
         for (int sent = 0; sent < DUMP_BYTES; sent += entry.length()) send(client, entry);
     }
 
-    private static String entry(String name, long tid) {
-        return "\"" + name + "\" #" + Long.MAX_VALUE + " [" + tid + "] prio=5 os_prio=0 cpu=9223372036854775807.99ms"
+    private static String entry(String name, long number, long tid) {
+        return "\"" + name + "\" #" + number + " [" + tid + "] prio=5 os_prio=0 cpu=9223372036854775807.99ms"
                 + " elapsed=9223372036854775807.99s tid=0x00007fffffffffff nid=" + tid
                 + " runnable  [0x00007fffffffffff]\n   java.lang.Thread.State: RUNNABLE\n\tat a.B.c(B.java:1)\n\n";
     }

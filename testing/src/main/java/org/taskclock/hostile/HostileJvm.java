@@ -8,6 +8,7 @@ import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -77,6 +78,7 @@ public final class HostileJvm implements AutoCloseable {
     private final Path out;
     private final Process process;
     private final long pid;
+    private final FileTime trapTime;
 
     private HostileJvm(Scenario scenario, Path directory, Process process) throws IOException, InterruptedException {
         this.scenario = scenario;
@@ -84,6 +86,7 @@ public final class HostileJvm implements AutoCloseable {
         this.process = process;
         out = directory.resolve("out");
         pid = Long.parseLong(await("ready "));
+        trapTime = scenario == Scenario.LINKS ? Files.getLastModifiedTime(directory.resolve("trap")) : null;
     }
 
     /** Returns why a scenario cannot be run here; null if it can. */
@@ -212,9 +215,12 @@ public final class HostileJvm implements AutoCloseable {
         }
     }
 
-    /** Returns the directory that the link /tmp of {@link Scenario#LINKS} leads to outside of its namespace. */
-    Path trap() {
-        return directory.resolve("trap");
+    /**
+     * Returns whether a file was created or deleted in the directory to which the link /tmp of {@link Scenario#LINKS}
+     * leads outside of its namespace.
+     */
+    boolean wasTrapTouched() throws IOException {
+        return !Files.getLastModifiedTime(directory.resolve("trap")).equals(trapTime);
     }
 
     @Override

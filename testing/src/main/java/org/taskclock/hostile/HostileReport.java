@@ -14,12 +14,14 @@ import java.util.Map;
 
 /**
  * Runs {@link HostileRun} and writes its result as Markdown. Arguments: JAR DIRECTORY SECONDS THREADS-PER-SECOND, and
- * "all", "each" (a run for each scenario), or the names of scenarios. The exit code is 1 if a bound is missed.
+ * "all", "each" (a run for each scenario), "each" and names, or names of scenarios. The exit code is 1 if a bound is
+ * missed.
  */
 public final class HostileReport {
     private static final int HONEST = 5;
     private static final long MAX_MILLIS = 1_000;
     private static final double MAX_DIFFERENCE = 1;
+    private static final int MAX_CELL = 300;
 
     private final StringBuilder text = new StringBuilder();
     private boolean failed;
@@ -32,7 +34,8 @@ public final class HostileReport {
         HostileReport report = new HostileReport();
         if (names.contains("each")) {
             report.line("| scenario | what failed |").line("|---|---|");
-            for (Scenario scenario : Scenario.hostile()) {
+            List<Scenario> all = names.size() == 1 ? List.of(Scenario.hostile()) : scenarios(names);
+            for (Scenario scenario : all) {
                 try (HostileRun run = new HostileRun(settings(args, directory, List.of(scenario), 2))) {
                     run.run();
                     report.addRow(scenario, run);
@@ -40,9 +43,7 @@ public final class HostileReport {
                 }
             }
         } else {
-            List<Scenario> scenarios = names.contains("all")
-                    ? List.of(Scenario.hostile())
-                    : names.stream().map(Scenario::of).toList();
+            List<Scenario> scenarios = names.contains("all") ? List.of(Scenario.hostile()) : scenarios(names);
             try (HostileRun run = new HostileRun(settings(args, directory, scenarios, HONEST))) {
                 run.run();
                 report.add(run);
@@ -50,6 +51,13 @@ public final class HostileReport {
         }
         report.print();
         System.exit(report.failed ? 1 : 0);
+    }
+
+    private static List<Scenario> scenarios(List<String> names) {
+        return names.stream()
+                .filter(name -> !name.equals("each"))
+                .map(Scenario::of)
+                .toList();
     }
 
     private static HostileRun.Settings settings(String[] args, Path directory, List<Scenario> scenarios, int honest)
@@ -81,7 +89,9 @@ public final class HostileReport {
     }
 
     private void addRow(Scenario scenario, HostileRun run) {
-        String what = run.failures().isEmpty() ? "nothing" : cell(run.failures().toString());
+        List<String> kinds = new ArrayList<>();
+        run.failures().forEach((check, messages) -> kinds.add(check + ": " + cell(messages.get(0))));
+        String what = kinds.isEmpty() ? "nothing" : String.join("; ", kinds);
         if (!run.skipped().isEmpty()) what = "not run: " + run.skipped();
         line("| " + scenario + " | " + what + " |");
         failed |= !run.failures().isEmpty();
@@ -90,7 +100,7 @@ public final class HostileReport {
     /** Removes what a table or a terminal would interpret. */
     private static String cell(String text) {
         String printable = text.replaceAll("\\p{C}", " ").replace('|', '/');
-        return printable.length() > 600 ? printable.substring(0, 600) + "..." : printable;
+        return printable.length() > MAX_CELL ? printable.substring(0, MAX_CELL) + "..." : printable;
     }
 
     private static String format(String format, Object... arguments) {

@@ -250,6 +250,8 @@ public final class HostileRun implements AutoCloseable {
         runCommand("top", "-b", "--limit", "5", pid, "0.5", "1");
         runCommand("check", pid, "--cpu", "90%", "--for", "1s");
         for (HostileJvm jvm : hostile) {
+            // Copies the agent to the /tmp of the JVM.
+            if (jvm.scenario() == Scenario.LINKS) runCommand("attach", Long.toString(jvm.pid()));
             boolean isQuick = settings.seconds() < 60;
             if (isQuick && jvm.scenario() != Scenario.FIFO_RELEASE && jvm.scenario() != Scenario.HUNG_ATTACH) continue;
             runCommand("top", "-b", "--limit", "5", Long.toString(jvm.pid()), "0.5", "1");
@@ -284,14 +286,12 @@ public final class HostileRun implements AutoCloseable {
     }
 
     /** Nothing of the host may have been written through the link of a container. */
-    private void checkTrust() {
+    private void checkTrust() throws IOException {
         for (HostileJvm jvm : hostile) {
             if (jvm.scenario() != Scenario.LINKS) continue;
-            String[] files = jvm.trap().toFile().list();
-            if (files != null && files.length > 0)
-                failures.add(
-                        Check.TRUST,
-                        "files were created on the host through the link of a container: " + String.join(", ", files));
+            // Also if what was created has been deleted.
+            if (jvm.wasTrapTouched())
+                failures.add(Check.TRUST, "a file was created on the host through the link of a container");
         }
     }
 
