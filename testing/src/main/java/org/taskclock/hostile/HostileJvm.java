@@ -92,8 +92,8 @@ public final class HostileJvm implements AutoCloseable {
     /** Returns why a scenario cannot be run here; null if it can. */
     public static String obstacle(Scenario scenario) {
         if (scenario.needsRoot() && !"root".equals(System.getProperty("user.name"))) return scenario + " needs root";
-        if (scenario == Scenario.LINKS && classes().startsWith("/tmp"))
-            return scenario + ": the build is in /tmp, which it hides";
+        boolean hidesTmp = scenario == Scenario.LINKS || scenario.replacesPerformanceData();
+        if (hidesTmp && classes().startsWith("/tmp")) return scenario + ": the build is in /tmp, which it hides";
         return null;
     }
 
@@ -129,6 +129,8 @@ public final class HostileJvm implements AutoCloseable {
                         "bash",
                         directory.resolve("root").toString(),
                         directory.resolve("trap").toString());
+            case FIFO_HSPERFDATA, LINKED_HSPERFDATA, RANDOM_HSPERFDATA ->
+                List.of("unshare", "--mount", "sh", "-c", "mount -t tmpfs none /tmp && exec \"$@\"", "sh");
             default -> List.of();
         };
     }
@@ -232,12 +234,7 @@ public final class HostileJvm implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        for (String file : List.of(
-                ".java_pid" + pid,
-                ".attach_pid" + pid,
-                "hsperfdata_" + System.getProperty("user.name") + "/" + pid,
-                "hsperfdata_" + System.getProperty("user.name") + "/" + pid + " (deleted)"))
-            Files.deleteIfExists(Path.of("/tmp", file));
+        for (String file : List.of(".java_pid", ".attach_pid")) Files.deleteIfExists(Path.of("/tmp", file + pid));
         delete(directory);
     }
 

@@ -70,7 +70,16 @@ public enum Scenario {
 
     /** Returns whether only root can do this. */
     public boolean needsRoot() {
-        return this == LINKS || this == FORGED_SOCKET || this == FOREIGN_ATTACH_FILE || this == PID_REUSE;
+        return this == LINKS
+                || this == FORGED_SOCKET
+                || this == FOREIGN_ATTACH_FILE
+                || this == PID_REUSE
+                || replacesPerformanceData();
+    }
+
+    /** Returns whether this needs a /tmp of its own: any JVM opens all these files of its user when it starts. */
+    boolean replacesPerformanceData() {
+        return name().endsWith("_HSPERFDATA");
     }
 
     @Override
