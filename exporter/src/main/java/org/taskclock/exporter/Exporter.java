@@ -9,13 +9,16 @@ import org.taskclock.metrics.PoolCounters;
 
 /** Exports the metrics of all JVMs of this machine, from its creation until it is closed. */
 public final class Exporter implements AutoCloseable {
+    /** Whoever stops the exporter waits for it. */
+    private static final long CLOSE_MILLIS = 1_000;
+
     private final ExporterOptions options;
+    private final ExporterStatus status;
     private final JvmFleet fleet;
     private final WebServer server;
     private final String scheme;
     private final OtlpPusher pusher;
     private final Thread sampler = new Thread(this::sample, "taskclock-sampler");
-    private volatile boolean isReady;
     private volatile boolean isClosing;
 
     /**
@@ -29,7 +32,7 @@ public final class Exporter implements AutoCloseable {
             throw new ExporterException(
                     "--max-pools " + options.maxPools() + ": must be at least " + PoolCounters.MIN_POOLS);
         WebSecurity security = new WebSecurity(options.webConfig());
-        ExporterStatus status = new ExporterStatus(options.version());
+        status = new ExporterStatus(options.version());
         fleet = new JvmFleet(options, status, Text::log);
         EpochClock clock = new EpochClock(Exporter::wallClockNanos, System::nanoTime);
         OtlpMetrics converter = new OtlpMetrics(options.version(), clock);
@@ -40,7 +43,7 @@ public final class Exporter implements AutoCloseable {
                 options.listenAddress(),
                 security,
                 new PrometheusMetrics(fleet, status),
-                () -> isReady,
+                () -> status.isCurrent(options.interval()),
                 options.version());
         WebConfig web = security.config();
         scheme = web.tls() == null ? "http" : "https";
@@ -76,24 +79,27 @@ public final class Exporter implements AutoCloseable {
         long interval = options.interval().toNanos();
         long refreshDue = System.nanoTime();
         long due = System.nanoTime();
+        boolean isReported = false;
         try {
             while (!isClosing) {
-                if (System.nanoTime() - refreshDue >= 0) {
-                    fleet.refresh();
-                    refreshDue = System.nanoTime() + options.refresh().toNanos();
+                try {
+                    if (System.nanoTime() - refreshDue >= 0) {
+                        refreshDue = System.nanoTime() + options.refresh().toNanos();
+                        fleet.refresh();
+                    }
+                    fleet.sample();
+                } catch (RuntimeException e) {
+                    // The exporter is not ready until there is a sample again.
+                    if (!isReported)
+                        Text.log("internal error: " + e + ": "
+                                + List.of(e.getStackTrace()).get(0));
+                    isReported = true;
                 }
-                isReady = true;
-                fleet.sample();
                 due = Math.max(due + interval, System.nanoTime() + interval / 2);
                 TimeUnit.NANOSECONDS.sleep(due - System.nanoTime());
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-        } catch (RuntimeException e) {
-            // The metrics would otherwise be served without being updated.
-            isReady = false;
-            Text.log("internal error: " + e + ": " + List.of(e.getStackTrace()).get(0));
-            throw e;
         }
     }
 
@@ -103,7 +109,7 @@ public final class Exporter implements AutoCloseable {
         isClosing = true;
         sampler.interrupt();
         try {
-            sampler.join(TimeUnit.SECONDS.toMillis(5));
+            sampler.join(CLOSE_MILLIS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

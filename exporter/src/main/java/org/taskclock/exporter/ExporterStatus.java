@@ -2,10 +2,17 @@
 // Copyright the TaskClock authors
 package org.taskclock.exporter;
 
+import java.time.Duration;
 import org.taskclock.ProcessClock;
 
 /** What the exporter counts about itself. Written by one thread at a time, and read by any. */
 public final class ExporterStatus {
+    /** If the last sample is older than this number of intervals, the figures are no longer current. */
+    private static final int MISSED_SAMPLES = 5;
+
+    /** A busy machine may delay samples by seconds. */
+    private static final Duration MIN_LIMIT = Duration.ofSeconds(10);
+
     final String version;
     private final ProcessClock clock = ProcessClock.current();
 
@@ -19,8 +26,14 @@ public final class ExporterStatus {
 
     volatile int withoutNames;
 
+    private long jvmErrors;
+
     private long samples;
     private long sampleNanos;
+
+    /** When the last sample was complete, as of System.nanoTime. */
+    private long sampledAt = System.nanoTime();
+
     private long readings;
     private long readingNanos;
 
@@ -36,7 +49,7 @@ public final class ExporterStatus {
     }
 
     /** The number of operations and the time they took. */
-    record Duration(long count, long nanos) {}
+    record Total(long count, long nanos) {}
 
     synchronized void addJvm() {
         jvmsFound++;
@@ -46,9 +59,34 @@ public final class ExporterStatus {
         return jvmsFound;
     }
 
+    /** Counts a JVM whose data could not be used. */
+    synchronized void addJvmError() {
+        jvmErrors++;
+    }
+
+    synchronized long jvmErrors() {
+        return jvmErrors;
+    }
+
     synchronized void addSample(long nanos) {
         samples++;
         sampleNanos += nanos;
+        sampledAt = System.nanoTime();
+    }
+
+    /** Returns the time since the last sample, or since the start if there is none yet. */
+    synchronized Duration sampleAge() {
+        return Duration.ofNanos(System.nanoTime() - sampledAt);
+    }
+
+    /** Returns whether the figures are current: there is a sample, and it is not older than a few intervals. */
+    public boolean isCurrent(Duration interval) {
+        return isCurrentAt(System.nanoTime(), interval);
+    }
+
+    synchronized boolean isCurrentAt(long now, Duration interval) {
+        long limit = Math.max(MIN_LIMIT.toNanos(), MISSED_SAMPLES * interval.toNanos());
+        return samples > 0 && now - sampledAt < limit;
     }
 
     synchronized void addReading(long nanos) {
@@ -68,12 +106,12 @@ public final class ExporterStatus {
         dropped++;
     }
 
-    synchronized Duration samples() {
-        return new Duration(samples, sampleNanos);
+    synchronized Total samples() {
+        return new Total(samples, sampleNanos);
     }
 
-    synchronized Duration readings() {
-        return new Duration(readings, readingNanos);
+    synchronized Total readings() {
+        return new Total(readings, readingNanos);
     }
 
     synchronized long pushed() {

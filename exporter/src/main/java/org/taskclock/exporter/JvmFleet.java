@@ -3,23 +3,25 @@
 package org.taskclock.exporter;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.taskclock.CpuTime;
-import org.taskclock.monitor.ContainerIdentity;
-import org.taskclock.monitor.JvmDiscovery;
 import org.taskclock.monitor.JvmDiscovery.JvmId;
-import org.taskclock.monitor.JvmProcesses;
 import org.taskclock.monitor.MonitorException;
 import org.taskclock.monitor.PoolSamplers;
 
-/** The JVMs of this machine, as they start and end. Thread-safe. */
+/**
+ * The JVMs of this machine, as they start and end. Thread-safe. A JVM that cannot be read, or gives impossible values,
+ * is left alone for a while, and does not affect the others.
+ */
 public final class JvmFleet implements AutoCloseable {
     private static final long NANOS_PER_SECOND = 1_000_000_000;
 
@@ -31,14 +33,20 @@ public final class JvmFleet implements AutoCloseable {
     /** The number of calls of {@link #sampleRecent} after which all threads of a JVM are read again. */
     private static final long FULL_READINGS = 10;
 
-    /** Why a JVM is not read, and when it is tried again. */
+    private static final long CLOSE_MILLIS = 500;
+
+    /** How often a JVM could not be read, and when it is tried again. Stays while it is, because it may fail again. */
     private record Refusal(JvmId id, int count, long retryAt) {}
 
     private final ExporterOptions options;
-    private final ServiceName service;
     private final ExporterStatus status;
     private final Consumer<String> log;
-    private final JvmDiscovery discovery = new JvmDiscovery();
+    private final JvmFinder finder;
+    private final SharedReading reading = new SharedReading(this::readAll);
+
+    /** Guards what follows. */
+    private final ReentrantLock lock = new ReentrantLock();
+
     private final ExecutorService attacher;
     private final PoolSamplers samplers;
     private final Map<Long, MonitoredJvm> jvms = new HashMap<>();
@@ -59,7 +67,7 @@ public final class JvmFleet implements AutoCloseable {
         this.options = options;
         this.status = status;
         this.log = log;
-        service = new ServiceName(options.service());
+        finder = new JvmFinder(options, log);
         attacher = options.attach()
                 ? Executors.newSingleThreadExecutor(task -> {
                     Thread thread = new Thread(task, "taskclock-names");
@@ -70,45 +78,53 @@ public final class JvmFleet implements AutoCloseable {
         samplers = new PoolSamplers(attacher);
     }
 
-    /** Finds JVMs that have started, and forgets those that ended some time ago. */
-    public synchronized void refresh() {
-        long now = System.nanoTime();
-        List<JvmId> running = discovery.refresh();
-        for (JvmId id : running) {
-            MonitoredJvm known = jvms.get(id.pid());
-            if (known == null) {
-                open(id, now);
-            } else if (!known.id.equals(id)) {
-                // The id was reused. Both would have the same labels.
-                remove(known);
-                open(id, now);
-            }
-        }
-        refused.values().removeIf(refusal -> !running.contains(refusal.id));
-        removeEnded(now);
-        updateStatus();
-    }
-
-    private void remove(MonitoredJvm jvm) {
-        jvm.end();
-        jvms.remove(jvm.id.pid());
-        if (newlyEnded != null) newlyEnded.add(jvm);
-    }
-
-    private void open(JvmId id, long now) {
-        Refusal refusal = refused.get(id.pid());
-        if (refusal != null && refusal.id.equals(id) && now - refusal.retryAt < 0) return;
-        if (!isSelected(id.pid())) return;
+    /** Finds JVMs that have started, and forgets those that ended some time ago. To be called by one thread. */
+    public void refresh() {
+        List<JvmId> running = finder.refresh();
+        List<JvmId> unknown = new ArrayList<>();
+        lock.lock();
         try {
-            JvmLabels labels = labels(id.pid());
+            for (JvmId id : running) if (isUnknown(id)) unknown.add(id);
+        } finally {
+            lock.unlock();
+        }
+        Map<JvmId, JvmLabels> labels = finder.labels(unknown);
+        lock.lock();
+        try {
+            long now = System.nanoTime();
+            labels.forEach((id, found) -> open(id, found, now));
+            refused.values().removeIf(refusal -> !running.contains(refusal.id));
+            removeEnded(now);
+            updateStatus();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private boolean isUnknown(JvmId id) {
+        MonitoredJvm known = jvms.get(id.pid());
+        if (known != null) return !known.id.equals(id);
+        Refusal refusal = refused.get(id.pid());
+        return refusal == null || !refusal.id.equals(id) || System.nanoTime() - refusal.retryAt >= 0;
+    }
+
+    private void open(JvmId id, JvmLabels labels, long now) {
+        MonitoredJvm known = jvms.get(id.pid());
+        // The id was reused. Both would have the same labels.
+        if (known != null) {
+            known.end();
+            jvms.remove(id.pid());
+            if (newlyEnded != null) newlyEnded.add(known);
+        }
+        Refusal refusal = refused.get(id.pid());
+        try {
             ended.removeIf(jvm -> jvm.labels.equals(labels));
             jvms.put(
                     id.pid(),
-                    new MonitoredJvm(id, labels, samplers.open(id.pid(), discovery.isNewer(id)), options.maxPools()));
-            refused.remove(id.pid());
+                    new MonitoredJvm(id, labels, samplers.open(id.pid(), finder.isNewer(id)), options.maxPools()));
             status.addJvm();
         } catch (MonitorException e) {
-            if (e.reason() == MonitorException.Reason.GONE) discovery.forget(id.pid());
+            if (e.reason() == MonitorException.Reason.GONE) finder.forget(id.pid());
             else refuse(id, refusal, e.getMessage(), now);
         } catch (RuntimeException e) {
             refuse(id, refusal, "process " + id.pid() + " cannot be read: " + e, now);
@@ -122,15 +138,24 @@ public final class JvmFleet implements AutoCloseable {
         refused.put(id.pid(), new Refusal(id, count + 1, now + pause));
     }
 
-    private boolean isSelected(long pid) {
-        if (options.match() == null) return true;
-        String command = String.join(" ", JvmProcesses.command(pid));
-        return command.toLowerCase(Locale.ROOT).contains(options.match().toLowerCase(Locale.ROOT));
-    }
-
-    private JvmLabels labels(long pid) {
-        ContainerIdentity container = ContainerIdentity.of(pid);
-        return new JvmLabels(pid, service.of(pid), container.id(), container.podUid());
+    /** Does something with each JVM of a collection, and gives up those with which it fails. */
+    void forEach(Collection<MonitoredJvm> all, Consumer<MonitoredJvm> action) {
+        for (MonitoredJvm jvm : List.copyOf(all)) {
+            reading.progress();
+            try {
+                action.accept(jvm);
+            } catch (RuntimeException e) {
+                status.addJvmError();
+                all.remove(jvm);
+                jvm.close();
+                String reason = e instanceof IllegalStateException ? e.getMessage() : e.toString();
+                refuse(
+                        jvm.id,
+                        refused.get(jvm.id.pid()),
+                        "process " + jvm.id.pid() + " (" + jvm.labels.service() + ") is not exported: " + reason,
+                        System.nanoTime());
+            }
+        }
     }
 
     private void removeEnded(long now) {
@@ -139,7 +164,7 @@ public final class JvmFleet implements AutoCloseable {
             if (!jvm.hasEnded()) continue;
             ended.add(jvm);
             if (newlyEnded != null) newlyEnded.add(jvm);
-            discovery.forget(jvm.id.pid());
+            finder.forget(jvm.id.pid());
             all.remove();
         }
         long keptSince = now - options.keepEnded().toNanos();
@@ -161,17 +186,24 @@ public final class JvmFleet implements AutoCloseable {
         }
         status.jvms = jvms.size();
         status.threads = threads;
-        status.unreadable = refused.size();
+        long notRead =
+                refused.keySet().stream().filter(pid -> !jvms.containsKey(pid)).count();
+        status.unreadable = (int) notRead + finder.silent();
         status.withoutNames = withoutNames;
     }
 
     /** Reads the threads that run often. */
-    synchronized void sample() {
-        long start = System.nanoTime();
-        for (MonitoredJvm jvm : jvms.values()) jvm.sample();
-        removeEnded(start);
-        samplers.restoreInterrupt();
-        status.addSample(System.nanoTime() - start);
+    void sample() {
+        lock.lock();
+        try {
+            long start = System.nanoTime();
+            forEach(jvms.values(), MonitoredJvm::sample);
+            removeEnded(start);
+            samplers.restoreInterrupt();
+            status.addSample(System.nanoTime() - start);
+        } finally {
+            lock.unlock();
+        }
     }
 
     /**
@@ -179,50 +211,86 @@ public final class JvmFleet implements AutoCloseable {
      * What {@link #read} has read in between is included, and counted by both. A JVM that has ended is in one more
      * result. To be called by one thread.
      */
-    public synchronized List<JvmSample> sampleRecent() {
-        long start = System.nanoTime();
-        if (newlyEnded == null) newlyEnded = new ArrayList<>();
-        recentSamples++;
-        List<JvmSample> samples = new ArrayList<>();
-        for (MonitoredJvm jvm : jvms.values())
-            if (!jvm.hasEnded()) jvm.sampleRecent((recentSamples + jvm.id.pid()) % FULL_READINGS == 0);
-        removeEnded(start);
-        for (MonitoredJvm jvm : jvms.values()) samples.add(jvm.takeRecent());
-        for (MonitoredJvm jvm : newlyEnded) samples.add(jvm.takeRecent());
-        newlyEnded.clear();
-        samplers.restoreInterrupt();
-        status.addSample(System.nanoTime() - start);
-        return samples;
+    public List<JvmSample> sampleRecent() {
+        lock.lock();
+        try {
+            long start = System.nanoTime();
+            if (newlyEnded == null) newlyEnded = new ArrayList<>();
+            recentSamples++;
+            List<JvmSample> samples = new ArrayList<>();
+            forEach(jvms.values(), jvm -> {
+                if (!jvm.hasEnded()) jvm.sampleRecent((recentSamples + jvm.id.pid()) % FULL_READINGS == 0);
+            });
+            removeEnded(start);
+            forEach(jvms.values(), jvm -> samples.add(jvm.takeRecent()));
+            forEach(newlyEnded, jvm -> samples.add(jvm.takeRecent()));
+            newlyEnded.clear();
+            samplers.restoreInterrupt();
+            status.addSample(System.nanoTime() - start);
+            return samples;
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** Returns the CPU time of all processes since the machine started; unknown if it cannot be read. */
-    public synchronized CpuTime machineTime() {
-        return samplers.machineTime();
+    public CpuTime machineTime() {
+        lock.lock();
+        try {
+            return samplers.machineTime();
+        } finally {
+            lock.unlock();
+        }
     }
 
     public int processors() {
         return samplers.processors();
     }
 
-    /** Reads all threads of all JVMs. The result also has the JVMs that ended recently. */
-    public synchronized List<JvmSnapshot> read() {
-        long start = System.nanoTime();
-        List<JvmSnapshot> snapshots = new ArrayList<>();
-        for (MonitoredJvm jvm : jvms.values()) jvm.askAgent();
-        for (MonitoredJvm jvm : jvms.values()) snapshots.add(jvm.read());
-        for (MonitoredJvm jvm : ended) snapshots.add(jvm.read());
-        // Nothing is counted before the names of the threads are known.
-        snapshots.removeIf(snapshot -> snapshot.usage().pools().isEmpty());
-        removeEnded(start);
-        samplers.restoreInterrupt();
-        status.addReading(System.nanoTime() - start);
-        return snapshots;
+    /**
+     * Reads all threads of all JVMs. The result also has the JVMs that ended recently. If a JVM does not answer, the
+     * result is that of the previous reading.
+     */
+    public List<JvmSnapshot> read() {
+        return reading.get();
     }
 
+    private List<JvmSnapshot> readAll() {
+        lock.lock();
+        try {
+            long start = System.nanoTime();
+            List<JvmSnapshot> snapshots = new ArrayList<>();
+            forEach(jvms.values(), MonitoredJvm::askAgent);
+            forEach(jvms.values(), jvm -> snapshots.add(jvm.read()));
+            forEach(ended, jvm -> snapshots.add(jvm.read()));
+            // Nothing is counted before the names of the threads are known.
+            snapshots.removeIf(snapshot -> snapshot.usage().pools().isEmpty());
+            removeEnded(start);
+            samplers.restoreInterrupt();
+            status.addReading(System.nanoTime() - start);
+            return snapshots;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Does not wait for a JVM that does not answer. */
     @Override
-    public synchronized void close() {
+    public void close() {
+        finder.close();
+        reading.close();
         if (attacher != null) attacher.shutdownNow();
-        for (MonitoredJvm jvm : jvms.values()) jvm.close();
-        samplers.close();
+        try {
+            if (!lock.tryLock(CLOSE_MILLIS, TimeUnit.MILLISECONDS)) return;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return;
+        }
+        try {
+            for (MonitoredJvm jvm : jvms.values()) jvm.close();
+            samplers.close();
+        } finally {
+            lock.unlock();
+        }
     }
 }

@@ -2,11 +2,15 @@
 // Copyright the TaskClock authors
 package org.taskclock.exporter;
 
+import java.util.List;
+import java.util.Map;
 import org.taskclock.metrics.JvmUsage;
+import org.taskclock.metrics.Metric;
 
 /**
  * A reading of a JVM.
  *
+ * @param series the values of each metric, which are plausible
  * @param startNanos the System.nanoTime at which its counters were 0
  */
-public record JvmSnapshot(MonitoredJvm jvm, JvmUsage usage, long startNanos) {}
+public record JvmSnapshot(MonitoredJvm jvm, JvmUsage usage, Map<Metric, List<Metric.Point>> series, long startNanos) {}

@@ -118,7 +118,7 @@ public final class MonitoredJvm {
                 end();
             }
         }
-        return new JvmSnapshot(this, usage, startNanos);
+        return new JvmSnapshot(this, usage, JvmSeries.of(usage), startNanos);
     }
 
     /**

@@ -61,7 +61,7 @@ final class OtlpMetrics {
             long start = clock.epochNanos(jvm.startNanos());
             for (Metric metric : Metric.values()) {
                 List<DoublePointData> points = new ArrayList<>();
-                for (Metric.Point point : metric.points(jvm.usage())) {
+                for (Metric.Point point : jvm.series().get(metric)) {
                     Attributes series = attributes(known, metric, point.attributes());
                     points.add(DoublePointData.create(start, now, series, point.value(), List.of()));
                 }

@@ -14,6 +14,7 @@ import io.prometheus.metrics.model.snapshots.Quantiles;
 import io.prometheus.metrics.model.snapshots.SummarySnapshot;
 import io.prometheus.metrics.model.snapshots.Unit;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -22,9 +23,7 @@ import java.util.List;
 /** The metrics of the exporter itself. */
 final class OwnMetrics {
     private static final String PREFIX = "taskclock_exporter_";
-
-    /** The page size of every machine that the native library supports. Used only for this metric. */
-    private static final long PAGE_BYTES = 4_096;
+    private static final String RESIDENT = "VmRSS:";
 
     private OwnMetrics() {}
 
@@ -45,14 +44,23 @@ final class OwnMetrics {
                 List.of(
                         new GaugeDataPointSnapshot(status.unreadable, Labels.of("reason", "unreadable"), null),
                         new GaugeDataPointSnapshot(status.withoutNames, Labels.of("reason", "attach"), null))));
+        all.add(counter(
+                "jvm_errors",
+                "JVMs that were given up for a while because reading them failed or gave impossible values.",
+                status.jvmErrors()));
+        all.add(new GaugeSnapshot(
+                new MetricMetadata(PREFIX + "sample_age_seconds", "Time since the last sample.", Unit.SECONDS),
+                List.of(new GaugeDataPointSnapshot(status.sampleAge().toNanos() / 1e9, Labels.EMPTY, null))));
         all.add(duration("read_duration", "Time to read all threads of all JVMs.", status.readings()));
         all.add(duration("sample_duration", "Time to read the threads that run often.", status.samples()));
         all.add(new CounterSnapshot(
                 new MetricMetadata(PREFIX + "cpu_seconds", "CPU time of the exporter.", Unit.SECONDS),
                 List.of(new CounterDataPointSnapshot(Math.max(0, status.cpuNanos()) / 1e9, Labels.EMPTY, null, 0))));
-        all.add(new GaugeSnapshot(
-                new MetricMetadata(PREFIX + "resident_memory_bytes", "Memory of the exporter.", Unit.BYTES),
-                List.of(new GaugeDataPointSnapshot(residentBytes(), Labels.EMPTY, null))));
+        long resident = residentBytes();
+        if (resident >= 0)
+            all.add(new GaugeSnapshot(
+                    new MetricMetadata(PREFIX + "resident_memory_bytes", "Memory of the exporter.", Unit.BYTES),
+                    List.of(new GaugeDataPointSnapshot(resident, Labels.EMPTY, null))));
         all.add(new CounterSnapshot(
                 new MetricMetadata(PREFIX + "pushes", "Attempts to push, and pushes that were given up."),
                 List.of(
@@ -75,7 +83,7 @@ final class OwnMetrics {
                 List.of(new CounterDataPointSnapshot(value, Labels.EMPTY, null, 0)));
     }
 
-    private static MetricSnapshot duration(String name, String help, ExporterStatus.Duration duration) {
+    private static MetricSnapshot duration(String name, String help, ExporterStatus.Total duration) {
         return new SummarySnapshot(
                 new MetricMetadata(PREFIX + name + "_seconds", help, Unit.SECONDS),
                 List.of(new SummarySnapshot.SummaryDataPointSnapshot(
@@ -86,13 +94,17 @@ final class OwnMetrics {
         return new CounterDataPointSnapshot(count, Labels.of("result", result), null, 0);
     }
 
-    private static long residentBytes() {
+    /** The kernel reports kilobytes, whatever the size of its pages. */
+    static long residentBytes() {
         try {
-            return PAGE_BYTES
-                    * Long.parseLong(
-                            Files.readString(Path.of("/proc/self/statm")).split(" ", 3)[1]);
+            for (String line : Files.readAllLines(Path.of("/proc/self/status"), StandardCharsets.ISO_8859_1))
+                if (line.startsWith(RESIDENT))
+                    return 1_024
+                            * Long.parseLong(
+                                    line.substring(RESIDENT.length()).strip().split(" ", 2)[0]);
         } catch (IOException | RuntimeException e) {
-            return 0;
+            return -1;
         }
+        return -1;
     }
 }

@@ -14,8 +14,10 @@ import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import io.prometheus.metrics.model.snapshots.Unit;
 import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.taskclock.metrics.Metric;
 
 /** The metrics of all JVMs, read when Prometheus asks for them. */
@@ -47,37 +49,36 @@ public final class PrometheusMetrics implements MultiCollector {
 
     @Override
     public MetricSnapshots collect() {
-        List<JvmSnapshot> jvms = fleet.read();
-        List<MetricSnapshot> snapshots = new ArrayList<>();
-        int series = 0;
+        Map<Metric, List<CounterDataPointSnapshot>> counters = new EnumMap<>(Metric.class);
+        Map<Metric, List<GaugeDataPointSnapshot>> gauges = new EnumMap<>(Metric.class);
         for (Metric metric : Metric.values()) {
-            MetricSnapshot snapshot =
-                    metric.type() == Metric.Type.COUNTER ? counter(metric, jvms) : gauge(metric, jvms);
-            series += snapshot.getDataPoints().size();
-            if (!snapshot.getDataPoints().isEmpty()) snapshots.add(snapshot);
+            if (metric.type() == Metric.Type.COUNTER) counters.put(metric, new ArrayList<>());
+            else gauges.put(metric, new ArrayList<>());
         }
-        status.series = series;
+        // Two series with the same labels would make the whole response fail.
+        Set<JvmLabels> seen = new HashSet<>();
+        for (JvmSnapshot jvm : fleet.read()) {
+            if (!seen.add(jvm.jvm().labels)) continue;
+            jvm.series().forEach((metric, points) -> {
+                for (Metric.Point point : points) {
+                    Labels labels = jvm.jvm().series.of(metric, point.attributes());
+                    if (metric.type() == Metric.Type.COUNTER)
+                        counters.get(metric).add(new CounterDataPointSnapshot(point.value(), labels, null, 0));
+                    else gauges.get(metric).add(new GaugeDataPointSnapshot(point.value(), labels, null));
+                }
+            });
+        }
+        List<MetricSnapshot> snapshots = new ArrayList<>();
+        counters.forEach((metric, points) -> add(snapshots, new CounterSnapshot(METADATA.get(metric), points)));
+        gauges.forEach((metric, points) -> add(snapshots, new GaugeSnapshot(METADATA.get(metric), points)));
+        status.series = snapshots.stream()
+                .mapToInt(snapshot -> snapshot.getDataPoints().size())
+                .sum();
         snapshots.addAll(OwnMetrics.of(status));
         return new MetricSnapshots(snapshots);
     }
 
-    private static MetricSnapshot counter(Metric metric, List<JvmSnapshot> jvms) {
-        List<CounterDataPointSnapshot> points = new ArrayList<>();
-        for (JvmSnapshot jvm : jvms)
-            for (Metric.Point point : metric.points(jvm.usage()))
-                points.add(new CounterDataPointSnapshot(point.value(), labels(jvm, metric, point), null, 0));
-        return new CounterSnapshot(METADATA.get(metric), points);
-    }
-
-    private static MetricSnapshot gauge(Metric metric, List<JvmSnapshot> jvms) {
-        List<GaugeDataPointSnapshot> points = new ArrayList<>();
-        for (JvmSnapshot jvm : jvms)
-            for (Metric.Point point : metric.points(jvm.usage()))
-                points.add(new GaugeDataPointSnapshot(point.value(), labels(jvm, metric, point), null));
-        return new GaugeSnapshot(METADATA.get(metric), points);
-    }
-
-    private static Labels labels(JvmSnapshot jvm, Metric metric, Metric.Point point) {
-        return jvm.jvm().series.of(metric, point.attributes());
+    private static void add(List<MetricSnapshot> snapshots, MetricSnapshot snapshot) {
+        if (!snapshot.getDataPoints().isEmpty()) snapshots.add(snapshot);
     }
 }

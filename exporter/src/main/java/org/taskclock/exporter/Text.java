@@ -6,13 +6,18 @@ package org.taskclock.exporter;
 final class Text {
     private static final char REPLACEMENT = '\ufffd';
 
+    /** Of a label. Names come from other programs, and a name is in each series of its JVM or pool. */
+    private static final int MAX_LENGTH = 200;
+
     private Text() {}
 
     /**
-     * Replaces surrogates without a partner, which cannot be encoded. Names that differ only in these become the same,
-     * which is better than a metric with two equal series.
+     * Cuts long names, and replaces surrogates without a partner, which cannot be encoded. Names that differ only in
+     * these become the same, which is better than a metric with two equal series.
      */
-    static String sanitize(String text) {
+    static String sanitize(String name) {
+        // As ThreadNames.pool does, so that its result stays the same.
+        String text = name.length() <= MAX_LENGTH + 1 ? name : name.substring(0, MAX_LENGTH) + "~";
         StringBuilder clean = null;
         for (int i = 0; i < text.length(); i++) {
             char c = text.charAt(i);

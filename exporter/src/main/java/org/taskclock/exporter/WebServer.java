@@ -37,7 +37,7 @@ final class WebServer implements AutoCloseable {
     /**
      * Starts to serve.
      *
-     * @param isReady whether all JVMs have been read at least once
+     * @param isReady whether the figures are current
      */
     WebServer(
             String address, WebSecurity security, PrometheusMetrics collector, BooleanSupplier isReady, String version)
@@ -92,7 +92,7 @@ final class WebServer implements AutoCloseable {
                 case "/-/healthy" -> respond(exchange, 200, TEXT, "TaskClock exporter is healthy.\n");
                 case "/-/ready" -> {
                     if (isReady.getAsBoolean()) respond(exchange, 200, TEXT, "TaskClock exporter is ready.\n");
-                    else respond(exchange, 503, TEXT, "TaskClock exporter is starting.\n");
+                    else respond(exchange, 503, TEXT, "TaskClock exporter has no current sample.\n");
                 }
                 case "/" -> respond(exchange, 200, "text/html; charset=utf-8", landingPage);
                 default -> respond(exchange, 404, TEXT, "not found\n");

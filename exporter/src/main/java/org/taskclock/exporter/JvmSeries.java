@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.exporter;
+
+import java.util.EnumMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.taskclock.metrics.JvmUsage;
+import org.taskclock.metrics.Metric;
+import org.taskclock.metrics.PoolUsage;
+
+/** Checks what a JVM is said to have used, because a part of it comes from the JVM itself, which may be lying. */
+final class JvmSeries {
+    /** In seconds, or a number: larger than any counter can become, and still exact as a floating-point number. */
+    private static final double MAX_VALUE = 1e15;
+
+    /** The kernel and the agent do not read the clocks at the same time. */
+    private static final double TOLERANCE = 1.25;
+
+    private static final long TOLERANCE_NANOS = 10_000_000_000L;
+
+    private JvmSeries() {}
+
+    /**
+     * Returns the values of each metric.
+     *
+     * @throws IllegalStateException if they cannot be true; the message says why
+     */
+    static Map<Metric, List<Metric.Point>> of(JvmUsage usage) {
+        checkCpuTime(usage);
+        Map<Metric, List<Metric.Point>> series = new EnumMap<>(Metric.class);
+        for (Metric metric : Metric.values()) {
+            List<Metric.Point> points = metric.points(usage);
+            Set<List<String>> seen = new HashSet<>();
+            for (Metric.Point point : points) {
+                if (!(point.value() >= 0 && point.value() <= MAX_VALUE))
+                    throw new IllegalStateException(metric.id() + " is " + point.value());
+                if (!seen.add(point.attributes()))
+                    throw new IllegalStateException(metric.id() + " is there twice: " + point.attributes());
+            }
+            series.put(metric, points);
+        }
+        return series;
+    }
+
+    /** The kernel measures the CPU time of the process. Its virtual threads are known only from its agent. */
+    private static void checkCpuTime(JvmUsage usage) {
+        long process = usage.process().cpuNanos();
+        if (process < 0) return;
+        double pools = 0;
+        for (PoolUsage pool : usage.pools()) pools += (double) pool.userNanos() + pool.systemNanos();
+        if (pools > TOLERANCE * process + TOLERANCE_NANOS)
+            throw new IllegalStateException("its threads claim " + Math.round(pools / 1e9)
+                    + " s of CPU time, but the process has used " + Math.round(process / 1e9) + " s");
+    }
+}

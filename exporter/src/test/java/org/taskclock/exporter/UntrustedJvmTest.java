@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.exporter;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.prometheus.metrics.expositionformats.ExpositionFormats;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.taskclock.CpuTime;
+import org.taskclock.metrics.JvmUsage;
+import org.taskclock.metrics.Metric;
+import org.taskclock.metrics.PoolUsage;
+import org.taskclock.metrics.ThreadKind;
+import org.taskclock.testing.LoadJvm;
+
+/** A JVM with bad data costs its own series only. */
+class UntrustedJvmTest {
+    private static final long HUGE = Long.MAX_VALUE / 2 + 1_000;
+    private static final long HOURS = 1L << 44;
+
+    private final String mark = "-Dtaskclock.untrusted.test=" + System.nanoTime();
+    private final List<String> log = Collections.synchronizedList(new ArrayList<>());
+    private final ExporterStatus status = new ExporterStatus("test");
+    private final List<Process> children = new ArrayList<>();
+
+    @AfterEach
+    void endChildren() throws InterruptedException {
+        for (Process child : children) child.destroyForcibly().waitFor();
+    }
+
+    private JvmFleet fleet() throws ExporterException {
+        ExporterOptions options = new ExporterOptions(
+                "",
+                null,
+                List.of(),
+                mark,
+                100,
+                Duration.ofSeconds(1),
+                Duration.ofSeconds(1),
+                Duration.ofMinutes(1),
+                true,
+                null,
+                "");
+        return new JvmFleet(options, status, log::add);
+    }
+
+    private Process start(String... reports) throws IOException {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                mark,
+                ForgedReportProgram.OPTION,
+                "-cp",
+                System.getProperty("java.class.path"),
+                ForgedReportProgram.class.getName()));
+        command.addAll(List.of(reports));
+        Process child = new ProcessBuilder(command)
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
+        children.add(child);
+        assertThat(child.getInputStream().read()).isEqualTo('r');
+        return child;
+    }
+
+    private static String scrape(PrometheusMetrics metrics) throws IOException {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        ExpositionFormats.init().getPrometheusTextFormatWriter().write(out, metrics.collect());
+        return out.toString(StandardCharsets.UTF_8);
+    }
+
+    /** Scrapes until the text meets a condition. */
+    private String await(JvmFleet fleet, Predicate<String> condition) throws Exception {
+        PrometheusMetrics metrics = new PrometheusMetrics(fleet, status);
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+        while (true) {
+            fleet.refresh();
+            fleet.sample();
+            String text = scrape(metrics);
+            if (condition.test(text)) return text;
+            assertThat(System.nanoTime()).as("%s %s", log, text).isLessThan(end);
+            Thread.sleep(100);
+        }
+    }
+
+    private static String pid(Process process) {
+        return "pid=\"" + process.pid() + "\"";
+    }
+
+    @Test
+    void shouldExportOtherJvmsIfTheReportOfOneIsForged() throws Exception {
+        // A counter that begins again is added to what was before, so the sum overflows.
+        start(
+                ForgedReportProgram.report(ForgedReportProgram.group("a", 1, HUGE)),
+                ForgedReportProgram.report(ForgedReportProgram.group("a", 1, 0)));
+        Process exaggerating = start(ForgedReportProgram.report(ForgedReportProgram.group("b", 1, HOURS)));
+        Predicate<String> exaggeration = line -> line.startsWith("process " + exaggerating.pid() + " ");
+        try (LoadJvm honest = LoadJvm.start(mark, "busy");
+                JvmFleet fleet = fleet()) {
+            String text = await(
+                    fleet,
+                    t -> t.contains("pid=\"" + honest.pid() + "\"")
+                            && log.stream().anyMatch(exaggeration));
+            assertThat(text).doesNotContain(pid(exaggerating), "kind=\"virtual\"");
+            assertThat(status.jvmErrors()).isPositive();
+        }
+    }
+
+    @Test
+    void shouldGiveUpOnlyTheJvmThatCannotBeRead() throws Exception {
+        try (LoadJvm good = LoadJvm.start(mark, "idle");
+                LoadJvm bad = LoadJvm.start(mark, "idle");
+                JvmFleet fleet = fleet()) {
+            await(fleet, t -> t.contains("pid=\"" + good.pid() + "\"") && t.contains("pid=\"" + bad.pid() + "\""));
+            List<MonitoredJvm> jvms = new ArrayList<>();
+            for (JvmSnapshot snapshot : fleet.read()) jvms.add(snapshot.jvm());
+            fleet.forEach(jvms, jvm -> {
+                if (jvm.id().pid() == bad.pid()) throw new ArithmeticException("test");
+            });
+            assertThat(jvms).extracting(jvm -> jvm.id().pid()).containsExactly(good.pid());
+            assertThat(status.jvmErrors()).isEqualTo(1);
+            assertThat(log)
+                    .containsExactly("process " + bad.pid() + " (org.taskclock.testing.LoadProgram)"
+                            + " is not exported: java.lang.ArithmeticException: test");
+        }
+    }
+
+    @Test
+    void shouldRejectImpossibleValues() {
+        CpuTime process = new CpuTime(1_000, 1_000, 0);
+        PoolUsage possible = new PoolUsage("a", ThreadKind.JAVA, 1, 1_000, 0, -1, -1, -1, -1);
+        JvmUsage usage = new JvmUsage(List.of(possible), process, null);
+        assertThat(JvmSeries.of(usage).get(Metric.THREAD_COUNT))
+                .containsExactly(new Metric.Point(List.of("a", "java"), 1));
+        PoolUsage negative = new PoolUsage("b", ThreadKind.VIRTUAL, -1, 0, 0, -1, -1, -1, -1);
+        PoolUsage tooMuch = new PoolUsage("b", ThreadKind.VIRTUAL, 1, HOURS, 0, -1, -1, -1, -1);
+        PoolUsage overflown = new PoolUsage("b", ThreadKind.VIRTUAL, 1, Long.MIN_VALUE, 0, -1, -1, -1, -1);
+        PoolUsage endless = new PoolUsage("b", ThreadKind.VIRTUAL, 1, 0, 0, -1, -1, -1, Long.MAX_VALUE);
+        for (PoolUsage bad : List.of(negative, tooMuch, overflown, endless, possible))
+            assertThatThrownBy(() -> JvmSeries.of(new JvmUsage(List.of(possible, bad), process, null)))
+                    .as("%s", bad)
+                    .isInstanceOf(IllegalStateException.class);
+    }
+
+    @Test
+    void shouldLimitTheLengthOfNames() throws Exception {
+        String name = "x".repeat(50_000);
+        Process child = start(ForgedReportProgram.report(
+                ForgedReportProgram.group(name + "a", 1, 1_000), ForgedReportProgram.group(name + "b", 1, 1_000)));
+        try (JvmFleet fleet = fleet()) {
+            String text = await(fleet, t -> t.contains(pid(child)) && t.contains("kind=\"virtual\""));
+            assertThat(text.lines()).allMatch(line -> line.length() < 1_000);
+        }
+    }
+}
