@@ -35,6 +35,9 @@ final class OtlpMetrics {
             Data<?> getData)
             implements MetricData {}
 
+    /** In one metric. A metric cannot be divided among requests, which have a limit. */
+    private static final int MAX_POINTS = 500;
+
     private final InstrumentationScopeInfo scope;
     private final String host;
     private final EpochClock clock;
@@ -65,7 +68,8 @@ final class OtlpMetrics {
                     Attributes series = attributes(known, metric, point.attributes());
                     points.add(DoublePointData.create(start, now, series, point.value(), List.of()));
                 }
-                if (!points.isEmpty()) all.add(metric(resource, metric, points));
+                for (int from = 0; from < points.size(); from += MAX_POINTS)
+                    all.add(metric(resource, metric, points.subList(from, Math.min(points.size(), from + MAX_POINTS))));
             }
         }
         return all;

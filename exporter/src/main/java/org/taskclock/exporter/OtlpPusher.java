@@ -2,47 +2,55 @@
 // Copyright the TaskClock authors
 package org.taskclock.exporter;
 
-import io.opentelemetry.exporter.internal.FailedExportException;
 import io.opentelemetry.exporter.otlp.http.metrics.OtlpHttpMetricExporter;
 import io.opentelemetry.exporter.otlp.http.metrics.OtlpHttpMetricExporterBuilder;
 import io.opentelemetry.exporter.otlp.metrics.OtlpGrpcMetricExporter;
 import io.opentelemetry.exporter.otlp.metrics.OtlpGrpcMetricExporterBuilder;
 import io.opentelemetry.sdk.common.CompletableResultCode;
+import io.opentelemetry.sdk.common.export.RetryPolicy;
 import io.opentelemetry.sdk.metrics.data.MetricData;
 import io.opentelemetry.sdk.metrics.export.MetricExporter;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
-import java.util.logging.Level;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 
 /**
- * Pushes readings to an OTLP receiver, in order. While the receiver is down, they wait in a queue. If it is full, the
- * oldest is dropped. Counters are cumulative, so the next push has all the CPU time of a dropped one; what is lost is
- * when it was used, and the last values of JVMs that have ended meanwhile.
+ * Pushes readings to an OTLP receiver, in order. OpenTelemetry's exporter retries, and waits as long as the receiver
+ * asks it to. Meanwhile, readings wait in a queue. If it is full, the oldest is dropped. Counters are cumulative, so
+ * the next push has all the CPU time of a lost one; what is lost is when it was used, and the last values of JVMs that
+ * have ended meanwhile.
  */
 final class OtlpPusher implements AutoCloseable {
-    private static final Duration TIMEOUT = Duration.ofSeconds(10);
+    /** For one request with its retries. A receiver that accepts a connection must answer within 10 s, the default. */
+    private static final Duration TIMEOUT = Duration.ofMinutes(5);
+
+    /** Pauses of 1, 4, 16, and 60 s, unless the receiver asks for another one. */
+    private static final RetryPolicy RETRIES = RetryPolicy.builder()
+            .setMaxAttempts(5)
+            .setInitialBackoff(Duration.ofSeconds(1))
+            .setBackoffMultiplier(4)
+            .setMaxBackoff(Duration.ofMinutes(1))
+            .setRetryExceptionPredicate(e -> true)
+            .build();
+
+    /**
+     * Of one request. Receivers reject messages over 4 MB by default. A point takes less than 1 KB, and with a resource
+     * and a metric of its own less than 3 KB, because names have at most 200 characters.
+     */
+    private static final int MAX_POINTS = 1_000;
 
     /** How long the last pushes may take when the exporter ends. */
-    private static final Duration DRAIN_TIME = Duration.ofSeconds(5);
-
-    private static final long MIN_PAUSE_MILLIS = 1_000;
-    private static final long MAX_PAUSE_MILLIS = 60_000;
-    private static final long LAST_PAUSE_MILLIS = 500;
-
-    /** The responses after which OTLP asks clients to retry. */
-    private static final Set<Integer> RETRYABLE_HTTP = Set.of(429, 502, 503, 504);
-
-    /** CANCELLED, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, ABORTED, OUT_OF_RANGE, UNAVAILABLE, and DATA_LOSS. */
-    private static final Set<Integer> RETRYABLE_GRPC = Set.of(1, 4, 8, 10, 11, 14, 15);
+    private static final Duration DRAIN_TIME = Duration.ofSeconds(2);
 
     /** Kept, because the configuration of a logger that nobody references is lost. */
     private static final Logger SDK_LOGGER = Logger.getLogger("io.opentelemetry");
@@ -55,21 +63,41 @@ final class OtlpPusher implements AutoCloseable {
     private final Thread readerThread = new Thread(this::readPeriodically, "taskclock-push-reader");
     private final Thread senderThread = new Thread(this::send, "taskclock-push");
     private boolean isClosing;
-
-    /** Whether the last reading is in the queue. */
-    private boolean hasLastReading;
-
-    private long drainUntil;
     private boolean isDown;
 
+    /** What the SDK logged last. */
+    private volatile String problem = "no response";
+
     OtlpPusher(ExporterOptions.Push options, Supplier<List<MetricData>> reader, ExporterStatus status)
+            throws ExporterException {
+        this(options, reader, status, RETRIES);
+    }
+
+    OtlpPusher(
+            ExporterOptions.Push options, Supplier<List<MetricData>> reader, ExporterStatus status, RetryPolicy retries)
             throws ExporterException {
         this.options = options;
         this.reader = reader;
         this.status = status;
+        exporter = exporter(options, retries);
         // It would log each failure with a stack trace.
-        SDK_LOGGER.setLevel(Level.OFF);
-        exporter = exporter(options);
+        SDK_LOGGER.setUseParentHandlers(false);
+        for (Handler handler : SDK_LOGGER.getHandlers()) SDK_LOGGER.removeHandler(handler);
+        SDK_LOGGER.addHandler(new ProblemHandler());
+    }
+
+    /** The SDK says only in its log why a request failed. */
+    private final class ProblemHandler extends Handler {
+        @Override
+        public void publish(LogRecord entry) {
+            problem = entry.getMessage();
+        }
+
+        @Override
+        public void flush() {}
+
+        @Override
+        public void close() {}
     }
 
     void start() {
@@ -79,17 +107,17 @@ final class OtlpPusher implements AutoCloseable {
         senderThread.start();
     }
 
-    private static MetricExporter exporter(ExporterOptions.Push options) throws ExporterException {
-        String problem = "--otlp-endpoint " + options.endpoint() + ": ";
+    private static MetricExporter exporter(ExporterOptions.Push options, RetryPolicy retries) throws ExporterException {
+        String option = "--otlp-endpoint " + options.endpoint() + ": ";
         try {
             URI uri = new URI(options.endpoint());
             if (uri.getHost() == null || !Set.of("http", "https").contains(String.valueOf(uri.getScheme())))
-                throw new ExporterException(problem + "must be a URL such as http://127.0.0.1:4318");
+                throw new ExporterException(option + "must be a URL such as http://127.0.0.1:4318");
             if (options.isGrpc()) {
                 OtlpGrpcMetricExporterBuilder builder = OtlpGrpcMetricExporter.builder()
                         .setEndpoint(options.endpoint())
                         .setTimeout(TIMEOUT)
-                        .setRetryPolicy(null)
+                        .setRetryPolicy(retries)
                         .setCompression("gzip");
                 options.headers().forEach(builder::addHeader);
                 return builder.build();
@@ -99,12 +127,12 @@ final class OtlpPusher implements AutoCloseable {
             OtlpHttpMetricExporterBuilder builder = OtlpHttpMetricExporter.builder()
                     .setEndpoint(endpoint)
                     .setTimeout(TIMEOUT)
-                    .setRetryPolicy(null)
+                    .setRetryPolicy(retries)
                     .setCompression("gzip");
             options.headers().forEach(builder::addHeader);
             return builder.build();
         } catch (URISyntaxException | IllegalArgumentException e) {
-            throw new ExporterException(problem + e.getMessage());
+            throw new ExporterException(option + e.getMessage());
         }
     }
 
@@ -124,7 +152,13 @@ final class OtlpPusher implements AutoCloseable {
     }
 
     private void read() {
-        List<MetricData> data = reader.get();
+        List<MetricData> data;
+        try {
+            data = reader.get();
+        } catch (RuntimeException e) {
+            Text.log("internal error: nothing to push: " + e);
+            return;
+        }
         synchronized (queue) {
             if (queue.size() >= options.queueLimit()) {
                 queue.removeFirst();
@@ -147,125 +181,80 @@ final class OtlpPusher implements AutoCloseable {
     }
 
     private void send() {
-        long pauseMillis = MIN_PAUSE_MILLIS;
         try {
             while (true) {
-                List<MetricData> next = next();
-                if (next == null) return;
-                if (export(next)) {
-                    pauseMillis = MIN_PAUSE_MILLIS;
-                    continue;
+                synchronized (queue) {
+                    while (queue.isEmpty() && !isClosing) queue.wait();
+                    if (isClosing) return;
                 }
-                putBack(next);
-                long random = ThreadLocalRandom.current().nextLong(pauseMillis / 4 + 1);
-                pauseMillis = Math.min(MAX_PAUSE_MILLIS, 2 * pauseMillis);
-                pause(pauseMillis / 2 + random);
+                push(2 * TIMEOUT.toNanos());
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
     }
 
-    /**
-     * Removes the oldest waiting push from the queue, so that it is not dropped for a newer one while it is being sent.
-     * Returns null if there will be none.
-     */
-    private List<MetricData> next() throws InterruptedException {
+    /** Pushes the oldest waiting reading. Not after the time has passed, so that a later one does not wait for it. */
+    private void push(long nanos) {
+        List<MetricData> data;
         synchronized (queue) {
-            while (queue.isEmpty() && !hasLastReading) queue.wait();
-            if (queue.isEmpty() || (isClosing && System.nanoTime() - drainUntil >= 0)) return null;
-            List<MetricData> oldest = queue.removeFirst();
-            status.queued = queue.size();
-            return oldest;
-        }
-    }
-
-    /** Puts back a push that is to be retried; it is dropped if newer ones have filled the queue meanwhile. */
-    private void putBack(List<MetricData> data) {
-        synchronized (queue) {
-            if (queue.size() >= options.queueLimit()) status.addDropped();
-            else queue.addFirst(data);
+            data = queue.removeFirst();
             status.queued = queue.size();
         }
-    }
-
-    /** Waits before a retry. When the exporter ends, it must not wait longer than it has time left. */
-    private void pause(long millis) throws InterruptedException {
-        synchronized (queue) {
-            if (isClosing) {
-                TimeUnit.MILLISECONDS.timedWait(queue, LAST_PAUSE_MILLIS);
+        long end = System.nanoTime() + nanos;
+        int failures = 0;
+        for (List<MetricData> request : requests(data)) {
+            CompletableResultCode result =
+                    exporter.export(request).join(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS);
+            if (!result.isDone()) {
+                // The exporter ends. An interrupt makes all further requests end here, too.
+                status.addDropped();
                 return;
             }
+            if (!result.isSuccess()) failures++;
         }
-        sleepUntil(System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis));
+        if (failures == 0) status.addPushed();
+        else status.addFailed();
+        if (failures > 0 && !isDown) Text.log(options.endpoint() + ": " + problem);
+        if (failures == 0 && isDown) Text.log(options.endpoint() + ": accepts pushes again");
+        isDown = failures > 0;
     }
 
-    /** Pushes. Returns false if it is to be retried. */
-    private boolean export(List<MetricData> data) {
-        CompletableResultCode result = exporter.export(data).join(2 * TIMEOUT.toSeconds(), TimeUnit.SECONDS);
-        if (result.isSuccess()) {
-            status.addPushed();
-            if (isDown) Text.log(options.endpoint() + ": reachable again");
-            isDown = false;
-            return true;
+    /** Splits a push into requests that are not too large. */
+    private static List<List<MetricData>> requests(List<MetricData> data) {
+        List<List<MetricData>> requests = new ArrayList<>(List.of(new ArrayList<>()));
+        int points = 0;
+        for (MetricData metric : data) {
+            points += metric.getData().getPoints().size();
+            if (points > MAX_POINTS) {
+                requests.add(new ArrayList<>());
+                points = metric.getData().getPoints().size();
+            }
+            requests.get(requests.size() - 1).add(metric);
         }
-        status.addFailed();
-        String problem = describe(result.getFailureThrowable());
-        boolean isRetryable = isRetryable(result.getFailureThrowable());
-        if (!isDown)
-            Text.log(options.endpoint() + ": push failed: " + problem
-                    + (isRetryable ? ": retrying" : ": not retrying, because the receiver rejected it"));
-        isDown = true;
-        if (isRetryable) return false;
-        status.addDropped();
-        return true;
+        return requests;
     }
 
-    /**
-     * FailedExportException is not public API, but the SDK has no other way to learn the response: its retry policy
-     * sees exceptions only, and retries itself. The version of the SDK is fixed, so a change of it shows when
-     * compiling.
-     */
-    private static boolean isRetryable(Throwable failure) {
-        if (failure instanceof FailedExportException.HttpExportException http && http.getResponse() != null)
-            return RETRYABLE_HTTP.contains(http.getResponse().getStatusCode());
-        if (failure instanceof FailedExportException.GrpcExportException grpc && grpc.getResponse() != null)
-            return RETRYABLE_GRPC.contains(grpc.getResponse().getStatusCode().getValue());
-        return true; // there was no response
-    }
-
-    private static String describe(Throwable failure) {
-        if (failure instanceof FailedExportException.HttpExportException http && http.getResponse() != null)
-            return "HTTP status " + http.getResponse().getStatusCode();
-        if (failure instanceof FailedExportException.GrpcExportException grpc && grpc.getResponse() != null)
-            return "gRPC status " + grpc.getResponse().getStatusCode().getValue();
-        if (failure == null) return "no response";
-        Throwable cause = failure.getCause() == null ? failure : failure.getCause();
-        return String.valueOf(cause.getMessage());
-    }
-
-    /** Pushes a last reading and what is waiting, and gives up what cannot be sent in time. */
+    /** Pushes what is waiting and a last reading, and gives up what cannot be sent in time. */
     @Override
     public void close() {
+        long end = System.nanoTime() + DRAIN_TIME.toNanos();
         try {
             synchronized (queue) {
                 isClosing = true;
-                drainUntil = System.nanoTime() + DRAIN_TIME.toNanos();
                 queue.notifyAll();
             }
-            readerThread.join(DRAIN_TIME.toMillis());
-            read();
-            synchronized (queue) {
-                hasLastReading = true;
-                queue.notifyAll();
-            }
-            senderThread.join(DRAIN_TIME.plus(TIMEOUT).toMillis());
+            readerThread.join(DRAIN_TIME.toMillis() / 2);
+            senderThread.join(DRAIN_TIME.toMillis() / 4);
+            // It waits before a retry.
+            senderThread.interrupt();
+            senderThread.join(DRAIN_TIME.toMillis() / 4);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        synchronized (queue) {
-            if (!queue.isEmpty()) Text.log(queue.size() + " pushes were not sent to " + options.endpoint());
-        }
+        read();
+        while (status.queued > 0 && end - System.nanoTime() > 0) push(end - System.nanoTime());
+        if (status.queued > 0) Text.log(status.queued + " pushes were not sent to " + options.endpoint());
         exporter.shutdown();
     }
 }

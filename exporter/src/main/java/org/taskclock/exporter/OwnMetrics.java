@@ -62,7 +62,9 @@ final class OwnMetrics {
                     new MetricMetadata(PREFIX + "resident_memory_bytes", "Memory of the exporter.", Unit.BYTES),
                     List.of(new GaugeDataPointSnapshot(resident, Labels.EMPTY, null))));
         all.add(new CounterSnapshot(
-                new MetricMetadata(PREFIX + "pushes", "Attempts to push, and pushes that were given up."),
+                new MetricMetadata(
+                        PREFIX + "pushes",
+                        "Pushes: received, given up after retries or because they were refused, and never sent."),
                 List.of(
                         push("ok", status.pushed()),
                         push("failed", status.failed()),
