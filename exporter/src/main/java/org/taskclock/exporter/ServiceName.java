@@ -64,12 +64,18 @@ final class ServiceName {
         return file.endsWith(".jar") ? file.substring(0, file.length() - ".jar".length()) : file;
     }
 
-    /** Returns the first group, or the whole match if there is none. */
+    /**
+     * Returns the first group, or the whole match if there is none; empty if there is no match, or it takes too long.
+     */
     static String match(String pattern, String command) {
-        Matcher matcher = Pattern.compile(pattern).matcher(command);
-        if (!matcher.find()) return "";
-        String found = matcher.groupCount() == 0 ? matcher.group() : matcher.group(1);
-        return found == null ? "" : found;
+        try {
+            Matcher matcher = Pattern.compile(pattern).matcher(new BoundedText(command));
+            if (!matcher.find()) return "";
+            String found = matcher.groupCount() == 0 ? matcher.group() : matcher.group(1);
+            return found == null ? "" : found;
+        } catch (BoundedText.ExhaustedException | StackOverflowError e) {
+            return ""; // alternatives within repetitions are recursive
+        }
     }
 
     /** Returns a variable of the environment with which a process was started; empty if it cannot be read. */

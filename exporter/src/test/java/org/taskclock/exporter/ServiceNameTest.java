@@ -4,7 +4,9 @@ package org.taskclock.exporter;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
+import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -21,7 +23,7 @@ class ServiceNameTest {
         assertThat(new ServiceName(List.of("env:TASKCLOCK_NOT_SET", "main")).of(SELF))
                 .isEqualTo(main);
         assertThat(new ServiceName(List.of("env:TASKCLOCK_NOT_SET")).of(SELF)).isEqualTo(main);
-        assertThat(new ServiceName(List.of("env:PATH")).of(SELF)).isEqualTo(System.getenv("PATH"));
+        assertThat(new ServiceName(List.of("env:PATH")).of(SELF)).isEqualTo(Text.sanitize(System.getenv("PATH")));
         assertThat(new ServiceName(List.of("regex:no such text", "regex:(jav).")).of(SELF))
                 .isEqualTo("jav");
     }
@@ -30,6 +32,16 @@ class ServiceNameTest {
     @CsvSource({"name=([a-z]+), orders", "name=[a-z]+, name=orders", "(x)?name, ''", "none, ''"})
     void shouldMatchTheCommandLine(String pattern, String name) {
         assertThat(ServiceName.match(pattern, "java -Dname=orders Main")).isEqualTo(name);
+    }
+
+    /** Each takes hours, or more stack than there is. */
+    @ParameterizedTest
+    @CsvSource({"(.*x){12}y, x", "(.*a)(.*a)(.*a)(.*a)(.*a)(.*a)b, a", "(?:a|b)*c, ab"})
+    void shouldGiveUpPatternsThatTakeTooLong(String pattern, String part) {
+        String command = part.repeat(60_000);
+        assertTimeoutPreemptively(Duration.ofSeconds(30), () -> assertThat(ServiceName.match(pattern, command))
+                .isEmpty());
+        assertThat(ServiceName.match("app=(\\w+)", command + " app=orders")).isEqualTo("orders");
     }
 
     @ParameterizedTest
@@ -54,9 +66,10 @@ class ServiceNameTest {
     }
 
     @Test
-    void shouldReplaceWhatCannotBeEncoded() {
+    void shouldCutLongNamesAndReplaceWhatCannotBeEncoded() {
         assertThat(Text.sanitize("a\ud83d\ude00b\ud83dc\ude00")).isEqualTo("a\ud83d\ude00b\ufffdc\ufffd");
         assertThat(Text.sanitize("plain")).isEqualTo("plain");
+        assertThat(Text.sanitize("x".repeat(120_000))).isEqualTo("x".repeat(200) + "~");
         assertThat(Text.printable("a\u001b[2J\nb")).isEqualTo("a?[2J?b");
     }
 

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.exporter;
+
+/** A text that can be read for a limited time, in which a regular expression must find its match. */
+final class BoundedText implements CharSequence {
+    /** Characters that are read. A pattern that does not go back reads each about once, and no command is that long. */
+    private static final int MAX_READS = 20_000_000;
+
+    static final class ExhaustedException extends RuntimeException {
+        private static final long serialVersionUID = 1;
+    }
+
+    private final String text;
+    private int reads;
+
+    BoundedText(String text) {
+        this.text = text;
+    }
+
+    @Override
+    public int length() {
+        return text.length();
+    }
+
+    @Override
+    public char charAt(int index) {
+        if (++reads > MAX_READS) throw new ExhaustedException();
+        return text.charAt(index);
+    }
+
+    @Override
+    public CharSequence subSequence(int start, int end) {
+        return text.subSequence(start, end);
+    }
+
+    @Override
+    public String toString() {
+        return text;
+    }
+}
