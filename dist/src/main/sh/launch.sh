@@ -87,13 +87,15 @@ launch() {
       set -- -XX:TieredStopAtLevel=1 -XX:+UseSerialGC "$@"
       ;;
     exporter)
-      # It runs for months beside the programs that it observes, so memory matters more than speed.
-      set -- -Xms16m -Xmx96m -Xss512k -XX:ReservedCodeCacheSize=32m "$@"
+      # It runs for months beside the programs that it observes, so memory matters more than speed. Without memory, it
+      # ends, so that it is started again.
+      set -- -Xms16m -Xmx96m -Xss512k -XX:ReservedCodeCacheSize=32m -XX:+ExitOnOutOfMemoryError "$@"
       set -- -XX:TieredStopAtLevel=1 -XX:+UseSerialGC "$@"
       ;;
     serve)
       # Likewise. The database has its memory outside of the heap.
-      set -- -Xms24m -Xmx128m -Xss512k -XX:ReservedCodeCacheSize=48m -Xshare:auto -Xlog:disable "$@"
+      set -- -Xms24m -Xmx128m -Xss512k -XX:ReservedCodeCacheSize=48m -XX:+ExitOnOutOfMemoryError "$@"
+      set -- -Xshare:auto -Xlog:disable "$@"
       set -- -XX:TieredStopAtLevel=1 -XX:+UseSerialGC "$@"
       ;;
   esac

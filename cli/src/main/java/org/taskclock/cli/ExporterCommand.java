@@ -11,6 +11,7 @@ import java.util.concurrent.Callable;
 import org.taskclock.exporter.Exporter;
 import org.taskclock.exporter.ExporterException;
 import org.taskclock.exporter.ExporterOptions;
+import org.taskclock.exporter.FatalErrors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -32,7 +33,7 @@ import picocli.CommandLine.Option;
             "  taskclock exporter --otlp-endpoint http://localhost:4318",
             "",
             "Exit codes: 0 terminated by a signal, 1 failure, 2 usage error (also for an invalid configuration file, or"
-                    + " if the port is in use)."
+                    + " if the port is in use), 3 out of memory."
         })
 final class ExporterCommand implements Callable<Integer> {
     private static final Duration MIN_INTERVAL = Duration.ofMillis(100);
@@ -133,7 +134,7 @@ final class ExporterCommand implements Callable<Integer> {
             names = "--push-queue",
             paramLabel = "N",
             defaultValue = "20",
-            description = "Number of pushes to keep while the receiver is down; then the oldest is dropped (default:"
+            description = "Number of pushes to keep while one is being retried; then the oldest is dropped (default:"
                     + " ${DEFAULT-VALUE}).")
     private int pushQueue;
 
@@ -142,6 +143,7 @@ final class ExporterCommand implements Callable<Integer> {
         TerminationSignal termination = new TerminationSignal();
         try {
             ExporterOptions options = options();
+            FatalErrors.endProcess("exporter");
             try (Exporter exporter = new Exporter(options)) {
                 System.err.println("taskclock: exporter: serving metrics on " + exporter.url());
                 termination.await();

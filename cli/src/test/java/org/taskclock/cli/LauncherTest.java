@@ -51,6 +51,21 @@ class LauncherTest {
     }
 
     @Test
+    void shouldEndLongRunningCommandsIfThereIsNoMemoryLeft() throws Exception {
+        for (String command : List.of("exporter", "serve")) {
+            ProcessBuilder builder = new ProcessBuilder(script.toString(), command, "--help");
+            builder.environment().put("JAVA_HOME", home().toString());
+            builder.environment().put("TASKCLOCK_JAVA_OPTS", "-XX:+PrintFlagsFinal");
+            Process process = builder.redirectErrorStream(true).start();
+            String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            assertThat(CliResult.exitCode(process)).as(output).isZero();
+            assertThat(output.lines())
+                    .as(command)
+                    .anyMatch(line -> line.matches(" *bool ExitOnOutOfMemoryError +:?= true .*"));
+        }
+    }
+
+    @Test
     void shouldRunTheJarThroughALink() throws Exception {
         Path link = Files.createSymbolicLink(directory.resolve("link"), Path.of("taskclock"));
         for (Path launcher : List.of(script, link)) {

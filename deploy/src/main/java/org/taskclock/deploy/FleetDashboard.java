@@ -10,7 +10,8 @@ final class FleetDashboard {
     static final String UID = "taskclock-fleet";
 
     private static final String PROCESS = PrometheusName.of(Metric.PROCESS_CPU_TIME);
-    private static final String THROTTLED = PrometheusName.of(Metric.CONTAINER_CPU_THROTTLED_TIME);
+    private static final String PERIODS = PrometheusName.of(Metric.CONTAINER_CPU_PERIODS);
+    private static final String THROTTLED = PrometheusName.of(Metric.CONTAINER_CPU_THROTTLED_PERIODS);
     private static final String YIELDS = PrometheusName.of(Metric.THREAD_YIELD_COUNT);
 
     private static final String SERVICE = "{job=~\"$job\", service=~\"$service\"}";
@@ -88,9 +89,12 @@ final class FleetDashboard {
                         8)
                 .add(
                         Panel.lines("Throttled by the CPU limit, by service", Panel.SHARE)
-                                .description("The share of the time of the container that is throttled most.")
+                                .description(
+                                        "The share of the periods in which the container that is throttled most used up its limit.")
                                 .query(
-                                        "max by (job, service) (rate(" + THROTTLED + SERVICE + "[$__rate_interval]))",
+                                        "max by (job, service) (rate(" + THROTTLED + SERVICE
+                                                + "[$__rate_interval]) / rate(" + PERIODS + SERVICE
+                                                + "[$__rate_interval]))",
                                         "{{service}} ({{job}})"),
                         8,
                         8)

@@ -15,7 +15,8 @@ final class JvmDashboard {
     private static final String SWITCHES = PrometheusName.of(Metric.THREAD_CONTEXT_SWITCHES);
     private static final String YIELDS = PrometheusName.of(Metric.THREAD_YIELD_COUNT);
     private static final String PROCESS = PrometheusName.of(Metric.PROCESS_CPU_TIME);
-    private static final String THROTTLED = PrometheusName.of(Metric.CONTAINER_CPU_THROTTLED_TIME);
+    private static final String PERIODS = PrometheusName.of(Metric.CONTAINER_CPU_PERIODS);
+    private static final String THROTTLED = PrometheusName.of(Metric.CONTAINER_CPU_THROTTLED_PERIODS);
     private static final String LIMIT = PrometheusName.of(Metric.CONTAINER_CPU_LIMIT);
 
     private static final String JVM = "job=~\"$job\", service=~\"$service\", instance=~\"$instance\", pid=~\"$pid\"";
@@ -115,9 +116,8 @@ final class JvmDashboard {
                         8)
                 .add(
                         Panel.lines("Throttled by the CPU limit", Panel.SHARE)
-                                .description(
-                                        "The share of the time in which the limit kept the container from running.")
-                                .query("max(" + rate(THROTTLED, "") + ")", "throttled"),
+                                .description("The share of the periods in which the container used up its limit.")
+                                .query("max(" + rate(THROTTLED, "") + " / " + rate(PERIODS, "") + ")", "throttled"),
                         6,
                         8)
                 .add(

@@ -2,12 +2,13 @@
 // Copyright the TaskClock authors
 package org.taskclock.exporter;
 
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
  * Converts times of System.nanoTime to wall clock time. The wall clock may be set while the exporter runs. The
  * conversion then follows it, but not its small corrections, so that the start time of a counter does not change with
- * each push.
+ * each push. Thread-safe.
  */
 final class EpochClock {
     private static final long MAX_DRIFT_NANOS = 1_000_000_000;
@@ -16,6 +17,10 @@ final class EpochClock {
     private final LongSupplier nanoTime;
     private long offset;
 
+    EpochClock() {
+        this(() -> TimeUnit.MILLISECONDS.toNanos(System.currentTimeMillis()), System::nanoTime);
+    }
+
     EpochClock(LongSupplier wallClockNanos, LongSupplier nanoTime) {
         this.wallClockNanos = wallClockNanos;
         this.nanoTime = nanoTime;
@@ -23,13 +28,13 @@ final class EpochClock {
     }
 
     /** Checks whether the wall clock was set. */
-    void refresh() {
+    synchronized void refresh() {
         long now = wallClockNanos.getAsLong() - nanoTime.getAsLong();
         if (Math.abs(now - offset) > MAX_DRIFT_NANOS) offset = now;
     }
 
     /** Returns nanoseconds since 1970. */
-    long epochNanos(long time) {
+    synchronized long epochNanos(long time) {
         return time + offset;
     }
 }

@@ -34,8 +34,7 @@ public final class Exporter implements AutoCloseable {
         WebSecurity security = new WebSecurity(options.webConfig());
         status = new ExporterStatus(options.version());
         fleet = new JvmFleet(options, status, Text::log);
-        EpochClock clock = new EpochClock(Exporter::wallClockNanos, System::nanoTime);
-        OtlpMetrics converter = new OtlpMetrics(options.version(), clock);
+        OtlpMetrics converter = new OtlpMetrics(options.version(), new EpochClock());
         pusher = options.push() == null
                 ? null
                 : new OtlpPusher(options.push(), () -> converter.of(fleet.read()), status);
@@ -61,10 +60,6 @@ public final class Exporter implements AutoCloseable {
 
     private static boolean hasClientAuth(WebConfig web) {
         return web.tls() != null && web.tls().clientAuth().equals(WebConfig.REQUIRE_AND_VERIFY);
-    }
-
-    private static long wallClockNanos() {
-        return TimeUnit.MILLISECONDS.toNanos(System.currentTimeMillis());
     }
 
     /** Returns the URL of the metrics. */

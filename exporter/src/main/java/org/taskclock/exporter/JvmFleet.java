@@ -16,6 +16,7 @@ import java.util.function.Consumer;
 import org.taskclock.CpuTime;
 import org.taskclock.monitor.JvmDiscovery.JvmId;
 import org.taskclock.monitor.MonitorException;
+import org.taskclock.monitor.PoolSampler;
 import org.taskclock.monitor.PoolSamplers;
 
 /**
@@ -119,9 +120,9 @@ public final class JvmFleet implements AutoCloseable {
         Refusal refusal = refused.get(id.pid());
         try {
             ended.removeIf(jvm -> jvm.labels.equals(labels));
-            jvms.put(
-                    id.pid(),
-                    new MonitoredJvm(id, labels, samplers.open(id.pid(), finder.isNewer(id)), options.maxPools()));
+            boolean fromStart = finder.isNewer(id);
+            PoolSampler sampler = samplers.open(id.pid(), fromStart);
+            jvms.put(id.pid(), new MonitoredJvm(id, labels, sampler, fromStart, options.maxPools()));
             status.addJvm();
         } catch (MonitorException e) {
             if (e.reason() == MonitorException.Reason.GONE) finder.forget(id.pid());

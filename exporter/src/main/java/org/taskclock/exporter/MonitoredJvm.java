@@ -19,13 +19,18 @@ import org.taskclock.monitor.ThreadUsage;
 
 /** A JVM and its counters, which remain for a while after it has ended. */
 public final class MonitoredJvm {
+    /** Of USER_HZ, the unit of start times in /proc. */
+    private static final long NANOS_PER_TICK = 10_000_000;
+
     final JvmId id;
     final JvmLabels labels;
 
     /** Keeps labels that were made for the series of this JVM. */
     final SeriesLabels series;
 
-    final long startNanos = System.nanoTime();
+    /** The System.nanoTime at which its counters were 0. */
+    final long startNanos;
+
     private final PoolSampler sampler;
     private final PoolCounters counters;
 
@@ -47,23 +52,29 @@ public final class MonitoredJvm {
     /** Whether it was reported that the names of its threads are incomplete. */
     boolean isReported;
 
-    MonitoredJvm(JvmId id, JvmLabels labels, PoolSampler sampler, int maxPools) {
+    /**
+     * Creates counters.
+     *
+     * @param fromStart whether the sampler counts from the start of the JVM
+     */
+    MonitoredJvm(JvmId id, JvmLabels labels, PoolSampler sampler, boolean fromStart, int maxPools) {
         this.id = id;
         this.labels = labels;
         this.sampler = sampler;
+        startNanos = System.nanoTime() - (fromStart ? ageNanos(id) : 0);
         series = new SeriesLabels(labels);
         counters = new PoolCounters(maxPools);
-        cgroup = isCgroupVisible(id.pid()) ? Cgroup.of(id.pid()) : null;
+        cgroup = Cgroup.visible(id.pid());
         usage = new JvmUsage(counters.pools(), new CpuTime(0, 0, 0), null);
     }
 
-    /** In a container, the groups of other containers are above the mount point, which has the container's own. */
-    private static boolean isCgroupVisible(long pid) {
+    /** Returns the time since a JVM started; 0 if it cannot be known, as in a container with an uptime of its own. */
+    private static long ageNanos(JvmId id) {
         try {
-            return Files.readAllLines(Path.of("/proc/" + pid + "/cgroup")).stream()
-                    .noneMatch(line -> line.contains(":/.."));
-        } catch (IOException e) {
-            return false;
+            String uptime = Files.readString(Path.of("/proc/uptime")).split(" ", 2)[0];
+            return Math.max(0, (long) (1e9 * Double.parseDouble(uptime)) - id.startTicks() * NANOS_PER_TICK);
+        } catch (IOException | RuntimeException e) {
+            return 0;
         }
     }
 

@@ -18,6 +18,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import org.taskclock.metrics.Metric;
 
 /** The metrics of all JVMs, read when Prometheus asks for them. */
@@ -30,6 +31,7 @@ public final class PrometheusMetrics implements MultiCollector {
 
     private final JvmFleet fleet;
     private final ExporterStatus status;
+    private final EpochClock clock = new EpochClock();
 
     public PrometheusMetrics(JvmFleet fleet, ExporterStatus status) {
         this.fleet = fleet;
@@ -56,14 +58,17 @@ public final class PrometheusMetrics implements MultiCollector {
             else gauges.put(metric, new ArrayList<>());
         }
         // Two series with the same labels would make the whole response fail.
+        clock.refresh();
         Set<JvmLabels> seen = new HashSet<>();
         for (JvmSnapshot jvm : fleet.read()) {
             if (!seen.add(jvm.jvm().labels)) continue;
+            // Only in OpenMetrics, and only if a property asks for it, because it is a series of its own.
+            long created = TimeUnit.NANOSECONDS.toMillis(clock.epochNanos(jvm.startNanos()));
             jvm.series().forEach((metric, points) -> {
                 for (Metric.Point point : points) {
                     Labels labels = jvm.jvm().series.of(metric, point.attributes());
                     if (metric.type() == Metric.Type.COUNTER)
-                        counters.get(metric).add(new CounterDataPointSnapshot(point.value(), labels, null, 0));
+                        counters.get(metric).add(new CounterDataPointSnapshot(point.value(), labels, null, created));
                     else gauges.get(metric).add(new GaugeDataPointSnapshot(point.value(), labels, null));
                 }
             });

@@ -22,9 +22,17 @@ import org.yaml.snakeyaml.constructor.SafeConstructor;
 /** The files in deploy/. */
 class DeploymentTest {
     private static final Path DEPLOY = Path.of("..", "deploy");
+    private static final String EXIT = "-XX:+ExitOnOutOfMemoryError";
 
     @TempDir
     private Path directory;
+
+    /** Errors that end the exporter are failures, and so is an exit because of a full heap (3). */
+    @Test
+    void shouldRestartAfterErrors() throws IOException {
+        assertThat(Files.readString(DEPLOY.resolve("systemd/taskclock-exporter.service")))
+                .contains(EXIT, "\nRestart=on-failure\n", "\nRestartPreventExitStatus=2\n");
+    }
 
     @Test
     void shouldHaveAValidSystemdUnit() throws IOException, InterruptedException {
@@ -71,6 +79,10 @@ class DeploymentTest {
         assertThat(at(daemonSet, "spec", "selector", "matchLabels")).isEqualTo(labels);
         assertThat(at(pod, "hostPID")).isEqualTo(true);
         assertThat(at(pod, "serviceAccountName")).isEqualTo(at(byKind.get("ServiceAccount"), "metadata", "name"));
+        assertThat(at(container, "command").toString()).contains(EXIT);
+        assertThat(at(container, "volumeMounts").toString())
+                .contains("{name=cgroup, mountPath=/host/sys/fs/cgroup, readOnly=true}");
+        assertThat(at(pod, "volumes").toString()).contains("{name=cgroup, hostPath={path=/sys/fs/cgroup,");
         assertThat(at(container, "args").toString()).contains("--web.listen-address=:9464");
         assertThat(at(container, "ports", 0, "containerPort")).isEqualTo(9464);
         assertThat(at(container, "livenessProbe", "httpGet", "path")).isEqualTo("/-/healthy");

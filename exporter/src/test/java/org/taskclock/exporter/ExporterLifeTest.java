@@ -36,7 +36,8 @@ class ExporterLifeTest {
     @AfterEach
     void endChildren() throws IOException, InterruptedException {
         for (Process child : children) child.destroyForcibly().waitFor();
-        for (String link : List.of("lib", "conf")) Files.deleteIfExists(directory.resolve("jdk").resolve(link));
+        for (String link : List.of("lib", "conf"))
+            Files.deleteIfExists(directory.resolve("jdk").resolve(link));
     }
 
     private Process start(List<String> command) throws IOException {

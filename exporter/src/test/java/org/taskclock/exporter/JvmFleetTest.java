@@ -5,6 +5,11 @@ package org.taskclock.exporter;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import io.prometheus.metrics.config.ExporterProperties;
+import io.prometheus.metrics.config.PrometheusProperties;
+import io.prometheus.metrics.expositionformats.ExpositionFormats;
+import java.io.ByteArrayOutputStream;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -19,6 +24,9 @@ import org.taskclock.testing.LoadJvm;
 /** Samples and metrics of the same readings. */
 final class JvmFleetTest {
     private static final long TIMEOUT_SECONDS = 60;
+
+    /** The kernel tells the start of a process, and the uptime, in units of 10 ms. */
+    private static final long TICKS_NANOS = 20_000_000;
 
     private final List<String> log = new ArrayList<>();
     private final Map<String, Long> sampledByPool = new HashMap<>();
@@ -51,6 +59,40 @@ final class JvmFleetTest {
                 sampledByThread.merge(thread.pool() + " " + thread.kind(), thread.cpuNanos(), Long::sum);
             sampledProcess += sample.process().cpuNanos();
             hasEnded |= sample.jvm().hasEnded();
+        }
+    }
+
+    @Test
+    void shouldSayThatTheCountersOfAJvmBeganWithTheJvm() throws Exception {
+        long before = System.nanoTime();
+        long beforeMillis = System.currentTimeMillis();
+        try (LoadJvm load = LoadJvm.start("busy=2", "lightly=3", "kernel");
+                JvmFleet fleet = fleet(load)) {
+            long after = System.nanoTime();
+            long afterMillis = System.currentTimeMillis();
+            // As if it were found only now.
+            Thread.sleep(500);
+            fleet.refresh();
+            long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS);
+            while (fleet.read().isEmpty()) assertThat(System.nanoTime()).isLessThan(end);
+            assertThat(fleet.read().get(0).startNanos()).isBetween(before - TICKS_NANOS, after);
+
+            ByteArrayOutputStream out = new ByteArrayOutputStream();
+            PrometheusProperties properties = PrometheusProperties.builder()
+                    .exporterProperties(ExporterProperties.builder()
+                            .includeCreatedTimestamps(true)
+                            .build())
+                    .build();
+            ExpositionFormats.init(properties)
+                    .getOpenMetricsTextFormatWriter()
+                    .write(out, new PrometheusMetrics(fleet, new ExporterStatus("")).collect());
+            String created = out.toString(StandardCharsets.UTF_8)
+                    .lines()
+                    .filter(line -> line.startsWith("process_cpu_time_seconds_created{"))
+                    .findFirst()
+                    .orElseThrow();
+            assertThat((long) (1_000 * Double.parseDouble(created.substring(created.lastIndexOf(' ')))))
+                    .isBetween(beforeMillis - TICKS_NANOS / 1_000_000, afterMillis);
         }
     }
 

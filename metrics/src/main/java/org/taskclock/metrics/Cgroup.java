@@ -6,8 +6,11 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * The control group of a process, version 1 or 2: its CPU time, its CPU limit, and how long that limit throttled it.
@@ -18,6 +21,12 @@ public final class Cgroup {
     /** Paths of the groups of container engines. Other groups, such as those of systemd, contain any processes. */
     private static final Pattern CONTAINER = Pattern.compile(
             "[0-9a-f]{32}|(^|[/.-])(docker|kubepods|libpod|containerd|crio|lxc|nspawn|garden|ecs)([/.-]|$)");
+
+    private static final String UNIFIED = "0::";
+    private static final String PARENT = "/..";
+
+    /** In /proc/self/mountinfo: a mount of version 2 whose root is above our own group. */
+    private static final Pattern HOST_MOUNT = Pattern.compile("^\\S+ \\S+ \\S+ ((?:/\\.\\.)+) (\\S+) .*- cgroup2 ");
 
     /** The directory of the group with the CPU time; null if there is none. */
     private final Path usageDirectory;
@@ -42,6 +51,67 @@ public final class Cgroup {
 
     static Cgroup ofThisProcess() {
         return of(Path.of("/proc/self/cgroup"));
+    }
+
+    /**
+     * Returns the control group of a process that may be in another container; null if its files are not visible here.
+     * Outside of the cgroup namespace of this process, they are visible only if the host's hierarchy is mounted.
+     */
+    public static Cgroup visible(long pid) {
+        try {
+            List<String> lines = Files.readAllLines(Path.of("/proc/" + pid + "/cgroup"));
+            if (lines.stream().noneMatch(line -> line.contains(":/.."))) return of(lines, ROOT);
+            List<String> mounts = Files.readAllLines(Path.of("/proc/self/mountinfo"));
+            return outside(lines, mounts, ProcessHandle.current().pid());
+        } catch (IOException | RuntimeException e) {
+            return null;
+        }
+    }
+
+    /**
+     * Finds a group outside of our cgroup namespace. The kernel gives its path, and that of the mount, relative to our
+     * own group: "/../../pod2" in a mount of "/../../.." is in the same directory as the parent of our group.
+     */
+    static Cgroup outside(List<String> lines, List<String> mounts, long self) throws IOException {
+        for (String line : lines) {
+            if (!line.startsWith(UNIFIED)) continue;
+            String path = line.substring(UNIFIED.length());
+            int up = 0;
+            for (; path.startsWith(PARENT + "/") || path.equals(PARENT); up++) path = path.substring(PARENT.length());
+            for (String mount : mounts) {
+                Matcher root = HOST_MOUNT.matcher(mount);
+                if (!root.find()) continue;
+                Path top = Path.of(root.group(2));
+                int depth = root.group(1).length() / PARENT.length();
+                if (up > depth) continue;
+                Path common = up == depth ? top : ancestor(top, depth, self, up);
+                Path group = common == null ? null : common.resolve(path.substring(Math.min(1, path.length())));
+                if (group == null || !Files.isDirectory(group)) continue;
+                Path usage = Files.exists(group.resolve("cpu.max")) ? group : null;
+                return new Cgroup(usage, group, top, true, isContainer("/" + top.relativize(group)));
+            }
+        }
+        return null;
+    }
+
+    /**
+     * Returns the group that is {@code up} levels above our own, which is at a depth of the mount; null if not found.
+     */
+    private static Path ancestor(Path top, int depth, long self, int up) throws IOException {
+        String pid = Long.toString(self);
+        try (Stream<Path> groups =
+                Files.find(top, depth, (path, attributes) -> path.getNameCount() == top.getNameCount() + depth)) {
+            Iterator<Path> all = groups.iterator();
+            while (all.hasNext()) {
+                Path group = all.next();
+                Path processes = group.resolve("cgroup.procs");
+                if (!Files.isDirectory(group) || !Files.isReadable(processes)) continue;
+                if (!Files.readAllLines(processes).contains(pid)) continue;
+                for (int i = 0; i < up; i++) group = group.getParent();
+                return group;
+            }
+        }
+        return null;
     }
 
     private static Cgroup of(Path file) {
@@ -105,12 +175,31 @@ public final class Cgroup {
         return micros < 0 ? -1 : 1_000 * micros;
     }
 
-    /** Returns how long the limit kept the group's processes from running; -1 if unknown. */
+    /** Returns how long the limit kept the group from running, added up over the processors; -1 if unknown. */
     public long throttledNanos() {
         if (limitDirectories.isEmpty()) return -1;
         Path stat = limitDirectories.get(0).resolve("cpu.stat");
         long micros = v2 ? value(stat, "throttled_usec") : -1;
         return v2 ? (micros < 0 ? -1 : 1_000 * micros) : value(stat, "throttled_time");
+    }
+
+    /**
+     * Returns in how many periods the group that has the lowest limit ran; -1 if unknown. Each period, usually 100 ms,
+     * gives it its share again.
+     */
+    long periods() {
+        return value(limitingDirectory().resolve("cpu.stat"), "nr_periods");
+    }
+
+    /** Returns in how many of the {@link #periods} it used up its share. */
+    long throttledPeriods() {
+        return value(limitingDirectory().resolve("cpu.stat"), "nr_throttled");
+    }
+
+    private Path limitingDirectory() {
+        double lowest = cpuLimit();
+        for (Path group : limitDirectories) if (lowest > 0 && quota(group, v2) == lowest) return group;
+        return limitDirectories.isEmpty() ? ROOT : limitDirectories.get(0);
     }
 
     /** Returns the lowest CPU limit of the group and its parents, in processors; 0 if there is none. */
@@ -126,7 +215,8 @@ public final class Cgroup {
     /** Returns what the group has used; null if it is neither that of a container nor limited. */
     public JvmUsage.ContainerUsage usage() {
         long cpu = cpuNanos();
-        return cpu < 0 ? null : new JvmUsage.ContainerUsage(cpu, throttledNanos(), cpuLimit());
+        if (cpu < 0) return null;
+        return new JvmUsage.ContainerUsage(cpu, throttledNanos(), cpuLimit(), periods(), throttledPeriods());
     }
 
     private static double quota(Path group, boolean v2) {

@@ -16,8 +16,15 @@ public record JvmUsage(List<PoolUsage> pools, CpuTime process, ContainerUsage co
     /**
      * The CPU time of all processes of a control group. A negative number means unknown.
      *
-     * @param throttledNanos how long the limit kept the group from running
+     * @param throttledNanos how long the limit kept the group from running, added up over the processors
      * @param limit in processors; 0 if there is none
+     * @param periods in which the group with that limit ran
+     * @param throttledPeriods those of them in which it used up its share
      */
-    public record ContainerUsage(long cpuNanos, long throttledNanos, double limit) {}
+    public record ContainerUsage(
+            long cpuNanos, long throttledNanos, double limit, long periods, long throttledPeriods) {
+        public ContainerUsage(long cpuNanos, long throttledNanos, double limit) {
+            this(cpuNanos, throttledNanos, limit, -1, -1);
+        }
+    }
 }

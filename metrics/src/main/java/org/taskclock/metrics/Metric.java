@@ -34,7 +34,7 @@ public enum Metric {
             "jvm.thread.count",
             Type.UP_DOWN_COUNTER,
             "{thread}",
-            "Number of executing platform threads.",
+            "Number of live threads, including those of the JVM itself and native ones.",
             List.of(Metric.POOL, Metric.KIND),
             usage -> {
                 List<Point> points = new ArrayList<>();
@@ -110,11 +110,29 @@ public enum Metric {
             "container.cpu.throttled.time",
             Type.COUNTER,
             "s",
-            "Time that the CPU limit of the container kept its threads from running.",
+            "Time that the CPU limit kept the container from running, added up over processors.",
             List.of(),
             usage -> usage.container() == null || usage.container().throttledNanos() < 0
                     ? List.of()
                     : List.of(seconds(usage.container().throttledNanos()))),
+    CONTAINER_CPU_PERIODS(
+            "container.cpu.periods",
+            Type.COUNTER,
+            "{period}",
+            "Periods of the CPU limit of the container in which it ran.",
+            List.of(),
+            usage -> usage.container() == null || usage.container().periods() < 0
+                    ? List.of()
+                    : List.of(new Point(List.of(), usage.container().periods()))),
+    CONTAINER_CPU_THROTTLED_PERIODS(
+            "container.cpu.throttled.periods",
+            Type.COUNTER,
+            "{period}",
+            "Periods in which the container was kept from running because it had used up its CPU limit.",
+            List.of(),
+            usage -> usage.container() == null || usage.container().throttledPeriods() < 0
+                    ? List.of()
+                    : List.of(new Point(List.of(), usage.container().throttledPeriods()))),
     CONTAINER_CPU_LIMIT(
             "container.cpu.limit",
             Type.GAUGE,

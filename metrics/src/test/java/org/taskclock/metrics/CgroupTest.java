@@ -38,6 +38,12 @@ class CgroupTest {
         assertThat(group.cpuNanos()).isEqualTo(5_000_000);
         assertThat(group.throttledNanos()).isEqualTo(300_000);
         assertThat(group.cpuLimit()).as("limit of the parent group").isEqualTo(2);
+        assertThat(group.periods()).as("unknown for the parent group").isEqualTo(-1);
+        writeVersion2(
+                "kubepods/pod1",
+                "50000 100000",
+                "usage_usec 5000\nnr_periods 10\nnr_throttled 2\nthrottled_usec 300\n");
+        assertThat(group.usage()).isEqualTo(new JvmUsage.ContainerUsage(5_000_000, 300_000, 0.5, 10, 2));
         writeVersion2("kubepods/pod1", "50000 100000", "");
         assertThat(group.cpuLimit()).as("changed limit").isEqualTo(0.5);
         assertThat(group.cpuNanos()).as("missing line").isEqualTo(-1);
@@ -52,6 +58,8 @@ class CgroupTest {
         Cgroup group = Cgroup.of(List.of("4:cpuacct:/docker/abc", "3:cpu:/docker/abc", "0::/"), root);
         assertThat(group.cpuNanos()).isEqualTo(777);
         assertThat(group.throttledNanos()).isEqualTo(123_456);
+        assertThat(group.periods()).isEqualTo(7);
+        assertThat(group.throttledPeriods()).isEqualTo(3);
         assertThat(group.cpuLimit()).isEqualTo(1.5);
         assertThat(Cgroup.of(List.of("4:cpuacct:/", "3:cpu:/docker/abc"), root).cpuNanos())
                 .as("different groups for cpu and cpuacct")
@@ -66,6 +74,34 @@ class CgroupTest {
         assertThat(group.cpuNanos()).isEqualTo(1_000);
         assertThat(group.cpuLimit()).isEqualTo(1);
         assertThat(Cgroup.of(List.of("0::/../../elsewhere"), root).cpuLimit()).isEqualTo(1);
+    }
+
+    /** Texts as the kernel writes them for a process in a cgroup namespace, with the host's hierarchy mounted. */
+    @Test
+    void shouldFindGroupsOutsideOfOurNamespace() throws IOException {
+        String scope = "cri-containerd-" + "0123456789abcdef".repeat(4) + ".scope";
+        List<String> mounts = List.of(
+                "29 23 0:26 / /sys/fs/cgroup ro,nosuid - cgroup2 cgroup rw",
+                "30 23 0:26 /../../../.. " + root + " ro,relatime - cgroup2 cgroup rw");
+        writeFile("kubepods.slice/burstable.slice/pod1.slice/ours.scope/cgroup.procs", "1\n4711\n");
+        writeFile("kubepods.slice/burstable.slice/pod1.slice/pause.scope/cgroup.procs", "47\n");
+        String neighbor = "kubepods.slice/burstable.slice/pod2.slice/" + scope;
+        writeVersion2(neighbor, "50000 100000", "usage_usec 5\nnr_periods 4\nnr_throttled 3\n");
+        Cgroup group = Cgroup.outside(List.of("0::/../../pod2.slice/" + scope), mounts, 4711);
+        assertThat(group.usage()).isEqualTo(new JvmUsage.ContainerUsage(5_000, -1, 0.5, 4, 3));
+
+        writeVersion2("system.slice/ssh.service", "max 100000", "usage_usec 5\n");
+        group = Cgroup.outside(List.of("0::/../../../../system.slice/ssh.service"), mounts, 4711);
+        assertThat(group.usage()).as("no container and no limit").isNull();
+        assertThat(group.throttledNanos()).isEqualTo(-1);
+        assertThat(Cgroup.outside(List.of("0::/../../gone.slice"), mounts, 4711))
+                .isNull();
+        assertThat(Cgroup.outside(List.of("0::/../../pod2.slice/" + scope), mounts, 12))
+                .as("our own group is not found")
+                .isNull();
+        assertThat(Cgroup.outside(List.of("0::/../../pod2.slice/" + scope), mounts.subList(0, 1), 4711))
+                .as("the host's hierarchy is not mounted")
+                .isNull();
     }
 
     @Test

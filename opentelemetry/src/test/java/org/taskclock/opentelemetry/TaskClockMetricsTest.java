@@ -88,7 +88,7 @@ class TaskClockMetricsTest {
         JvmUsage usage = new JvmUsage(
                 List.of(pool("a", 3)),
                 new org.taskclock.CpuTime(30, 20, 10),
-                new JvmUsage.ContainerUsage(1_000_000_000, 2_000_000_000, 1.5));
+                new JvmUsage.ContainerUsage(1_000_000_000, 2_000_000_000, 1.5, 20, 10));
         try (OpenTelemetrySdk sdk = sdk(reader);
                 TaskClockMetrics metrics = new TaskClockMetrics(sdk, () -> usage, EnumSet.allOf(Metric.class))) {
             assertThat(metrics).isNotNull();
