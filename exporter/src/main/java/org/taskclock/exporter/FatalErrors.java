@@ -2,6 +2,11 @@
 // Copyright the TaskClock authors
 package org.taskclock.exporter;
 
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+
 /**
  * Ends a long-running command when an error, such as an OutOfMemoryError, ends one of its threads. Otherwise it would
  * go on without that thread, and nobody would restart it.
@@ -14,22 +19,25 @@ public final class FatalErrors {
     /** Ends this process, with one line on standard error, when any thread of it ends with an error. */
     public static void endProcess(String command) {
         String prefix = "taskclock: " + command + ": ";
+        // Made now, because there may be no memory for it later.
+        byte[] noMemory = (prefix + "java.lang.OutOfMemoryError: ended: give it more memory with TASKCLOCK_JAVA_OPTS,"
+                        + " such as -Xmx256m\n")
+                .getBytes(StandardCharsets.US_ASCII);
+        FileOutputStream err = new FileOutputStream(FileDescriptor.err);
         Thread.setDefaultUncaughtExceptionHandler((thread, problem) -> {
-            if (problem instanceof Error) {
-                try {
-                    System.err.println(prefix + problem + ": ended" + remedy(problem));
-                } finally {
-                    // Not exit, which runs code that may fail for the same reason, or wait.
-                    Runtime.getRuntime().halt(EXIT_CODE);
-                }
-            } else {
+            if (!(problem instanceof Error)) {
                 System.err.println(prefix + "internal error: thread " + thread.getName() + ": " + problem);
+                return;
+            }
+            try {
+                if (problem instanceof OutOfMemoryError) err.write(noMemory);
+                else System.err.println(prefix + problem + ": ended");
+            } catch (IOException e) {
+                return; // finally, it ends
+            } finally {
+                // Not exit, which runs code that may fail for the same reason, or wait.
+                Runtime.getRuntime().halt(EXIT_CODE);
             }
         });
-    }
-
-    private static String remedy(Throwable problem) {
-        if (!(problem instanceof OutOfMemoryError)) return "";
-        return ": give it more memory with TASKCLOCK_JAVA_OPTS, such as -Xmx256m";
     }
 }
