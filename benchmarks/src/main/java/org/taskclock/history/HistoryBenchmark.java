@@ -126,14 +126,14 @@ public final class HistoryBenchmark implements Callable<Integer> {
                 writing += now - begin;
                 long elapsed = time - start;
                 if (elapsed % 3_600 == 0 && elapsed > 0) rollUp(writer);
-                if (elapsed % 600 == 0) trim(writer, retention, time);
+                if (elapsed % 600 == 0) trim(writer, retention);
                 long pause = cpu() - now;
                 rolling += pause;
                 longest = Math.max(longest, pause);
                 if (elapsed == 2 * 3_600) firstHourBytes = usedBytes(writer);
             }
             rollUp(writer);
-            trim(writer, retention, end);
+            trim(writer, retention);
             double seconds = end - start;
             print(
                     "CPU of writing: %.2f %% of a core; of rolling up and deleting: %.2f %%, at most %.1f s at once",
@@ -150,10 +150,9 @@ public final class HistoryBenchmark implements Callable<Integer> {
         while (hasMore) hasMore = writer.rollUp();
     }
 
-    private static void trim(HistoryWriter writer, Retention retention, long now) throws SQLException {
-        writer.trimByAge(retention, now);
-        boolean isTooLarge = true;
-        while (isTooLarge) isTooLarge = writer.trimBySize(retention, now);
+    private static void trim(HistoryWriter writer, Retention retention) throws SQLException {
+        writer.trimByAge(retention);
+        while (retention.isTooLarge(writer.usedBytes(), 0)) writer.trimBySize(retention);
     }
 
     private static long usedBytes(HistoryWriter writer) throws SQLException {
@@ -221,7 +220,7 @@ public final class HistoryBenchmark implements Callable<Integer> {
                     statement.execute("INSERT INTO " + table + " SELECT * REPLACE (time - " + shift + " AS time) FROM "
                             + table + " WHERE time >= " + (end - hours * 3_600L));
             }
-            statement.execute("UPDATE state SET ten_from = " + (end - hours * 3_600L));
+            statement.execute("INSERT INTO gap VALUES (10, 0, " + (end - hours * 3_600L) + ")");
             statement.execute("UPDATE jvm_key SET first_seen = first_seen - " + days * DAY);
             statement.execute("UPDATE recorded SET start = start - " + days * DAY);
             statement.execute("CHECKPOINT");

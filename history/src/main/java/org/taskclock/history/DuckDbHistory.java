@@ -7,7 +7,6 @@ import java.io.OutputStream;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.time.Clock;
 import java.time.Instant;
 import java.util.List;
 
@@ -35,14 +34,10 @@ public final class DuckDbHistory implements History {
      * @throws HistoryException if the directory cannot be used, for instance because another process writes to it
      */
     public static DuckDbHistory open(Path directory, HistoryOptions options) throws HistoryException {
-        return open(directory, options, Clock.systemUTC());
-    }
-
-    static DuckDbHistory open(Path directory, HistoryOptions options, Clock clock) throws HistoryException {
         HistoryDatabase database = HistoryDatabase.open(directory);
         try {
             QueryServer queries = QueryServer.start(database);
-            WriterThread writer = new WriterThread(database, options, clock);
+            WriterThread writer = new WriterThread(database, options);
             writer.start();
             return new DuckDbHistory(database, writer, queries);
         } catch (HistoryException | RuntimeException e) {

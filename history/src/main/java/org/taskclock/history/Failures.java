@@ -22,8 +22,6 @@ final class Failures {
             "serialization error",
             "failed to deserialize",
             "failure while replaying wal",
-            "catalog error",
-            "trying to read a database file with version number",
             "could not read enough bytes",
             "magic bytes");
 
@@ -48,9 +46,19 @@ final class Failures {
         return contains(e, List.of("could not set lock"));
     }
 
+    /** Returns whether a newer version of DuckDB wrote the file. */
+    static boolean isNewer(Throwable e) {
+        return contains(e, List.of("storage version", "wal of version", "newer version of duckdb"));
+    }
+
+    /** Returns whether the tables are not those that were expected. */
+    static boolean isSchema(Throwable e) {
+        return contains(e, List.of("catalog error", "binder error"));
+    }
+
     /** Returns whether the content of the file is damaged, and not only inaccessible. */
     static boolean isDamage(Throwable e) {
-        return !isFull(e) && !isLocked(e) && !contains(e, ACCESS) && contains(e, DAMAGE);
+        return !isNewer(e) && !isFull(e) && !isLocked(e) && !contains(e, ACCESS) && contains(e, DAMAGE);
     }
 
     /** Returns whether the file is damaged although it could be opened. */

@@ -3,12 +3,15 @@
 package org.taskclock.history;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Instant;
@@ -18,6 +21,7 @@ import java.util.Properties;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.stream.Stream;
 import org.duckdb.DuckDBConnection;
 
 /** The database file and its directory, which only this process writes to. Thread-safe. */
@@ -26,8 +30,14 @@ final class HistoryDatabase implements AutoCloseable {
     static final String WAL = FILE + ".wal";
     static final String EXPORTS = "export";
 
+    static final String TEMPORARY = "temp";
+    private static final String DAMAGED = FILE + ".damaged-";
+
     /** What DuckDB may use for caches and queries. The heap of the JVM is not part of it. */
     static final String MEMORY = "96MB";
+
+    /** What queries that need more memory may write to the disk. By default, it is almost all that is free. */
+    private static final String MAX_TEMPORARY = "1GB";
 
     private static final long LOCK_TIMEOUT_NANOS = 10_000_000_000L;
     private static final long LOCK_PAUSE_MILLIS = 100;
@@ -75,6 +85,7 @@ final class HistoryDatabase implements AutoCloseable {
             try {
                 root = connect();
             } catch (SQLException e) {
+                if (Failures.isNewer(e)) throw newer(Failures.describe(e), e);
                 if (!Failures.isDamage(e)) throw e;
                 setAside();
                 root = connect();
@@ -98,30 +109,42 @@ final class HistoryDatabase implements AutoCloseable {
     }
 
     private DuckDBConnection connect() throws SQLException, HistoryException {
-        DuckDBConnection connection = connectWhenUnlocked();
-        try (Statement statement = connection.createStatement()) {
-            statement.execute(HistorySchema.TABLES);
-            try (ResultSet result = statement.executeQuery("SELECT version FROM state")) {
-                result.next();
-                if (result.getInt(1) > HistorySchema.VERSION)
-                    throw new HistoryException(directory.resolve(FILE)
-                            + ": written by a newer version of taskclock: use that version, or another --data"
-                            + " directory");
+        // Only to be read at first, so that a file of a newer version remains as it is.
+        if (size(directory.resolve(FILE)) > 0) {
+            try (Connection connection = connectWhenUnlocked(true)) {
+                int version = HistorySchema.version(connection);
+                if (version > HistorySchema.VERSION)
+                    throw newer("schema " + version + ", this is " + HistorySchema.VERSION, null);
             }
-            statement.execute(HistorySchema.VIEWS);
+        }
+        DuckDBConnection connection = connectWhenUnlocked(false);
+        try {
+            deleteTemporaryFiles();
+            HistorySchema.migrate(connection);
             return connection;
-        } catch (SQLException | HistoryException e) {
+        } catch (SQLException e) {
             connection.close();
-            throw e;
+            if (!Failures.isSchema(e)) throw e;
+            throw new HistoryException(
+                    directory.resolve(FILE) + ": has unexpected tables (" + Failures.describe(e)
+                            + "): use the version that wrote it or another --data directory",
+                    e);
         }
     }
 
+    private HistoryException newer(String detail, Throwable cause) {
+        return new HistoryException(
+                directory.resolve(FILE) + ": written by a newer version (" + detail
+                        + "): use that version or another --data directory",
+                cause);
+    }
+
     /** A query that runs without this process locks the file for a moment. */
-    private DuckDBConnection connectWhenUnlocked() throws SQLException {
+    private DuckDBConnection connectWhenUnlocked(boolean readOnly) throws SQLException {
         long start = System.nanoTime();
         while (true) {
             try {
-                return connect(directory, false);
+                return connect(directory, readOnly);
             } catch (SQLException e) {
                 if (!Failures.isLocked(e) || System.nanoTime() - start > LOCK_TIMEOUT_NANOS) throw e;
             }
@@ -150,7 +173,8 @@ final class HistoryDatabase implements AutoCloseable {
                 (DuckDBConnection) DriverManager.getConnection("jdbc:duckdb:" + absolute.resolve(FILE), properties);
         NativeLibrary.deleteTemporaryFile();
         try (Statement statement = connection.createStatement()) {
-            statement.execute("SET temp_directory = " + quote(absolute.resolve("temp")));
+            statement.execute("SET temp_directory = " + quote(absolute.resolve(TEMPORARY)));
+            statement.execute("SET max_temp_directory_size = '" + MAX_TEMPORARY + "'");
             statement.execute("SET allowed_directories = [" + quote(absolute.resolve(EXPORTS)) + "]");
             statement.execute("SET enable_external_access = false");
             statement.execute("SET lock_configuration = true");
@@ -190,7 +214,8 @@ final class HistoryDatabase implements AutoCloseable {
     }
 
     private void setAside() throws HistoryException {
-        String name = FILE + ".damaged-" + NAME_TIME.format(Instant.now());
+        deleteDamaged();
+        String name = DAMAGED + NAME_TIME.format(Instant.now());
         try {
             Files.move(directory.resolve(FILE), directory.resolve(name));
             if (Files.exists(directory.resolve(WAL)))
@@ -210,6 +235,42 @@ final class HistoryDatabase implements AutoCloseable {
     /** Returns the size of the file and its log in bytes. */
     long bytes() {
         return size(directory.resolve(FILE)) + size(directory.resolve(WAL));
+    }
+
+    /** Returns the size of all other files, such as damaged ones, temporary ones, and recordings. */
+    long otherBytes() {
+        long[] bytes = {-bytes()};
+        try (Stream<Path> files = Files.walk(directory)) {
+            files.filter(file -> Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS))
+                    .forEach(file -> bytes[0] += size(file));
+        } catch (IOException | UncheckedIOException e) {
+            // A file was deleted meanwhile. The next time, it is not there.
+        }
+        return Math.max(0, bytes[0]);
+    }
+
+    /** Deletes the damaged file, if there is one, and returns whether there was. */
+    boolean deleteDamaged() {
+        return deleteFiles(directory, DAMAGED);
+    }
+
+    /** Deletes what queries and exports have left that were killed. The file is open, so none is running. */
+    private void deleteTemporaryFiles() {
+        deleteFiles(directory.resolve(TEMPORARY), "");
+        deleteFiles(directory.resolve(EXPORTS), "export");
+    }
+
+    private static boolean deleteFiles(Path directory, String prefix) {
+        boolean isDeleted = false;
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(
+                directory,
+                file -> file.getFileName().toString().startsWith(prefix)
+                        && Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS))) {
+            for (Path file : files) isDeleted |= Files.deleteIfExists(file);
+        } catch (IOException | DirectoryIteratorException e) {
+            // There is none, or it stays.
+        }
+        return isDeleted;
     }
 
     private static long size(Path file) {

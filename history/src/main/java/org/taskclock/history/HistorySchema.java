@@ -2,56 +2,114 @@
 // Copyright the TaskClock authors
 package org.taskclock.history;
 
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
+
 /** The tables and views of the database file. */
 final class HistorySchema {
     /** Increased when the tables change, so that an older program does not write to a newer file. */
-    static final int VERSION = 1;
+    static final int VERSION = 2;
 
     /**
-     * Rows of the tables for different resolutions are additive: several rows of a series may have the same time. A row
-     * of one second belongs to a batch. Rows of batches up to {@code rolled} are contained in the coarser tables, too.
+     * What makes each version of the tables from the one before, the first one from an empty file. A step is never
+     * changed after its release.
+     *
+     * <p>Rows of the tables for different resolutions are additive: several rows of a series may have the same time. A
+     * row of one second belongs to a batch. Rows of batches up to {@code rolled} are contained in the coarser tables,
+     * too.
      *
      * <p>A pool that used little in a minute has one row for it, marked {@code sparse}, instead of rows for ten
      * seconds.
      *
-     * <p>The number of the last transaction tells whether one that failed was written nevertheless. Rows of one second
-     * are complete from {@code seconds_from}, those of ten seconds from {@code ten_from}. The time of {@code retention}
-     * is that of {@link RetentionClock}.
+     * <p>The number of the last transaction tells whether one that failed was written nevertheless. The columns
+     * {@code clock} and {@code deleted_1} to {@code deleted_60} are recorded time, see {@link RecordedTime}: rows of
+     * the resolution that were recorded before were deleted. The table {@code gap} has the times for which rows of one
+     * or ten seconds are missing, so that coarser ones are shown.
      */
-    static final String TABLES = """
-            CREATE TABLE IF NOT EXISTS state (version INTEGER, transaction BIGINT, rolled INTEGER,
+    static final List<String> STEPS = List.of("""
+            CREATE TABLE state (version INTEGER, transaction BIGINT, rolled INTEGER,
                 seconds_from INTEGER, ten_from INTEGER);
-            CREATE TABLE IF NOT EXISTS retention (time BIGINT);
-            CREATE TABLE IF NOT EXISTS recorded (start INTEGER, stop INTEGER);
-            CREATE TABLE IF NOT EXISTS jvm_key (jvm INTEGER, id VARCHAR, host VARCHAR, pid BIGINT, service VARCHAR,
+            CREATE TABLE retention (time BIGINT);
+            CREATE TABLE recorded (start INTEGER, stop INTEGER);
+            CREATE TABLE jvm_key (jvm INTEGER, id VARCHAR, host VARCHAR, pid BIGINT, service VARCHAR,
                 command VARCHAR, container VARCHAR, pod VARCHAR, started BIGINT, first_seen INTEGER, last_seen INTEGER);
-            CREATE TABLE IF NOT EXISTS pool_key (series INTEGER, jvm INTEGER, pool VARCHAR, kind VARCHAR);
-            CREATE TABLE IF NOT EXISTS thread_key (series INTEGER, jvm INTEGER, tid INTEGER, name VARCHAR, pool VARCHAR,
+            CREATE TABLE pool_key (series INTEGER, jvm INTEGER, pool VARCHAR, kind VARCHAR);
+            CREATE TABLE thread_key (series INTEGER, jvm INTEGER, tid INTEGER, name VARCHAR, pool VARCHAR,
                 kind VARCHAR);
-            CREATE TABLE IF NOT EXISTS mark_row (time BIGINT, jvm VARCHAR, kind VARCHAR, text VARCHAR);
-            CREATE TABLE IF NOT EXISTS pool_1 (batch INTEGER, time INTEGER, jvm INTEGER, series INTEGER, user_ns BIGINT,
+            CREATE TABLE mark_row (time BIGINT, jvm VARCHAR, kind VARCHAR, text VARCHAR);
+            CREATE TABLE pool_1 (batch INTEGER, time INTEGER, jvm INTEGER, series INTEGER, user_ns BIGINT,
                 system_ns BIGINT, wait_ns BIGINT, threads INTEGER);
-            CREATE TABLE IF NOT EXISTS pool_10 (time INTEGER, jvm INTEGER, series INTEGER, user_ns BIGINT,
+            CREATE TABLE pool_10 (time INTEGER, jvm INTEGER, series INTEGER, user_ns BIGINT,
                 system_ns BIGINT, wait_ns BIGINT, threads INTEGER);
-            CREATE TABLE IF NOT EXISTS pool_60 (time INTEGER, jvm INTEGER, series INTEGER, user_ns BIGINT,
+            CREATE TABLE pool_60 (time INTEGER, jvm INTEGER, series INTEGER, user_ns BIGINT,
                 system_ns BIGINT, wait_ns BIGINT, threads INTEGER, sparse BOOLEAN);
-            CREATE TABLE IF NOT EXISTS thread_1 (batch INTEGER, time INTEGER, jvm INTEGER, series INTEGER,
+            CREATE TABLE thread_1 (batch INTEGER, time INTEGER, jvm INTEGER, series INTEGER,
                 user_ns BIGINT, system_ns BIGINT);
-            CREATE TABLE IF NOT EXISTS thread_10 (time INTEGER, jvm INTEGER, series INTEGER, user_ns BIGINT,
+            CREATE TABLE thread_10 (time INTEGER, jvm INTEGER, series INTEGER, user_ns BIGINT,
                 system_ns BIGINT);
-            CREATE TABLE IF NOT EXISTS thread_60 (time INTEGER, jvm INTEGER, series INTEGER, user_ns BIGINT,
+            CREATE TABLE thread_60 (time INTEGER, jvm INTEGER, series INTEGER, user_ns BIGINT,
                 system_ns BIGINT);
-            CREATE TABLE IF NOT EXISTS process_1 (batch INTEGER, time INTEGER, jvm INTEGER, user_ns BIGINT,
+            CREATE TABLE process_1 (batch INTEGER, time INTEGER, jvm INTEGER, user_ns BIGINT,
                 system_ns BIGINT, container_ns BIGINT, throttled_ns BIGINT, cpu_limit DOUBLE);
-            CREATE TABLE IF NOT EXISTS process_10 (time INTEGER, jvm INTEGER, user_ns BIGINT, system_ns BIGINT,
+            CREATE TABLE process_10 (time INTEGER, jvm INTEGER, user_ns BIGINT, system_ns BIGINT,
                 container_ns BIGINT, throttled_ns BIGINT, cpu_limit DOUBLE);
-            CREATE TABLE IF NOT EXISTS process_60 (time INTEGER, jvm INTEGER, user_ns BIGINT, system_ns BIGINT,
+            CREATE TABLE process_60 (time INTEGER, jvm INTEGER, user_ns BIGINT, system_ns BIGINT,
                 container_ns BIGINT, throttled_ns BIGINT, cpu_limit DOUBLE, sparse BOOLEAN);
-            INSERT INTO state SELECT %d, 0, 0, 0, 0 WHERE NOT EXISTS (FROM state);
-            """.formatted(VERSION);
+            INSERT INTO state VALUES (1, 0, 0, 0, 0);
+            """, """
+            ALTER TABLE recorded ADD COLUMN clock BIGINT;
+            UPDATE recorded SET clock = r.clock FROM (SELECT rowid AS id,
+                    (sum(stop - start) OVER (ORDER BY rowid) - (stop - start))::BIGINT AS clock FROM recorded) r
+                WHERE recorded.rowid = r.id;
+            ALTER TABLE mark_row ADD COLUMN clock BIGINT;
+            UPDATE mark_row SET clock = coalesce(
+                (SELECT max(r.clock + mark_row.time // 1000 - r.start) FROM recorded r
+                    WHERE r.start <= mark_row.time // 1000 AND r.stop > mark_row.time // 1000),
+                (SELECT max(r.clock + r.stop - r.start) FROM recorded r), 0);
+            CREATE TABLE gap (seconds INTEGER, start INTEGER, stop INTEGER);
+            INSERT INTO gap SELECT 1, 0, seconds_from FROM state WHERE seconds_from > 0
+                UNION ALL SELECT 10, 0, ten_from FROM state WHERE ten_from > 0;
+            ALTER TABLE state DROP COLUMN seconds_from;
+            ALTER TABLE state DROP COLUMN ten_from;
+            ALTER TABLE state ADD COLUMN deleted_1 BIGINT DEFAULT 0;
+            ALTER TABLE state ADD COLUMN deleted_10 BIGINT DEFAULT 0;
+            ALTER TABLE state ADD COLUMN deleted_60 BIGINT DEFAULT 0;
+            DROP TABLE retention;
+            """);
+
+    /** Returns the version of the tables in a file; 0 if it has none. */
+    static int version(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            try (ResultSet result = statement.executeQuery(
+                    "SELECT count(*) FROM duckdb_tables() WHERE table_name = 'state' AND NOT internal")) {
+                result.next();
+                if (result.getInt(1) == 0) return 0;
+            }
+            try (ResultSet result = statement.executeQuery("SELECT max(version) FROM state")) {
+                result.next();
+                return result.getInt(1);
+            }
+        }
+    }
+
+    /** Creates the tables and views, or those that are missing in an older file, in one transaction. */
+    static void migrate(Connection connection) throws SQLException {
+        int version = version(connection);
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("BEGIN");
+            for (String step : STEPS.subList(version, VERSION)) statement.execute(step);
+            if (version < VERSION) statement.execute("UPDATE state SET version = " + VERSION);
+            statement.execute(VIEWS);
+            statement.execute("COMMIT");
+        }
+    }
 
     /** What people query. Each moment appears once, at the finest resolution that is kept. */
-    static final String VIEWS = """
+    static final String VIEWS =
+            """
             CREATE OR REPLACE VIEW jvm AS
                 SELECT id AS jvm, host, pid, service, command, container, pod,
                     make_timestamptz(started * 1000) AS started,
@@ -65,23 +123,21 @@ final class HistorySchema {
                     k.service, p.pool, p.kind, r.user_ns + r.system_ns AS cpu_ns, r.user_ns, r.system_ns, r.wait_ns,
                     r.threads
                 FROM (
-                    SELECT time, 1 AS seconds, series, user_ns, system_ns, wait_ns, threads FROM pool_1, state
-                        WHERE time >= seconds_from OR batch > rolled
-                    UNION ALL SELECT time, 10, series, user_ns, system_ns, wait_ns, threads FROM pool_10, state
-                        WHERE time < seconds_from AND time >= ten_from
-                    UNION ALL SELECT time, 60, series, user_ns, system_ns, wait_ns, threads FROM pool_60, state
-                        WHERE time < seconds_from AND (time < ten_from OR sparse)
+                    SELECT time, 1 AS seconds, series, user_ns, system_ns, wait_ns, threads FROM pool_1 t
+                        WHERE NOT @1 OR batch > (SELECT rolled FROM state)
+                    UNION ALL SELECT time, 10, series, user_ns, system_ns, wait_ns, threads FROM pool_10 t
+                        WHERE @1 AND NOT @10
+                    UNION ALL SELECT time, 60, series, user_ns, system_ns, wait_ns, threads FROM pool_60 t
+                        WHERE @1 AND (sparse OR @10)
                 ) r JOIN pool_key p ON p.series = r.series JOIN jvm_key k ON k.jvm = p.jvm;
             CREATE OR REPLACE VIEW thread_cpu AS
                 SELECT make_timestamptz(r.time * 1000000::BIGINT) AS time, r.seconds, k.id AS jvm, k.host, k.pid,
                     k.service, t.tid, t.name, t.pool, t.kind, r.user_ns + r.system_ns AS cpu_ns, r.user_ns, r.system_ns
                 FROM (
-                    SELECT time, 1 AS seconds, series, user_ns, system_ns FROM thread_1, state
-                        WHERE time >= seconds_from OR batch > rolled
-                    UNION ALL SELECT time, 10, series, user_ns, system_ns FROM thread_10, state
-                        WHERE time < seconds_from AND time >= ten_from
-                    UNION ALL SELECT time, 60, series, user_ns, system_ns FROM thread_60, state
-                        WHERE time < seconds_from AND time < ten_from
+                    SELECT time, 1 AS seconds, series, user_ns, system_ns FROM thread_1 t
+                        WHERE NOT @1 OR batch > (SELECT rolled FROM state)
+                    UNION ALL SELECT time, 10, series, user_ns, system_ns FROM thread_10 t WHERE @1 AND NOT @10
+                    UNION ALL SELECT time, 60, series, user_ns, system_ns FROM thread_60 t WHERE @1 AND @10
                 ) r JOIN thread_key t ON t.series = r.series JOIN jvm_key k ON k.jvm = t.jvm;
             CREATE OR REPLACE VIEW process_cpu AS
                 SELECT make_timestamptz(r.time * 1000000::BIGINT) AS time, r.seconds, k.id AS jvm, k.host, k.pid,
@@ -89,14 +145,12 @@ final class HistorySchema {
                     r.throttled_ns,
                     r.cpu_limit
                 FROM (
-                    SELECT 1 AS seconds, * EXCLUDE (batch) FROM (SELECT process_1.* FROM process_1, state
-                        WHERE time >= seconds_from OR batch > rolled)
-                    UNION ALL SELECT 10, process_10.* FROM process_10, state
-                        WHERE time < seconds_from AND time >= ten_from
-                    UNION ALL SELECT 60, * EXCLUDE (sparse) FROM (SELECT process_60.* FROM process_60, state
-                        WHERE time < seconds_from AND (time < ten_from OR sparse))
+                    SELECT 1 AS seconds, * EXCLUDE (batch) FROM process_1 t
+                        WHERE NOT @1 OR batch > (SELECT rolled FROM state)
+                    UNION ALL SELECT 10, * FROM process_10 t WHERE @1 AND NOT @10
+                    UNION ALL SELECT 60, * EXCLUDE (sparse) FROM process_60 t WHERE @1 AND (sparse OR @10)
                 ) r JOIN jvm_key k ON k.jvm = r.jvm;
-            """;
+            """.replaceAll("@(10?)", "EXISTS (FROM gap WHERE seconds = $1 AND start <= t.time AND stop > t.time)");
 
     private HistorySchema() {}
 }

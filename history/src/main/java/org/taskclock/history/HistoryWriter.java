@@ -26,10 +26,19 @@ final class HistoryWriter implements AutoCloseable {
 
     private int minute = Integer.MIN_VALUE;
 
-    /** The start of the current row of the table of recorded times; -1 before the first sample. */
-    private int recordedFrom = -1;
+    /**
+     * The current row of the table of recorded times.
+     *
+     * @param to the last second of the latest sample, which is earlier than {@code stop} if the clock was set back
+     */
+    private record Recorded(int start, int stop, int to, long at) {
+        long now() {
+            return at + stop - start;
+        }
+    }
 
-    private int recordedTo;
+    /** Empty, and without a row, before the first sample. */
+    private Recorded recorded;
 
     private long transaction;
 
@@ -46,6 +55,7 @@ final class HistoryWriter implements AutoCloseable {
                                         number("SELECT max(batch) FROM process_1"),
                                         number("SELECT max(batch) FROM thread_1"))));
         transaction = transaction(connection);
+        recorded = new Recorded(0, 0, Integer.MIN_VALUE, new RecordedTime(connection).now());
         connection.commit();
     }
 
@@ -104,13 +114,12 @@ final class HistoryWriter implements AutoCloseable {
         RowAppender appender = new RowAppender(connection, minute, batch, newBatch);
         appender.append(keys);
         appender.append(rows);
-        appender.append(marks);
+        appender.append(marks, recorded.now());
         if (newBatch != batch) updateLastSeen();
-        int from = hasSamples ? writeRecorded(Math.min(oldestSecond, newestSecond), newestSecond) : recordedFrom;
+        Recorded now = hasSamples ? writeRecorded(Math.min(oldestSecond, newestSecond), newestSecond) : recorded;
         connection.commit();
         keys.removeWritten();
-        recordedFrom = from;
-        if (hasSamples) recordedTo = newestSecond;
+        recorded = now;
         minute = newMinute;
         batch = newBatch;
     }
@@ -137,16 +146,19 @@ final class HistoryWriter implements AutoCloseable {
     }
 
     /** Extends the time that is recorded as watched, or begins a new one after a gap. */
-    private int writeRecorded(int oldestSecond, int newestSecond) throws SQLException {
-        int now = newestSecond + 1;
-        boolean isContinued = recordedFrom >= 0 && Math.abs(newestSecond - recordedTo) <= MAX_GAP_SECONDS;
+    private Recorded writeRecorded(int oldestSecond, int newestSecond) throws SQLException {
+        int stop = newestSecond + 1;
+        boolean isContinued = recorded.stop > 0 && Math.abs(newestSecond - recorded.to) <= MAX_GAP_SECONDS;
         try (Statement statement = connection.createStatement()) {
-            if (isContinued)
+            if (isContinued) {
                 statement.execute(
-                        "UPDATE recorded SET stop = greatest(stop, " + now + ") WHERE start = " + recordedFrom);
-            else statement.execute("INSERT INTO recorded VALUES (" + oldestSecond + ", " + now + ")");
+                        "UPDATE recorded SET stop = greatest(stop, " + stop + ") WHERE clock = " + recorded.at);
+                return new Recorded(recorded.start, Math.max(recorded.stop, stop), newestSecond, recorded.at);
+            }
+            statement.execute(
+                    "INSERT INTO recorded VALUES (" + oldestSecond + ", " + stop + ", " + recorded.now() + ")");
+            return new Recorded(oldestSecond, stop, newestSecond, recorded.now());
         }
-        return isContinued ? recordedFrom : oldestSecond;
     }
 
     /**
@@ -160,37 +172,22 @@ final class HistoryWriter implements AutoCloseable {
         return hasMore;
     }
 
-    /** Deletes what is too old at a time in epoch seconds. */
-    void trimByAge(Retention retention, long now) throws SQLException {
-        retention.deleteByAge(connection, now);
+    /** Deletes what is too old. */
+    void trimByAge(Retention retention) throws SQLException {
+        retention.deleteByAge(connection, keys.numbers());
         connection.commit();
     }
 
     /**
-     * Deletes a part of the rows if the file is too large.
+     * Deletes a part of the rows.
      *
      * @return whether rows were deleted, and the size should be checked again
      */
-    boolean trimBySize(Retention retention, long now) throws SQLException {
-        boolean isDeleted = retention.deleteBySize(connection, usedBytes(), now);
+    boolean trimBySize(Retention retention) throws SQLException {
+        boolean isDeleted = retention.deleteBySize(connection);
         connection.commit();
         if (isDeleted) checkpoint();
         return isDeleted;
-    }
-
-    /** Returns what was saved by {@link #saveRetentionTime}; 0 if nothing was. */
-    long retentionTime() throws SQLException {
-        long time = number("SELECT max(time) FROM retention");
-        connection.commit();
-        return time;
-    }
-
-    void saveRetentionTime(long time) throws SQLException {
-        try (Statement statement = connection.createStatement()) {
-            statement.execute("DELETE FROM retention");
-            statement.execute("INSERT INTO retention VALUES (" + time + ")");
-        }
-        connection.commit();
     }
 
     /** Returns the size of the blocks that are in use. The file does not always shrink when blocks become free. */

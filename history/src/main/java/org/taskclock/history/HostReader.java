@@ -18,10 +18,11 @@ final class HostReader {
         String sql = """
                 WITH cpu AS (
                     SELECT jvm, sum(user_ns + system_ns)::BIGINT AS nanos FROM (
-                        SELECT jvm, user_ns, system_ns FROM process_1, state
-                            WHERE time >= $1 AND time < $2 AND (time >= seconds_from OR batch > rolled)
-                        UNION ALL SELECT jvm, user_ns, system_ns FROM process_60, state
-                            WHERE time >= $1 AND time < $2 AND time < seconds_from)
+                        SELECT jvm, user_ns, system_ns FROM process_1 t WHERE time >= $1 AND time < $2 AND (batch >
+                            (SELECT rolled FROM state) OR NOT EXISTS (FROM gap WHERE seconds = 1
+                                AND start <= t.time AND stop > t.time))
+                        UNION ALL SELECT jvm, user_ns, system_ns FROM process_60 t WHERE time >= $1 AND time < $2
+                            AND EXISTS (FROM gap WHERE seconds = 1 AND start <= t.time AND stop > t.time))
                     GROUP BY jvm)
                 SELECT k.*, coalesce(cpu.nanos, 0) AS nanos FROM jvm_key k LEFT JOIN cpu USING (jvm)
                 WHERE k.first_seen < $2 AND k.last_seen >= $1 ORDER BY nanos DESC, k.id

@@ -17,6 +17,9 @@ final class IntervalSplit {
     /** A longer interval counts as one that began later. */
     private static final int MAX_SECONDS = 600;
 
+    /** Times that the table cannot hold become times in the eight years after 1970, which pass like any others. */
+    private static final int WRONG_TIMES = 1 << 28;
+
     final int firstSecond;
     final int seconds;
     private final double[] endShare;
@@ -33,15 +36,16 @@ final class IntervalSplit {
             first = Math.floorDiv(startNanos + length / 2, NANOS_PER_SECOND);
             last = first;
         }
-        firstSecond = clamp(endSecond + first);
+        firstSecond = (int) (isPossible(endSecond) ? endSecond + first : Math.floorMod(endSecond + first, WRONG_TIMES));
         seconds = (int) (last - first + 1);
         endShare = new double[seconds];
         for (int i = 0; i < seconds; i++)
             endShare[i] = ((first + i + 1) * NANOS_PER_SECOND - startNanos) / (double) length;
     }
 
-    private static int clamp(long second) {
-        return (int) Math.max(0, Math.min(Integer.MAX_VALUE - MAX_SECONDS, second));
+    /** Returns whether the table can hold a time. */
+    private static boolean isPossible(long second) {
+        return second >= MAX_SECONDS && second <= Integer.MAX_VALUE - MAX_SECONDS;
     }
 
     /** Returns the part of a value that belongs to the second with this index; -1 if the value is unknown. */

@@ -26,7 +26,7 @@ final class JvmRows {
     }
 
     private static DuckDBAppender append(DuckDBAppender appender, String text) throws SQLException {
-        return text == null ? appender.appendNull() : appender.append(text);
+        return text == null ? appender.appendNull() : appender.append(SeriesKeys.cut(text));
     }
 
     static JvmKey key(ResultSet result) throws SQLException {

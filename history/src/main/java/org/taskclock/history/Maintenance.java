@@ -3,7 +3,6 @@
 package org.taskclock.history;
 
 import java.sql.SQLException;
-import java.time.Clock;
 import java.time.Duration;
 import java.util.function.LongSupplier;
 
@@ -16,27 +15,23 @@ final class Maintenance {
     private static final long TRIM_NANOS = Duration.ofMinutes(10).toNanos();
 
     /** A file that is still too large is made smaller the next time. */
-    private static final int MAX_TRIMS = 20;
+    private static final int MAX_TRIMS = 100;
 
-    private final HistoryOptions options;
+    private final long maxBytes;
     private final Retention retention;
     private final SeriesKeys keys;
-    private final Clock wallClock;
+    private final HistoryDatabase database;
     private final LongSupplier nanoTime;
-
-    /** Null until the file was first open. */
-    private RetentionClock clock;
-
     private boolean hasRolledUp;
     private long rolledUpAt;
     private long trimmedAt;
     private int trims;
 
-    Maintenance(HistoryOptions options, SeriesKeys keys, Clock wallClock, LongSupplier nanoTime) {
-        this.options = options;
+    Maintenance(HistoryOptions options, SeriesKeys keys, HistoryDatabase database, LongSupplier nanoTime) {
+        maxBytes = options.maxBytes();
         retention = new Retention(options);
         this.keys = keys;
-        this.wallClock = wallClock;
+        this.database = database;
         this.nanoTime = nanoTime;
     }
 
@@ -55,32 +50,31 @@ final class Maintenance {
             return false;
         }
         if (nanos - trimmedAt < TRIM_NANOS) return false;
-        long now = now(writer, nanos);
         if (trims == 0) {
-            writer.trimByAge(retention, now);
+            writer.trimByAge(retention);
             trims = 1;
             return false;
         }
-        if (trims <= MAX_TRIMS && writer.trimBySize(retention, now)) {
-            trims++;
-            return false;
+        if (trims <= MAX_TRIMS && isTooLarge(writer)) {
+            // Only rows that were rolled up can be deleted.
+            if (trims == 1 && writer.rollUp()) return false;
+            if (writer.trimBySize(retention)) {
+                trims++;
+                return false;
+            }
         }
         trims = 0;
         trimmedAt = nanos;
-        writer.saveRetentionTime(clock.time());
-        keys.forget((int) (now - options.keepSeconds().toSeconds()));
+        keys.forget();
         return true;
     }
 
-    private long now(HistoryWriter writer, long nanos) throws SQLException {
-        long wallTime = wallClock.instant().getEpochSecond();
-        if (clock == null) clock = new RetentionClock(writer.retentionTime(), wallTime, nanos);
-        return clock.now(wallTime, nanos);
-    }
-
-    /** Saves what the next process continues with. */
-    void close(HistoryWriter writer) throws SQLException {
-        now(writer, nanoTime.getAsLong());
-        writer.saveRetentionTime(clock.time());
+    private boolean isTooLarge(HistoryWriter writer) throws SQLException {
+        long used = writer.usedBytes();
+        long other = database.otherBytes();
+        // A damaged file is worth less than rows.
+        if ((retention.isTooLarge(used, other) || used + other > maxBytes) && database.deleteDamaged())
+            other = database.otherBytes();
+        return retention.isTooLarge(used, other);
     }
 }

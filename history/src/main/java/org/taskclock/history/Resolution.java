@@ -22,28 +22,32 @@ record Resolution(int table, int step, int from, int steps) {
     /**
      * Chooses the finest steps.
      *
-     * @param secondsFrom since when there are rows of one second
-     * @param tenFrom since when there are rows of ten seconds
+     * @param hasSeconds whether there are rows of one second in the whole range
+     * @param hasTenSeconds whether there are rows of ten seconds in the whole range
      */
-    static Resolution of(Instant from, Instant to, int maxPoints, int secondsFrom, int tenFrom) {
+    static Resolution of(Instant from, Instant to, int maxPoints, boolean hasSeconds, boolean hasTenSeconds) {
         if (maxPoints < 1) throw new IllegalArgumentException("not a positive number of points: " + maxPoints);
         if (!from.isBefore(to)) throw new IllegalArgumentException("the range is empty: " + from + " to " + to);
-        // The history has times from 1970 to 2038. A range outside is read as one that has no rows.
-        long first = Math.max(0, Math.min(Integer.MAX_VALUE - 1, from.getEpochSecond()));
+        long first = first(from);
         long last = Math.min(Integer.MAX_VALUE, to.getEpochSecond() + (to.getNano() > 0 ? 1 : 0));
         last = Math.max(first + 1, last);
-        int finest = first >= secondsFrom ? 1 : first >= tenFrom ? 10 : 60;
+        int finest = hasSeconds ? 1 : hasTenSeconds ? 10 : 60;
         int points = Math.min(maxPoints, MAX_POINTS);
         for (int step : STEPS) {
             long start = first / step * step;
             long steps = (last - start + step - 1) / step;
             if (step % finest == 0 && steps <= points)
-                return new Resolution(table(step, finest, first >= tenFrom), step, (int) start, (int) steps);
+                return new Resolution(table(step, finest, hasTenSeconds), step, (int) start, (int) steps);
         }
         int day = STEPS[STEPS.length - 1];
         int step = (int) ((last - first) / points / day + 1) * day;
         long start = first / step * step;
         return new Resolution(60, step, (int) start, (int) ((last - start + step - 1) / step));
+    }
+
+    /** Returns the first second. The history has times from 1970 to 2038; a range outside has no rows. */
+    static int first(Instant from) {
+        return (int) Math.max(0, Math.min(Integer.MAX_VALUE - 1, from.getEpochSecond()));
     }
 
     /** If the file is too large, rows of ten seconds may be deleted although those of one second are kept. */

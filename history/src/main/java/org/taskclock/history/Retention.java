@@ -3,17 +3,21 @@
 package org.taskclock.history;
 
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
+import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * Deletes old rows: by age, and if the file is too large, by size. A minute of the past is worth more than the same
- * minute in detail, so rows of ten seconds go first, then those of one second apart from the last ten minutes, and
- * those of one minute last; of each, the oldest first.
+ * Deletes old rows: by age, and if the files are too large, by size. The age of a row is the time that was recorded
+ * since, see {@link RecordedTime}. A minute of the past is worth more than the same minute in detail, so rows of ten
+ * seconds go first, then those of one second apart from the last ten minutes, and those of one minute last; of each,
+ * those that were recorded first.
  */
 final class Retention {
     /** The rest is for the log, and for blocks that are rewritten before the old ones are free. */
@@ -24,86 +28,138 @@ final class Retention {
     /** The share of the rows that is deleted at once. */
     private static final int PARTS = 8;
 
+    /** The latest of these are kept. Each has at most two kilobytes. */
+    static final int MAX_MARKS = 100_000;
+
     private final HistoryOptions options;
 
     Retention(HistoryOptions options) {
         this.options = options;
     }
 
-    void deleteByAge(Connection connection, long now) throws SQLException {
-        RollUp.deleteSeconds(connection, before(now, options.keepSeconds()));
-        RollUp.deleteTenSeconds(connection, before(now, options.keepTenSeconds()));
-        RollUp.deleteMinutes(connection, before(now, options.keepMinutes()));
-        RollUp.deleteKeys(connection, before(now, options.keepSeconds()));
+    /** @param jvms the numbers of JVMs that rows may be written for */
+    void deleteByAge(Connection connection, Collection<Integer> jvms) throws SQLException {
+        RecordedTime time = new RecordedTime(connection);
+        deleteSeconds(connection, time, time.now() - options.keepSeconds().toSeconds());
+        deleteTenSeconds(connection, time, time.now() - options.keepTenSeconds().toSeconds());
+        deleteMinutes(connection, time, time.now() - options.keepMinutes().toSeconds());
+        execute(
+                connection,
+                "DELETE FROM mark_row WHERE rowid IN"
+                        + " (SELECT rowid FROM mark_row ORDER BY clock DESC, rowid DESC OFFSET ?)",
+                MAX_MARKS);
+        RollUp.deleteKeys(connection, jvms);
+        // Without rows, what was recorded is no longer needed.
+        execute(connection, "DELETE FROM recorded WHERE clock + stop - start <= ?", oldest(connection));
     }
 
-    private static int before(long now, Duration kept) {
-        return (int) Math.max(0, Math.min(Integer.MAX_VALUE, now - kept.toSeconds()));
+    /** Returns the recorded time before which there are no rows of any resolution. */
+    private static long oldest(Connection connection) throws SQLException {
+        return number(connection, "SELECT least(deleted_1, deleted_10, deleted_60) FROM state");
+    }
+
+    private static void deleteSeconds(Connection connection, RecordedTime time, long before) throws SQLException {
+        List<RecordedTime.Range> ranges = time.before(deleted(connection, 1, before));
+        RollUp.deleteSeconds(connection, ranges);
+        saveDeleted(connection, time, 1, ranges);
+    }
+
+    private static void deleteTenSeconds(Connection connection, RecordedTime time, long before) throws SQLException {
+        List<RecordedTime.Range> ranges = time.before(deleted(connection, 10, before));
+        RollUp.deleteTenSeconds(connection, ranges);
+        saveDeleted(connection, time, 10, ranges);
+    }
+
+    private static void deleteMinutes(Connection connection, RecordedTime time, long before) throws SQLException {
+        long recorded = deleted(connection, 60, before);
+        RollUp.deleteMinutes(connection, time.before(recorded));
+        execute(connection, "DELETE FROM mark_row WHERE clock < ?", recorded);
+    }
+
+    /** Returns the later of two recorded times: that before which rows were already deleted, and {@code before}. */
+    private static long deleted(Connection connection, int seconds, long before) throws SQLException {
+        String column = "deleted_" + seconds;
+        execute(connection, "UPDATE state SET " + column + " = greatest(" + column + ", ?)", before);
+        return number(connection, "SELECT " + column + " FROM state");
+    }
+
+    /** Saves which rows are missing, so that coarser ones are shown instead. */
+    private static void saveDeleted(
+            Connection connection, RecordedTime time, int seconds, List<RecordedTime.Range> ranges)
+            throws SQLException {
+        List<RecordedTime.Range> all = new ArrayList<>(ranges);
+        try (Statement statement = connection.createStatement();
+                ResultSet result = statement.executeQuery("SELECT start, stop FROM gap WHERE seconds = " + seconds)) {
+            while (result.next()) all.add(new RecordedTime.Range(result.getInt(1), result.getInt(2)));
+        }
+        List<RecordedTime.Range> missing = time.known(RecordedTime.merged(all, 0));
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("DELETE FROM gap WHERE seconds = " + seconds);
+            for (RecordedTime.Range range : missing)
+                statement.execute(
+                        "INSERT INTO gap VALUES (" + seconds + ", " + range.start() + ", " + range.stop() + ")");
+        }
+    }
+
+    /** Returns whether rows should be deleted because of their size in bytes, given that of other files. */
+    boolean isTooLarge(long bytes, long otherBytes) {
+        long available = Math.max(options.maxBytes() / 2, options.maxBytes() - otherBytes);
+        return bytes > available * USABLE_SHARE;
     }
 
     /**
-     * Deletes one part of the rows if the file is too large.
+     * Deletes one part of the rows, because they are too large.
      *
-     * @param bytes the size of the blocks in use
      * @return whether anything was deleted, and the size should be checked again
      */
-    boolean deleteBySize(Connection connection, long bytes, long now) throws SQLException {
-        if (bytes <= options.maxBytes() * USABLE_SHARE) return false;
-        int tens = endOfPart(connection, "pool_10", "process_10", "thread_10");
+    boolean deleteBySize(Connection connection) throws SQLException {
+        RecordedTime time = new RecordedTime(connection);
+        long tens = endOfPart(connection, "pool_10", "process_10", "thread_10");
         if (tens > 0) {
-            RollUp.deleteTenSeconds(connection, tens);
+            deleteTenSeconds(connection, time, tens);
             return true;
         }
-        int first = first(connection, "pool_1", "process_1", "thread_1");
-        int lastMinutes = before(now, Duration.ofSeconds(MIN_SECONDS));
-        if (first < lastMinutes / 60 * 60 && isRolledUp(connection, first)) {
-            int seconds = endOfPart(connection, "pool_1", "process_1", "thread_1");
-            RollUp.deleteSeconds(connection, Math.min(seconds, lastMinutes));
+        long seconds = Math.min(endOfPart(connection, "pool_1", "process_1", "thread_1"), time.now() - MIN_SECONDS);
+        if (seconds >= number(connection, "SELECT deleted_1 + 60 FROM state")) {
+            deleteSeconds(connection, time, seconds);
             return true;
         }
-        int minutes = endOfPart(connection, "pool_60", "process_60", "thread_60");
+        long minutes = endOfPart(connection, "pool_60", "process_60", "thread_60");
         if (minutes == 0) return false;
-        RollUp.deleteMinutes(connection, minutes);
+        deleteMinutes(connection, time, minutes);
         return true;
     }
 
-    private static boolean isRolledUp(Connection connection, int before) throws SQLException {
-        return number(
-                        connection,
-                        "SELECT count(*) FROM pool_1 WHERE time <= " + before
-                                + " AND batch <= (SELECT rolled FROM state)")
-                > 0;
-    }
-
     /**
-     * Returns the minute until which the oldest part of the rows reaches; 0 if there are no rows. A part has an eighth
-     * of the rows, and not of the time: a single row from when the clock was wrong would make that too long.
+     * Returns the recorded time until which the part of the rows reaches that was recorded first; 0 if there are no
+     * rows. A part has an eighth of the rows, and not of the time, in which there may have been few.
      */
-    private static int endOfPart(Connection connection, String... tables) throws SQLException {
+    private static long endOfPart(Connection connection, String... tables) throws SQLException {
         String counts = Arrays.stream(tables)
-                .map(table -> "SELECT time // 60 AS minute, count(*) AS n FROM " + table + " GROUP BY minute")
+                .map(table -> "SELECT time // 60 * 60 AS minute, count(*) AS n FROM " + table + " GROUP BY minute")
                 .collect(Collectors.joining(" UNION ALL "));
         return number(connection, """
-                SELECT coalesce(min(minute) * 60 + 60, 0) FROM (
-                    SELECT minute, sum(sum(n)) OVER (ORDER BY minute) AS until, sum(sum(n)) OVER () AS total
-                    FROM (%s) GROUP BY minute)
+                WITH counts AS (SELECT minute, sum(n) AS n FROM (%s) GROUP BY minute),
+                ages AS (SELECT max(clock + least(stop, minute + 60) - start) AS clock, any_value(n) AS n
+                    FROM counts JOIN recorded ON minute < stop AND minute + 60 > start GROUP BY minute)
+                SELECT coalesce(min(clock), 0) FROM (
+                    SELECT clock, sum(n) OVER (ORDER BY clock) AS until, sum(n) OVER () AS total FROM ages)
                 WHERE until * %d >= total
                 """.formatted(counts, PARTS));
     }
 
-    /** Returns the time of the oldest row; {@code Integer.MAX_VALUE} if there is none. */
-    private static int first(Connection connection, String... tables) throws SQLException {
-        String times = Arrays.stream(tables)
-                .map(table -> "SELECT min(time) AS time FROM " + table)
-                .collect(Collectors.joining(" UNION ALL "));
-        return number(connection, "SELECT coalesce(min(time), " + Integer.MAX_VALUE + ") FROM (" + times + ")");
-    }
-
-    private static int number(Connection connection, String sql) throws SQLException {
+    private static long number(Connection connection, String sql) throws SQLException {
         try (Statement statement = connection.createStatement();
                 ResultSet result = statement.executeQuery(sql)) {
             result.next();
-            return result.getInt(1);
+            return result.getLong(1);
+        }
+    }
+
+    private static void execute(Connection connection, String sql, long number) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
+            statement.setLong(1, number);
+            statement.execute();
         }
     }
 }

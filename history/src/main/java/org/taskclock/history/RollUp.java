@@ -3,10 +3,12 @@
 package org.taskclock.history;
 
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.Collection;
+import java.util.List;
+import java.util.stream.Collectors;
 
 /**
  * Adds rows of one second to those of ten seconds and one minute, and deletes those that are not kept any longer. Each
@@ -117,57 +119,49 @@ final class RollUp {
         statement.execute("DROP TABLE sums");
     }
 
-    /** Deletes rows of one second that are older than a time and contained in the coarser tables. */
-    static void deleteSeconds(Connection connection, int before) throws SQLException {
-        int minute = before / 60 * 60;
+    /** Deletes rows of one second that are contained in the coarser tables. */
+    static void deleteSeconds(Connection connection, List<RecordedTime.Range> ranges) throws SQLException {
+        delete(connection, ranges, " AND batch <= (SELECT rolled FROM state)", "pool_1", "thread_1", "process_1");
+    }
+
+    /** Deletes rows of ten seconds. Those of one minute contain them. */
+    static void deleteTenSeconds(Connection connection, List<RecordedTime.Range> ranges) throws SQLException {
+        delete(connection, ranges, "", "pool_10", "thread_10", "process_10");
+    }
+
+    static void deleteMinutes(Connection connection, List<RecordedTime.Range> ranges) throws SQLException {
+        delete(connection, ranges, "", "pool_60", "thread_60", "process_60");
+    }
+
+    private static void delete(
+            Connection connection, List<RecordedTime.Range> ranges, String condition, String... tables)
+            throws SQLException {
         try (Statement statement = connection.createStatement()) {
-            statement.execute("UPDATE state SET seconds_from = greatest(seconds_from, " + minute + ")");
-            for (String table : new String[] {"pool_1", "thread_1", "process_1"})
-                statement.execute("DELETE FROM " + table
-                        + " WHERE time < (SELECT seconds_from FROM state) AND batch <= (SELECT rolled FROM state)");
+            for (RecordedTime.Range range : ranges) {
+                for (String table : tables)
+                    statement.execute("DELETE FROM " + table + " WHERE time >= " + range.start() + " AND time < "
+                            + range.stop() + condition);
+            }
         }
     }
 
-    /** Deletes rows of ten seconds that are older than a time. Those of one minute contain them. */
-    static void deleteTenSeconds(Connection connection, int before) throws SQLException {
-        int minute = before / 60 * 60;
-        try (Statement statement = connection.createStatement()) {
-            statement.execute("UPDATE state SET ten_from = greatest(ten_from, " + minute + ")");
-            for (String table : new String[] {"pool_10", "thread_10", "process_10"})
-                statement.execute("DELETE FROM " + table + " WHERE time < (SELECT ten_from FROM state)");
-        }
-    }
-
-    /** Deletes everything that is older than a time, apart from rows that were not rolled up yet. */
-    static void deleteMinutes(Connection connection, int before) throws SQLException {
-        deleteTenSeconds(connection, before);
-        for (String table : new String[] {"pool_60", "thread_60", "process_60"})
-            delete(connection, "DELETE FROM " + table + " WHERE time < ?", before);
-        delete(connection, "DELETE FROM mark_row WHERE time < ? * 1000::BIGINT", before);
-        delete(connection, "DELETE FROM recorded WHERE stop < ?", before);
-    }
-
-    /** Deletes the keys of JVMs, pools, and threads that have no rows. */
-    static void deleteKeys(Connection connection, int unseenSince) throws SQLException {
+    /**
+     * Deletes the keys of JVMs, pools, and threads that have no rows.
+     *
+     * @param used the numbers of JVMs that rows may be written for
+     */
+    static void deleteKeys(Connection connection, Collection<Integer> used) throws SQLException {
+        String numbers = used.stream().map(String::valueOf).collect(Collectors.joining(",", "[", "]::INTEGER[]"));
         try (Statement statement = connection.createStatement()) {
             statement.execute("""
                     DELETE FROM thread_key WHERE series NOT IN (SELECT series FROM thread_1 UNION
                         SELECT series FROM thread_10 UNION SELECT series FROM thread_60)
                     """);
-        }
-        delete(connection, """
-                DELETE FROM jvm_key WHERE last_seen < ? AND jvm NOT IN (SELECT jvm FROM pool_1 UNION
-                    SELECT jvm FROM pool_60 UNION SELECT jvm FROM process_1 UNION SELECT jvm FROM process_60)
-                """, unseenSince);
-        try (Statement statement = connection.createStatement()) {
+            statement.execute("""
+                    DELETE FROM jvm_key WHERE jvm NOT IN (SELECT unnest(%s) UNION SELECT jvm FROM pool_1 UNION
+                        SELECT jvm FROM pool_60 UNION SELECT jvm FROM process_1 UNION SELECT jvm FROM process_60)
+                    """.formatted(numbers));
             statement.execute("DELETE FROM pool_key WHERE jvm NOT IN (SELECT jvm FROM jvm_key)");
-        }
-    }
-
-    private static void delete(Connection connection, String sql, int time) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(sql)) {
-            statement.setInt(1, time);
-            statement.execute();
         }
     }
 }

@@ -91,14 +91,15 @@ final class RowAppender {
         return connection.createAppender(table);
     }
 
-    void append(List<Mark> marks) throws SQLException {
+    /** @param at the recorded time, by which marks are deleted, because anybody can give them any time */
+    void append(List<Mark> marks, long at) throws SQLException {
         if (marks.isEmpty()) return;
         try (DuckDBAppender appender = appender("mark_row")) {
             for (Mark mark : marks) {
                 appender.beginRow().append(mark.time().toEpochMilli());
-                append(appender, mark.jvmId());
-                append(appender, mark.kind());
-                append(appender, mark.text()).endRow();
+                append(appender, SeriesKeys.cut(mark.jvmId()));
+                append(appender, SeriesKeys.cut(mark.kind()));
+                append(appender, SeriesKeys.cut(mark.text())).append(at).endRow();
             }
             appender.flush();
         }

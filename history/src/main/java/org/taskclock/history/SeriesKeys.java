@@ -3,6 +3,7 @@
 package org.taskclock.history;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -24,6 +25,9 @@ final class SeriesKeys {
 
     private static final int MAX_NAME = 500;
 
+    /** About an hour. */
+    private static final int MAX_UNSEEN = 6;
+
     private record PoolKey(String pool, ThreadKind kind) {}
 
     private record ThreadKey(int tid, String name) {}
@@ -34,6 +38,10 @@ final class SeriesKeys {
         final JvmKey key;
         final int firstSeen;
         int lastSeen;
+
+        /** How often the JVM was not seen between two deletions of old rows. */
+        int unseen;
+
         final CarriedTime carried = new CarriedTime();
         private final Map<PoolKey, Integer> pools = new HashMap<>();
         private final Map<ThreadKey, Integer> threads = new HashMap<>();
@@ -100,6 +108,7 @@ final class SeriesKeys {
             newJvms.add(jvm);
         }
         jvm.lastSeen = Math.max(jvm.lastSeen, to);
+        jvm.unseen = 0;
         return jvm;
     }
 
@@ -130,14 +139,21 @@ final class SeriesKeys {
         return series;
     }
 
-    /** Makes room for new threads, and forgets JVMs that were last seen before a time. */
-    void forget(int before) {
+    /**
+     * Makes room for new threads, and forgets JVMs that were not seen since it was called {@value #MAX_UNSEEN} times.
+     */
+    void forget() {
         if (!newJvms.isEmpty() || !newThreads.isEmpty() || !newPools.isEmpty()) return;
         for (Jvm jvm : jvms.values()) jvm.threads.clear();
-        jvms.values().removeIf(jvm -> jvm.lastSeen < before);
+        jvms.values().removeIf(jvm -> ++jvm.unseen > MAX_UNSEEN);
     }
 
-    private static String cut(String name) {
-        return name.length() <= MAX_NAME ? name : name.substring(0, MAX_NAME);
+    /** Returns the numbers of the JVMs. */
+    Collection<Integer> numbers() {
+        return jvms.values().stream().map(jvm -> jvm.id).toList();
+    }
+
+    static String cut(String name) {
+        return name == null || name.length() <= MAX_NAME ? name : name.substring(0, MAX_NAME);
     }
 }

@@ -34,18 +34,24 @@ final class SeriesReader {
 
     SeriesReader(Connection connection, String jvmId, Instant from, Instant to, int maxPoints) throws SQLException {
         this.connection = connection;
-        int secondsFrom;
-        int tenFrom;
-        try (Statement statement = connection.createStatement();
-                ResultSet state = statement.executeQuery("SELECT seconds_from, ten_from FROM state")) {
-            state.next();
-            secondsFrom = state.getInt(1);
-            tenFrom = state.getInt(2);
-        }
-        resolution = Resolution.of(from, to, maxPoints, secondsFrom, tenFrom);
+        resolution = Resolution.of(from, to, maxPoints, hasRows(1, from, to), hasRows(10, from, to));
         empty = new long[resolution.steps()];
         Arrays.fill(empty, -1);
         jvm = jvm(jvmId);
+    }
+
+    /** Returns whether no rows of a resolution are missing in a range. */
+    private boolean hasRows(int seconds, Instant from, Instant to) throws SQLException {
+        try (PreparedStatement statement =
+                connection.prepareStatement("SELECT count(*) FROM gap WHERE seconds = ? AND stop > ? AND start < ?")) {
+            statement.setInt(1, seconds);
+            statement.setInt(2, Resolution.first(from));
+            statement.setLong(3, to.getEpochSecond());
+            try (ResultSet result = statement.executeQuery()) {
+                result.next();
+                return result.getInt(1) == 0;
+            }
+        }
     }
 
     /** Returns the JVM's number and finds out when it was recorded. */

@@ -3,7 +3,6 @@
 package org.taskclock.history;
 
 import java.sql.SQLException;
-import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
@@ -57,9 +56,9 @@ final class WriterThread implements AutoCloseable {
     private final AtomicLong lostSamples = new AtomicLong();
     private volatile Instant since;
 
-    WriterThread(HistoryDatabase database, HistoryOptions options, Clock clock) {
+    WriterThread(HistoryDatabase database, HistoryOptions options) {
         this.database = database;
-        maintenance = new Maintenance(options, keys, clock, System::nanoTime);
+        maintenance = new Maintenance(options, keys, database, System::nanoTime);
         thread.setDaemon(true);
     }
 
@@ -198,7 +197,6 @@ final class WriterThread implements AutoCloseable {
 
     private void closeWriter() {
         try {
-            maintenance.close(writer);
             writer.close();
         } catch (SQLException e) {
             problem = Failures.describe(e);

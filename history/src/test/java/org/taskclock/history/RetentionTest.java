@@ -7,11 +7,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.time.Clock;
+import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.ZoneId;
-import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -21,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.taskclock.monitor.ThreadUsage;
 
-/** What is deleted, by age and by size, and what a wrong clock cannot delete. */
+/** What is deleted, by age and by size. */
 class RetentionTest {
     private static final JvmKey JVM = Samples.jvm(1);
 
@@ -87,12 +85,16 @@ class RetentionTest {
 
     @Test
     void shouldDeleteEachResolutionAtItsAge() throws SQLException {
-        for (int hours : new int[] {50, 30, 2, 1}) add(NOW - (long) hours * HOUR, 120);
+        for (int hours : new int[] {50, 30, 2, 1}) {
+            add(NOW - (long) hours * HOUR, 120);
+            history.write();
+        }
         writeAndRollUp();
         assertThat(count("pool_1")).isEqualTo(480);
         assertThat(count("pool_10")).isEqualTo(48);
         assertThat(count("pool_60")).isEqualTo(8);
-        history.writer.trimByAge(new Retention(options(HOUR, DAY, 2 * DAY, HUGE)), NOW);
+        // Only what was recorded counts.
+        history.writer.trimByAge(new Retention(options(121, 241, 361, HUGE)));
         for (String kind : List.of("pool", "thread", "process")) {
             assertThat(first(kind + "_1")).isEqualTo(NOW - HOUR);
             assertThat(first(kind + "_10")).isEqualTo(NOW - 2 * HOUR);
@@ -107,18 +109,22 @@ class RetentionTest {
         add(NOW - seconds, seconds);
         writeAndRollUp();
         Retention retention = new Retention(options(DAY, DAY, YEAR, 1_000_000));
-        assertThat(deletePart(retention, 700_000)).isFalse();
+        assertThat(retention.isTooLarge(700_000, 0)).isFalse();
+        assertThat(retention.isTooLarge(700_001, 0)).isTrue();
+        assertThat(retention.isTooLarge(600_000, 200_000))
+                .as("with other files")
+                .isTrue();
+        assertThat(retention.isTooLarge(350_000, HUGE)).as("beside other files").isFalse();
         assertThat(count("pool_10")).isEqualTo(seconds / 10);
-        assertThat(deletePart(retention, 700_001)).isTrue();
+        assertThat(deletePart(retention)).isTrue();
         assertThat(first("pool_10")).isEqualTo(NOW - seconds + seconds / 8);
         assertThat(first("thread_10")).isEqualTo(NOW - seconds + seconds / 8);
         assertThat(first("process_10")).isEqualTo(NOW - seconds + seconds / 8);
-        while (count("pool_10") > 0) assertThat(deletePart(retention, HUGE)).isTrue();
+        while (count("pool_10") > 0) assertThat(deletePart(retention)).isTrue();
         assertThat(count("pool_1")).isEqualTo(seconds);
-        assertThat(deletePart(retention, HUGE)).isTrue();
+        assertThat(deletePart(retention)).isTrue();
         assertThat(first("pool_1")).as("with the row at NOW").isEqualTo(NOW - seconds + seconds / 8 + 60);
-        while (first("pool_1") < NOW - 600)
-            assertThat(deletePart(retention, HUGE)).isTrue();
+        while (first("pool_1") < NOW - 600) assertThat(deletePart(retention)).isTrue();
         assertThat(first("pool_1")).isEqualTo(NOW - 600);
         assertThat(count("pool_60")).isEqualTo(seconds / 60);
         assertThat(samplesInView()).isEqualTo(seconds);
@@ -129,11 +135,11 @@ class RetentionTest {
                 .as("although there are no rows of ten seconds")
                 .isEqualTo(500);
         assertThat(samplesInSteps(60)).isEqualTo(480);
-        assertThat(deletePart(retention, HUGE)).isTrue();
+        assertThat(deletePart(retention)).isTrue();
         assertThat(first("pool_60")).isEqualTo(NOW - seconds + seconds / 8);
         assertThat(samplesInView()).isEqualTo(seconds * 7 / 8);
-        while (count("pool_60") > 0) assertThat(deletePart(retention, HUGE)).isTrue();
-        assertThat(deletePart(retention, HUGE)).isFalse();
+        while (count("pool_60") > 0) assertThat(deletePart(retention)).isTrue();
+        assertThat(deletePart(retention)).isFalse();
         assertThat(samplesInView()).isEqualTo(600);
     }
 
@@ -154,8 +160,8 @@ class RetentionTest {
         }
     }
 
-    private boolean deletePart(Retention retention, long bytes) throws SQLException {
-        boolean isDeleted = retention.deleteBySize(history.writer.connection(), bytes, NOW);
+    private boolean deletePart(Retention retention) throws SQLException {
+        boolean isDeleted = retention.deleteBySize(history.writer.connection());
         history.writer.connection().commit();
         return isDeleted;
     }
@@ -174,70 +180,12 @@ class RetentionTest {
         history.writer.checkpoint();
         long before = history.writer.usedBytes();
         Retention retention = new Retention(options(DAY, DAY, YEAR, before * 4 / 5));
-        assertThat(history.writer.trimBySize(retention, NOW)).isTrue();
-        for (int i = 0; i < 100 && history.writer.trimBySize(retention, NOW); i++)
+        for (int i = 0; i < 100 && retention.isTooLarge(history.writer.usedBytes(), 0); i++) {
+            assertThat(history.writer.trimBySize(retention)).isTrue();
             assertThat(history.writer.usedBytes()).isLessThanOrEqualTo(before);
+        }
         assertThat(history.writer.usedBytes()).isLessThanOrEqualTo(before * 4 / 5 * 7 / 10);
         assertThat(first("pool_60")).as("the finer rows are enough").isEqualTo(NOW - 3 * HOUR);
-    }
-
-    @Test
-    void shouldDeleteByAgeOnlyWhatTimeHasPassedFor() throws SQLException, HistoryException {
-        for (int days : new int[] {300, 6, 1}) add(NOW - (long) days * DAY, 120);
-        writeAndRollUp();
-        HistoryOptions options = options(HOUR, 7 * DAY, YEAR, HUGE);
-        SettableClock wall = new SettableClock(NOW);
-        Maintenance maintenance = new Maintenance(options, history.keys, wall, wall::nanos);
-        pass(maintenance, wall, 1);
-        assertThat(samplesInView()).isEqualTo(360);
-        assertThat(count("pool_60")).isEqualTo(6);
-        assertThat(count("pool_10")).isEqualTo(24);
-
-        wall.offset = YEAR;
-        pass(maintenance, wall, 6);
-        assertThat(count("pool_60")).as("after an hour of a wrong clock").isEqualTo(6);
-        assertThat(count("pool_10")).as("after an hour of a wrong clock").isEqualTo(24);
-        // The process is killed.
-        history.close();
-        open();
-        Maintenance next = new Maintenance(options, history.keys, wall, wall::nanos);
-        pass(next, wall, 6);
-        assertThat(count("pool_10"))
-                .as("of the next process, whose clock is wrong")
-                .isEqualTo(24);
-
-        wall.offset = 0;
-        pass(next, wall, 6);
-        assertThat(samplesInView()).isEqualTo(360);
-        assertThat(count("pool_10")).as("with the right clock").isEqualTo(24);
-
-        wall.offset = -YEAR;
-        pass(next, wall, 6);
-        assertThat(count("pool_10")).as("of a year ago").isEqualTo(24);
-
-        wall.offset = 0;
-        wall.seconds += 2 * DAY;
-        pass(next, wall, 1);
-        assertThat(count("pool_10")).as("of those of 6 days, 2 days later").isEqualTo(12);
-        wall.seconds += YEAR;
-        pass(next, wall, 1);
-        assertThat(samplesInView()).as("a year later").isZero();
-        assertThat(count("pool_60")).as("a year later").isZero();
-    }
-
-    @Test
-    void shouldContinueWithTheTimeOfTheProcessBefore() throws SQLException {
-        SettableClock wall = new SettableClock(NOW);
-        Maintenance maintenance = new Maintenance(HistoryOptions.DEFAULT, history.keys, wall, wall::nanos);
-        pass(maintenance, wall, 1);
-        assertThat(history.writer.retentionTime()).isEqualTo(NOW + 601);
-        wall.seconds += 60;
-        maintenance.close(history.writer);
-        assertThat(history.writer.retentionTime()).isEqualTo(NOW + 661);
-        wall.offset = YEAR;
-        Maintenance next = new Maintenance(HistoryOptions.DEFAULT, history.keys, wall, wall::nanos);
-        next.close(history.writer);
-        assertThat(history.writer.retentionTime()).isEqualTo(NOW + 661);
     }
 
     @Test
@@ -245,50 +193,43 @@ class RetentionTest {
         add(NOW - HOUR, HOUR);
         writeAndRollUp();
         history.writer.checkpoint();
-        SettableClock wall = new SettableClock(NOW);
-        HistoryOptions options = options(DAY, DAY, YEAR, 1);
-        pass(new Maintenance(options, history.keys, wall, wall::nanos), wall, 1);
+        long[] seconds = {0};
+        Maintenance maintenance = new Maintenance(
+                options(DAY, DAY, YEAR, 1), history.keys, history.database, () -> seconds[0] * 1_000_000_000);
+        boolean isDone = false;
+        for (int step = 0; step < 200 && !isDone; step++) isDone = maintenance.run(history.writer);
+        assertThat(isDone).isTrue();
         assertThat(count("pool_10")).isZero();
+        assertThat(count("pool_60")).isZero();
+        assertThat(count("pool_1")).as("the last ten minutes").isBetween(540L, 660L);
     }
 
-    /** Lets ten minutes pass several times, and does what is due. */
-    private void pass(Maintenance maintenance, SettableClock wall, int times) throws SQLException {
-        for (int i = 0; i < times; i++) {
-            wall.seconds += 601;
-            boolean isDone = false;
-            for (int step = 0; step < 30 && !isDone; step++) isDone = maintenance.run(history.writer);
-            assertThat(isDone).isTrue();
-        }
-    }
+    @Test
+    void shouldDeleteMarksByAgeAndNumber() throws SQLException {
+        add(NOW, 60);
+        history.writeAll();
+        Mark impossible = new Mark(Instant.ofEpochSecond(4_000_000_000L), null, "user", "x".repeat(10_000));
+        history.writer.write(
+                new PendingRows.Batch(List.of(), List.of(), List.of()),
+                List.of(impossible),
+                Integer.MAX_VALUE,
+                Integer.MIN_VALUE);
+        assertThat(history.number("SELECT length(text) FROM mark_row")).isEqualTo(500);
+        Retention retention = new Retention(options(60, 60, 120, HUGE));
+        history.writer.trimByAge(retention);
+        assertThat(history.number("SELECT count(*) FROM mark_row")).isEqualTo(1);
+        add(NOW + 60, 240);
+        history.writeAll();
+        history.writer.trimByAge(retention);
+        assertThat(history.number("SELECT count(*) FROM mark_row")).isZero();
 
-    /** A clock whose wall time is wrong by an offset. */
-    private static final class SettableClock extends Clock {
-        long offset;
-        long seconds;
-        private final long start;
-
-        SettableClock(long start) {
-            this.start = start;
+        try (Statement statement = history.writer.connection().createStatement()) {
+            statement.execute("INSERT INTO mark_row SELECT range, NULL, 'user', range, 300 FROM range("
+                    + (Retention.MAX_MARKS + 1_000) + ")");
         }
-
-        long nanos() {
-            return seconds * 1_000_000_000;
-        }
-
-        @Override
-        public Instant instant() {
-            return Instant.ofEpochSecond(start + seconds + offset);
-        }
-
-        @Override
-        public ZoneId getZone() {
-            return ZoneOffset.UTC;
-        }
-
-        @Override
-        public Clock withZone(ZoneId zone) {
-            return this;
-        }
+        history.writer.trimByAge(retention);
+        assertThat(history.number("SELECT count(*) FROM mark_row")).isEqualTo(Retention.MAX_MARKS);
+        assertThat(history.number("SELECT min(time) FROM mark_row")).isEqualTo(1_000);
     }
 
     @Test
@@ -299,10 +240,8 @@ class RetentionTest {
         history.write();
         writeAndRollUp();
         Retention retention = new Retention(options(DAY, DAY, YEAR, 1_000_000));
-        while (first("pool_10") > 0) assertThat(deletePart(retention, HUGE)).isTrue();
-        while (count("pool_1") > 700) assertThat(deletePart(retention, HUGE)).isTrue();
-        assertThat(count("pool_60")).isEqualTo(120);
-        assertThat(deletePart(retention, HUGE)).isTrue();
+        while (first("pool_10") > 0) assertThat(deletePart(retention)).isTrue();
+        while (count("pool_60") == 120) assertThat(deletePart(retention)).isTrue();
         assertThat(count("pool_60")).isBetween(100L, 110L);
     }
 
@@ -317,22 +256,5 @@ class RetentionTest {
         assertThat(history.number(
                         "SELECT count(*) FROM recorded WHERE start <= " + (NOW + 100) + " AND stop > " + (NOW + 100)))
                 .isZero();
-    }
-
-    @Test
-    void shouldFollowTheWallClockAtLimitedSpeed() {
-        long second = 1_000_000_000L;
-        RetentionClock clock = new RetentionClock(0, 1_000, 0);
-        assertThat(clock.now(1_005, 5 * second)).isEqualTo(1_005);
-        assertThat(clock.now(1_006, 5 * second + second / 2))
-                .as("no whole second")
-                .isEqualTo(1_005);
-        assertThat(clock.now(1_000_000, 6 * second)).isEqualTo(1_015);
-        assertThat(clock.now(1_008, 7 * second)).as("the wall clock is behind").isEqualTo(1_008);
-        assertThat(clock.time()).isEqualTo(1_008);
-        assertThat(clock.now(1, 8 * second)).isEqualTo(1);
-        assertThat(clock.time()).isEqualTo(998);
-        assertThat(new RetentionClock(998, 5_000, 0).now(5_000, 10 * second)).isEqualTo(1_098);
-        assertThat(new RetentionClock(998, 5_000, 0).now(5_000, 1_000 * second)).isEqualTo(5_000);
     }
 }

@@ -81,10 +81,8 @@ class RollUpTest {
     @Test
     void shouldReturnTheBusiestThreads() throws SQLException {
         addThreads();
-        history.writer.trimByAge(
-                new Retention(new HistoryOptions(
-                        Duration.ofMinutes(2), Duration.ofMinutes(4), Duration.ofDays(1), Long.MAX_VALUE)),
-                START + MINUTES * 60);
+        history.writer.trimByAge(new Retention(
+                new HistoryOptions(Duration.ofMinutes(2), Duration.ofMinutes(4), Duration.ofDays(1), Long.MAX_VALUE)));
         try (Connection connection = history.database.reader()) {
             for (int points : new int[] {1_000, 10, 2}) {
                 ThreadSeries series = new SeriesReader(

@@ -66,8 +66,8 @@ class PageSpeedTest {
         long start = end - 30L * 86_400;
         try (Connection connection = DriverManager.getConnection("jdbc:duckdb:" + data.resolve("history.duckdb"));
                 Statement sql = connection.createStatement()) {
-            sql.execute("UPDATE state SET seconds_from = " + end + ", ten_from = " + end);
-            sql.execute("INSERT INTO recorded VALUES (" + start + ", " + end + ")");
+            sql.execute("INSERT INTO gap VALUES (1, 0, " + end + "), (10, 0, " + end + ")");
+            sql.execute("INSERT INTO recorded VALUES (" + start + ", " + end + ", 0)");
             sql.execute("INSERT INTO jvm_key VALUES (1, '1-1', 'host', 1, 'month', 'Month', NULL, NULL, " + start * 1000
                     + ", " + start + ", " + end + ")");
             sql.execute(

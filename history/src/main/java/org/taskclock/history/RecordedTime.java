@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.history;
+
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+
+/**
+ * When rows were recorded, as opposed to the time that the clock showed. It is counted in seconds that were recorded
+ * since the history was begun, so neither a clock that jumps nor time without a process makes rows older.
+ */
+final class RecordedTime {
+    private static final int MINUTE = 60;
+
+    /** A sample can begin so much earlier than the part that it is written in. */
+    private static final int LONGEST_SAMPLE = 600;
+
+    /** Parts with a shorter gap make one range, so that there are few. */
+    private static final int GAP = 86_400;
+
+    /**
+     * A part of the history without a gap and without a jump of the clock.
+     *
+     * @param start the first second that the clock showed
+     * @param stop the second after the last one
+     * @param at the recorded time at the start
+     */
+    private record Part(int start, int stop, long at) {}
+
+    /** Seconds that the clock showed, from a whole minute to a whole minute; the end is excluded. */
+    record Range(int start, int stop) {}
+
+    private final List<Part> parts = new ArrayList<>();
+
+    RecordedTime(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet result = statement.executeQuery("SELECT start, stop, clock FROM recorded")) {
+            while (result.next()) parts.add(new Part(result.getInt(1), result.getInt(2), result.getLong(3)));
+        }
+    }
+
+    /** Returns the recorded time of what will be written next. */
+    long now() {
+        long now = 0;
+        for (Part part : parts) now = Math.max(now, part.at + part.stop - part.start);
+        return now;
+    }
+
+    /** Returns what the clock showed before a recorded time and not since, in ascending order. */
+    List<Range> before(long recorded) {
+        List<Range> old = new ArrayList<>();
+        List<Range> young = new ArrayList<>();
+        for (Part part : parts) {
+            long split = part.start + Math.max(0, Math.min(recorded - part.at, part.stop - part.start));
+            if (split > part.start) old.add(range(part.start - LONGEST_SAMPLE, split));
+            if (split < part.stop) young.add(range(split, part.stop));
+        }
+        return without(merged(old, GAP), merged(young, 0));
+    }
+
+    /** Returns the ranges that contain a second which was recorded and not yet forgotten. */
+    List<Range> known(List<Range> ranges) {
+        List<Range> known = new ArrayList<>();
+        for (Range range : ranges) {
+            if (parts.stream().anyMatch(part -> part.start - LONGEST_SAMPLE < range.stop && part.stop > range.start))
+                known.add(range);
+        }
+        return known;
+    }
+
+    private static Range range(long start, long stop) {
+        long end = (stop + MINUTE - 1) / MINUTE * MINUTE;
+        return new Range((int) (Math.max(0, start) / MINUTE * MINUTE), (int) Math.min(Integer.MAX_VALUE, end));
+    }
+
+    /** Returns the union of ranges, in ascending order. */
+    static List<Range> merged(List<Range> ranges, int gap) {
+        List<Range> sorted = new ArrayList<>(ranges);
+        sorted.sort(Comparator.comparingInt(Range::start));
+        List<Range> merged = new ArrayList<>();
+        for (Range range : sorted) {
+            Range last = merged.isEmpty() ? null : merged.get(merged.size() - 1);
+            if (last == null || range.start - gap > last.stop) merged.add(range);
+            else merged.set(merged.size() - 1, new Range(last.start, Math.max(last.stop, range.stop)));
+        }
+        return merged;
+    }
+
+    private static List<Range> without(List<Range> ranges, List<Range> excluded) {
+        List<Range> rest = new ArrayList<>();
+        for (Range range : ranges) {
+            int from = range.start;
+            for (Range hole : excluded) {
+                if (hole.stop <= from || hole.start >= range.stop) continue;
+                if (hole.start > from) rest.add(new Range(from, hole.start));
+                from = hole.stop;
+            }
+            if (from < range.stop) rest.add(new Range(from, range.stop));
+        }
+        return rest;
+    }
+}
