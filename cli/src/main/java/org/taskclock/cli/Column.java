@@ -140,7 +140,7 @@ enum Column {
 
     String text(ThreadUsage thread) {
         return switch (this) {
-            case KIND -> thread.kind().name().toLowerCase(java.util.Locale.ROOT);
+            case KIND -> thread.kindLabel();
             case POOL -> thread.pool();
             case JAVA_STATE -> JavaStatusText.state(thread.java());
             case BLOCKED_BY -> JavaStatusText.blockedBy(thread.java());

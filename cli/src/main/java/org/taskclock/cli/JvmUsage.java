@@ -56,8 +56,8 @@ record JvmUsage(
     static JvmUsage of(AgentReport report) {
         List<Pool> pools = new ArrayList<>();
         for (AgentReport.Pool pool : report.pools()) {
-            ThreadKind kind = ThreadNames.kind(pool.example());
-            if (kind == ThreadKind.JAVA && !pool.java()) kind = ThreadKind.NATIVE;
+            ThreadNames.Owner owner = pool.java() ? ThreadNames.Owner.JAVA : ThreadNames.Owner.NOT_JAVA;
+            ThreadKind kind = ThreadNames.kind(pool.example(), owner);
             pools.add(new Pool(pool.name(), kind, pool.threads(), pool.cpuNanos(), pool.userNanos()));
         }
         pools.sort(Comparator.comparingLong(Pool::cpuNanos).reversed());

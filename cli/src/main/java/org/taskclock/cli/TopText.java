@@ -193,7 +193,7 @@ final class TopText {
                                         HeapText.bytes(allocated < 0 ? -1 : Math.round(allocated / seconds)),
                                         percent(interval, thread.java().blockedNanos())),
                                 thread.state(),
-                                thread.kind().name().toLowerCase(Locale.ROOT),
+                                thread.kindLabel(),
                                 thread.name() + mark + count));
     }
 

@@ -25,7 +25,7 @@ public final class ProcTextFuzz {
         if (ModifiedUtf8.threadName("\ufffd", stat, stat.length).endsWith("\ufffd"))
             throw new AssertionError("a part of a character remains");
         ModifiedUtf8.decode(data);
-        ThreadNames.kind(name);
+        for (ThreadNames.Owner owner : ThreadNames.Owner.values()) ThreadNames.kind(name, owner);
         ThreadNames.isCarrier(name);
         if (ThreadNames.pool(name).length()
                 > ThreadNames.pool("x".repeat(10_000)).length())

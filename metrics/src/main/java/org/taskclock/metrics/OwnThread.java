@@ -91,7 +91,8 @@ final class OwnThread {
         if (name != null) return;
         String kernelName = kernelName();
         if (kernelName == null) return; // it has ended
-        if (!isUncertain || ThreadNames.kind(kernelName) != ThreadKind.JAVA) setName(null, kernelName);
+        if (!isUncertain || ThreadNames.kind(kernelName, ThreadNames.Owner.UNKNOWN) != ThreadKind.JAVA)
+            setName(null, kernelName);
         else if (interim != null) pool = pools.apply(interim);
     }
 
@@ -144,10 +145,9 @@ final class OwnThread {
     }
 
     static ThreadKind kindOf(Thread owner, String name) {
-        ThreadKind known = ThreadNames.kind(name);
-        if (owner == null) return known == ThreadKind.JAVA ? ThreadKind.NATIVE : known;
+        if (owner == null) return ThreadNames.kind(name, ThreadNames.Owner.NOT_JAVA);
         if (owner.getClass().getName().equals("jdk.internal.misc.CarrierThread")) return ThreadKind.CARRIER;
-        return known == ThreadKind.VM || known == ThreadKind.JIT ? known : ThreadKind.JAVA;
+        return ThreadNames.kind(name, ThreadNames.Owner.JAVA);
     }
 
     /** Returns the name that the kernel has; null if the thread has ended. */

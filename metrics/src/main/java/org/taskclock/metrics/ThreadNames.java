@@ -14,33 +14,55 @@ public final class ThreadNames {
     /** Pools have names up to this length. Some programs put a request or a statement into the name of a thread. */
     static final int MAX_POOL_LENGTH = 200;
 
+    /** The length of what JDK 26 and later keep of a long name before its middle. */
+    private static final int HEAD_LENGTH = 7;
+
     private static final Pattern NUMBER = Pattern.compile("[0-9]+");
 
-    /** The names of HotSpot's threads; "*" matches any text. */
+    /** Names that HotSpot gives its threads, from JDK 17 to 27. A "*" at the end stands for a number. */
     private static final List<String> GC = List.of(
-            "GC Thread*",
-            "G1 *",
-            "ParGC*",
-            "Z*#*",
-            "ZDirector*",
-            "ZDriver*",
-            "ZStat*",
-            "ZUncommitter*",
-            "ZUnmapper*",
-            "ZWorker*",
-            "ZCollection*",
-            "XDirector*",
-            "XDriver*",
-            "XStat*",
-            "XUncommitter*",
-            "XUnmapper*",
-            "XWorker*",
-            "Shenandoah*",
-            "Epsilon*",
-            "StringDedup*");
+            "GC Thread#*",
+            "ParGC Thread#*",
+            "G1 Main Marker",
+            "G1 Conc#*",
+            "G1 Refine#*",
+            "G1 Refine Control",
+            "G1 Service",
+            "G1 Young RemSet Sampling",
+            "ZDirector",
+            "ZDriver",
+            "ZDriverMajor",
+            "ZDriverMinor",
+            "ZStat",
+            "ZUncommitter",
+            "ZUncommitter#*",
+            "ZUnmapper",
+            "ZWorker#*",
+            "ZWorkerOld#*",
+            "ZWorkerYoung#*",
+            "RuntimeWorker#*",
+            "XDirector",
+            "XDriver",
+            "XStat",
+            "XUncommitter",
+            "XUnmapper",
+            "XWorker#*",
+            "Shenandoah GC Threads#*",
+            "Shenandoah Control Thread",
+            "Shenandoah Regulator Thread",
+            "Shenandoah Uncommit Thread",
+            "Safepoint Cleanup Thread#*",
+            "StringDedup",
+            "StringDedupProcessor");
 
-    private static final List<String> JIT =
-            List.of("C1 Comp*", "C2 Comp*", "JVMCI*", "Sweeper thread", "Training Replay*");
+    private static final List<String> JIT = List.of(
+            "C1 CompilerThread*",
+            "C2 CompilerThread*",
+            "JVMCI CompilerThread*",
+            "JVMCI-native CompilerThread*",
+            "Sweeper thread",
+            "Training Replay Thread");
+
     private static final List<String> VM = List.of(
             "VM Thread",
             "VM Periodic Task Thread",
@@ -53,18 +75,36 @@ public final class ThreadNames {
             "Notification Thread",
             "Common-Cleaner",
             "Attach Listener",
-            "JFR Recorder*",
-            "JFR Sampler*",
-            "JFR Periodic*",
-            "JFR Thread*",
+            "JFR Recorder Thread",
+            "JFR Recording Scheduler",
+            "JFR Sampler Thread",
+            "JFR Thread Sampler",
+            "JFR CPU Time Sampler",
+            "JFR CPU Sampler Thread",
+            "JFR Periodic Tasks",
             "AsyncLog Thread",
             "StatSampler",
             "DestroyJavaVM",
-            "VM Op*",
+            "VM Op#*",
             "VirtualThread-unblocker",
             "VirtualThread-unparker",
-            "Surrogate Locker*",
+            "Surrogate Locker Thread (Concurrent GC)",
             "NMT Periodic*");
+
+    /** How the names of a collector's threads begin, for collectors of later versions. */
+    private static final List<String> GC_STARTS = List.of("GC Thread", "G1 ", "Z", "X", "Shenandoah", "Epsilon");
+
+    /** What is known about a thread besides its name. */
+    public enum Owner {
+        /** It runs Java code, also if the JVM started it: a collector's thread never does. */
+        JAVA,
+        /** The JVM lists it as one of its own. */
+        JVM,
+        /** It is no Java thread. It may belong to the JVM or to a native library. */
+        NOT_JAVA,
+        /** Only the name is known, and any thread can have any name. */
+        UNKNOWN
+    }
 
     private ThreadNames() {}
 
@@ -79,11 +119,16 @@ public final class ThreadNames {
         return isPlain ? pool : new String(pool.getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8);
     }
 
-    /** Returns GC, JIT, or VM for a thread of the JVM, and JAVA for any other. The name may be truncated. */
-    public static ThreadKind kind(String name) {
-        if (isOneOf(GC, name)) return ThreadKind.GC;
+    /**
+     * Returns the kind of a thread that is not a carrier. If only the name is known, names of HotSpot count as such if
+     * they match exactly. The kernel's name may be truncated.
+     */
+    public static ThreadKind kind(String name, Owner owner) {
+        if (owner == Owner.JVM && GC_STARTS.stream().anyMatch(name::startsWith)) return ThreadKind.GC;
+        if (owner != Owner.JAVA && isOneOf(GC, name)) return ThreadKind.GC;
         if (isOneOf(JIT, name)) return ThreadKind.JIT;
-        return isOneOf(VM, name) ? ThreadKind.VM : ThreadKind.JAVA;
+        if (owner == Owner.JVM || isOneOf(VM, name)) return ThreadKind.VM;
+        return owner == Owner.NOT_JAVA ? ThreadKind.NATIVE : ThreadKind.JAVA;
     }
 
     /**
@@ -97,30 +142,34 @@ public final class ThreadNames {
 
     private static boolean isOneOf(List<String> known, String name) {
         for (String pattern : known) {
-            int star = pattern.indexOf('*');
-            String start = star < 0 ? pattern : pattern.substring(0, star);
-            if (star < 0 ? name.equals(start) : name.startsWith(start) && matchesRest(pattern, star, name)) return true;
-            if (name.length() > KERNEL_LENGTH) continue;
-            if (star < 0 && (name.equals(truncated(start)) || name.equals(shortened(start)))) return true;
-            // The text after the star is unknown, so only the text before it can be compared.
-            int middle = name.indexOf("..");
-            if (middle == 7 && start.length() >= 7 && name.startsWith(start.substring(0, 7))) return true;
-            if (name.length() == KERNEL_LENGTH && start.length() >= KERNEL_LENGTH && start.startsWith(name))
-                return true;
+            boolean isNumbered = pattern.endsWith("*");
+            String start = isNumbered ? pattern.substring(0, pattern.length() - 1) : pattern;
+            if (matches(name, start, isNumbered)) return true;
         }
         return false;
     }
 
-    private static boolean matchesRest(String pattern, int star, String name) {
-        return name.indexOf(pattern.substring(star + 1).replace("*", ""), star) >= 0;
+    private static boolean matches(String name, String start, boolean isNumbered) {
+        if (isComplete(name, start, isNumbered)) return true;
+        if (name.length() != KERNEL_LENGTH) return false;
+        if (start.length() >= KERNEL_LENGTH && start.startsWith(name)) return true;
+        // JDK 26 and later leave out the middle before they pass a name to the kernel.
+        String head = name.substring(0, HEAD_LENGTH);
+        if (!name.startsWith("..", HEAD_LENGTH) || !start.startsWith(head)) return false;
+        String tail = name.substring(HEAD_LENGTH + 2);
+        return isComplete(tail, start.substring(Math.max(HEAD_LENGTH, start.length() - lettersIn(tail))), isNumbered);
     }
 
-    private static String truncated(String name) {
-        return name.length() <= KERNEL_LENGTH ? name : name.substring(0, KERNEL_LENGTH);
+    private static boolean isComplete(String name, String start, boolean isNumbered) {
+        int letters = isNumbered ? lettersIn(name) : name.length();
+        if (isNumbered && letters == name.length()) return false;
+        return letters == start.length() && name.startsWith(start);
     }
 
-    /** Shortens a name in the middle, as JDK 26 and later do before passing it to the kernel. */
-    private static String shortened(String name) {
-        return name.length() <= KERNEL_LENGTH ? name : name.substring(0, 7) + ".." + name.substring(name.length() - 6);
+    /** Returns the length of a name without the number at its end. */
+    private static int lettersIn(String name) {
+        int end = name.length();
+        while (end > 0 && name.charAt(end - 1) >= '0' && name.charAt(end - 1) <= '9') end--;
+        return end;
     }
 }

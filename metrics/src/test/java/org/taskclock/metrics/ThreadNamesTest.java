@@ -15,11 +15,15 @@ class ThreadNamesTest {
     @CsvSource({
         "GC Thread#3, GC",
         "G1 Conc#0, GC",
-        "ZWorker#1, GC",
+        "G1 Main Marker, GC",
+        "ZWorkerYoung#12, GC",
         "Shenandoah GC T, GC",
+        "Shenand..eads#0, GC",
+        "StringDedupProc, GC",
         "C2 CompilerThread0, JIT",
         "C2 CompilerThre, JIT",
         "C2 Comp..hread0, JIT",
+        "C2 Comp..read12, JIT",
         "Sweeper thread, JIT",
         "VM Thread, VM",
         "VM Periodic Tas, VM",
@@ -28,11 +32,39 @@ class ThreadNamesTest {
         "Reference Handl, VM",
         "VM of a customer, JAVA",
         "G1, JAVA",
+        "G1 loader, JAVA",
+        "GC Thread, JAVA",
+        "GC Thread#, JAVA",
+        "GC Thread#1a, JAVA",
+        "Zipkin-reporter#2, JAVA",
+        "Zipkin-reporter, JAVA",
+        "ZooKeeper worke, JAVA",
+        "C1 Compactor, JAVA",
+        "C2 Comp..ressor, JAVA",
         "Zebra, JAVA",
         "http-nio-8080-e, JAVA"
     })
-    void shouldRecognizeThreadsOfTheJvm(String name, ThreadKind kind) {
-        assertThat(ThreadNames.kind(name)).isEqualTo(kind);
+    void shouldRecognizeThreadsOfTheJvmByTheirNames(String name, ThreadKind kind) {
+        assertThat(ThreadNames.kind(name, ThreadNames.Owner.UNKNOWN)).isEqualTo(kind);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "GC Thread#3, JAVA, JAVA",
+        "C2 CompilerThread0, JAVA, JIT",
+        "Finalizer, JAVA, VM",
+        "main, JAVA, JAVA",
+        "GC Thread#3, JVM, GC",
+        "G1 of a later version, JVM, GC",
+        "C1 CompilerThread0, JVM, JIT",
+        "of a later version, JVM, VM",
+        "GC Thread#3, NOT_JAVA, GC",
+        "JFR Sampler Thr, NOT_JAVA, VM",
+        "G1 loader, NOT_JAVA, NATIVE",
+        "grpc_worker, NOT_JAVA, NATIVE"
+    })
+    void shouldConsiderWhoseThreadItIs(String name, ThreadNames.Owner owner, ThreadKind kind) {
+        assertThat(ThreadNames.kind(name, owner)).isEqualTo(kind);
     }
 
     @Test

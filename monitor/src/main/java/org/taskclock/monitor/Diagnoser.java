@@ -74,10 +74,20 @@ final class Diagnoser {
             if (found != null && countByKind.merge(found.kind(), 1, Integer::sum) <= MAX_PER_KIND) all.add(found);
         }
         diagnoseScheduling(all, threads, intervalNanos, agent);
-        diagnoseJvm(all, threads, totals.processNanos(), intervalNanos, ThreadKind.GC, "gc", "garbage collection");
+        List<ThreadUsage> collectors = isCollecting(totals.heap())
+                ? threads
+                : threads.stream().filter(thread -> !thread.truncated()).toList();
+        diagnoseJvm(all, collectors, totals.processNanos(), intervalNanos, ThreadKind.GC, "gc", "garbage collection");
         diagnoseJvm(all, threads, totals.processNanos(), intervalNanos, ThreadKind.JIT, "jit", "compilation");
         diagnoseThrottling(all, totals.containerCores(), totals.throttledNanos(), intervalNanos);
         return all;
+    }
+
+    /**
+     * Returns whether the JVM paused for a collection. Otherwise a program's thread may only be named like a GC thread.
+     */
+    private static boolean isCollecting(HeapUsage heap) {
+        return heap != null && heap.gcPauses() > 0;
     }
 
     static void diagnoseThrottling(List<Diagnosis> all, double limit, long throttledNanos, long intervalNanos) {

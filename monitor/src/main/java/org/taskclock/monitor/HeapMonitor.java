@@ -20,6 +20,7 @@ final class HeapMonitor implements AutoCloseable {
     /** Null if the JVM has no performance data. */
     private PerfData data;
 
+    private boolean isRead;
     private boolean wholeHeapPerGeneration;
     private double nanosPerTick;
     private long pauses;
@@ -53,10 +54,19 @@ final class HeapMonitor implements AutoCloseable {
         return System.nanoTime() - retryUntil < 0;
     }
 
-    /** Returns the heap, and the pauses since the previous call; null if unknown. */
-    HeapUsage next() {
+    /** Reads the JVM's counters. */
+    void refresh() {
         if (data == null && isStarting()) open();
-        if (data == null || !data.refresh()) return null;
+        isRead = data != null && data.refresh();
+    }
+
+    /**
+     * Returns the heap, and the pauses that ended since the previous call; null if unknown. The part of a pause before
+     * the interval is left out.
+     */
+    HeapUsage next(long intervalNanos) {
+        refresh();
+        if (!isRead) return null;
         long used = 0;
         long committed = 0;
         long max = 0;
@@ -79,7 +89,7 @@ final class HeapMonitor implements AutoCloseable {
                 committed & -PAGE_BYTES,
                 max & -PAGE_BYTES,
                 Math.max(0, pauses - pausesBefore),
-                Math.round(Math.max(0, pauseTicks - ticksBefore) * nanosPerTick));
+                Math.min(intervalNanos, Math.round(Math.max(0, pauseTicks - ticksBefore) * nanosPerTick)));
     }
 
     private long sumOfCollectors(String counter) {
@@ -91,7 +101,7 @@ final class HeapMonitor implements AutoCloseable {
 
     /**
      * Returns how often threads have waited to enter a monitor since the JVM started, as of the last call of
-     * {@link #next}; -1 if unknown.
+     * {@link #refresh}; -1 if unknown.
      */
     long contendedLockAttempts() {
         return data == null ? -1 : data.value("sun.rt._sync_ContendedLockAttempts");

@@ -11,6 +11,6 @@ package org.taskclock.monitor;
  * @param maxBytes the limit of the heap, such as -Xmx
  * @param gcPauses pauses of the program that ended in the interval; concurrent collectors pause several times for each
  *     collection
- * @param gcPauseNanos the total length of these pauses
+ * @param gcPauseNanos the total length of these pauses, at most that of the interval
  */
 public record HeapUsage(long usedBytes, long committedBytes, long maxBytes, long gcPauses, long gcPauseNanos) {}

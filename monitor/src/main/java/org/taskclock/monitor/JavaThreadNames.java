@@ -101,8 +101,9 @@ final class JavaThreadNames implements AutoCloseable {
     ThreadDump dump() throws IOException {
         if (!attachAllowed) throw new IOException(NOT_ALLOWED);
         ThreadDump dump;
+        long beganAt = System.nanoTime();
         try {
-            dump = ThreadDump.parse(jvm.executeBuffered(TIMEOUT_MILLIS, "threaddump", EXTENDED));
+            dump = ThreadDump.parse(jvm.executeBuffered(TIMEOUT_MILLIS, "threaddump", EXTENDED), beganAt);
             failure = null;
         } catch (IOException e) {
             failure = e.getMessage();
@@ -129,7 +130,7 @@ final class JavaThreadNames implements AutoCloseable {
         for (TrackedThread thread : threads) {
             if (dump != null) {
                 thread.entry = dump.of(thread.innerTid);
-                thread.unknownToJvm = thread.entry == null;
+                thread.unknownToJvm = thread.entry == null && dump.covers(thread.createdAt);
             }
             if (thread.entry == null && !thread.unknownToJvm && thread.cpuNanos > 0) namesMissing = true;
             String name = thread.entry == null ? thread.kernelName : thread.entry.name();

@@ -41,11 +41,18 @@ final class PoolNames {
     private final Executor attacher;
     private final boolean supportsVirtualThreads;
 
-    /** Names by id in the JVM's namespace, from a dump that {@link #update} has not used yet; null if there is none. */
-    private volatile Map<Integer, String> dumped;
+    /**
+     * What the pools need of a dump.
+     *
+     * @param threads names and owners by id in the JVM's namespace
+     * @param beganAt when it began; threads that started later may be missing from it
+     */
+    private record Dumped(Map<Integer, Listed> threads, long beganAt) {}
 
-    /** When that dump began. Threads that started later may be missing from it. */
-    private volatile long dumpBeganAt;
+    private record Listed(String name, ThreadNames.Owner owner) {}
+
+    /** A dump that {@link #update} has not used yet; null if there is none. */
+    private volatile Dumped dumped;
 
     private volatile int dumpSize;
 
@@ -115,14 +122,14 @@ final class PoolNames {
 
     /** Assigns each thread its pool, and asks for a dump if one is needed. */
     void update(Collection<PooledThread> threads, long now) {
-        Map<Integer, String> names = dumped;
+        Dumped dump = dumped;
         dumped = null;
-        if (names != null) learn(threads, names);
+        if (dump != null) learn(threads, dump);
         boolean isMissing = false;
         boolean isGuessed = false;
         for (PooledThread thread : threads) {
             assign(thread);
-            if (thread.javaName != null || thread.unknownToJvm || !isTruncated(thread.kernelName)) continue;
+            if (thread.owner != ThreadNames.Owner.UNKNOWN || !isTruncated(thread.kernelName)) continue;
             String known = pools.get(ThreadNames.pool(thread.kernelName));
             if (known == null || known.equals(AMBIGUOUS)) isMissing = true;
             else isGuessed = true;
@@ -135,16 +142,18 @@ final class PoolNames {
         if (isDue) requestDump();
     }
 
-    private void learn(Collection<PooledThread> threads, Map<Integer, String> names) {
+    private void learn(Collection<PooledThread> threads, Dumped dump) {
         pools.clear();
         for (PooledThread thread : threads) {
-            String name = names.get(thread.innerTid);
-            if (name == null) {
-                thread.unknownToJvm = thread.javaName == null && thread.createdAt - dumpBeganAt < 0;
+            Listed listed = dump.threads().get(thread.innerTid);
+            if (listed == null) {
+                if (thread.javaName == null && thread.createdAt - dump.beganAt() < 0)
+                    thread.owner = ThreadNames.Owner.NOT_JAVA;
             } else {
-                thread.javaName = name;
+                thread.javaName = listed.name();
+                thread.owner = listed.owner();
                 if (isTruncated(thread.kernelName)) {
-                    String pool = ThreadNames.pool(name);
+                    String pool = ThreadNames.pool(listed.name());
                     pools.merge(ThreadNames.pool(thread.kernelName), pool, (a, b) -> a.equals(b) ? a : AMBIGUOUS);
                 }
             }
@@ -155,7 +164,7 @@ final class PoolNames {
     private EndedPool.Key key(PooledThread thread) {
         String name = thread.javaName == null ? thread.kernelName : thread.javaName;
         String pool = ThreadNames.pool(name);
-        if (thread.javaName == null && !thread.unknownToJvm && isTruncated(name)) {
+        if (thread.owner == ThreadNames.Owner.UNKNOWN && isTruncated(name)) {
             String known = pools.getOrDefault(pool, AMBIGUOUS);
             if (!known.equals(AMBIGUOUS)) pool = known;
         }
@@ -165,11 +174,9 @@ final class PoolNames {
     private ThreadKind kind(PooledThread thread, String name, String pool) {
         if (carrierPools.contains(pool) || (supportsVirtualThreads && ThreadNames.isCarrier(name)))
             return ThreadKind.CARRIER;
-        ThreadKind known = ThreadNames.kind(name);
-        if (known != ThreadKind.JAVA) return known;
         // The launcher's first thread only waits for the main thread that it creates.
-        boolean isNative = thread.javaName == null && (thread.tid == pid || thread.unknownToJvm);
-        return isNative ? ThreadKind.NATIVE : known;
+        boolean isLauncher = thread.javaName == null && thread.tid == pid;
+        return ThreadNames.kind(name, isLauncher ? ThreadNames.Owner.NOT_JAVA : thread.owner);
     }
 
     private static boolean isTruncated(String kernelName) {
@@ -195,16 +202,15 @@ final class PoolNames {
         long start = System.nanoTime();
         try {
             ThreadDump dump = ThreadDump.parse(jvm.executeBuffered(TIMEOUT_MILLIS, "threaddump"));
-            Map<Integer, String> names = new HashMap<>();
+            Map<Integer, Listed> threads = new HashMap<>();
             Set<String> carriers = new HashSet<>(carrierPools);
             for (ThreadDump.Entry entry : dump.all()) {
-                names.put(entry.tid(), entry.name());
+                threads.put(entry.tid(), new Listed(entry.name(), entry.owner()));
                 if (entry.carriedId() != 0) carriers.add(ThreadNames.pool(entry.name()));
             }
             carrierPools = carriers;
-            dumpBeganAt = start;
-            dumpSize = names.size();
-            dumped = names;
+            dumpSize = threads.size();
+            dumped = new Dumped(threads, start);
             failure = null;
             failures = 0;
         } catch (IOException e) {

@@ -43,8 +43,8 @@ final class PooledThread {
     String kernelName = "";
     /** The name in the last thread dump; null if there is none. */
     String javaName;
-    /** Whether a thread dump during the thread's life lacks it, so that it belongs to neither Java nor the JVM. */
-    boolean unknownToJvm;
+    /** What the dumps during the thread's life tell; {@code UNKNOWN} before the first. */
+    ThreadNames.Owner owner = ThreadNames.Owner.UNKNOWN;
 
     SampledPool pool;
 
@@ -182,7 +182,7 @@ final class PooledThread {
             if (!name.equals(kernelName)) {
                 kernelName = name;
                 javaName = null;
-                unknownToJvm = false;
+                owner = ThreadNames.Owner.UNKNOWN;
                 pool = null;
             }
         }

@@ -97,10 +97,13 @@ public final class Sampler implements AutoCloseable {
     private Interval first() throws MonitorException {
         long start = System.nanoTime();
         List<String> notes = new ArrayList<>();
+        // Listed before the dump, which then tells which of them are not Java threads.
+        Map<Integer, TrackedThread> listed = new HashMap<>();
+        for (int tid : tids(new ArrayList<>())) listed.put(tid, track(tid));
         names.takeFirstDump(notes);
         agent.advance(1);
         for (int tid : tids(notes)) {
-            TrackedThread thread = new TrackedThread(pid, tid, precise, budget, text);
+            TrackedThread thread = listed.getOrDefault(tid, track(tid));
             if (thread.start(false, 0)) threads.put(tid, thread);
         }
         // Read again, because the first reading is slow: it opens the files and runs code for the first time.
@@ -131,7 +134,7 @@ public final class Sampler implements AutoCloseable {
 
     private Interval advance() throws MonitorException {
         readings++;
-        HeapUsage heapUsage = heap.next();
+        heap.refresh();
         // Before the threads are read, because a dump takes time.
         states.sample(heap.contendedLockAttempts());
         char processState = reader.state();
@@ -141,6 +144,7 @@ public final class Sampler implements AutoCloseable {
         long start = System.nanoTime();
         // Threads are read in the same order each time, so the interval of each is about as long as this one.
         long intervalNanos = Math.max(1, start - last.nanos());
+        HeapUsage heapUsage = heap.next(intervalNanos);
         readThreads(tids, intervalNanos);
         ProcessReader.Reading now = reader.read(start);
         long maxNanos = reader.processors() * intervalNanos;
@@ -201,7 +205,7 @@ public final class Sampler implements AutoCloseable {
                     threads.remove(tid);
                     end(thread);
                 }
-                thread = new TrackedThread(pid, tid, precise, budget, text);
+                thread = track(tid);
                 if (!thread.start(true, intervalNanos)) continue;
                 threads.put(tid, thread);
             }
@@ -213,6 +217,10 @@ public final class Sampler implements AutoCloseable {
             all.remove();
             end(thread);
         }
+    }
+
+    private TrackedThread track(int tid) {
+        return new TrackedThread(pid, tid, precise, budget, text);
     }
 
     private void end(TrackedThread thread) {

@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.taskclock.metrics.ThreadNames;
 
 /** A JVM's thread dump, as {@code jcmd PID Thread.print} prints it. */
 final class ThreadDump {
@@ -22,6 +23,10 @@ final class ThreadDump {
         /** Returns whether this is a carrier that has just unmounted a virtual thread or is about to mount one. */
         boolean isScheduling() {
             return carriedId == 0 && text.contains("at java.lang.VirtualThread.runContinuation");
+        }
+
+        ThreadNames.Owner owner() {
+            return javaId == 0 ? ThreadNames.Owner.JVM : ThreadNames.Owner.JAVA;
         }
 
         /** Returns the text before the stack. The name at its start may contain any text. */
@@ -51,12 +56,26 @@ final class ThreadDump {
     private static final Pattern CARRYING = Pattern.compile("\\n +Carrying virtual thread #(\\d{1,18})(?!\\d)");
 
     private final Map<Integer, Entry> entries = new HashMap<>();
+    private final long beganAt;
     private final long takenAt = System.nanoTime();
 
     private boolean virtualThreads;
 
+    private ThreadDump(long beganAt) {
+        this.beganAt = beganAt;
+    }
+
     static ThreadDump parse(String text) {
-        ThreadDump dump = new ThreadDump();
+        return parse(text, System.nanoTime());
+    }
+
+    /**
+     * Parses a dump.
+     *
+     * @param beganAt the System.nanoTime at which the JVM was asked for it
+     */
+    static ThreadDump parse(String text, long beganAt) {
+        ThreadDump dump = new ThreadDump(beganAt);
         int start = text.startsWith("\"") ? 0 : nextStart(text, 0);
         while (start >= 0) {
             int end = nextStart(text, start);
@@ -117,6 +136,16 @@ final class ThreadDump {
     /** Returns a thread's entry; null if the dump lacks it. */
     Entry of(int tid) {
         return entries.get(tid);
+    }
+
+    /**
+     * Returns whether a thread existed when the dump began. If it has no entry, it is not a Java thread: HotSpot
+     * creates a thread and adds it to its list under the same lock, which a dump waits for (JVM_StartThread).
+     *
+     * @param foundAt the System.nanoTime at which the thread was found
+     */
+    boolean covers(long foundAt) {
+        return beganAt - foundAt > 0;
     }
 
     /** Returns the System.nanoTime at which the JVM had sent this dump. */

@@ -114,6 +114,11 @@ public record ThreadUsage(
                 JavaStatus.UNKNOWN);
     }
 
+    /** Returns the kind's label; "-" if it is unknown, because only the kernel's name is known and is not HotSpot's. */
+    public String kindLabel() {
+        return truncated && kind == ThreadKind.JAVA ? "-" : kind.label();
+    }
+
     /** Returns the same usage with this Java status. */
     public ThreadUsage withJava(JavaStatus status) {
         return new ThreadUsage(

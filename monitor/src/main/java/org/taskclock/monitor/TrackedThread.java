@@ -14,6 +14,9 @@ final class TrackedThread {
     private static final byte[] INVOLUNTARY = ProcText.key("nonvoluntary_ctxt_switches");
 
     final int tid;
+    /** When it was found, as of System.nanoTime. */
+    final long createdAt = System.nanoTime();
+
     private final boolean precise;
     private final byte[] text;
     private final ProcFile schedstat;
@@ -45,7 +48,7 @@ final class TrackedThread {
     String kernelName = "";
     /** The thread's entry in the last dump; null if it has none. */
     ThreadDump.Entry entry;
-    /** True if a dump taken during the thread's life lacks it, so it belongs to neither Java nor the JVM. */
+    /** True if a dump taken during the thread's life lacks it, so it is not a Java thread. */
     boolean unknownToJvm;
 
     boolean carrier;
@@ -235,9 +238,9 @@ final class TrackedThread {
 
     private ThreadKind kindOf(String name, boolean leader) {
         if (carrier) return ThreadKind.CARRIER;
-        ThreadKind known = ThreadNames.kind(name);
-        if (known != ThreadKind.JAVA) return known;
+        if (entry != null) return ThreadNames.kind(name, entry.owner());
         // The launcher's first thread only waits for the main thread that it creates.
-        return entry == null && (leader || unknownToJvm) ? ThreadKind.NATIVE : known;
+        boolean isNotJava = leader || unknownToJvm;
+        return ThreadNames.kind(name, isNotJava ? ThreadNames.Owner.NOT_JAVA : ThreadNames.Owner.UNKNOWN);
     }
 }

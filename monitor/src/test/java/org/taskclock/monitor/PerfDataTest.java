@@ -34,10 +34,10 @@ class PerfDataTest {
             long start = System.nanoTime();
             long pauses = 0;
             long pauseNanos = 0;
-            HeapUsage usage = heap.next();
+            HeapUsage usage = heap.next(Long.MAX_VALUE);
             for (int i = 0; i < 100 && pauses < 3; i++) {
                 Thread.sleep(100);
-                usage = heap.next();
+                usage = heap.next(Long.MAX_VALUE);
                 pauses += usage.gcPauses();
                 pauseNanos += usage.gcPauseNanos();
             }
@@ -47,6 +47,21 @@ class PerfDataTest {
             assertThat(usage.maxBytes()).isBetween(100 * MEGA, 130 * MEGA);
             assertThat(usage.committedBytes()).isBetween(MEGA, usage.maxBytes());
             assertThat(usage.usedBytes()).isBetween(MEGA, usage.committedBytes());
+        }
+    }
+
+    @Test
+    @Timeout(60)
+    void shouldNotReportLongerPausesThanTheInterval() throws Exception {
+        try (LoadJvm load = LoadJvm.start("-XX:+UseSerialGC", "garbage");
+                HeapMonitor heap = new HeapMonitor(load.pid())) {
+            long longest = 0;
+            while (longest == 0) {
+                HeapUsage usage = heap.next(1);
+                if (usage != null) longest = usage.gcPauseNanos();
+                Thread.sleep(10);
+            }
+            assertThat(longest).as("most of the pause was before the interval").isEqualTo(1);
         }
     }
 
@@ -64,13 +79,13 @@ class PerfDataTest {
         Process process =
                 new ProcessBuilder(shell[0], shell[1], shell[2], java, classes, LoadProgram.class.getName()).start();
         try (HeapMonitor heap = new HeapMonitor(process.pid())) {
-            assertThat(heap.next()).describedAs("not a JVM yet").isNull();
+            assertThat(heap.next(Long.MAX_VALUE)).describedAs("not a JVM yet").isNull();
             process.getOutputStream().write('\n');
             process.getOutputStream().flush();
-            HeapUsage usage = heap.next();
+            HeapUsage usage = heap.next(Long.MAX_VALUE);
             while (usage == null) {
                 Thread.sleep(1);
-                usage = heap.next();
+                usage = heap.next(Long.MAX_VALUE);
             }
             assertThat(usage.maxBytes()).isEqualTo(64 * MEGA);
         } finally {
@@ -82,7 +97,7 @@ class PerfDataTest {
     void shouldHandleJvmsWithoutData() throws Exception {
         try (LoadJvm load = LoadJvm.start("-XX:-UsePerfData", "idle");
                 HeapMonitor heap = new HeapMonitor(load.pid())) {
-            assertThat(heap.next()).isNull();
+            assertThat(heap.next(Long.MAX_VALUE)).isNull();
             assertThat(heap.contendedLockAttempts()).isEqualTo(-1);
         }
         assertThat(PerfData.of(1 << 29)).describedAs("there is no such process").isNull();

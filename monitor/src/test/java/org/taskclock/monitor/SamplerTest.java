@@ -27,6 +27,7 @@ import org.taskclock.ProcStat;
 import org.taskclock.TaskClock;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.testing.LoadJvm;
+import org.taskclock.testing.LoadProgram;
 
 /** Compares readings of real JVMs with what their own ThreadMXBean reports. */
 class SamplerTest {
@@ -567,6 +568,45 @@ class SamplerTest {
             double pidstatPercent = Double.parseDouble(average.split(" +", -1)[7]);
             assertThat(interval.percent(interval.totals().processNanos()))
                     .isCloseTo(pidstatPercent, Offset.offset(4.0));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void shouldNotTakeThreadsOfTheProgramForThreadsOfTheCollector(boolean attach) throws Exception {
+        try (LoadJvm load = LoadJvm.start("-XX:+UseSerialGC", "gc-names");
+                Sampler sampler = attach ? Sampler.of(load.pid()) : Sampler.withoutAttach(load.pid())) {
+            sampler.next();
+            Thread.sleep(500);
+            Interval interval = sampler.next();
+            for (String name : LoadProgram.GC_NAMES) {
+                // Without attaching, only the name is known.
+                boolean isKnown = attach || !name.equals("GC Thread#9");
+                String shown = attach ? name : name.substring(0, Math.min(15, name.length()));
+                assertThat(thread(interval, shown).kind())
+                        .as(name)
+                        .isEqualTo(isKnown ? ThreadKind.JAVA : ThreadKind.GC);
+            }
+            assertThat(interval.diagnoses()).extracting(Diagnosis::kind).doesNotContain("gc");
+        }
+    }
+
+    @Test
+    void shouldNotTakeNewJavaThreadsForNativeOnes() throws Exception {
+        try (LoadJvm load = LoadJvm.start("busy");
+                Sampler sampler = Sampler.of(load.pid())) {
+            sampler.next();
+            sampler.watchJavaStatus(true); // takes a dump for each interval
+            for (int i = 0; i < 5; i++) {
+                Thread.sleep(200);
+                load.send("start lightly");
+                Interval interval = sampler.next();
+                assertThat(interval.threads())
+                        .filteredOn(thread -> thread.name().startsWith("lightly"))
+                        .as("interval %d", i)
+                        .extracting(ThreadUsage::kind)
+                        .containsOnly(ThreadKind.JAVA);
+            }
         }
     }
 }

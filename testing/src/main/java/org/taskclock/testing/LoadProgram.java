@@ -12,6 +12,7 @@ import java.lang.reflect.Method;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.BitSet;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CountDownLatch;
@@ -27,6 +28,10 @@ import java.util.concurrent.locks.ReentrantLock;
 public final class LoadProgram {
     /** The name of the thread of the load "hostile", for tests of what shows names. */
     public static final String HOSTILE_NAME = "<img src=x onerror=\"alert(1)\">,=cmd|' /C calc'!A0";
+
+    /** The names of the threads of the load "gc-names": a collector's threads have similar ones. */
+    public static final List<String> GC_NAMES =
+            List.of("G1 loader", "Zipkin-reporter#2", "ZooKeeper worker #1", "GC Thread#9");
 
     static volatile Object sink;
 
@@ -77,6 +82,7 @@ public final class LoadProgram {
             case "kernel" -> startPlatform("kernel-calls", LoadProgram::callKernel);
             case "system" -> startPlatform("system-time", LoadProgram::readForever);
             case "hostile" -> startPlatform(HOSTILE_NAME, () -> runBursts(1, 20));
+            case "gc-names" -> GC_NAMES.forEach(name -> startPlatform(name, () -> runBursts(20, 5)));
             case "idle" -> startPlatform("pool-7-thread-" + number, () -> sleep(1_000_000));
             case "yield" -> startPlatform("yielder", LoadProgram::yieldForever);
             case "garbage" -> startPlatform("garbage", LoadProgram::allocate);
