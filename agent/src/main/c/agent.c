@@ -98,14 +98,14 @@ static jstring prepareTimes(JNIEnv *env, jclass c) {
     return string_or_null(env, times_prepare());
 }
 
-static jstring takeTimes(JNIEnv *env, jclass c, jclass thread_impl, jboolean others) {
+static jstring takeTimes(JNIEnv *env, jclass c, jclass thread_impl, jboolean others, jboolean may_have_answered) {
     (void)c;
-    return string_or_null(env, times_take(env, thread_impl, others));
+    return string_or_null(env, times_take(env, thread_impl, others, may_have_answered));
 }
 
-static jstring restoreTimes(JNIEnv *env, jclass c, jclass thread_impl) {
+static jstring restoreTimes(JNIEnv *env, jclass c, jclass thread_impl, jboolean at_once) {
     (void)c;
-    return string_or_null(env, times_restore(env, thread_impl));
+    return string_or_null(env, times_restore(env, thread_impl, at_once));
 }
 
 static jlong cpuNanos(JNIEnv *env, jclass c, jclass thread_impl) {
@@ -243,8 +243,8 @@ static const JNINativeMethod natives[] = {
     {"findClock", "()Z", (void *)findClock},
     {"selectBackend", "(I)I", (void *)selectBackend},
     {"prepareTimes", "()Ljava/lang/String;", (void *)prepareTimes},
-    {"takeTimes", "(Ljava/lang/Class;Z)Ljava/lang/String;", (void *)takeTimes},
-    {"restoreTimes", "(Ljava/lang/Class;)Ljava/lang/String;", (void *)restoreTimes},
+    {"takeTimes", "(Ljava/lang/Class;ZZ)Ljava/lang/String;", (void *)takeTimes},
+    {"restoreTimes", "(Ljava/lang/Class;Z)Ljava/lang/String;", (void *)restoreTimes},
     {"cpuNanos", "(Ljava/lang/Class;)J", (void *)cpuNanos},
     {"userNanos", "(Ljava/lang/Class;)J", (void *)userNanos},
     {"stockCpuNanos", "(J)J", (void *)stockCpuNanos},

@@ -121,9 +121,9 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
                 userTimesReader = (BiConsumer<long[], long[]>) arguments[1];
                 return prepareTimes();
             case "takeTimes":
-                return takeTimes((Class<?>) arguments[0], (boolean) arguments[1]);
+                return takeTimes((Class<?>) arguments[0], (boolean) arguments[1], (boolean) arguments[2]);
             case "restoreTimes":
-                return restoreTimes((Class<?>) arguments[0]);
+                return restoreTimes((Class<?>) arguments[0], (boolean) arguments[1]);
             case "cpuNanos":
                 return cpuNanos((Class<?>) arguments[0]);
             case "userNanos":
@@ -164,8 +164,10 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
                 accounting = (boolean) arguments[0];
                 return null;
             case "setAnswersVirtual":
+                // The native code comes first when switching on: it must not give a virtual thread its carrier's time.
+                if ((boolean) arguments[0]) setAnswersVirtual(true);
                 answersVirtual = (boolean) arguments[0];
-                setAnswersVirtual((boolean) arguments[0]);
+                if (!answersVirtual) setAnswersVirtual(false);
                 return null;
             case "setEndListener":
                 endListener = (BiConsumer<Thread, long[]>) arguments[0];
@@ -232,9 +234,10 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
      * Replaces the natives behind ThreadMXBean's CPU times with the clock's; with {@code others}, those for the user
      * time of other threads too. Returns null on success, or else why this failed.
      */
-    private static native String takeTimes(Class<?> threadImpl, boolean others);
+    private static native String takeTimes(Class<?> threadImpl, boolean others, boolean mayHaveAnswered);
 
-    private static native String restoreTimes(Class<?> threadImpl);
+    /** Stops answering from the clock. */
+    private static native String restoreTimes(Class<?> threadImpl, boolean atOnce);
 
     /** Returns what ThreadMXBean's current natives return for the caller. */
     private static native long cpuNanos(Class<?> threadImpl);

@@ -201,14 +201,18 @@ final class Hooks {
 
     /**
      * Replaces the natives behind ThreadMXBean's CPU times; with {@code others}, also those for the user time of other
-     * threads.
+     * threads. If the JVM may have answered before, no time falls below what it said.
      */
-    void takeTimes(Class<?> threadImpl, boolean others) throws FeatureException {
-        callOrThrow("takeTimes", threadImpl, others);
+    void takeTimes(Class<?> threadImpl, boolean others, boolean mayHaveAnswered) throws FeatureException {
+        callOrThrow("takeTimes", threadImpl, others, mayHaveAnswered);
     }
 
-    void restoreTimes(Class<?> threadImpl) throws FeatureException {
-        callOrThrow("restoreTimes", threadImpl);
+    /**
+     * Makes ThreadMXBean answer from the JVM again. Its natives stay replaced until no time can fall below what the
+     * clock said, unless they are to be restored at once.
+     */
+    void restoreTimes(Class<?> threadImpl, boolean atOnce) throws FeatureException {
+        callOrThrow("restoreTimes", threadImpl, atOnce);
     }
 
     /** Returns the caller's CPU time from the current natives. */

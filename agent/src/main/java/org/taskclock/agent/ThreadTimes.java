@@ -24,6 +24,8 @@ final class ThreadTimes {
 
     private boolean installed;
     private boolean answersVirtual;
+    /** Whether ThreadMXBean may have answered from the JVM. */
+    private boolean mayHaveAnswered;
     /** Null before the first check. */
     private Boolean readsText;
 
@@ -32,6 +34,7 @@ final class ThreadTimes {
         this.instrumentation = instrumentation;
         this.userTimes = new ThreadUserTimes(hooks);
         try {
+            mayHaveAnswered = hooks.isInitialized(Class.forName(THREAD_IMPL, false, null));
             // Loads libmanagement, but does not create the platform's beans.
             Class.forName("sun.management.ManagementFactoryHelper");
             threadImpl = Class.forName(THREAD_IMPL);
@@ -54,12 +57,15 @@ final class ThreadTimes {
             if (virtual == answersVirtual) return;
             remove();
         }
-        hooks.takeTimes(threadImpl, readsUserTimeAsText());
+        hooks.takeTimes(threadImpl, readsUserTimeAsText(), mayHaveAnswered);
+        mayHaveAnswered = true;
         installed = true;
         try {
             String disagreement = disagreement();
-            if (disagreement != null)
+            if (disagreement != null) {
+                hooks.restoreTimes(threadImpl, true);
                 throw new FeatureException("not installed, because the clock and the JVM disagree: " + disagreement);
+            }
             if (virtual && VirtualThreadPatch.isSupported()) change(true);
             else if (isCorrected) change(false);
         } catch (FeatureException e) {
@@ -81,11 +87,11 @@ final class ThreadTimes {
 
     void remove() throws FeatureException {
         if (!installed) return;
-        hooks.restoreTimes(threadImpl);
-        installed = false;
-        userTimes.clear();
         hooks.setAnswersVirtual(false);
         answersVirtual = false;
+        hooks.restoreTimes(threadImpl, false);
+        installed = false;
+        userTimes.clear();
         // On other JDKs the patch stays, because each redefinition leaves a class behind. Its hook now returns the
         // JVM's answers.
         ClassPatch applied = patch;

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.agent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.management.ThreadMXBean;
+import com.sun.tools.attach.VirtualMachine;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Checks that no time of an unchanged program goes backwards when the agent is attached and detached beside it. */
+class FloorTest {
+    private static final ThreadMXBean BEAN = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+
+    @Test
+    void shouldNeverGoBackwardsWhenTheAgentComesAndGoes() throws IOException, InterruptedException {
+        JvmLauncher.withoutAgent()
+                .option("-Djdk.attach.allowAttachSelf=true", "-XX:+EnableDynamicAgentLoading")
+                .option("-Dagent.jar=" + System.getProperty("agent.jar"))
+                .run(Rounds.class)
+                .assertSilent();
+    }
+
+    static final class Rounds {
+        private static final int ROUNDS = 12;
+        private static final int READERS = 6;
+        /** The readings of each reader between an attach and the detach that follows, and in between. */
+        private static final int READINGS = 100;
+
+        private static final Reader[] READERS_BY_INDEX = new Reader[READERS];
+        private static volatile boolean done;
+
+        /** Reads its own times, and those of another reader by id. */
+        private static final class Reader extends Thread {
+            private final int index;
+            // The last answer for each reader, CPU and user time.
+            private final long[] cpu = new long[READERS];
+            private final long[] user = new long[READERS];
+            private final List<String> decreases = new ArrayList<>();
+            /** What this reader was last told of itself. */
+            private volatile long ownCpu;
+
+            private volatile long ownUser;
+            private volatile long readings;
+
+            Reader(int index) {
+                this.index = index;
+                setDaemon(true);
+            }
+
+            @Override
+            public void run() {
+                for (int i = 0; !done; i++) {
+                    readOneself(i % 3);
+                    // Arrays contain this reader's own id, too, and each id twice.
+                    if (i % 16 == 0) readMany(i % 32 == 0);
+                    else if (i % 4 == 0) readAnother(READERS_BY_INDEX[(index + 1 + i / 4 % (READERS - 1)) % READERS]);
+                    readings = i;
+                }
+            }
+
+            @SuppressWarnings("deprecation") // threadId() came with JDK 19
+            private void readOneself(int way) {
+                if (way == 0) {
+                    tell(index, BEAN.getCurrentThreadUserTime(), user, "own user time");
+                    tell(index, BEAN.getCurrentThreadCpuTime(), cpu, "own CPU time");
+                } else {
+                    tell(index, BEAN.getThreadCpuTime(getId()), cpu, "CPU time by the own id");
+                    // JDK 21 to 24 return the CPU time instead.
+                    if (JvmLauncher.feature() < 21 || JvmLauncher.feature() > 24)
+                        tell(index, BEAN.getThreadUserTime(getId()), user, "user time by the own id");
+                }
+                ownCpu = cpu[index];
+                ownUser = user[index];
+            }
+
+            @SuppressWarnings("deprecation")
+            private void readAnother(Reader other) {
+                long leastCpu = other.ownCpu;
+                long leastUser = other.ownUser;
+                long cpuRead = BEAN.getThreadCpuTime(other.getId());
+                long userRead = BEAN.getThreadUserTime(other.getId());
+                tell(other.index, cpuRead, cpu, "CPU time by id");
+                tell(other.index, userRead, user, "user time by id");
+                check(leastCpu, cpuRead, "CPU time by id, after its own");
+                check(leastUser, userRead, "user time by id, after its own");
+            }
+
+            @SuppressWarnings("deprecation")
+            private void readMany(boolean isCpu) {
+                long[] ids = new long[2 * READERS];
+                for (int i = 0; i < ids.length; i++) ids[i] = READERS_BY_INDEX[i % READERS].getId();
+                long[] times = isCpu ? BEAN.getThreadCpuTime(ids) : BEAN.getThreadUserTime(ids);
+                for (int i = 0; i < ids.length; i++)
+                    tell(i % READERS, times[i], isCpu ? cpu : user, isCpu ? "CPU time of many" : "user time of many");
+            }
+
+            private void tell(int whose, long nanos, long[] last, String what) {
+                check(last[whose], nanos, what);
+                last[whose] = nanos;
+            }
+
+            private void check(long least, long nanos, String what) {
+                // A reader that has ended has no time any more.
+                if (nanos < least && !done && decreases.size() < 10_000)
+                    decreases.add(what + ": " + least + " to " + nanos);
+            }
+        }
+
+        public static void main(String[] args) throws Exception {
+            for (int i = 0; i < READERS; i++) READERS_BY_INDEX[i] = new Reader(i);
+            for (Reader reader : READERS_BY_INDEX) {
+                reader.start();
+            }
+            VirtualMachine self =
+                    VirtualMachine.attach(Long.toString(ProcessHandle.current().pid()));
+            for (int i = 0; i < ROUNDS; i++) {
+                awaitReadings();
+                self.loadAgent(System.getProperty("agent.jar"), "");
+                assertThat(System.getProperty("taskclock.agent")).contains("threadmxbean=on");
+                awaitReadings();
+                self.loadAgent(System.getProperty("agent.jar"), "detach");
+                assertThat(System.getProperty("taskclock.agent")).contains("threadmxbean=off");
+            }
+            awaitReadings();
+            self.detach();
+            done = true;
+            List<String> decreases = new ArrayList<>();
+            for (Reader reader : READERS_BY_INDEX) {
+                reader.join();
+                decreases.addAll(reader.decreases);
+            }
+            assertThat(decreases).isEmpty();
+        }
+
+        private static void awaitReadings() {
+            for (Reader reader : READERS_BY_INDEX) {
+                long enough = reader.readings + READINGS;
+                while (reader.readings < enough) Thread.onSpinWait();
+            }
+        }
+    }
+}
