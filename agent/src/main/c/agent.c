@@ -103,9 +103,14 @@ static jstring takeTimes(JNIEnv *env, jclass c, jclass thread_impl, jboolean oth
     return string_or_null(env, times_take(env, thread_impl, others, may_have_answered));
 }
 
-static jstring restoreTimes(JNIEnv *env, jclass c, jclass thread_impl, jboolean at_once) {
+static void stopTimes(JNIEnv *env, jclass c) {
+    (void)env, (void)c;
+    times_stop();
+}
+
+static jstring restoreTimes(JNIEnv *env, jclass c, jclass thread_impl) {
     (void)c;
-    return string_or_null(env, times_restore(env, thread_impl, at_once));
+    return string_or_null(env, times_restore(env, thread_impl));
 }
 
 static jlong cpuNanos(JNIEnv *env, jclass c, jclass thread_impl) {
@@ -220,9 +225,11 @@ static void register_and_notify(JNIEnv *env, jclass type) {
 
 static jboolean awaitNatives(JNIEnv *env, jclass c, jclass type, jboolean on) {
     (void)c;
-    stock_registrar = (registrar *)symbol_in("libjava.so", "Java_java_lang_VirtualThread_" REGISTER);
-    registrar *function = on ? register_and_notify : stock_registrar;
-    return stock_registrar && replace_native(env, type, REGISTER, "()V", (void *)function);
+    // The native that is there now may call what was found earlier, so that is never replaced by nothing.
+    registrar *found = (registrar *)symbol_in("libjava.so", "Java_java_lang_VirtualThread_" REGISTER);
+    if (!found) return 0;
+    stock_registrar = found;
+    return replace_native(env, type, REGISTER, "()V", (void *)(on ? register_and_notify : found));
 }
 
 static void setAnswersVirtual(JNIEnv *env, jclass c, jboolean on) {
@@ -244,7 +251,8 @@ static const JNINativeMethod natives[] = {
     {"selectBackend", "(I)I", (void *)selectBackend},
     {"prepareTimes", "()Ljava/lang/String;", (void *)prepareTimes},
     {"takeTimes", "(Ljava/lang/Class;ZZ)Ljava/lang/String;", (void *)takeTimes},
-    {"restoreTimes", "(Ljava/lang/Class;Z)Ljava/lang/String;", (void *)restoreTimes},
+    {"stopTimes", "()V", (void *)stopTimes},
+    {"restoreTimes", "(Ljava/lang/Class;)Ljava/lang/String;", (void *)restoreTimes},
     {"cpuNanos", "(Ljava/lang/Class;)J", (void *)cpuNanos},
     {"userNanos", "(Ljava/lang/Class;)J", (void *)userNanos},
     {"stockCpuNanos", "(J)J", (void *)stockCpuNanos},

@@ -7,7 +7,7 @@
 //
 //   agent.c   the native methods that Java code calls, and calls to Java methods
 //   ends.c    the end of platform threads
-//   floors.c  what the threads' times must not fall below
+//   floors.c  what the threads' user times must not fall below
 //   times.c   the native methods behind ThreadMXBean's CPU times
 //   yield.c   the native method behind Thread.yield
 
@@ -38,10 +38,10 @@ const char *ends_report(JNIEnv *env, int on);
 
 // times.c. The functions that return a message return null on success.
 const char *times_prepare(void);
-// may_have_answered: whether the JVM may have answered before
-const char *times_take(JNIEnv *env, jclass thread_impl, int others, int may_have_answered);
-// Unless it has to be at once, the natives stay until no time can go backwards, but the clock is not read any more.
-const char *times_restore(JNIEnv *env, jclass thread_impl, int at_once);
+// jvm_may_have_answered: before now, so that no time may fall below what it said
+const char *times_take(JNIEnv *env, jclass thread_impl, int others, int jvm_may_have_answered);
+void times_stop(void);                                            // the JVM answers again, but no time goes backwards
+const char *times_restore(JNIEnv *env, jclass thread_impl);       // restores the JVM's natives at once
 void times_answer_virtual(int on);                                     // on: virtual threads get their own CPU time
 jlong times_now(JNIEnv *env, jclass thread_impl, const char *native);  // calls the method; -1 if it fails
 jlong times_stock_cpu(JNIEnv *env, jlong id);

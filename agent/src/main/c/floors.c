@@ -8,7 +8,7 @@
 
 #include <linux/mman.h>
 
-enum { BUCKETS = 8192, BUCKET = 8, RECORDS = BUCKETS * BUCKET, MAX_TRIES = 16, MAX_SKIPPED = 1024 };
+enum { BUCKETS = 8192, BUCKET = 8, RECORDS = BUCKETS * BUCKET, MAX_TRIES = 16 };
 
 static const int64_t CLAIMED = INT64_MIN;
 
@@ -39,19 +39,17 @@ static struct floors *find(int64_t id, const struct floors *except) {
 
 struct floors *floors_find(int64_t id) { return id > 0 ? find(id, 0) : 0; }
 
-static int is_dead(const struct floors *f, int64_t id, void *env, jvm_time *jvm) {
+static int is_dead(const struct floors *f, int64_t id, void *env, has_ended *ended) {
     // A kernel thread can be one Java thread after another, and keeps its record until it ends.
     int32_t tid = READ(f->tid);
-    return id > 0 && jvm(env, CPU_TIME, id) < 0 && (!tid || thread_is_gone(tid));
+    return id > 0 && ended(env, id) && (!tid || thread_is_gone(tid));
 }
 
 static void clear(struct floors *f) {
-    for (int time = 0; time < TIMES; time++) {
-        WRITE(f->generation[time], 0);
-        WRITE(f->jvm[time], 0);
-        WRITE(f->own[time], 0);
-    }
-    WRITE(f->other_user, 0);
+    WRITE(f->generation, 0);
+    WRITE(f->jvm, 0);
+    WRITE(f->own, 0);
+    WRITE(f->other, 0);
 }
 
 void floors_discard(void) {
@@ -66,7 +64,7 @@ static int take(struct floors *f, int64_t before) {
     return 1;
 }
 
-struct floors *floors_claim(int64_t id, void *env, jvm_time *jvm) {
+struct floors *floors_claim(int64_t id, void *env, has_ended *ended) {
     struct floors *bucket = bucket_of(id);
     for (int try = 0; try < MAX_TRIES && id > 0; try++) {
         struct floors *f = find(id, 0);
@@ -75,7 +73,7 @@ struct floors *floors_claim(int64_t id, void *env, jvm_time *jvm) {
             if (id_of(bucket + i) == 0 && take(bucket + i, 0)) f = bucket + i;
         for (int i = 0; i < BUCKET && !f; i++) {
             int64_t old = id_of(bucket + i);
-            if (is_dead(bucket + i, old, env, jvm) && take(bucket + i, old)) f = bucket + i;
+            if (is_dead(bucket + i, old, env, ended) && take(bucket + i, old)) f = bucket + i;
         }
         if (!f) return 0;
         // Threads may claim a record for the same id at the same time. The negated id shows this to the others, and at
@@ -90,33 +88,13 @@ struct floors *floors_claim(int64_t id, void *env, jvm_time *jvm) {
     return 0;
 }
 
-int64_t floor_of(const struct floors *f, int time) {
-    int64_t jvm = READ(f->jvm[time]), own = READ(f->own[time]);
-    int64_t other = time == USER_TIME ? READ(f->other_user) : 0, highest = jvm > own ? jvm : own;
+int64_t floors_highest(const struct floors *f) {
+    int64_t jvm = READ(f->jvm), own = READ(f->own), other = READ(f->other), highest = jvm > own ? jvm : own;
     return highest > other ? highest : other;
 }
 
-void raise_floor(int64_t *floor, int64_t nanos) {
+void floors_raise(int64_t *floor, int64_t nanos) {
     int64_t before = READ(*floor);
     while (before < nanos && !__atomic_compare_exchange_n(floor, &before, nanos, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         continue;
-}
-
-static int has_passed(const struct floors *f, int64_t id, void *env, jvm_time *jvm) {
-    for (int time = 0; time < TIMES; time++) {
-        int64_t floor = floor_of(f, time), now = floor > 0 ? jvm(env, time, id) : 0;
-        if (now >= 0 && now < floor) return 0;
-    }
-    return 1;
-}
-
-int floors_passed(int32_t *next, void *env, jvm_time *jvm) {
-    for (int skipped = 0; skipped < MAX_SKIPPED; skipped++) {
-        const struct floors *f = records + *next;
-        *next = (*next + 1) % RECORDS;
-        int64_t id = id_of(f);
-        if (id > 0) return has_passed(f, id, env, jvm);
-        if (!*next) break;
-    }
-    return 1;
 }

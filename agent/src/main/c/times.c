@@ -21,105 +21,89 @@ static int answers_virtual;
 // JVM's own natives, which would give it its carrier's time, stay replaced from then on.
 static int lets_virtual;
 
-// The natives stay replaced for some time after the agent stops answering, so that no time goes backwards.
-enum { INACTIVE, ANSWERING, LEAVING, CHANGING };
-static int state;
-static int32_t installations;
+// When the agent stops answering, the natives stay replaced, so that no time goes backwards. They then return the JVM's
+// times, and more only for a thread whose time the JVM has not passed yet.
 enum { STOPPED = -1 };
 static int32_t generation = STOPPED;  // the number of the installation while we answer
-static int has_floors;                // whether the JVM may have answered before
-static int64_t changed_at;            // the tick stamp of the last change between the JVM's answers and ours
-// By then, calls that began before a change have returned.
+static int32_t installations;
+static int may_have_answered;  // whether the JVM may have answered before
+static int64_t changed_at;     // the tick stamp of the last change between the JVM's answers and ours
+// By then, calls that began before a change have returned, and the clock has asked the kernel on each thread.
 static const int64_t SETTLED_AFTER = 1000000000;
+// Whether the clock alone gives the caller's CPU time.
+static int cpu_is_plain;
 
 static __thread struct {
-    struct floors *floors;      // valid for the times whose generation is current
-    int32_t generation[TIMES];  // when `floors->jvm` was determined on this thread
-    struct floors unlisted;     // if the table has no room
+    struct floors *floors;    // valid if the generation is current
+    int32_t generation;       // of the thread's last reading of its user time from the clock
+    int32_t passed;           // the last installation whose CPU time the JVM has passed
+    struct floors unlisted;   // if the table has no room
 } self;
 
-static jlong jvm_nanos(void *env, int time, int64_t id) {
-    return (time == CPU_TIME ? stock_cpu : stock_user)(env, 0, id);
-}
+static int thread_has_ended(void *env, int64_t id) { return stock_cpu(env, 0, id) < 0; }
 
 static jlong highest(jlong a, jlong b) { return a > b ? a : b; }
 
 static int is_settled(void) { return clock_functions->tickStamp() - READ(changed_at) > SETTLED_AFTER; }
 
-static const char *replace_all(JNIEnv *env, jclass class, time_native *c, time_native *u, times_native *cs,
-                               times_native *us) {
-    int done = replace_native(env, class, "getThreadTotalCpuTime0", "(J)J", (void *)c) &
-               replace_native(env, class, "getThreadUserCpuTime0", "(J)J", (void *)u) &
-               replace_native(env, class, "getThreadTotalCpuTime1", "([J[J)V", (void *)cs) &
-               replace_native(env, class, "getThreadUserCpuTime1", "([J[J)V", (void *)us);
-    return done ? 0 : "sun.management.ThreadImpl does not have the expected natives";
+// Returns the time of the calling virtual thread, if the JDK lets virtual threads get this far; -1 on other threads.
+static inline jlong virtual_nanos(int32_t value) {
+    return READ(lets_virtual) ? clock_functions->virtualNanos(value) : -1;
 }
 
-static int change_from(int before) {
-    return __atomic_compare_exchange_n(&state, &before, CHANGING, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+// Returns the caller's CPU time shortly after a change, and while we do not answer. The clock never returns less than
+// before, and the kernel, which the JVM asks, does not either.
+static __attribute__((noinline)) jlong changed_cpu(JNIEnv *env, jclass c) {
+    if (READ(lets_virtual)) {
+        int is_virtual;
+        current_thread_id(env, &is_virtual);
+        if (is_virtual) return clock_functions->virtualNanos(VIRTUAL_CPU);
+    }
+    int32_t now = READ(generation), count = READ(installations);
+    if (now == STOPPED && self.passed == count) return stock_cpu(env, c, 0);
+    jlong ours = clock_functions->cpuNanos(), jvm = stock_cpu(env, c, 0);
+    if (now == STOPPED && jvm >= ours) self.passed = count;
+    if (now != STOPPED && is_settled()) WRITE(cpu_is_plain, 1);
+    return jvm < 0 ? jvm : highest(ours, jvm);
 }
 
-// Restores the JVM's natives as soon as its times have passed all that we have said. Each call checks one thread, and
-// at most one call per tick does.
-static void step_aside(JNIEnv *env, jclass c) {
-    static int64_t last_tick;
-    static int is_checking, all_passed;
-    static int32_t next, checked;
-    if (READ(state) != LEAVING || READ(lets_virtual)) return;
-    int64_t tick = clock_functions->tickStamp();
-    if (tick == READ(last_tick) || !is_settled() || __atomic_exchange_n(&is_checking, 1, __ATOMIC_ACQUIRE)) return;
-    WRITE(last_tick, tick);
-    if (checked != READ(installations)) checked = installations, next = 0;
-    int is_first = !next, passed = floors_passed(&next, env, jvm_nanos) && (is_first || all_passed);
-    all_passed = passed;
-    __atomic_store_n(&is_checking, 0, __ATOMIC_RELEASE);
-    if (!passed || next || !change_from(LEAVING)) return;
-    int is_same = checked == READ(installations);
-    if (is_same) replace_all(env, c, stock_cpu, stock_user, stock_cpus, stock_users);
-    __atomic_store_n(&state, is_same ? INACTIVE : LEAVING, __ATOMIC_RELEASE);
-}
-
-// The calling thread's first read since the agent began or stopped to answer.
-static __attribute__((noinline)) jlong first_own_nanos(JNIEnv *env, jclass c, int time, int64_t (*read)(void)) {
+// The first reading of the caller's user time since the agent began or stopped to answer.
+static __attribute__((noinline)) jlong changed_user(JNIEnv *env, jclass c) {
     int is_virtual;
     jlong id = current_thread_id(env, &is_virtual);
-    if (is_virtual) return -1;
+    if (is_virtual) return virtual_nanos(VIRTUAL_USER);
     int32_t now = READ(generation);
-    jlong jvm = now != STOPPED && !READ(has_floors) ? 0 : jvm_nanos(env, time, 0);
     if (now == STOPPED) {
+        jlong jvm = stock_user(env, c, 0);
         struct floors *f = self.floors ? self.floors : floors_find(id);
-        step_aside(env, c);
-        return jvm < 0 || !f ? jvm : highest(jvm, floor_of(f, time));
+        return jvm < 0 || !f ? jvm : highest(jvm, floors_highest(f));
     }
-    struct floors *f = floors_claim(id, env, jvm_nanos);
+    struct floors *f = floors_claim(id, env, thread_has_ended);
     if (!f) f = &self.unlisted;
     WRITE(f->tid, (int32_t)SYSCALL(__NR_gettid));
-    raise_floor(&f->jvm[time], highest(jvm, floor_of(f, time)));
-    if (f != self.floors) self.generation[CPU_TIME] = self.generation[USER_TIME] = 0;
+    floors_raise(&f->jvm, highest(READ(may_have_answered) ? stock_user(env, c, 0) : 0, floors_highest(f)));
     self.floors = f;
-    self.generation[time] = now;
-    jlong nanos = read(), least = READ(f->jvm[time]);
+    self.generation = now;
+    jlong nanos = clock_functions->userNanos(), least = READ(f->jvm);
     if (nanos < least) return nanos < 0 ? nanos : least;
-    WRITE(f->own[time], nanos);
+    WRITE(f->own, nanos);
     return nanos;
 }
 
-static inline jlong own_nanos(JNIEnv *env, jclass c, int time, int64_t (*read)(void)) {
-    if (self.generation[time] != READ(generation)) return first_own_nanos(env, c, time, read);
-    struct floors *f = self.floors;
-    jlong nanos = read(), least = READ(f->jvm[time]);
-    if (nanos < least) return nanos < 0 ? nanos : least;
-    WRITE(f->own[time], nanos);
-    return nanos;
+static inline jlong own_cpu(JNIEnv *env, jclass c) {
+    if (!READ(cpu_is_plain)) return changed_cpu(env, c);
+    jlong nanos = virtual_nanos(VIRTUAL_CPU);
+    return nanos >= 0 ? nanos : clock_functions->cpuNanos();
 }
 
-// Returns the caller's time. For a virtual thread this is its own time, if the JDK lets virtual threads get this far.
-static inline jlong caller_nanos(JNIEnv *env, jclass c, int time, int32_t value, int64_t (*read)(void)) {
-    if (READ(lets_virtual)) {
-        jlong nanos = clock_functions->virtualNanos(value);
-        if (nanos >= 0) return nanos;
-    }
-    return own_nanos(env, c, time, read);
+static inline jlong own_user(JNIEnv *env, jclass c) {
+    jlong virtual = virtual_nanos(VIRTUAL_USER);
+    if (virtual >= 0) return virtual;
+    if (self.generation != READ(generation)) return changed_user(env, c);
+    jlong nanos = clock_functions->userNanos(), least = READ(self.floors->jvm);
+    if (nanos < least) return nanos < 0 ? nanos : least;
+    WRITE(self.floors->own, nanos);
+    return nanos;
 }
 
 void times_answer_virtual(int on) {
@@ -127,79 +111,74 @@ void times_answer_virtual(int on) {
     WRITE(answers_virtual, on);
 }
 
-// Returns what to answer another thread, which is at least what earlier answers were and what the thread was told of
-// itself. is_jvm: `nanos` is the JVM's answer.
-static jlong other_nanos(JNIEnv *env, jlong id, int time, jlong nanos, int is_jvm) {
+// Returns what to say of another thread's user time: at least what was said before, to anybody. is_jvm: `nanos` is the
+// JVM's answer.
+static jlong other_user(JNIEnv *env, jlong id, jlong nanos, int is_jvm) {
     if (nanos < 0) return nanos;
     int32_t now = READ(generation);
-    struct floors *f = now == STOPPED ? floors_find(id) : floors_claim(id, env, jvm_nanos);
+    struct floors *f = now == STOPPED ? floors_find(id) : floors_claim(id, env, thread_has_ended);
     if (!f) return nanos;
-    if (now != STOPPED && READ(has_floors) && READ(f->generation[time]) != now) {
-        // Until the change has settled, the JVM may still be giving answers to calls that began before.
+    if (now != STOPPED && READ(may_have_answered) && READ(f->generation) != now) {
+        // Until the change has settled, the JVM may still be answering calls that began before.
         int is_last = is_settled();
-        raise_floor(&f->jvm[time], is_jvm ? nanos : jvm_nanos(env, time, id));
-        if (is_last) WRITE(f->generation[time], now);
+        floors_raise(&f->jvm, is_jvm ? nanos : stock_user(env, 0, id));
+        if (is_last) WRITE(f->generation, now);
     }
-    jlong least = floor_of(f, time);
+    jlong least = floors_highest(f);
     if (__atomic_load_n(&f->id, __ATOMIC_ACQUIRE) != id) return nanos;  // it has ended, and the record is another's
     nanos = highest(nanos, least);
-    if (time == USER_TIME) raise_floor(&f->other_user, nanos);
+    floors_raise(&f->other, nanos);
     return nanos;
 }
 
-static jlong cpu(JNIEnv *env, jclass c, jlong id) {
-    if (id == 0) return caller_nanos(env, c, CPU_TIME, VIRTUAL_CPU, clock_functions->cpuNanos);
-    step_aside(env, c);
-    return other_nanos(env, id, CPU_TIME, stock_cpu(env, c, id), 1);
-}
+static jlong cpu(JNIEnv *env, jclass c, jlong id) { return id == 0 ? own_cpu(env, c) : stock_cpu(env, c, id); }
 
 static jlong user(JNIEnv *env, jclass c, jlong id) {
-    if (id == 0) return caller_nanos(env, c, USER_TIME, VIRTUAL_USER, clock_functions->userNanos);
-    step_aside(env, c);
+    if (id == 0) return own_user(env, c);
     jlong nanos = answers_for_others && READ(generation) != STOPPED ? read_user_time(env, id) : USE_STOCK;
     int is_jvm = nanos == USE_STOCK;
-    return other_nanos(env, id, USER_TIME, is_jvm ? stock_user(env, c, id) : nanos, is_jvm);
+    return other_user(env, id, is_jvm ? stock_user(env, c, id) : nanos, is_jvm);
 }
 
-// Corrects the answers for many threads. The caller's own time is the same wherever its id occurs. For a virtual
-// thread, the JVM has stored -1 there.
-static void correct_all(JNIEnv *env, jclass c, jlongArray ids, jlongArray into, int time, int is_jvm) {
+// Stores the caller's own time wherever its id occurs. For a virtual thread, the JVM has stored -1 there.
+static void answer_own(JNIEnv *env, jclass c, jlongArray ids, jlongArray into, int is_user) {
     enum { CHUNK = 64 };
     if ((*env)->ExceptionCheck(env)) return;
-    step_aside(env, c);
     int is_virtual;
-    jlong own_id = current_thread_id(env, &is_virtual), own = -1, id[CHUNK], nanos[CHUNK];
-    int is_read = is_virtual && !READ(answers_virtual);
+    jlong own_id = current_thread_id(env, &is_virtual), id[CHUNK], nanos = -1;
+    if (is_virtual && !READ(answers_virtual)) return;
+    int is_read = 0;
     jsize length = (*env)->GetArrayLength(env, ids);
     for (jsize start = 0; start < length; start += CHUNK) {
         jsize n = length - start < CHUNK ? length - start : CHUNK;
         (*env)->GetLongArrayRegion(env, ids, start, n, id);
-        (*env)->GetLongArrayRegion(env, into, start, n, nanos);
         for (jsize i = 0; i < n; i++) {
-            if (id[i] != own_id) {
-                nanos[i] = other_nanos(env, id[i], time, nanos[i], is_jvm);
-                continue;
-            }
-            if (!is_read && is_virtual)
-                own = clock_functions->virtualNanos(time == CPU_TIME ? VIRTUAL_CPU : VIRTUAL_USER);
-            else if (!is_read)
-                own = own_nanos(env, c, time, time == CPU_TIME ? clock_functions->cpuNanos : clock_functions->userNanos);
+            if (id[i] != own_id) continue;
+            if (!is_read) nanos = is_user ? own_user(env, c) : own_cpu(env, c);
             is_read = 1;
-            nanos[i] = own;
+            (*env)->SetLongArrayRegion(env, into, start + i, 1, &nanos);
         }
-        (*env)->SetLongArrayRegion(env, into, start, n, nanos);
     }
 }
 
 static void cpus(JNIEnv *env, jclass c, jlongArray ids, jlongArray into) {
     stock_cpus(env, c, ids, into);
-    correct_all(env, c, ids, into, CPU_TIME, 1);
+    answer_own(env, c, ids, into, 0);
 }
 
 static void users(JNIEnv *env, jclass c, jlongArray ids, jlongArray into) {
     int is_ours = answers_for_others && READ(generation) != STOPPED && read_user_times(env, ids, into);
     if (!is_ours) stock_users(env, c, ids, into);
-    correct_all(env, c, ids, into, USER_TIME, !is_ours);
+    if ((*env)->ExceptionCheck(env)) return;
+    jsize length = (*env)->GetArrayLength(env, ids);
+    for (jsize i = 0; i < length; i++) {
+        jlong id, nanos;
+        (*env)->GetLongArrayRegion(env, ids, i, 1, &id);
+        (*env)->GetLongArrayRegion(env, into, i, 1, &nanos);
+        jlong least = other_user(env, id, nanos, !is_ours);
+        if (least != nanos) (*env)->SetLongArrayRegion(env, into, i, 1, &least);
+    }
+    answer_own(env, c, ids, into, 1);
 }
 
 // Returns the number of read system calls that the calling thread has made, including those of this function, or -1 if
@@ -245,30 +224,35 @@ const char *times_prepare(void) {
     return found ? floors_prepare() : "libmanagement does not have the expected natives";
 }
 
-const char *times_restore(JNIEnv *env, jclass thread_impl, int at_once) {
-    if (READ(state) == INACTIVE) return 0;
+static const char *replace_all(JNIEnv *env, jclass class, time_native *c, time_native *u, times_native *cs,
+                               times_native *us) {
+    int done = replace_native(env, class, "getThreadTotalCpuTime0", "(J)J", (void *)c) &
+               replace_native(env, class, "getThreadUserCpuTime0", "(J)J", (void *)u) &
+               replace_native(env, class, "getThreadTotalCpuTime1", "([J[J)V", (void *)cs) &
+               replace_native(env, class, "getThreadUserCpuTime1", "([J[J)V", (void *)us);
+    return done ? 0 : "sun.management.ThreadImpl does not have the expected natives";
+}
+
+void times_stop(void) {
     WRITE(changed_at, clock_functions->tickStamp());
+    WRITE(cpu_is_plain, 0);
     WRITE(generation, STOPPED);
-    if (!at_once) {
-        change_from(ANSWERING);
-        __atomic_store_n(&state, LEAVING, __ATOMIC_RELEASE);
-        return 0;
-    }
+}
+
+const char *times_restore(JNIEnv *env, jclass thread_impl) {
+    times_stop();
     floors_discard();
-    __atomic_store_n(&state, INACTIVE, __ATOMIC_RELEASE);
     return replace_all(env, thread_impl, stock_cpu, stock_user, stock_cpus, stock_users);
 }
 
-const char *times_take(JNIEnv *env, jclass thread_impl, int others, int may_have_answered) {
-    while (!change_from(INACTIVE) && !change_from(LEAVING) && !change_from(ANSWERING)) SYSCALL(__NR_sched_yield);
+const char *times_take(JNIEnv *env, jclass thread_impl, int others, int jvm_may_have_answered) {
     answers_for_others = others;
-    WRITE(has_floors, may_have_answered);
+    WRITE(may_have_answered, jvm_may_have_answered);
     WRITE(changed_at, clock_functions->tickStamp());
-    WRITE(installations, installations + 1);
-    WRITE(generation, installations);
+    WRITE(generation, ++installations);
+    WRITE(cpu_is_plain, !jvm_may_have_answered);
     const char *failure = replace_all(env, thread_impl, cpu, user, cpus, users);
-    __atomic_store_n(&state, ANSWERING, __ATOMIC_RELEASE);
-    if (failure) times_restore(env, thread_impl, 1);
+    if (failure) times_restore(env, thread_impl);
     return failure;
 }
 

@@ -127,14 +127,14 @@ static int64_t next_after(int64_t yields, int64_t interval) {
 // Takes a sample, which includes a stack walk. A thread takes about twenty samples a second, however often it yields.
 static void sample(JNIEnv *env, struct yielder *record, int64_t yields) {
     int64_t now = clock_functions->tickStamp(), since = now - self.sampled_at;
-    if (since < MIN_SPACING && record->interval < MAX_INTERVAL) record->interval *= 2;
-    if (since > MAX_SPACING && record->interval > 1) record->interval /= 2;
-    if (record->interval < 1) record->interval = 1;
-    if (!may_walk(now)) {
-        // The next sample will represent these yields, too.
-        self.next_sample = next_after(yields, record->interval);
-        return;
-    }
+    // Read once: other threads write to the shared record.
+    int64_t interval = READ(record->interval);
+    if (since < MIN_SPACING && interval < MAX_INTERVAL) interval *= 2;
+    if (since > MAX_SPACING) interval /= 2;
+    if (interval < 1) interval = 1;
+    set(&record->interval, interval);
+    self.next_sample = next_after(yields, interval);
+    if (!may_walk(now)) return;  // the next sample will represent these yields, too
     int64_t weight = yields - record->sampled;
     record->sampled = yields;
     self.sampled_at = now;
@@ -143,7 +143,6 @@ static void sample(JNIEnv *env, struct yielder *record, int64_t yields) {
     set(&record->system, nanos(u.system_seconds - first->system_seconds, u.system_micros - first->system_micros));
     set(&record->voluntary, u.voluntary - first->voluntary);
     set(&record->involuntary, u.involuntary - first->involuntary);
-    self.next_sample = next_after(yields, record->interval);
     self.in_hook = 1;
     report_yield_sample(env, weight);
     self.in_hook = 0;

@@ -59,7 +59,7 @@ static uint64_t cpu_or_last(struct thread_clock *t) {
     return cpu == UNKNOWN ? t->cpu : cpu;
 }
 
-// Mounts a virtual thread that has used this much CPU and user time so far. Returns the address of the carrier's
+// Mounts a virtual thread that has used this much CPU (from PARTIAL_ORIGIN on if it is partial) and user time so far. Returns the address of the carrier's
 // record; 0 if out of memory.
 int64_t mount(int64_t cpu, int64_t user) {
     struct thread_clock *t = own_clock();
@@ -109,18 +109,25 @@ void stop_carrying(void) {
     release_slot(c);
 }
 
-// Reads the calling virtual thread; returns -1 if it was not mounted through us.
+// Returns a CPU time for differences: since accounting began if the thread's total is unknown.
+static int64_t point(int64_t cpu) { return cpu < 0 ? cpu - PARTIAL_ORIGIN : cpu; }
+
+// Reads the calling virtual thread; returns -1 if it was not mounted through us, and instead of an unknown total.
 int64_t virtual_nanos(int32_t value) {
     struct thread_clock *t = own_clock();
     const struct carrier *c = t->carrier;
     if (!c || !(READ(c->sequence) & 1)) return -1;
     if (value == VIRTUAL_NOW_USER) return (int64_t)t->user - READ(c->user_offset);
-    if (value == VIRTUAL_CPU) {
+    if (value == VIRTUAL_CPU || value == VIRTUAL_POINT) {
         uint64_t now = cpu_now(t);
-        return now == UNKNOWN ? -1 : (int64_t)now - READ(c->cpu_offset);
+        if (now == UNKNOWN) return -1;
+        int64_t cpu = (int64_t)now - READ(c->cpu_offset);
+        return value == VIRTUAL_POINT ? point(cpu) : cpu < 0 ? -1 : cpu;
     }
     if (!read_clock(t)) return -1;
     int64_t cpu = (int64_t)t->cpu - READ(c->cpu_offset), user = (int64_t)t->user - READ(c->user_offset);
+    if (value == VIRTUAL_NOW_CPU) return point(cpu);
+    if (cpu < 0) return -1;
     return value == VIRTUAL_USER ? user : value == VIRTUAL_SYSTEM ? cpu - user : cpu;
 }
 

@@ -69,7 +69,11 @@ struct carrier {
 };
 enum { CARRIER_FIELDS = 12 };  // without the padding
 // Arguments of virtualNanos. VIRTUAL_NOW_CPU takes a reading, and VIRTUAL_NOW_USER returns its user part.
-enum { VIRTUAL_CPU, VIRTUAL_USER, VIRTUAL_SYSTEM, VIRTUAL_NOW_CPU, VIRTUAL_NOW_USER };
+// VIRTUAL_POINT is the CPU time for differences only, as is VIRTUAL_NOW_CPU.
+enum { VIRTUAL_CPU, VIRTUAL_USER, VIRTUAL_SYSTEM, VIRTUAL_NOW_CPU, VIRTUAL_NOW_USER, VIRTUAL_POINT };
+// Where the CPU time of a virtual thread starts if it also ran without being accounted for. The time is negative then,
+// so that it is not taken for the thread's total. Its user time starts at 0.
+static const int64_t PARTIAL_ORIGIN = INT64_MIN / 2;
 
 // The values that TaskClock.status() reports; -1 if unknown.
 struct clock_report {

@@ -69,7 +69,7 @@ final class OuterSection extends SectionCounter implements CpuSection {
         if (remoteCloses != null) applyRemoteCloses();
         if (openSections != 0) return enterInner();
         long allocated = bytes == null ? 0 : AllocatedBytes.ofCurrentThread();
-        long cpu = TaskClock.cpuNanos();
+        long cpu = TaskClock.pointNanos();
         if (cpu < 0) return account.recordUncounted();
         openSections = OUTER;
         open(cpu);
@@ -123,7 +123,7 @@ final class OuterSection extends SectionCounter implements CpuSection {
 
     /** Closes the last open section. */
     private void end() {
-        end(TaskClock.cpuNanos(), bytes == null ? 0 : AllocatedBytes.ofCurrentThread());
+        end(TaskClock.pointNanos(), bytes == null ? 0 : AllocatedBytes.ofCurrentThread());
         CpuLimit current = account.limit();
         if (current != null) report(current);
     }
@@ -166,7 +166,7 @@ final class OuterSection extends SectionCounter implements CpuSection {
     /** Posts a request to the section's thread, because only that thread may write. */
     private void closeRemotely(CpuSection section) {
         long state = state();
-        long cpu = clock().cpuNanos();
+        long cpu = clock().pointNanos();
         if (!isOpen(state) || !isOpen(section)) {
             account.recordClosedTwice();
             return;
@@ -246,7 +246,7 @@ final class OuterSection extends SectionCounter implements CpuSection {
     }
 
     private long counter() {
-        return thread == Thread.currentThread() ? TaskClock.cpuNanos() : clock().cpuNanos();
+        return thread == Thread.currentThread() ? TaskClock.pointNanos() : clock().pointNanos();
     }
 
     private ThreadClock clock() {

@@ -8,7 +8,9 @@ package org.taskclock;
  * <p><b>Threads.</b> Any thread may call any method. A read takes no lock and throws nothing. It allocates only if the
  * {@link CpuTime} that it returns escapes. On a virtual thread, a read returns the time that the thread has used on all
  * its carriers, if TaskClock's agent tracks it. Without the agent it returns -1, because the carrier's time is not the
- * virtual thread's.
+ * virtual thread's. If the agent has not tracked the thread all the time since it started, the total is unknown:
+ * {@link #cpuNanos()}, {@link #userNanos()}, and {@link #systemNanos()} return -1. {@link #now()} and
+ * {@link #read(long[])} then count from when tracking began, for differences only.
  *
  * <p><b>CPU time</b> is the kernel's {@code CLOCK_THREAD_CPUTIME_ID}, which does not include blocked time. Between two
  * queries to the kernel, a reading can be ahead by the time that the hypervisor or interrupts took since the last one:
@@ -31,8 +33,9 @@ public final class TaskClock {
     /**
      * Returns the calling thread's CPU time, user and system together.
      *
-     * @return nanoseconds since the thread started; -1 on a virtual thread without the agent, if the kernel refuses the
-     *     system call, and on the {@code mxbean} backend if thread CPU time is disabled in the JVM
+     * @return nanoseconds since the thread started; -1 on a virtual thread that the agent has not tracked since it
+     *     started, if the kernel refuses the system call, and on the {@code mxbean} backend if thread CPU time is
+     *     disabled in the JVM
      */
     public static long cpuNanos() {
         if (ThreadType.isVirtual(Thread.currentThread())) return virtualNanos(VirtualThreadClock.CPU);
@@ -62,7 +65,8 @@ public final class TaskClock {
     /**
      * Returns the total, user, and system time of the calling thread in one consistent reading.
      *
-     * @return the reading; {@link CpuTime#UNKNOWN} if {@link #cpuNanos()} returns -1
+     * @return the reading; {@link CpuTime#UNKNOWN} if {@link #cpuNanos()} returns -1. On a virtual thread that ran
+     *     before the agent tracked it, or while it did not, the reading lacks that time, so it is for differences only.
      */
     public static CpuTime now() {
         if (ThreadType.isVirtual(Thread.currentThread())) {
@@ -77,8 +81,8 @@ public final class TaskClock {
      * Reads the total, user, and system time of the calling thread in one consistent reading. Never allocates. In
      * contrast, {@link #now()} relies on the compiler to eliminate the allocation.
      *
-     * @param into receives total, user, and system nanoseconds at indexes 0, 1, and 2; all are -1 if
-     *     {@link #cpuNanos()} returns -1
+     * @param into receives total, user, and system nanoseconds at indexes 0, 1, and 2, as in {@link #now()}; all are -1
+     *     if they are unknown
      * @throws ArrayIndexOutOfBoundsException if the array has fewer than three elements
      */
     public static void read(long[] into) {
@@ -100,6 +104,12 @@ public final class TaskClock {
         into[0] = cpu;
         into[1] = cpu < 0 ? -1 : Math.min(user, cpu);
         into[2] = cpu < 0 ? -1 : cpu - into[1];
+    }
+
+    /** Returns the calling thread's CPU time for differences, also on a virtual thread whose total is unknown. */
+    static long pointNanos() {
+        if (ThreadType.isVirtual(Thread.currentThread())) return virtualNanos(VirtualThreadClock.POINT);
+        return cpuNanos();
     }
 
     private static long virtualNanos(int value) {

@@ -14,9 +14,9 @@ package org.taskclock;
  * may call them. Alternatively, give each reader its own {@code ThreadClock}; they are small.
  *
  * <p>The clock of a platform thread reads -1 before the thread starts and after it ends. The clock of a virtual thread
- * reads the thread's CPU time on all its carriers, whether it is mounted, unmounted, or ended, if TaskClock's agent
- * tracks the thread, and -1 otherwise. While the thread is mounted, its user and system time follow the proportion of
- * the carrier's tick counts.
+ * reads the thread's CPU time on all its carriers, whether it is mounted, unmounted, or ended, if TaskClock's agent has
+ * tracked the thread since it started, and -1 otherwise. While the thread is mounted, its user and system time follow
+ * the proportion of the carrier's tick counts.
  */
 public final class ThreadClock {
     /** Null if the clock was created for a kernel id. */
@@ -77,8 +77,8 @@ public final class ThreadClock {
     /**
      * Returns the thread's CPU time, user and system together.
      *
-     * @return nanoseconds since the thread started; -1 if a platform thread is not alive, or if the agent does not
-     *     track a virtual thread
+     * @return nanoseconds since the thread started; -1 if a platform thread is not alive, or if the agent has not
+     *     tracked a virtual thread since it started
      */
     public long cpuNanos() {
         if (virtual != null) return virtual.cpuNanos();
@@ -87,6 +87,11 @@ public final class ThreadClock {
         if (found != null) cpu = found.cpuNanos();
         else cpu = canUseBean() ? MxbeanClock.cpuNanos(thread) : -1;
         return isGone() ? -1 : cpu;
+    }
+
+    /** Like {@link #cpuNanos()}, but for differences: a virtual thread whose total is unknown has a time, too. */
+    long pointNanos() {
+        return virtual == null ? cpuNanos() : virtual.pointNanos();
     }
 
     /**

@@ -21,10 +21,18 @@ final class VirtualThreadClock {
     static final int NOW_CPU = 3;
 
     static final int NOW_USER = 4;
+    /** The CPU time for differences: since accounting began, if the thread's total is unknown. */
+    static final int POINT = 5;
+
+    /**
+     * Where the CPU time of a thread starts if it also ran without being accounted for. Its CPU time is negative then;
+     * as in shared.h.
+     */
+    private static final long PARTIAL_ORIGIN = Long.MIN_VALUE / 2;
 
     // The values that the agent's hook can return.
 
-    /** CPU time up to the last unmount; -1 if the agent does not track the thread. */
+    /** CPU time up to the last unmount; -1 if the agent does not track the thread; negative if the total is unknown. */
     private static final int UNMOUNTED_CPU = 0;
 
     private static final int UNMOUNTED_USER = 1;
@@ -54,8 +62,25 @@ final class VirtualThreadClock {
         this.thread = thread;
     }
 
-    /** Returns -1 if the agent does not track the thread. Any thread may call this. */
+    /** Returns -1 if the agent has not tracked the thread since it started. Any thread may call this. */
     long cpuNanos() {
+        long now = read();
+        return now < 0 ? -1 : increasing(now);
+    }
+
+    /** Like {@link #cpuNanos()}, but for differences: a thread whose total is unknown has a time, too. */
+    long pointNanos() {
+        long now = read();
+        return now == -1 ? -1 : increasing(now < 0 ? now - PARTIAL_ORIGIN : now);
+    }
+
+    /** A carrier's clock, read from another thread, may be slightly ahead of the carrier's own reading. */
+    private long increasing(long now) {
+        return lastCpu.accumulateAndGet(now, Math::max);
+    }
+
+    /** Returns -1 if the agent does not track the thread. */
+    private long read() {
         MethodHandle handle = hook();
         long now = -1;
         for (int i = 0; i < MAX_ATTEMPTS && handle != null; i++) {
@@ -63,7 +88,7 @@ final class VirtualThreadClock {
             long sequence = query(handle, SEQUENCE);
             int carrier = (int) query(handle, CARRIER_TID);
             now = unmounted;
-            if (unmounted < 0) return -1;
+            if (unmounted == -1) return -1;
             if (carrier != 0) {
                 long offset = query(handle, CPU_OFFSET);
                 long total = Native.clockNanos(ClockId.encode(carrier, true, ClockId.Kind.SCHED));
@@ -72,8 +97,7 @@ final class VirtualThreadClock {
             if (isUnchanged(handle, unmounted, sequence, carrier)) break;
             Thread.onSpinWait(); // the thread was just mounted or unmounted
         }
-        // A carrier's clock, read from another thread, may be slightly ahead of the carrier's own reading.
-        return now < 0 ? -1 : lastCpu.accumulateAndGet(now, Math::max);
+        return now;
     }
 
     /** Takes a reading. No part of it is smaller than in an earlier reading. */

@@ -4,6 +4,7 @@
 package java.lang;
 
 import jdk.internal.misc.Unsafe;
+import jdk.internal.vm.Continuation;
 import jdk.internal.vm.annotation.ForceInline;
 
 /**
@@ -16,6 +17,10 @@ final class TaskClockAccount implements Runnable {
     /** The offset of the field in VirtualThread that refers to the account. */
     static final long FIELD_OFFSET = UNSAFE.objectFieldOffset(VirtualThread.class, "runContinuation");
 
+    // A continuation has stack chunks from its first yield on.
+    private static final long CONTINUATION = UNSAFE.objectFieldOffset(VirtualThread.class, "cont");
+    private static final long STACK = UNSAFE.objectFieldOffset(Continuation.class, "tail");
+
     private static final long CARRIER = UNSAFE.objectFieldOffset(TaskClockAccount.class, "carrier");
 
     // Byte offsets in struct carrier, which is declared in shared.h of the clock.
@@ -25,6 +30,12 @@ final class TaskClockAccount implements Runnable {
     private static final int USER_OFFSET = 24;
     private static final int USER = 32;
     private static final int INDEX = 88;
+
+    /**
+     * Where the CPU time of a thread starts if it also ran without being accounted for; as in shared.h of the clock. It
+     * is negative then, so it is not taken for the thread's total.
+     */
+    private static final long PARTIAL_ORIGIN = Long.MIN_VALUE / 2;
 
     /** The number of values that {@link #value} can return. */
     static final int VALUES = 6;
@@ -36,7 +47,7 @@ final class TaskClockAccount implements Runnable {
 
     private final Runnable continuation;
     private final TaskClockGroup group;
-    // Totals up to the last unmount.
+    // Totals up to the last unmount. The CPU time starts at PARTIAL_ORIGIN if the thread's total is unknown.
     private long cpu;
     private long user;
     /**
@@ -49,6 +60,20 @@ final class TaskClockAccount implements Runnable {
         this.group = group;
     }
 
+    /** Returns whether a virtual thread has run before. Called before it continues. */
+    static boolean hasRun(Thread thread) {
+        return UNSAFE.getReference(UNSAFE.getReference(thread, CONTINUATION), STACK) != null;
+    }
+
+    /** Records that the thread has run, or will run, without being accounted for. Called on the carrier. */
+    void setPartial() {
+        if (cpu >= 0) cpu += PARTIAL_ORIGIN;
+    }
+
+    boolean isPartial() {
+        return cpu < 0;
+    }
+
     @Override
     public void run() {
         continuation.run();
@@ -58,7 +83,10 @@ final class TaskClockAccount implements Runnable {
     @ForceInline
     void mount() throws Throwable {
         long record = TaskClockCalls.mount(cpu, user);
-        if (record == 0) return; // no memory for a record: the time until the unmount is not counted
+        if (record == 0) { // no memory for a record: the time until the unmount is not counted
+            setPartial();
+            return;
+        }
         int index = UNSAFE.getInt(record + INDEX);
         if (index >= addresses.length || addresses[index] == 0) addCarrier(index, record);
         TaskClockGroup[] groups = lastGroups;
@@ -126,8 +154,9 @@ final class TaskClockAccount implements Runnable {
         return carrier > 0;
     }
 
+    /** Returns the CPU time that was accounted for. */
     long cpuNanos() {
-        return cpu;
+        return isPartial() ? cpu - PARTIAL_ORIGIN : cpu;
     }
 
     long userNanos() {

@@ -12,6 +12,7 @@ import java.util.function.ObjIntConsumer;
 import java.util.function.ObjLongConsumer;
 import java.util.function.Supplier;
 import jdk.internal.misc.Unsafe;
+import jdk.internal.vm.Continuation;
 import jdk.internal.vm.annotation.ForceInline;
 import jdk.internal.vm.annotation.ReservedStackAccess;
 
@@ -123,7 +124,10 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
             case "takeTimes":
                 return takeTimes((Class<?>) arguments[0], (boolean) arguments[1], (boolean) arguments[2]);
             case "restoreTimes":
-                return restoreTimes((Class<?>) arguments[0], (boolean) arguments[1]);
+                return restoreTimes((Class<?>) arguments[0]);
+            case "stopTimes":
+                stopTimes();
+                return null;
             case "cpuNanos":
                 return cpuNanos((Class<?>) arguments[0]);
             case "userNanos":
@@ -236,8 +240,10 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
      */
     private static native String takeTimes(Class<?> threadImpl, boolean others, boolean mayHaveAnswered);
 
-    /** Stops answering from the clock. */
-    private static native String restoreTimes(Class<?> threadImpl, boolean atOnce);
+    /** Makes ThreadMXBean answer from the JVM again. */
+    private static native void stopTimes();
+
+    private static native String restoreTimes(Class<?> threadImpl);
 
     /** Returns what ThreadMXBean's current natives return for the caller. */
     private static native long cpuNanos(Class<?> threadImpl);
@@ -315,6 +321,11 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
             Field field = VirtualThread.class.getDeclaredField("runContinuation");
             if (field.getType() != Runnable.class) {
                 return "VirtualThread.runContinuation has type " + field.getType().getName();
+            }
+            for (Field reference : new Field[] {
+                VirtualThread.class.getDeclaredField("cont"), Continuation.class.getDeclaredField("tail")
+            }) {
+                if (reference.getType().isPrimitive()) return reference + " is not a reference";
             }
             TaskClockGroup group = new TaskClockGroup();
             groups.apply(Thread.currentThread());
@@ -422,7 +433,9 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
         if (!thread.isVirtual()) return false;
         if (!answersVirtual || !prepared || thread.getClass() != VirtualThread.class) return true;
         Object value = UNSAFE.getReference(thread, TaskClockAccount.FIELD_OFFSET);
-        return !(value instanceof TaskClockAccount) || !((TaskClockAccount) value).isMounted();
+        return !(value instanceof TaskClockAccount)
+                || !((TaskClockAccount) value).isMounted()
+                || ((TaskClockAccount) value).isPartial();
     }
 
     // ---- called by VirtualThread
@@ -432,9 +445,13 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
     @ReservedStackAccess
     static void mounted(Thread thread) {
         // While only yields are counted, the classes of accounts are not defined yet.
-        if (!accounting || !prepared) return;
+        if (!prepared) return;
         try {
             Object value = UNSAFE.getReference(thread, TaskClockAccount.FIELD_OFFSET);
+            if (!accounting) {
+                if (value instanceof TaskClockAccount) ((TaskClockAccount) value).setPartial();
+                return;
+            }
             TaskClockAccount account =
                     value instanceof TaskClockAccount ? (TaskClockAccount) value : open(thread, value);
             account.mount();
@@ -446,6 +463,7 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
     private static TaskClockAccount open(Thread thread, Object continuation) {
         TaskClockAccount account =
                 new TaskClockAccount((Runnable) continuation, (TaskClockGroup) groups.apply(thread));
+        if (TaskClockAccount.hasRun(thread)) account.setPartial();
         UNSAFE.putReferenceRelease(thread, TaskClockAccount.FIELD_OFFSET, account);
         return account;
     }

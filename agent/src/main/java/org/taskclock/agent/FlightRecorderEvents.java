@@ -91,7 +91,7 @@ final class FlightRecorderEvents implements FlightRecorderListener {
     /** The CPU time of one virtual thread that ended. */
     @Name("org.taskclock.VirtualThreadCpu")
     @Label("Virtual Thread CPU Time")
-    @Description("CPU time of a virtual thread on all its carriers, recorded when it ends")
+    @Description("CPU time of a virtual thread on all its carriers while it was accounted for, recorded when it ends")
     @Category("TaskClock")
     @Enabled(false)
     @StackTrace(false)

@@ -208,11 +208,16 @@ final class Hooks {
     }
 
     /**
-     * Makes ThreadMXBean answer from the JVM again. Its natives stay replaced until no time can fall below what the
-     * clock said, unless they are to be restored at once.
+     * Makes ThreadMXBean answer from the JVM again. The natives stay replaced, so that no time falls below what the
+     * clock said: they return the JVM's time once it has passed that.
      */
-    void restoreTimes(Class<?> threadImpl, boolean atOnce) throws FeatureException {
-        callOrThrow("restoreTimes", threadImpl, atOnce);
+    void stopTimes() {
+        call("stopTimes");
+    }
+
+    /** Restores the JVM's natives. */
+    void restoreTimes(Class<?> threadImpl) throws FeatureException {
+        callOrThrow("restoreTimes", threadImpl);
     }
 
     /** Returns the caller's CPU time from the current natives. */

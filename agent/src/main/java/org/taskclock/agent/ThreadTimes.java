@@ -63,7 +63,7 @@ final class ThreadTimes {
         try {
             String disagreement = disagreement();
             if (disagreement != null) {
-                hooks.restoreTimes(threadImpl, true);
+                hooks.restoreTimes(threadImpl);
                 throw new FeatureException("not installed, because the clock and the JVM disagree: " + disagreement);
             }
             if (virtual && VirtualThreadPatch.isSupported()) change(true);
@@ -89,7 +89,7 @@ final class ThreadTimes {
         if (!installed) return;
         hooks.setAnswersVirtual(false);
         answersVirtual = false;
-        hooks.restoreTimes(threadImpl, false);
+        hooks.stopTimes();
         installed = false;
         userTimes.clear();
         // On other JDKs the patch stays, because each redefinition leaves a class behind. Its hook now returns the
