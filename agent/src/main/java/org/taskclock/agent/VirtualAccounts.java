@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import org.taskclock.ClockId;
+import org.taskclock.CpuTime;
 
 /**
  * The accounts of virtual threads. Each thread has an account ({@code TaskClockAccount}), which also adds to the totals
@@ -35,8 +36,8 @@ final class VirtualAccounts implements Function<Thread, Object>, AgentController
     record Group(String name, long live, long ended, long cpuNanos, long userNanos) {}
 
     /**
-     * The CPU time of a carrier since its first mount. A carrier that replaces an ended one adds to the figures of that
-     * one.
+     * The CPU time of a carrier since its first mount, without the time in which accounting was off. A carrier that
+     * replaces an ended one adds to the figures of that one.
      *
      * @param tid the kernel's id; 0 if the carrier has ended
      * @param cpuNanos the carrier's CPU time
@@ -47,6 +48,7 @@ final class VirtualAccounts implements Function<Thread, Object>, AgentController
     /** The threads with further names are counted together. */
     private static final int MAX_NAMES = 1_000;
 
+    private static final CpuTime NONE = new CpuTime(0, 0, 0);
     private static final String OTHER = "(other)";
     private static final String UNNAMED = "(unnamed)";
     /** The same as in {@code TaskClockProbe}. */
@@ -90,6 +92,14 @@ final class VirtualAccounts implements Function<Thread, Object>, AgentController
     /** The last returned totals by name. */
     private final Map<String, Group> lastGroups = new HashMap<>();
 
+    /**
+     * What carriers used while accounting was off, by the index of their records. It is in no figure, because nobody
+     * knows what it was used for.
+     */
+    private final Map<Long, CpuTime> unaccounted = new HashMap<>();
+    /** The CPU time of each carrier when accounting was switched off, by index; null while it is on. */
+    private Map<Long, Long> stoppedAt;
+
     private volatile boolean prepared;
 
     VirtualAccounts(Instrumentation instrumentation, Hooks hooks, VirtualThreadPatch patch) {
@@ -104,6 +114,7 @@ final class VirtualAccounts implements Function<Thread, Object>, AgentController
 
     void install() throws FeatureException {
         if (isInstalled()) return;
+        resumeCarriers();
         hooks.setAccounting(true);
         try {
             patch.enable(VirtualThreadPatch.Use.MOUNTS, this);
@@ -135,6 +146,7 @@ final class VirtualAccounts implements Function<Thread, Object>, AgentController
         // The order matters: otherwise a probe that runs now would report that the patch was lost.
         patch.disable(VirtualThreadPatch.Use.MOUNTS);
         hooks.setAccounting(false);
+        stopCarriers();
     }
 
     /** Sets the listener; null for none. */
@@ -197,9 +209,7 @@ final class VirtualAccounts implements Function<Thread, Object>, AgentController
     /** Adds the time that a mounted thread has used since it was mounted. */
     private void addMounted(long[] fields, int at, IdentityHashMap<Object, long[]> totals) {
         boolean isMounted = (fields[at + SEQUENCE] & 1) == 1;
-        long now = isMounted
-                ? ClockId.thread((int) fields[at + TID], ClockId.Kind.SCHED).nanos()
-                : -1;
+        long now = isMounted ? clock(fields, at).nanos() : -1;
         Object group = now > fields[at + LAST_CPU] ? hooks.lastGroup((int) fields[at + INDEX]) : null;
         long[] groupTotals = group == null ? null : totals.get(group);
         // The values are consistent only if the carrier is still in the same mount.
@@ -244,14 +254,46 @@ final class VirtualAccounts implements Function<Thread, Object>, AgentController
         return Arrays.copyOf(fields, length);
     }
 
-    List<Carrier> carriers() {
+    private synchronized void stopCarriers() {
+        stoppedAt = new HashMap<>();
+        long[] fields = fields();
+        for (int at = 0; at < fields.length; at += FIELDS)
+            stoppedAt.put(fields[at + INDEX], clock(fields, at).nanos());
+    }
+
+    private synchronized void resumeCarriers() {
+        long[] fields = fields();
+        for (int at = 0; at < fields.length && stoppedAt != null; at += FIELDS) {
+            long more = clock(fields, at).nanos() - accountedUntil(fields, at);
+            if ((fields[at + SEQUENCE] & 1) == 1 || more <= 0) continue; // still the thread of that time, or ended
+            CpuTime before = unaccounted.getOrDefault(fields[at + INDEX], NONE);
+            long user = before.userNanos() + userPart(more, fields, at);
+            long cpu = before.cpuNanos() + more;
+            unaccounted.put(fields[at + INDEX], new CpuTime(cpu, user, cpu - user));
+        }
+        stoppedAt = null;
+    }
+
+    /**
+     * Returns the CPU time of a carrier without a mounted thread up to which it was accounted for: when accounting was
+     * switched off, or when it unmounted the thread of that time.
+     */
+    private long accountedUntil(long[] fields, int at) {
+        return Math.max(fields[at + LAST_CPU], stoppedAt.getOrDefault(fields[at + INDEX], 0L));
+    }
+
+    private static ClockId clock(long[] fields, int at) {
+        return ClockId.thread((int) fields[at + TID], ClockId.Kind.SCHED);
+    }
+
+    synchronized List<Carrier> carriers() {
         List<Carrier> all = new ArrayList<>();
         long[] fields = fields();
         for (int at = 0; at < fields.length; at += FIELDS) all.add(carrier(fields, at));
         return all;
     }
 
-    private static Carrier carrier(long[] fields, int at) {
+    private Carrier carrier(long[] fields, int at) {
         long tid = fields[at + TID];
         boolean isMounted = (fields[at + SEQUENCE] & 1) == 1;
         long firstCpu = fields[at + FIRST_CPU];
@@ -260,10 +302,11 @@ final class VirtualAccounts implements Function<Thread, Object>, AgentController
         long user = fields[at + LAST_USER];
         long carried = fields[at + CARRIED_CPU];
         long carriedUser = fields[at + CARRIED_USER];
-        long now = tid == 0 ? -1 : ClockId.thread((int) tid, ClockId.Kind.SCHED).nanos();
-        if (now > cpu) {
+        long now = tid == 0 ? -1 : clock(fields, at).nanos();
+        long until = stoppedAt == null || isMounted ? now : Math.min(now, accountedUntil(fields, at));
+        if (until > cpu) {
             // The time since the last mount or unmount belongs to the mounted thread, or else to the carrier itself.
-            long more = now - cpu;
+            long more = until - cpu;
             long moreUser = userPart(more, fields, at);
             if (isMounted) {
                 carried += more;
@@ -272,7 +315,13 @@ final class VirtualAccounts implements Function<Thread, Object>, AgentController
             cpu += more;
             user += moreUser;
         }
-        return new Carrier(now < 0 ? 0 : tid, cpu - firstCpu, user - firstUser, carried, carriedUser);
+        CpuTime excluded = unaccounted.getOrDefault(fields[at + INDEX], NONE);
+        long all = Math.max(carried, cpu - firstCpu - excluded.cpuNanos());
+        // The user part of what is excluded is estimated. The carrier's own part has neither too little nor too much.
+        long least = carriedUser;
+        long most = carriedUser + all - carried;
+        long allUser = Math.min(most, Math.max(least, user - firstUser - excluded.userNanos()));
+        return new Carrier(now < 0 ? 0 : tid, all, allUser, carried, carriedUser);
     }
 
     /**

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.agent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import com.sun.management.ThreadMXBean;
+import com.sun.tools.attach.VirtualMachine;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.taskclock.CpuAccount;
+import org.taskclock.CpuSection;
+import org.taskclock.CpuTime;
+import org.taskclock.TaskClock;
+import org.taskclock.ThreadClock;
+
+/** Checks virtual threads and carriers that also ran while accounting was off. */
+class VirtualOriginTest {
+    private static final ThreadMXBean BEAN = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    private static final long BURN_NANOS = 100_000_000;
+    private static final long TOLERANCE_NANOS = 20_000_000;
+
+    @BeforeEach
+    void needsVirtualThreads() {
+        assumeTrue(JvmLauncher.feature() >= 21, "JDKs before 21 have no virtual threads");
+    }
+
+    private static void run(Class<?> program) throws IOException, InterruptedException {
+        JvmLauncher jvm = JvmLauncher.withoutAgent()
+                .option("-Djdk.attach.allowAttachSelf=true", "-XX:+EnableDynamicAgentLoading")
+                .option("-Djdk.virtualThreadScheduler.parallelism=2", "-Djdk.virtualThreadScheduler.maxPoolSize=2")
+                .option("-Dagent.jar=" + System.getProperty("agent.jar"));
+        if (JvmLauncher.feature() >= 22) jvm.option("--enable-native-access=ALL-UNNAMED");
+        jvm.run(program).assertSilent();
+    }
+
+    /** Attaches to this JVM, changes the agent's options, or detaches it. */
+    private static void load(String options) throws Exception {
+        VirtualMachine self =
+                VirtualMachine.attach(Long.toString(ProcessHandle.current().pid()));
+        self.loadAgent(System.getProperty("agent.jar"), options);
+        self.detach();
+        assertThat(System.getProperty("taskclock.agent"))
+                .contains(options.equals("detach") ? "vthreads=off" : "vthreads=on")
+                .doesNotContain("unavailable");
+    }
+
+    /** Uses CPU time, measured by the wall clock, so that it works without any clock under test. */
+    private static void burn() {
+        long end = System.nanoTime() + BURN_NANOS;
+        while (System.nanoTime() - end < 0) Thread.onSpinWait();
+    }
+
+    /** A virtual thread that takes one step at a time. */
+    private static final class Stepper {
+        private volatile Runnable step;
+        private volatile Throwable failure;
+        private final Thread thread = VirtualThreadStarter.start("stepper", this::work);
+
+        private void work() {
+            while (!Thread.currentThread().isInterrupted()) {
+                Runnable next = step;
+                if (next == null) {
+                    LockSupport.parkNanos(1_000_000);
+                    continue;
+                }
+                try {
+                    next.run();
+                } catch (Throwable e) {
+                    failure = e;
+                }
+                step = null;
+            }
+        }
+
+        void run(Runnable next) throws InterruptedException {
+            step = next;
+            while (step != null) Thread.sleep(1);
+            if (failure != null) throw new AssertionError(failure);
+        }
+
+        void end() throws InterruptedException {
+            thread.interrupt();
+            thread.join();
+        }
+    }
+
+    @Test
+    void shouldNotKnowTheTotalOfAThreadThatRanBefore() throws IOException, InterruptedException {
+        run(RanBefore.class);
+    }
+
+    static final class RanBefore {
+        public static void main(String[] args) throws Exception {
+            Stepper stepper = new Stepper();
+            stepper.run(VirtualOriginTest::burn);
+            load("virtual=mxbean");
+            Stepper complete = new Stepper();
+            stepper.run(() -> assertTotal(false));
+            complete.run(() -> assertTotal(true));
+            assertThat(ThreadClock.of(stepper.thread).cpuNanos()).isEqualTo(-1);
+            assertThat(ThreadClock.of(stepper.thread).now()).isEqualTo(CpuTime.UNKNOWN);
+            assertThat(ThreadClock.of(complete.thread).cpuNanos()).isPositive();
+            stepper.run(VirtualOriginTest::assertDifferences);
+            complete.run(VirtualOriginTest::assertDifferences);
+
+            load("detach");
+            // It has not run since, so its total is still right; that of the other one is not.
+            Stepper parked = complete;
+            assertThat(ThreadClock.of(stepper.thread).cpuNanos()).isEqualTo(-1);
+            parked.run(VirtualOriginTest::burn);
+            load("virtual=mxbean");
+            parked.run(() -> assertTotal(false));
+            assertThat(ThreadClock.of(parked.thread).cpuNanos()).isEqualTo(-1);
+            parked.run(VirtualOriginTest::assertDifferences);
+            stepper.end();
+            parked.end();
+            // Ended threads have an account, too.
+            assertThat(ThreadClock.of(stepper.thread).cpuNanos()).isEqualTo(-1);
+        }
+
+        private static void assertTotal(boolean isKnown) {
+            long[] totals = {
+                TaskClock.cpuNanos(),
+                TaskClock.userNanos(),
+                TaskClock.systemNanos(),
+                BEAN.getCurrentThreadCpuTime(),
+                BEAN.getCurrentThreadUserTime(),
+                ThreadClock.of(Thread.currentThread()).cpuNanos()
+            };
+            if (isKnown) {
+                assertThat(totals).doesNotContain(-1);
+                assertThat(totals[0]).isPositive();
+            } else {
+                assertThat(totals).containsOnly(-1);
+            }
+            CpuTime now = TaskClock.now();
+            assertThat(now.cpuNanos()).isPositive().isLessThan(60_000_000_000L);
+            assertThat(now.userNanos() + now.systemNanos()).isEqualTo(now.cpuNanos());
+        }
+    }
+
+    private static void assertDifferences() {
+        CpuAccount account = new CpuAccount();
+        CpuTime start = TaskClock.now();
+        long openNanos;
+        try (CpuSection section = account.enter()) {
+            assertThat(section).isNotNull();
+            burn();
+            openNanos = account.cpuNanos();
+        }
+        CpuTime spent = TaskClock.now().minus(start);
+        assertThat(account.now().uncounted()).isZero();
+        // A busy machine may have given the thread any part of the time.
+        assertThat(spent.cpuNanos()).isBetween(1L, BURN_NANOS * 10);
+        assertThat(account.cpuNanos()).isBetween(1L, spent.cpuNanos());
+        assertThat(openNanos).isBetween(1L, account.cpuNanos());
+        assertThat(spent.cpuNanos() - account.cpuNanos()).isLessThan(TOLERANCE_NANOS);
+    }
+
+    @Test
+    void shouldChargeTheDetachedTimeToNobody() throws IOException, InterruptedException {
+        run(DetachedTime.class);
+    }
+
+    static final class DetachedTime {
+        public static void main(String[] args) throws Exception {
+            Stepper stepper = new Stepper();
+            load("");
+            stepper.run(VirtualOriginTest::burn);
+            long[] before = totals();
+            load("detach");
+            CountDownLatch burnt = new CountDownLatch(4);
+            long[] used = new long[1];
+            for (int i = 0; i < 4; i++) {
+                VirtualThreadStarter.start("", () -> {
+                    burn();
+                    burnt.countDown();
+                });
+            }
+            burnt.await();
+            load("");
+            stepper.run(() -> {
+                CpuTime start = TaskClock.now();
+                burn();
+                used[0] = TaskClock.now().minus(start).cpuNanos();
+            });
+            long[] after = totals();
+            long carriers = after[0] - before[0];
+            long own = after[1] - before[1];
+            assertThat(own).as("scheduling, of " + carriers).isBetween(0L, used[0] / 2);
+            assertThat(carriers).isBetween(used[0], used[0] * 3 / 2 + TOLERANCE_NANOS);
+            stepper.end();
+        }
+
+        /** Returns the CPU time of all carriers, and the part of it that is their own. */
+        private static long[] totals() throws Exception {
+            long[] sums = new long[2];
+            for (TaskClockMXBean.Carrier carrier : AgentCheck.bean().getCarriers()) {
+                sums[0] += carrier.getCpuNanos();
+                sums[1] += carrier.getOwnNanos();
+            }
+            return sums;
+        }
+    }
+
+    @Test
+    void shouldNeverReturnTheTimeOfTheCarrier() throws IOException, InterruptedException {
+        run(CarrierTime.class);
+    }
+
+    /** The carriers have used more CPU time than any reader ever does. */
+    static final class CarrierTime {
+        private static final int ROUNDS = 25;
+        private static volatile boolean done;
+        private static volatile String failure;
+        private static final AtomicLong READINGS = new AtomicLong();
+
+        public static void main(String[] args) throws Exception {
+            CountDownLatch burnt = new CountDownLatch(4);
+            for (int i = 0; i < 4; i++) {
+                VirtualThreadStarter.start("", () -> {
+                    for (int k = 0; k < 15; k++) burn();
+                    burnt.countDown();
+                });
+            }
+            Thread starter = new Thread(() -> {
+                while (!done) {
+                    Thread reader = VirtualThreadStarter.start("", CarrierTime::read);
+                    try {
+                        reader.join();
+                    } catch (InterruptedException e) {
+                        throw new AssertionError(e);
+                    }
+                }
+            });
+            burnt.await();
+            starter.start();
+            for (int i = 0; i < ROUNDS; i++) {
+                load("virtual=mxbean");
+                awaitReadings();
+                load("detach");
+                awaitReadings();
+            }
+            done = true;
+            starter.join();
+            assertThat(failure).isNull();
+        }
+
+        private static void awaitReadings() {
+            long enough = READINGS.get() + 10;
+            while (READINGS.get() < enough) Thread.onSpinWait();
+        }
+
+        private static void read() {
+            long start = System.nanoTime();
+            long[] times = {0, 0, 0, 0};
+            for (int i = 0; i < 300; i++) {
+                times[0] = TaskClock.cpuNanos();
+                times[1] = BEAN.getCurrentThreadCpuTime();
+                times[2] = BEAN.getCurrentThreadUserTime();
+                times[3] = TaskClock.userNanos();
+                long elapsed = System.nanoTime() - start;
+                for (int k = 0; k < times.length; k++) {
+                    // The user time is the kernel's as of a tick.
+                    if (times[k] > elapsed + TOLERANCE_NANOS) failure = k + ": " + times[k] + " in " + elapsed;
+                }
+            }
+            READINGS.incrementAndGet();
+        }
+    }
+}
