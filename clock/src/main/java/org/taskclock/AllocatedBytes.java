@@ -25,6 +25,7 @@ final class AllocatedBytes {
 
     /** Also returns -1 if the thread has ended. */
     static long of(Thread thread) {
-        return BEAN == null ? -1 : BEAN.getThreadAllocatedBytes(thread.getId());
+        long id = JavaThreadId.of(thread);
+        return BEAN == null || id < 0 ? -1 : BEAN.getThreadAllocatedBytes(id);
     }
 }

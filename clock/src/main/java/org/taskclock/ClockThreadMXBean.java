@@ -39,7 +39,12 @@ final class ClockThreadMXBean implements ThreadMXBean {
     }
 
     private static boolean isCaller(long id) {
-        return id == Thread.currentThread().getId();
+        return id == JavaThreadId.of(Thread.currentThread());
+    }
+
+    /** Stores the same reading wherever the caller's id occurs. */
+    private static void answerCaller(long[] ids, long[] times, long nanos) {
+        for (int i = 0; i < ids.length; i++) if (isCaller(ids[i])) times[i] = nanos;
     }
 
     @Override
@@ -65,14 +70,14 @@ final class ClockThreadMXBean implements ThreadMXBean {
     @Override
     public long[] getThreadCpuTime(long[] ids) {
         long[] times = platform.getThreadCpuTime(ids);
-        if (usesClock()) for (int i = 0; i < ids.length; i++) if (isCaller(ids[i])) times[i] = TaskClock.cpuNanos();
+        if (usesClock()) answerCaller(ids, times, TaskClock.cpuNanos());
         return times;
     }
 
     @Override
     public long[] getThreadUserTime(long[] ids) {
         long[] times = platform.getThreadUserTime(ids);
-        if (usesClock()) for (int i = 0; i < ids.length; i++) if (isCaller(ids[i])) times[i] = TaskClock.userNanos();
+        if (usesClock()) answerCaller(ids, times, TaskClock.userNanos());
         return times;
     }
 

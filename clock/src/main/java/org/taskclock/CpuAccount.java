@@ -114,7 +114,7 @@ public final class CpuAccount {
     }
 
     private CpuSection enter(Thread thread, boolean isVirtual) {
-        if (isDone || TaskClock.cpuNanos() < 0) return recordUncounted();
+        if (isDone || TaskClock.pointNanos() < 0) return recordUncounted();
         OuterSection section = sections.get(thread);
         if (section == null) {
             sweep();

@@ -34,14 +34,16 @@ final class MxbeanClock {
     }
 
     static long cpuNanos(Thread thread) {
-        return BEAN.isThreadCpuTimeSupported() ? BEAN.getThreadCpuTime(thread.getId()) : -1;
+        long id = JavaThreadId.of(thread);
+        return id >= 0 && BEAN.isThreadCpuTimeSupported() ? BEAN.getThreadCpuTime(id) : -1;
     }
 
     /** Reads another thread and replaces its last CPU and user time. Returns false if they are unknown. */
     static boolean read(Thread thread, long[] last) {
-        if (!BEAN.isThreadCpuTimeSupported()) return false;
-        long user = BEAN.getThreadUserTime(thread.getId());
-        return update(last, BEAN.getThreadCpuTime(thread.getId()), user);
+        long id = JavaThreadId.of(thread);
+        if (id < 0 || !BEAN.isThreadCpuTimeSupported()) return false;
+        long user = BEAN.getThreadUserTime(id);
+        return update(last, BEAN.getThreadCpuTime(id), user);
     }
 
     private static boolean update(long[] last, long cpuRead, long userRead) {
