@@ -4,11 +4,14 @@ package org.taskclock.history;
 
 import java.io.IOException;
 import java.io.OutputStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.List;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 
 /** The history in a DuckDB file. One process at a time can write to a directory; others can ask it for answers. */
 public final class DuckDbHistory implements History {
@@ -17,6 +20,12 @@ public final class DuckDbHistory implements History {
         T read(Connection connection) throws SQLException, IOException;
     }
 
+    /** The rest waits, because each needs memory. */
+    private static final int MAX_READERS = 2;
+
+    private static final int MAX_WAIT_SECONDS = 30;
+
+    private final Semaphore readers = new Semaphore(MAX_READERS, true);
     private final HistoryDatabase database;
     private final WriterThread writer;
     private final QueryServer queries;
@@ -62,19 +71,28 @@ public final class DuckDbHistory implements History {
     }
 
     @Override
+    public String failure() {
+        return writer.failure();
+    }
+
+    @Override
     public List<JvmHistory> jvms(Instant from, Instant to) throws HistoryException {
         return read(connection -> HostReader.jvms(connection, from, to));
     }
 
     @Override
     public PoolSeries pools(String jvmId, Instant from, Instant to, int maxPoints) throws HistoryException {
-        return read(connection -> new SeriesReader(connection, jvmId, from, to, maxPoints).pools());
+        return read(connection -> {
+            int points = SeriesReader.points(maxPoints, SeriesReader.countPools(connection, jvmId));
+            return new SeriesReader(connection, jvmId, from, to, points).pools();
+        });
     }
 
     @Override
     public ThreadSeries threads(String jvmId, Instant from, Instant to, int maxPoints, int maxThreads)
             throws HistoryException {
-        return read(connection -> new SeriesReader(connection, jvmId, from, to, maxPoints).threads(maxThreads));
+        int points = SeriesReader.points(maxPoints, maxThreads);
+        return read(connection -> new SeriesReader(connection, jvmId, from, to, points).threads(maxThreads));
     }
 
     @Override
@@ -85,13 +103,24 @@ public final class DuckDbHistory implements History {
     @Override
     public void export(String jvmId, Instant from, Instant to, ExportBy by, ExportFormat format, OutputStream out)
             throws IOException {
-        read(connection -> {
-            HistoryExport.write(database.directory, connection, HistoryExport.query(jvmId, from, to, by), format, out);
-            return null;
-        });
+        Path file = read(connection -> HistoryExport.writeFile(
+                database.directory, connection, HistoryExport.query(jvmId, from, to, by), format));
+        // The transaction has ended, so that who reads slowly keeps nobody from writing or reading.
+        try {
+            Files.copy(file, out);
+        } finally {
+            Files.deleteIfExists(file);
+        }
     }
 
     private <T> T read(Reading<T> reading) throws HistoryException {
+        try {
+            if (!readers.tryAcquire(MAX_WAIT_SECONDS, TimeUnit.SECONDS))
+                throw new HistoryException("too many requests for the history at once: try again later");
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new HistoryException("interrupted", e);
+        }
         try (Connection connection = database.reader()) {
             return reading.read(connection);
         } catch (SQLException e) {
@@ -101,6 +130,8 @@ public final class DuckDbHistory implements History {
             throw e;
         } catch (IOException e) {
             throw new HistoryException(Failures.describe(e), e);
+        } finally {
+            readers.release();
         }
     }
 

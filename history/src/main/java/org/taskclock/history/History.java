@@ -21,6 +21,9 @@ public interface History extends AutoCloseable {
     /** Returns the state of the history. */
     HistoryStatus status();
 
+    /** Returns why nothing is written at the moment, also if the thread that writes hangs; null if all is well. */
+    String failure();
+
     /** Returns the JVMs that were measured between the two times, those that used most CPU time first. */
     List<JvmHistory> jvms(Instant from, Instant to) throws HistoryException;
 
@@ -28,7 +31,7 @@ public interface History extends AutoCloseable {
      * Returns what the pools of a JVM used, the pool that used most first.
      *
      * @param maxPoints the largest number of steps. The step is a multiple of the finest resolution that is kept for
-     *     the whole range.
+     *     the whole range. There are fewer steps if the result would take too much memory.
      */
     PoolSeries pools(String jvmId, Instant from, Instant to, int maxPoints) throws HistoryException;
 

@@ -3,7 +3,6 @@
 package org.taskclock.history;
 
 import java.io.IOException;
-import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -25,16 +24,6 @@ final class HistoryExport {
 
     private static String timestamp(Instant time) {
         return "make_timestamptz(" + Math.multiplyExact(time.getEpochSecond(), 1_000_000) + "::BIGINT)";
-    }
-
-    static void write(Path directory, Connection connection, String query, ExportFormat format, OutputStream out)
-            throws SQLException, IOException {
-        Path file = writeFile(directory, connection, query, format);
-        try {
-            Files.copy(file, out);
-        } finally {
-            Files.deleteIfExists(file);
-        }
     }
 
     /** Returns a temporary file with the rows, in the only directory that DuckDB may write to. */

@@ -27,7 +27,11 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Answers queries of other processes of the same user on a socket in the directory, because only one process can open a
@@ -44,6 +48,12 @@ final class QueryServer implements AutoCloseable {
 
     private static final int MAX_QUERIES = 4;
     private static final int MAX_REQUEST = 1_000_000;
+
+    /** A client that does not send or read keeps a transaction open, so that deleted rows need space. */
+    private static final int REQUEST_SECONDS = 10;
+
+    private static final int GRACE_SECONDS = 60;
+    private static final int EXPORT_SECONDS = 3_600;
 
     /** A request; {@code sql} is null for an export. */
     record Request(String sql, int rows, int seconds) {}
@@ -75,6 +85,8 @@ final class QueryServer implements AutoCloseable {
     private final Path socket;
     private final Semaphore permits = new Semaphore(MAX_QUERIES);
     private final Set<SocketChannel> clients = ConcurrentHashMap.newKeySet();
+    private final ScheduledExecutorService deadlines =
+            Executors.newSingleThreadScheduledExecutor(task -> daemon(task, "taskclock-query-deadline"));
 
     private QueryServer(HistoryDatabase database, ServerSocketChannel server, Path socket) {
         this.database = database;
@@ -107,20 +119,38 @@ final class QueryServer implements AutoCloseable {
     }
 
     private static void startThread(Runnable task) {
-        Thread thread = new Thread(task, "taskclock-query");
+        daemon(task, "taskclock-query").start();
+    }
+
+    private static Thread daemon(Runnable task, String name) {
+        Thread thread = new Thread(task, name);
         thread.setDaemon(true);
-        thread.start();
+        return thread;
     }
 
     private void accept() {
         while (server.isOpen()) {
+            SocketChannel client = null;
             try {
-                SocketChannel client = server.accept();
-                clients.add(client);
-                startThread(() -> answer(client));
-            } catch (IOException e) {
+                client = server.accept();
+                SocketChannel accepted = client;
+                clients.add(accepted);
+                startThread(() -> answer(accepted));
+            } catch (IOException | RuntimeException | Error e) {
+                // An error, too, such as a lack of threads, must not end this loop.
+                close(client);
                 if (server.isOpen() && !pause()) return;
             }
+        }
+    }
+
+    private void close(SocketChannel client) {
+        if (client == null) return;
+        clients.remove(client);
+        try {
+            client.close();
+        } catch (IOException e) {
+            // It is closed.
         }
     }
 
@@ -142,11 +172,19 @@ final class QueryServer implements AutoCloseable {
                 Writer out = new BufferedWriter(new OutputStreamWriter(bytes, StandardCharsets.UTF_8))) {
             Answer last;
             if (permits.tryAcquire()) {
+                Future<?> deadline = deadlines.schedule(() -> close(client), REQUEST_SECONDS, TimeUnit.SECONDS);
                 try {
-                    last = answer(readRequest(in), bytes, out);
+                    Request request = readRequest(in);
+                    deadline.cancel(false);
+                    int seconds = request == null || request.sql == null ? EXPORT_SECONDS : request.seconds;
+                    deadline = deadlines.schedule(() -> close(client), seconds + GRACE_SECONDS, TimeUnit.SECONDS);
+                    last = answer(request, bytes, out);
                 } catch (JsonParseException e) {
                     last = Answer.error("malformed request");
+                } catch (OutOfMemoryError e) {
+                    last = Answer.error("SQL: the result needs too much memory: select less");
                 } finally {
+                    deadline.cancel(false);
                     permits.release();
                 }
             } else {
@@ -208,6 +246,7 @@ final class QueryServer implements AutoCloseable {
     @Override
     public void close() {
         try {
+            deadlines.shutdownNow();
             server.close();
             for (SocketChannel client : clients) client.close();
             Files.deleteIfExists(socket);

@@ -25,6 +25,8 @@ final class QuerySession {
     /** What is exported, and its columns apart from the host and the date, by which the files are partitioned. */
     private static final List<String> EXPORTED = List.of("pool_cpu", "thread_cpu", "process_cpu");
 
+    private static final int MAX_CHARACTERS = 100_000_000;
+
     private final Connection connection;
     private final Path directory;
 
@@ -56,10 +58,18 @@ final class QuerySession {
         List<String> names = new ArrayList<>();
         for (int i = 1; i <= columns.getColumnCount(); i++) names.add(columns.getColumnLabel(i));
         out.columns(names);
+        long characters = 0;
         for (int rows = 0; result.next(); rows++) {
             if (rows == maxRows) return true;
             List<Object> values = new ArrayList<>(names.size());
-            for (int i = 1; i <= names.size(); i++) values.add(value(result.getObject(i)));
+            for (int i = 1; i <= names.size(); i++) {
+                Object value = value(result.getObject(i));
+                characters += value instanceof String text ? text.length() : 1;
+                values.add(value);
+            }
+            if (characters > MAX_CHARACTERS)
+                throw new HistoryException(
+                        "SQL: the result has more than " + MAX_CHARACTERS + " characters: select less");
             out.row(values);
         }
         return false;

@@ -24,6 +24,9 @@ final class SeriesReader {
 
     private record ThreadId(int tid, String name, String pool, ThreadKind kind) {}
 
+    /** Each has up to 28 bytes. */
+    private static final int MAX_CELLS = 400_000;
+
     private final Connection connection;
     private final int jvm;
 
@@ -38,6 +41,22 @@ final class SeriesReader {
         empty = new long[resolution.steps()];
         Arrays.fill(empty, -1);
         jvm = jvm(jvmId);
+    }
+
+    /** Returns how many points a number of series may have, so that the result fits into the memory. */
+    static int points(int maxPoints, int series) {
+        return Math.min(maxPoints, Math.max(1, MAX_CELLS / Math.max(1, series)));
+    }
+
+    static int countPools(Connection connection, String jvmId) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(
+                "SELECT count(*) FROM pool_key WHERE jvm = (SELECT min(jvm) FROM jvm_key WHERE id = ?)")) {
+            statement.setString(1, jvmId);
+            try (ResultSet result = statement.executeQuery()) {
+                result.next();
+                return result.getInt(1);
+            }
+        }
     }
 
     /** Returns whether no rows of a resolution are missing in a range. */

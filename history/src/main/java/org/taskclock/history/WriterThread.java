@@ -9,12 +9,16 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** Writes what was added every few seconds, and keeps the file small. */
 final class WriterThread implements AutoCloseable {
     /** With the second that is held back and two seconds for the transaction, samples are written in five seconds. */
     static final long PERIOD_NANOS = Duration.ofSeconds(2).toNanos();
+
+    /** Rolling up and deleting much takes seconds. */
+    private static final long MAX_BUSY_SECONDS = 120;
 
     private static final long RETRY_NANOS = Duration.ofSeconds(10).toNanos();
 
@@ -56,6 +60,9 @@ final class WriterThread implements AutoCloseable {
     private final AtomicLong lostSamples = new AtomicLong();
     private volatile Instant since;
 
+    /** When the thread last finished its work, as of System.nanoTime. */
+    private volatile long aliveAt = System.nanoTime();
+
     WriterThread(HistoryDatabase database, HistoryOptions options) {
         this.database = database;
         maintenance = new Maintenance(options, keys, database, System::nanoTime);
@@ -87,6 +94,15 @@ final class WriterThread implements AutoCloseable {
         return new HistoryStatus(problem, database.bytes(), since, database.setAsideName(), lostSamples.get());
     }
 
+    /** Returns why nothing is written; null if all is well. */
+    String failure() {
+        String reported = problem;
+        if (reported != null) return reported;
+        if (!thread.isAlive()) return "the thread that writes has ended";
+        long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - aliveAt);
+        return seconds < MAX_BUSY_SECONDS ? null : "the thread that writes has been busy for " + seconds + " s";
+    }
+
     /** Called by any thread. */
     void readFailed(SQLException e) {
         if (Failures.isDamage(e) && Failures.isDamageOfContent(e)) isDamaged = true;
@@ -99,10 +115,23 @@ final class WriterThread implements AutoCloseable {
             try {
                 flush(isLast);
                 if (!isLast) maintain();
-            } catch (RuntimeException e) {
-                problem = "internal error: " + e;
+            } catch (Throwable e) {
+                // Errors, too: after one, such as a lack of memory, the next samples can be written again.
+                failUnexpectedly(e);
             }
+            aliveAt = System.nanoTime();
             if (isLast) return;
+        }
+    }
+
+    /** Handles an unexpected failure; itself must not fail where memory is short. */
+    private void failUnexpectedly(Throwable e) {
+        try {
+            fail(new SQLException("internal error: " + e, e));
+        } catch (Throwable again) {
+            problem = "internal error";
+            failedAt = System.nanoTime();
+            writer = null;
         }
     }
 
@@ -132,7 +161,20 @@ final class WriterThread implements AutoCloseable {
         }
         boolean isBroken = writer == null && failedAt != 0 && System.nanoTime() - failedAt < RETRY_NANOS;
         if (!isBroken || isLast) openWriter();
-        for (HistorySample sample : added) pending.add(sample);
+        int lost = added.size();
+        try {
+            for (HistorySample sample : added) {
+                try {
+                    pending.add(sample);
+                    lost--;
+                } catch (RuntimeException e) {
+                    // The data of one JVM must not cost those of the others.
+                    problem = "internal error: " + e;
+                }
+            }
+        } finally {
+            lostSamples.addAndGet(lost);
+        }
         if (writer != null) write(added.isEmpty() || isLast ? pending.all() : pending.complete());
         lostSamples.addAndGet(pending.dropExcess());
         if (isLast && writer != null) closeWriter();
@@ -175,11 +217,18 @@ final class WriterThread implements AutoCloseable {
             failedAt = 0;
             if (since == null) readSince();
         } catch (SQLException e) {
-            failedRows = rows;
-            failedMarks = writtenMarks;
-            failedTransaction = writer.transaction();
+            keepFailed(rows, writtenMarks);
             fail(e);
+        } catch (RuntimeException | Error e) {
+            keepFailed(rows, writtenMarks);
+            throw e;
         }
+    }
+
+    private void keepFailed(PendingRows.Batch rows, List<Mark> unwrittenMarks) {
+        failedRows = rows;
+        failedMarks = unwrittenMarks;
+        failedTransaction = writer.transaction();
     }
 
     private void maintain() {

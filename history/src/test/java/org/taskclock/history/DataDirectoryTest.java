@@ -43,12 +43,14 @@ class DataDirectoryTest {
         Path damaged = directory.resolve("history.duckdb.damaged-20261122T031200000Z");
         long[] seconds = {0};
         try (StepwiseHistory history = new StepwiseHistory(directory)) {
-            for (int i = 0; i < 3_600; i++)
+            for (int i = 0; i < 3_600; i++) {
+                if (i == 3_500) history.write();
                 history.add(Samples.sample(
                         Samples.jvm(1),
                         Instant.ofEpochSecond(NOW + i),
                         List.of(Samples.pool("a", 9_000_000, 0)),
                         List.of()));
+            }
             history.writeAll();
             history.writer.checkpoint();
             long max = 8 * history.writer.usedBytes();
