@@ -50,8 +50,8 @@ command -v "$java" >/dev/null || die "$java: not found: specify a JDK with -j" 2
 scenarios=("${@:-all}")
 
 if [[ -z ${SKIP_BUILD-} ]]; then
-  (cd "$root" && mvn -B -q -Dmaven.test.skip=true -Dspotless.check.skip=true -Dcheckstyle.skip=true -pl cli,testing -am \
-    package) || die 'the build failed'
+  options=(-B -q -Dmaven.test.skip=true -Dspotless.check.skip=true -Dcheckstyle.skip=true -pl cli,testing -am)
+  (cd "$root" && mvn "${options[@]}" package) || die 'the build failed'
 fi
 jar=$root/cli/target/taskclock-cli.jar
 classes=$root/testing/target/classes
@@ -61,7 +61,6 @@ mkdir -p "$work"
 
 prefix=()
 if [[ $(id -u) == 0 ]]; then
-  # shellcheck disable=SC2016
   prefix=(unshare --pid --mount --fork --mount-proc --kill-child sh -c)
   # A /tmp of its own, unless what is run is there.
   if [[ $root == /tmp/* || $(readlink -f "$(command -v "$java")") == /tmp/* ]]; then
