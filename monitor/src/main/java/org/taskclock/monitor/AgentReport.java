@@ -5,8 +5,6 @@ package org.taskclock.monitor;
 import com.google.gson.Gson;
 import com.google.gson.JsonParseException;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Properties;
 import java.util.function.Function;
@@ -102,26 +100,25 @@ public record AgentReport(
     }
 
     private static Properties agentProperties(AttachClient jvm, long timeoutMillis) throws IOException {
-        Path request = jvm.reportRequest();
+        create(jvm);
         try {
-            create(request);
             return jvm.properties(timeoutMillis, "agentProperties");
         } finally {
-            delete(request);
+            delete(jvm);
         }
     }
 
-    private static void create(Path request) {
+    private static void create(AttachClient jvm) {
         try {
-            Files.createFile(request);
+            jvm.files().create(jvm.reportRequest());
         } catch (IOException e) {
             return; // another tool has created it; if no tool can, there is no report
         }
     }
 
-    private static void delete(Path request) {
+    private static void delete(AttachClient jvm) {
         try {
-            Files.deleteIfExists(request);
+            jvm.files().deleteIfExists(jvm.reportRequest());
         } catch (IOException e) {
             return; // a tool of another user has created it
         }

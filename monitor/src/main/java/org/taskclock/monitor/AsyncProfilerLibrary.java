@@ -11,6 +11,7 @@ import java.util.List;
 
 /** Finds async-profiler's library, which is not part of TaskClock. */
 final class AsyncProfilerLibrary {
+    private static final String LIBRARY = "libasyncProfiler";
     private static final String NAME = "libasyncProfiler.so";
 
     private static final int SIGPROF = 27;
@@ -92,8 +93,7 @@ final class AsyncProfilerLibrary {
             caught = ((signals >>> (SIGPROF - 1)) & 1) != 0;
         }
         if (!caught) return false;
-        return Files.readString(Path.of("/proc/" + pid + "/maps"), StandardCharsets.ISO_8859_1)
-                .contains("libasyncProfiler");
+        return TargetMemory.mappedFile(pid, LIBRARY) != null;
     }
 
     /**
@@ -103,14 +103,9 @@ final class AsyncProfilerLibrary {
      * @throws ProfileException if its file has been deleted, so that it cannot be asked whether it is profiling
      */
     static Path loadedIn(long pid) throws IOException {
-        String deleted = null;
-        for (String line : Files.readAllLines(Path.of("/proc/" + pid + "/maps"), StandardCharsets.ISO_8859_1)) {
-            int slash = line.indexOf('/');
-            if (slash < 0 || !line.contains("libasyncProfiler")) continue;
-            if (!line.endsWith(" (deleted)")) return Path.of(line.substring(slash));
-            deleted = line.substring(slash);
-        }
-        if (deleted == null) return null;
+        String library = TargetMemory.mappedFile(pid, LIBRARY);
+        if (library == null) return null;
+        if (!library.endsWith(" (deleted)")) return Path.of(library);
         throw new ProfileException(
                 "process " + pid + ": async-profiler was loaded from a file that has since been deleted"
                         + ", so it may be profiling: use --source jfr");

@@ -127,16 +127,21 @@ final class AsyncProfilerSource implements StackSource {
     /** Executes a command whose output goes to the file, and returns the output. */
     private String query(String command) throws IOException {
         execute(command + ",file=/tmp/" + name + ",loglevel=none");
-        Path file = jvm.tempDirectory().resolve(name);
-        return Files.exists(file) ? new String(Files.readAllBytes(file), StandardCharsets.UTF_8) : "";
+        return output(name);
+    }
+
+    /** Returns the content of a file that async-profiler has written; empty if there is none. */
+    private String output(String file) throws IOException {
+        String path = TargetFiles.TMP + file;
+        if (!jvm.files().exists(path)) return "";
+        return new String(jvm.files().read(path, AttachReply.MAX_BYTES), StandardCharsets.UTF_8);
     }
 
     private void execute(String command) throws IOException {
         String reply = jvm.execute(TIMEOUT_MILLIS, "load", library.toString(), "true", command)
                 .strip();
         if (reply.equals("return code: 0") || reply.equals("0")) return;
-        Path log = jvm.tempDirectory().resolve(name + ".log");
-        String reason = Files.exists(log) ? Files.readString(log).strip() : "";
+        String reason = output(name + ".log").strip();
         if (reason.contains("already started")) throw alreadyRunning();
         if (reason.isEmpty()) reason = reply;
         throw new ProfileException("process " + pid + ": async-profiler failed: "
@@ -185,7 +190,7 @@ final class AsyncProfilerSource implements StackSource {
     private void delete() {
         for (String file : new String[] {name, name + ".log"}) {
             try {
-                Files.deleteIfExists(jvm.tempDirectory().resolve(file));
+                jvm.files().deleteIfExists(TargetFiles.TMP + file);
             } catch (IOException e) {
                 // A container's file system disappears with its processes.
             }

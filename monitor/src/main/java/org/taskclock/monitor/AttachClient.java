@@ -12,9 +12,8 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.PosixFileAttributes;
 import java.util.List;
 import java.util.Properties;
 import java.util.concurrent.TimeUnit;
@@ -37,12 +36,14 @@ public final class AttachClient {
 
     private final long pid;
     private final long innerPid;
+    private final TargetFiles files;
     /** Whether the JVM can be asked to collect a reply before it sends it; null if not yet known. */
     private volatile Boolean canBuffer;
 
     private AttachClient(long pid, long innerPid) {
         this.pid = pid;
         this.innerPid = innerPid;
+        files = TargetFiles.of(pid);
     }
 
     /** Returns a client for the process with this id in our own pid namespace. */
@@ -122,12 +123,13 @@ public final class AttachClient {
         public void run() {
             String received = null;
             IOException thrown = null;
-            try (SocketChannel connected = connect()) {
+            try (SocketChannel opened = SocketChannel.open(StandardProtocolFamily.UNIX)) {
                 synchronized (this) {
                     if (done) return;
-                    channel = connected;
+                    channel = opened; // connecting can take as long as the JVM likes
                 }
-                received = exchange(connected);
+                connect(opened);
+                received = exchange(opened);
             } catch (IOException e) {
                 // If the process ends, almost any step can fail, with a message such as the path of a file.
                 thrown = hasExited() ? new IOException(EXITED, e) : e;
@@ -173,11 +175,20 @@ public final class AttachClient {
     }
 
     /**
-     * Returns the file that requests the agent's report. The agent checks whether it exists when asked for the
-     * properties.
+     * Returns the path of the file that requests the agent's report. The agent checks whether it exists when asked for
+     * the properties.
      */
-    Path reportRequest() {
-        return tempDirectory().resolve(".taskclock_report_" + innerPid);
+    String reportRequest() {
+        return TargetFiles.TMP + ".taskclock_report_" + innerPid;
+    }
+
+    /** Returns the process's files. In a container, /tmp is not the same directory as ours. */
+    TargetFiles files() {
+        return files;
+    }
+
+    long pid() {
+        return pid;
     }
 
     /** Returns the process id in the JVM's own pid namespace. */
@@ -185,33 +196,18 @@ public final class AttachClient {
         return innerPid;
     }
 
-    /** Returns /tmp as the process sees it. In a container, it is not the same directory as ours. */
-    public Path tempDirectory() {
-        Path tmp = Path.of("/proc/" + pid + "/root/tmp");
-        return Files.isDirectory(tmp) ? tmp : Path.of("/tmp");
-    }
-
-    private SocketChannel connect() throws IOException {
-        Path tmp = tempDirectory();
-        Path socket = tmp.resolve(".java_pid" + innerPid);
+    private void connect(SocketChannel channel) throws IOException {
+        String socket = TargetFiles.TMP + ".java_pid" + innerPid;
         checkAttachable();
-        if (!Files.exists(socket, LinkOption.NOFOLLOW_LINKS))
-            startListener(tmp.resolve(".attach_pid" + innerPid), socket);
-        checkSocket(socket);
-        SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
+        if (!files.exists(socket)) startListener(".attach_pid" + innerPid, socket);
+        AttachOwner owner = new AttachOwner(statusField(readStatus(pid), "Uid:"));
+        owner.checkSocket(socket, files.attributes(socket));
         try {
-            channel.connect(UnixDomainSocketAddress.of(socket));
-            return channel;
+            channel.connect(UnixDomainSocketAddress.of(files.locate(socket)));
         } catch (IOException e) {
-            channel.close();
             throw "Permission denied".equals(e.getMessage()) ? new IOException("it belongs to another user", e) : e;
         }
-    }
-
-    /** In a container, a link could lead to the socket of another program of the host. */
-    static void checkSocket(Path socket) throws IOException {
-        if (!Files.readAttributes(socket, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS)
-                .isOther()) throw new IOException(socket.getFileName() + " in its /tmp is not a socket");
+        owner.checkPeer(channel);
     }
 
     /**
@@ -219,32 +215,37 @@ public final class AttachClient {
      * or root. On a second SIGQUIT, when the listener has started, it prints a thread dump to the program's output.
      * Therefore, only the tool that created the file sends the signal, and the others wait for the socket.
      */
-    private void startListener(Path file, Path socket) throws IOException {
+    private void startListener(String request, String socket) throws IOException {
         long caught = Long.parseUnsignedLong(statusField(readStatus(pid), "SigCgt:"), 16);
         // The signal terminates a process that does not catch it: a JVM during startup, or with -Xrs.
         if ((caught & SIGQUIT_BIT) == 0) throw new IOException("it does not handle SIGQUIT (-Xrs?)");
+        AttachOwner owner = new AttachOwner(statusField(readStatus(pid), "Uid:"));
+        String file = TargetFiles.TMP + request;
         boolean isOurs = create(file);
         try {
             // The JDK's tools create their file in the working directory of the process.
-            Path other = Path.of("/proc/" + pid + "/cwd").resolve(file.getFileName());
-            if ((!isOurs || Files.exists(other)) && await(socket, OTHER_TOOL_TIMEOUT_MILLIS)) return;
+            PosixFileAttributes other = files.inWorkingDirectory(request);
+            if ((!isOurs || other != null) && await(socket, OTHER_TOOL_TIMEOUT_MILLIS)) return;
+            if (files.exists(socket)) return; // another tool was faster and has removed its file
+            // The JVM looks at the file in its working directory first, and prints a thread dump if it is not its own.
+            owner.checkRequest(request + " in its working directory", other);
+            if (!isOurs) owner.checkRequest(file, files.attributes(file));
             isOurs = true; // the other tool has left its file behind
-            if (Files.exists(socket)) return; // another tool was faster and has removed its file
             signal();
             if (!await(socket, START_TIMEOUT_MILLIS)) throw new IOException("its attach listener did not start");
         } catch (InterruptedException e) {
             throw new IOException("interrupted", e);
         } finally {
-            if (isOurs) Files.deleteIfExists(file);
+            if (isOurs) files.deleteIfExists(file);
         }
     }
 
     /**
      * Creates the file. Returns false if it exists, because another tool is about to attach, or has ended too early.
      */
-    private boolean create(Path file) throws IOException {
+    private boolean create(String file) throws IOException {
         try {
-            Files.createFile(file);
+            files.create(file);
             return true;
         } catch (FileAlreadyExistsException e) {
             return false;
@@ -262,9 +263,9 @@ public final class AttachClient {
     }
 
     /** Waits until the socket exists. Returns whether it does. */
-    private static boolean await(Path socket, long timeoutMillis) throws InterruptedException {
+    private boolean await(String socket, long timeoutMillis) throws IOException, InterruptedException {
         long start = System.nanoTime();
-        while (!Files.exists(socket)) {
+        while (!files.exists(socket)) {
             if (System.nanoTime() - start > TimeUnit.MILLISECONDS.toNanos(timeoutMillis)) return false;
             Thread.sleep(5);
         }
@@ -277,8 +278,8 @@ public final class AttachClient {
         if (state == 'T' || state == 't') throw new IOException("it is stopped");
         if (isExited(status)) throw new IOException(EXITED);
         try {
-            String options = Files.readString(Path.of("/proc/" + pid + "/cmdline"), StandardCharsets.ISO_8859_1)
-                    + Files.readString(Path.of("/proc/" + pid + "/environ"), StandardCharsets.ISO_8859_1);
+            String options = new String(TargetMemory.commandLine(pid), StandardCharsets.ISO_8859_1)
+                    + new String(TargetMemory.environment(pid), StandardCharsets.ISO_8859_1);
             // With this option, SIGQUIT makes the JVM print a thread dump.
             if (options.contains("+DisableAttachMechanism"))
                 throw new IOException("-XX:+DisableAttachMechanism forbids it");

@@ -12,7 +12,7 @@ import java.util.Properties;
 /** The reply of a JVM to an attach command: a line with a number, which is 0 if the command was executed, and text. */
 final class AttachReply {
     /** Decoding takes about four times as much memory. */
-    private static final int MAX_BYTES =
+    static final int MAX_BYTES =
             (int) Math.max(16 << 20, Math.min(256 << 20, Runtime.getRuntime().maxMemory() / 8));
 
     /** Thrown if the JVM does not execute a command. */

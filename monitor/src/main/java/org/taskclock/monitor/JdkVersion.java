@@ -4,6 +4,7 @@ package org.taskclock.monitor;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
@@ -18,25 +19,25 @@ final class JdkVersion {
         try {
             Path launcher = Files.readSymbolicLink(Path.of("/proc/" + pid + "/exe"));
             String version = read(pid, launcher.resolve("../../release"));
+            if (version != null) return version;
             // A program that embeds a JVM has another executable.
-            return version != null ? version : read(pid, library(pid).resolve("../../../release"));
+            String library = TargetMemory.mappedFile(pid, JvmProcesses.LIBJVM);
+            return library == null ? null : read(pid, Path.of(library, "../../../release"));
         } catch (IOException | RuntimeException e) {
             return null;
         }
     }
 
     private static String read(long pid, Path release) throws IOException {
-        Path file = Path.of("/proc/" + pid + "/root" + release.normalize());
-        if (!Files.isReadable(file)) return null;
-        for (String line : Files.readAllLines(file))
-            if (line.startsWith(KEY)) return line.substring(KEY.length(), line.length() - 1);
+        byte[] text;
+        try {
+            text = TargetFiles.of(pid).read(release.normalize().toString(), TargetFiles.MAX_TEXT_BYTES);
+        } catch (FileSystemException e) {
+            return null;
+        }
+        for (String line : new String(text, StandardCharsets.UTF_8).split("\n", -1))
+            if (line.startsWith(KEY) && line.endsWith("\""))
+                return TargetText.limit(line.substring(KEY.length(), line.length() - 1));
         return null;
-    }
-
-    /** Returns the path of HotSpot's library, JDK/lib/server/libjvm.so. */
-    private static Path library(long pid) throws IOException {
-        String maps = Files.readString(Path.of("/proc/" + pid + "/maps"), StandardCharsets.ISO_8859_1);
-        int end = maps.indexOf("libjvm.so") + "libjvm.so".length();
-        return Path.of(maps.substring(maps.lastIndexOf(" /", end) + 1, end));
     }
 }

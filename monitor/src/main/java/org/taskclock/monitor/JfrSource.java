@@ -2,8 +2,8 @@
 // Copyright the TaskClock authors
 package org.taskclock.monitor;
 
-import java.io.File;
 import java.io.IOException;
+import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -18,6 +18,8 @@ import java.util.TreeSet;
 final class JfrSource implements StackSource {
     /** The first start of Flight Recorder in a JVM loads and transforms classes. */
     private static final long TIMEOUT_MILLIS = 30_000;
+
+    private static final long MAX_RECORDING_BYTES = 1L << 30;
 
     private static final int FIRST_WITH_CPU_TIME = 25;
 
@@ -87,21 +89,36 @@ final class JfrSource implements StackSource {
     @Override
     public synchronized List<Sample> stop() throws IOException {
         if (!running) throw new ProfileException("process " + pid + ": the profile was interrupted");
-        Path file = file();
         try {
             String reply = jvm.execute(TIMEOUT_MILLIS, "jcmd", "JFR.stop name=" + name);
             running = false; // otherwise, abort() tries again
-            if (!Files.exists(file)) {
+            if (!jvm.files().exists(file())) {
                 throw new ProfileException("process " + pid + ": Flight Recorder did not write its recording: "
                         + reply.lines()
                                 .filter(line -> !line.isBlank())
                                 .findFirst()
                                 .orElse("no reply"));
             }
-            return read(file);
+            return copyAndRead();
         } finally {
-            Files.deleteIfExists(file);
+            jvm.files().deleteIfExists(file());
             deleteRepository();
+        }
+    }
+
+    /** The converter opens a recording by its path, so it gets a copy that the program cannot replace. */
+    private List<Sample> copyAndRead() throws IOException {
+        Path copy;
+        try {
+            copy = Files.createTempFile(TemporaryFolderException.folder(), "taskclock-", ".jfr");
+        } catch (IOException e) {
+            throw TemporaryFolderException.of(e);
+        }
+        try {
+            jvm.files().copyTo(file(), copy, MAX_RECORDING_BYTES, TIMEOUT_MILLIS);
+            return read(copy);
+        } finally {
+            Files.delete(copy);
         }
     }
 
@@ -130,7 +147,7 @@ final class JfrSource implements StackSource {
             // The JVM has exited or hangs. Otherwise, the recording stops after its duration.
         }
         try {
-            Files.deleteIfExists(file());
+            jvm.files().deleteIfExists(file());
             deleteRepository();
         } catch (IOException e) {
             // A container's file system disappears with its processes.
@@ -138,27 +155,27 @@ final class JfrSource implements StackSource {
     }
 
     /** Returns the file to which the JVM writes the recording, also if it stops by itself. */
-    private Path file() {
-        return jvm.tempDirectory().resolve("." + name + ".jfr");
+    private String file() {
+        return TargetFiles.TMP + "." + name + ".jfr";
     }
 
     /** Returns the folders in which the JVM keeps unfinished recordings. */
-    private Set<String> repositories() {
-        File[] found = jvm.tempDirectory()
-                .toFile()
-                .listFiles((folder, file) -> file.matches("\\d{4}(_\\d{2}){5}_\\d+(_\\d+)?"));
+    private Set<String> repositories() throws IOException {
         Set<String> names = new TreeSet<>();
-        if (found != null) for (File file : found) names.add(file.getName());
+        for (String name : jvm.files().list(TargetFiles.TMP))
+            if (name.matches("\\d{4}(_\\d{2}){5}_\\d+(_\\d+)?")) names.add(name);
         return names;
     }
 
     /** Deletes the folder that the JVM has created for this recording. It creates a new one for the next recording. */
     private void deleteRepository() throws IOException {
         for (String folder : repositories()) {
-            if (repositories.contains(folder)) continue;
-            String[] files = jvm.tempDirectory().resolve(folder).toFile().list();
-            if (files != null && files.length == 0 && folder.matches(".*_" + jvm.innerPid() + "(_\\d+)?"))
-                Files.deleteIfExists(jvm.tempDirectory().resolve(folder));
+            if (repositories.contains(folder) || !folder.matches(".*_" + jvm.innerPid() + "(_\\d+)?")) continue;
+            try {
+                jvm.files().deleteDirectoryIfExists(TargetFiles.TMP + folder);
+            } catch (DirectoryNotEmptyException e) {
+                continue; // another recording uses it
+            }
         }
     }
 }

@@ -56,8 +56,8 @@ public final class JvmProcesses {
     /** No JVM has fewer threads. */
     private static final int MIN_THREADS = 4;
 
-    private static final byte[] LIBJVM = "libjvm.so".getBytes(StandardCharsets.US_ASCII);
-    private static final byte[] LIBTASKCLOCK = "/libtaskclock-".getBytes(StandardCharsets.US_ASCII);
+    static final String LIBJVM = "libjvm.so";
+    private static final String LIBTASKCLOCK = "/libtaskclock-";
 
     /** The name of a thread that every HotSpot JVM has. */
     private static final String VM_THREAD = "VM Thread";
@@ -190,13 +190,13 @@ public final class JvmProcesses {
 
     /** Returns whether a process has mapped HotSpot's library. Throws if the caller may not read its maps. */
     public static boolean hasLibjvm(long pid) throws IOException {
-        return ProcText.contains(Files.readAllBytes(Path.of("/proc/" + pid + "/maps")), LIBJVM);
+        return TargetMemory.mappedFile(pid, LIBJVM) != null;
     }
 
     /** Returns the main class or jar on the command line, or else the name of the executable. */
     public static String nameOf(long pid) {
         String name = nameIn(command(pid));
-        if (!name.isEmpty()) return name;
+        if (!name.isEmpty()) return TargetText.limit(name);
         ProcStat stat = ProcStat.read("/proc/" + pid + "/stat");
         return stat == null ? "?" : stat.name();
     }
@@ -213,7 +213,7 @@ public final class JvmProcesses {
 
     /** Returns whether a process has mapped TaskClock's library, as the agent does. */
     public static boolean hasLibtaskclock(long pid) throws IOException {
-        return ProcText.contains(Files.readAllBytes(Path.of("/proc/" + pid + "/maps")), LIBTASKCLOCK);
+        return TargetMemory.mappedFile(pid, LIBTASKCLOCK) != null;
     }
 
     /** Returns the program's name in a command, like {@link #nameOf}; empty if the command is empty. */
@@ -238,11 +238,23 @@ public final class JvmProcesses {
     public static List<String> command(long pid) {
         try {
             // Not readString, which throws if the text is not valid UTF-8.
-            String text = new String(Files.readAllBytes(Path.of("/proc/" + pid + "/cmdline")), StandardCharsets.UTF_8);
+            String text = new String(TargetMemory.commandLine(pid), StandardCharsets.UTF_8);
             return text.isEmpty() ? List.of() : List.of(text.split("\0"));
         } catch (IOException e) {
             return List.of();
         }
+    }
+
+    /** Returns a variable of the environment with which a process was started; empty if it is unknown. */
+    public static String environmentVariable(long pid, String name) {
+        try {
+            String all = new String(TargetMemory.environment(pid), StandardCharsets.UTF_8);
+            for (String entry : all.split("\0", -1))
+                if (entry.startsWith(name + "=")) return TargetText.limit(entry.substring(name.length() + 1));
+        } catch (IOException e) {
+            return ""; // the environment of another user's process is private
+        }
+        return "";
     }
 
     private static String fileName(String path) {

@@ -3,13 +3,13 @@
 package org.taskclock.monitor;
 
 import java.io.IOException;
-import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.channels.SeekableByteChannel;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.LinkOption;
+import java.nio.file.FileSystemException;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
@@ -29,7 +29,8 @@ final class PerfData implements AutoCloseable {
 
     private static final String FOLDER = "/hsperfdata_";
 
-    private final RandomAccessFile file;
+    private final long pid;
+    private final SeekableByteChannel file;
     private final ByteBuffer data;
     /** The position of each value of type long. */
     private final Map<String, Integer> longs = new HashMap<>();
@@ -37,7 +38,8 @@ final class PerfData implements AutoCloseable {
     private final Map<String, String> texts = new HashMap<>();
     private int entryCount = -1;
 
-    private PerfData(RandomAccessFile file, int size) {
+    private PerfData(long pid, SeekableByteChannel file, int size) {
+        this.pid = pid;
         this.file = file;
         data = ByteBuffer.allocate(size);
     }
@@ -45,43 +47,44 @@ final class PerfData implements AutoCloseable {
     /** Returns the data of a JVM; null if it has none (-XX:-UsePerfData), or may not be read. */
     static PerfData of(long pid) {
         try {
-            String path = mappedFile(Files.readString(Path.of("/proc/" + pid + "/maps"), StandardCharsets.ISO_8859_1));
-            return path == null ? null : open(Path.of("/proc/" + pid + "/root" + path));
+            // A file that the process has not mapped may have been left by an earlier process with the same id.
+            String path = TargetMemory.mappedFile(pid, FOLDER);
+            return path == null ? null : open(pid, path);
         } catch (IOException | RuntimeException e) {
             return null;
         }
     }
 
-    /**
-     * Returns the path of the file that a process has mapped, in its own file system; null if there is none. A file
-     * that the process has not mapped may have been left by an earlier process with the same id.
-     */
-    private static String mappedFile(String maps) {
-        int folder = maps.indexOf(FOLDER);
-        if (folder < 0) return null;
-        int start = maps.lastIndexOf(' ', folder) + 1;
-        int end = maps.indexOf('\n', folder);
-        return maps.substring(start, end < 0 ? maps.length() : end);
+    /** Returns null if a file of ours does not contain performance data. */
+    static PerfData open(Path path) throws IOException {
+        return open(ProcessHandle.current().pid(), path.toString());
     }
 
-    /** Returns null if the file does not contain performance data. */
-    static PerfData open(Path path) throws IOException {
-        // The program can replace its file with a pipe, on which opening waits, or with a link out of its container.
-        if (!Files.isRegularFile(path, LinkOption.NOFOLLOW_LINKS) || Files.isSymbolicLink(path.getParent()))
+    /** Returns null if the file of a process is a link or a pipe, or does not contain performance data. */
+    private static PerfData open(long pid, String path) throws IOException {
+        SeekableByteChannel file;
+        try {
+            file = TargetFiles.of(pid).open(path);
+        } catch (FileSystemException e) {
             return null;
-        // Not a FileChannel, which an interrupt of the calling thread would close.
-        RandomAccessFile file = new RandomAccessFile(path.toFile(), "r");
-        PerfData data = new PerfData(file, (int) Math.min(file.length(), MAX_BYTES));
-        if (data.refresh()) return data;
-        data.close();
-        return null;
+        }
+        boolean isOpen = false;
+        try {
+            int size = TargetWorkers.call(pid, () -> (int) Math.min(file.size(), MAX_BYTES));
+            PerfData data = new PerfData(pid, file, size);
+            isOpen = data.refresh();
+            return isOpen ? data : null;
+        } finally {
+            if (!isOpen) close(pid, file);
+        }
     }
 
     /** Reads the current values. Returns false if the file is damaged. */
     boolean refresh() {
         try {
-            file.seek(0);
-            data.clear().limit(Math.max(0, file.read(data.array())));
+            // Into a buffer of its own, because a read that takes too long goes on.
+            byte[] content = TargetWorkers.call(pid, this::content);
+            data.clear().put(content).flip();
             if (data.limit() < PROLOGUE_BYTES
                     || data.order(ByteOrder.BIG_ENDIAN).getInt(0) != MAGIC) return false;
             data.order(data.get(4) == 0 ? ByteOrder.BIG_ENDIAN : ByteOrder.LITTLE_ENDIAN);
@@ -135,10 +138,24 @@ final class PerfData implements AutoCloseable {
         return texts.getOrDefault(name, "");
     }
 
+    private byte[] content() throws IOException {
+        ByteBuffer buffer = ByteBuffer.allocate(data.capacity());
+        file.position(0);
+        while (buffer.hasRemaining() && file.read(buffer) >= 0) continue;
+        return Arrays.copyOf(buffer.array(), buffer.position());
+    }
+
     @Override
     public void close() {
+        close(pid, file);
+    }
+
+    private static void close(long pid, SeekableByteChannel file) {
         try {
-            file.close();
+            TargetWorkers.call(pid, () -> {
+                file.close();
+                return null;
+            });
         } catch (IOException e) {
             // Harmless, because the file was only read.
         }

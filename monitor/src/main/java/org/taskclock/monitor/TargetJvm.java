@@ -3,11 +3,10 @@
 package org.taskclock.monitor;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Properties;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -37,9 +36,11 @@ public final class TargetJvm {
     private static final long TIMEOUT_MILLIS = 20_000;
 
     private final long pid;
+    private final TargetFiles files;
 
     private TargetJvm(long pid) {
         this.pid = pid;
+        files = TargetFiles.of(pid);
     }
 
     /** Returns the JVM, after checking that the process exists, is a JVM, and is accessible. */
@@ -78,21 +79,22 @@ public final class TargetJvm {
 
     /** Loads the agent, or passes the options to the agent that is already loaded. Returns the agent's state. */
     public String configureAgent(String options) throws MonitorException {
-        Path copy = null;
-        Path reply = null;
+        String copy = null;
+        String reply = null;
         try {
             String state = AgentCommand.send(AttachClient.of(pid), options, TIMEOUT_MILLIS);
             if (state != null) return state;
             if (options.equals("detach") && state() == null) return "detached"; // it was never loaded
             Path jar = AgentJar.find();
             copy = copyIfHidden(jar);
-            String path = copy == null ? jar.toString() : "/" + root().relativize(copy);
+            String path = copy == null ? jar.toString() : copy;
             AttachClient jvm = AttachClient.of(pid);
-            String name = ".taskclock_reply_" + ProcessHandle.current().pid() + "_" + System.nanoTime();
-            reply = jvm.tempDirectory().resolve(name);
-            String argument = path + "=" + options + REPLY + "/tmp/" + name;
+            reply = TargetFiles.TMP + ".taskclock_reply_"
+                    + ProcessHandle.current().pid() + "_" + System.nanoTime();
+            String argument = path + "=" + options + REPLY + reply;
             checkLoaded(jvm.execute(TIMEOUT_MILLIS, "load", "instrument", "false", argument));
-            if (Files.isRegularFile(reply, LinkOption.NOFOLLOW_LINKS)) return Files.readString(reply);
+            if (files.exists(reply))
+                return new String(files.read(reply, TargetFiles.MAX_TEXT_BYTES), StandardCharsets.UTF_8);
             return properties().getProperty(STATE_PROPERTY, "failed: the agent did not reply");
         } catch (IOException e) {
             throw attachFailed(e);
@@ -213,18 +215,15 @@ public final class TargetJvm {
         return new MonitorException(MonitorException.Reason.FAILED, "cannot attach to process " + pid + ": " + message);
     }
 
-    private Path root() {
-        return Path.of("/proc/" + pid + "/root");
-    }
-
-    /** Copies the jar to the target's /tmp if the target, as in a container, cannot see it. Returns null if it can. */
-    private Path copyIfHidden(Path jar) throws IOException {
-        Path same = root().resolve(jar.toString().substring(1));
-        if (Files.isReadable(same) && Files.isSameFile(same, jar)) return null;
-        Path copy = root().resolve("tmp/taskclock-agent-" + pid + "-" + System.nanoTime() + ".jar");
+    /**
+     * Copies the jar to the target's /tmp if the target, as in a container, cannot see it. Returns the path of the copy
+     * as the target sees it, or null if there is none.
+     */
+    private String copyIfHidden(Path jar) throws IOException {
+        if (files.isSame(jar)) return null;
+        String copy = TargetFiles.TMP + "taskclock-agent-" + pid + "-" + System.nanoTime() + ".jar";
         try {
-            Files.copy(jar, copy);
-            Files.setPosixFilePermissions(copy, PosixFilePermissions.fromString("rw-r--r--"));
+            files.create(copy, Files.readAllBytes(jar));
             return copy;
         } catch (IOException e) {
             delete(copy); // a full folder may hold a part of it
@@ -232,11 +231,11 @@ public final class TargetJvm {
         }
     }
 
-    private static void delete(Path file) {
+    private void delete(String file) {
         try {
-            Files.deleteIfExists(file);
+            files.deleteIfExists(file);
         } catch (IOException e) {
-            System.err.println("taskclock: " + file + " cannot be removed: " + e);
+            System.err.println("taskclock: " + file + " of process " + pid + " cannot be removed: " + e.getMessage());
         }
     }
 }

@@ -32,16 +32,28 @@ public final class TemporaryFolderException extends IOException {
 
     /** Returns an exception for a failure to create or write a file in the temporary folder of a JVM. */
     static TemporaryFolderException of(AttachClient jvm, IOException cause) {
-        return new TemporaryFolderException("its /tmp " + problem(jvm.tempDirectory(), cause), cause);
+        return of(jvm.pid(), cause);
     }
 
     /** Returns an exception for a failure to copy a file to the temporary folder of a process. */
     public static TemporaryFolderException of(long pid, IOException cause) {
-        return of(AttachClient.of(pid), cause);
+        return new TemporaryFolderException("its /tmp " + problem(TargetFiles.of(pid), cause), cause);
+    }
+
+    private static String problem(TargetFiles target, IOException cause) {
+        try {
+            return problem(target.isDirectory("/tmp"), true, cause);
+        } catch (IOException e) {
+            return "cannot be used: " + e.getMessage();
+        }
     }
 
     private static String problem(Path folder, IOException cause) {
-        if (!Files.isDirectory(folder)) return "does not exist";
+        return problem(Files.isDirectory(folder), Files.isWritable(folder), cause);
+    }
+
+    private static String problem(boolean exists, boolean isWritable, IOException cause) {
+        if (!exists) return "does not exist";
         String reason = cause instanceof FileSystemException e && e.getReason() != null
                 ? e.getReason()
                 : String.valueOf(cause.getMessage());
@@ -49,7 +61,7 @@ public final class TemporaryFolderException extends IOException {
         boolean isDenied = cause instanceof AccessDeniedException
                 || reason.contains("Read-only")
                 || reason.contains("not permitted")
-                || !Files.isWritable(folder);
+                || !isWritable;
         return isDenied ? "is not writable" : "cannot be used: " + reason;
     }
 }

@@ -4,11 +4,10 @@ package org.taskclock.monitor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
-import java.net.StandardProtocolFamily;
-import java.net.UnixDomainSocketAddress;
-import java.nio.channels.ServerSocketChannel;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collections;
@@ -20,7 +19,6 @@ import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.taskclock.testing.LoadJvm;
 
 class AttachClientTest {
@@ -141,15 +139,88 @@ class AttachClientTest {
     }
 
     @Test
-    void shouldNotConnectThroughALink(@TempDir Path folder) throws IOException {
-        Path socket = folder.resolve("socket");
-        try (ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
-            server.bind(UnixDomainSocketAddress.of(socket));
-            AttachClient.checkSocket(socket);
-            Path link = Files.createSymbolicLink(folder.resolve(".java_pid1"), socket);
-            assertThatThrownBy(() -> AttachClient.checkSocket(link))
+    void shouldNotConnectThroughALink() throws Exception {
+        try (FakeJvm jvm = new FakeJvm(request -> "forged")) {
+            Path socket = Path.of("/tmp/.java_pid" + jvm.pid());
+            Path moved = Files.move(socket, Path.of("/tmp/taskclock-test-" + jvm.pid()));
+            try {
+                Files.createSymbolicLink(socket, moved);
+                assertThatThrownBy(() -> jvm.client().execute(TIMEOUT_MILLIS, "properties"))
+                        .isInstanceOf(IOException.class)
+                        .hasMessage(socket + " is not a socket");
+            } finally {
+                Files.deleteIfExists(moved);
+            }
+        }
+    }
+
+    /** Every local user can create files in /tmp. */
+    @Test
+    void shouldNotConnectToASocketOfAnotherUser() throws Exception {
+        try (FakeJvm jvm = new FakeJvm(request -> "forged")) {
+            giveToAnotherUser(Path.of("/tmp/.java_pid" + jvm.pid()));
+            assertThatThrownBy(() -> jvm.client().execute(TIMEOUT_MILLIS, "properties"))
                     .isInstanceOf(IOException.class)
-                    .hasMessage(".java_pid1 in its /tmp is not a socket");
+                    .hasMessageContaining("belongs to another user");
+            assertThat(jvm.takeRequests()).isZero();
+        }
+    }
+
+    /** The file has the right owner, as that of a hard link would, but another user answers. */
+    @Test
+    void shouldNotTrustAnAnswerOfAnotherUser() throws Exception {
+        try (LoadJvm load = LoadJvm.start("idle")) {
+            Path socket = Path.of("/tmp/.java_pid" + load.pid());
+            Process forger = new ProcessBuilder(
+                            "setpriv",
+                            "--reuid=65534",
+                            "--clear-groups",
+                            Path.of(System.getProperty("java.home"), "bin", "java")
+                                    .toString(),
+                            "-XX:-UsePerfData",
+                            "-cp",
+                            System.getProperty("java.class.path"),
+                            ForgedSocketProgram.class.getName(),
+                            socket.toString())
+                    .redirectErrorStream(true)
+                    .start();
+            try {
+                String line = forger.inputReader().readLine();
+                assumeTrue("ready".equals(line), "NOT RUN: only root can start a program of another user: " + line);
+                Files.setAttribute(socket, "unix:uid", Files.getAttribute(Path.of("/proc/self"), "unix:uid"));
+                assertThatThrownBy(() -> AttachClient.of(load.pid()).execute(TIMEOUT_MILLIS, "properties"))
+                        .isInstanceOf(IOException.class)
+                        .hasMessageContaining("answers in its place");
+            } finally {
+                forger.destroyForcibly();
+                Files.deleteIfExists(socket);
+            }
+        }
+    }
+
+    /** The JVM ignores the request of another user, and prints a thread dump on the signal. */
+    @Test
+    void shouldNotSignalIfAnotherUserHasCreatedTheRequest() throws Exception {
+        try (LoadJvm load = LoadJvm.start("idle")) {
+            Path request = Files.createFile(Path.of("/tmp/.attach_pid" + load.pid()));
+            try {
+                giveToAnotherUser(request);
+                assertThatThrownBy(() -> AttachClient.of(load.pid()).execute(TIMEOUT_MILLIS, "properties"))
+                        .isInstanceOf(IOException.class)
+                        .hasMessageContaining("has created " + request)
+                        .hasMessageContaining("delete that file");
+                assertThat(load.end()).isEmpty();
+            } finally {
+                Files.deleteIfExists(request);
+            }
+        }
+    }
+
+    private static void giveToAnotherUser(Path file) throws IOException {
+        try {
+            Files.setAttribute(file, "unix:uid", 65_534);
+        } catch (FileSystemException e) {
+            assumeTrue(false, "NOT RUN: only root can give a file to another user");
         }
     }
 

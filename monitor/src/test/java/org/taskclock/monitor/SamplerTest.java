@@ -532,7 +532,7 @@ class SamplerTest {
         String agent = System.getProperty("agent.jar");
         try (LoadJvm load = LoadJvm.start("-javaagent:" + agent, "idle")) {
             AttachClient client = AttachClient.of(load.pid());
-            Path request = client.reportRequest();
+            Path request = Path.of(client.reportRequest());
             // It is renamed into place, because tools that monitor this JVM would delete an empty directory.
             Path prepared = Files.createTempDirectory(request.getParent(), "taskclock-test-");
             Files.createFile(prepared.resolve("file"));
