@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Properties;
 import java.util.function.Function;
+import java.util.stream.LongStream;
 
 /** The report of the agent in a JVM, as org.taskclock.agent.AgentReportWriter writes it. Times are in nanoseconds. */
 public record AgentReport(
@@ -30,12 +31,21 @@ public record AgentReport(
         Health health,
         boolean truncated,
         long reportNanos) {
+    /** For each figure and for the sum of a list: in ns, 36 years of CPU time. */
+    private static final long MAX_FIGURE = 1L << 60;
+
+    private static final int MAX_ENTRIES = 100_000;
+
     /** The name of the agent property that holds the report. */
     private static final String PROPERTY = "taskclock.report";
 
     /** Thrown if the loaded agent's report cannot be read, because the agent is from another version. */
     public static final class AgentReportException extends IOException {
         private static final long serialVersionUID = 1;
+
+        AgentReportException(String message) {
+            super(message);
+        }
 
         AgentReportException(Throwable cause) {
             super(
@@ -128,11 +138,43 @@ public record AgentReport(
     public static AgentReport parse(String json) throws AgentReportException {
         try {
             AgentReport report = new Gson().fromJson(json, AgentReport.class);
-            if (report != null && report.isComplete()) return report;
+            if (report != null && report.isComplete()) {
+                report.checkFigures();
+                return report;
+            }
         } catch (JsonParseException e) {
             throw new AgentReportException(e);
         }
-        throw new AgentReportException(null);
+        throw new AgentReportException((Throwable) null);
+    }
+
+    /** Throws if a figure is impossible, so that it ends neither in a sum that overflows nor in a negative counter. */
+    private void checkFigures() throws AgentReportException {
+        for (Pool pool : pools) check(pool.name, pool.threads, pool.cpuNanos, pool.userNanos);
+        for (Group group : virtualThreads) check(group.name, group.live, group.ended, group.cpuNanos, group.userNanos);
+        for (Carrier carrier : carriers)
+            check("carrier", carrier.cpuNanos, carrier.userNanos, carrier.carriedNanos, carrier.carriedUserNanos);
+        for (Yielder yielder : yielders) check("yielder", yielder.yields, yielder.yieldNanos, yielder.cpuNanos);
+        for (Site site : yieldSites) check("call site", site.yields, site.virtualYields);
+        check("yields", platformYields, virtualYields, platformYieldNanos, reportNanos, health.mounts, health.stacks);
+        if (virtualThreads.size() > MAX_ENTRIES || carriers.size() > MAX_ENTRIES || yielders.size() > MAX_ENTRIES)
+            throw new AgentReportException("its agent reports more than " + MAX_ENTRIES + " entries");
+        checkSum("virtual threads", virtualThreads.stream().mapToLong(Group::cpuNanos));
+        checkSum("carriers", carriers.stream().mapToLong(Carrier::cpuNanos));
+        checkSum("yielders", yielders.stream().mapToLong(Yielder::yields));
+    }
+
+    private static void checkSum(String what, LongStream figures) throws AgentReportException {
+        // No term is larger than the limit, so adding one to a sum that is not larger either does not overflow.
+        check(what, figures.reduce(0, (a, b) -> a > MAX_FIGURE ? a : a + b));
+    }
+
+    private static void check(String what, long... figures) throws AgentReportException {
+        for (long figure : figures) {
+            if (figure >= -1 && figure <= MAX_FIGURE) continue; // -1 is unknown
+            throw new AgentReportException(
+                    "its agent reports an impossible figure for " + TargetText.limit(what) + ": " + figure);
+        }
     }
 
     private boolean isComplete() {

@@ -71,8 +71,7 @@ final class AsyncProfilerSource implements StackSource {
     }
 
     private static boolean isVisible(long pid, Path library) throws IOException {
-        Path same = Path.of("/proc/" + pid + "/root" + library);
-        return Files.isReadable(same) && Files.isSameFile(same, library);
+        return TargetFiles.of(pid).isSame(library);
     }
 
     @Override

@@ -43,4 +43,21 @@ class AgentReportTest {
                 .isInstanceOf(AgentReport.AgentReportException.class)
                 .hasMessageContaining("another version of TaskClock");
     }
+
+    /** Each would overflow a sum, or make a counter decrease. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "{\"pools\":[],\"platformYields\":-5" + REST,
+                "{\"pools\":[],\"virtualYields\":9223372036854775807" + REST,
+                "{\"pools\":[{\"name\":\"p\",\"cpuNanos\":9223372036854775807}]" + REST,
+                "{\"pools\":[],\"virtualThreads\":[{\"name\":\"a\",\"cpuNanos\":1152921504606846976},"
+                        + "{\"name\":\"b\",\"cpuNanos\":1}],\"carriers\":[],\"yieldMode\":\"count\","
+                        + "\"yielders\":[],\"health\":{\"features\":[]},\"yieldSites\":[]}"
+            })
+    void shouldRejectImpossibleFigures(String text) {
+        assertThatThrownBy(() -> AgentReport.parse(text))
+                .isInstanceOf(AgentReport.AgentReportException.class)
+                .hasMessageContaining("impossible figure");
+    }
 }
