@@ -174,7 +174,7 @@ final class JfrSource implements StackSource {
             try {
                 jvm.files().deleteDirectoryIfExists(TargetFiles.TMP + folder);
             } catch (DirectoryNotEmptyException e) {
-                continue; // another recording uses it
+                // Another recording uses it.
             }
         }
     }

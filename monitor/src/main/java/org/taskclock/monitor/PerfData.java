@@ -141,7 +141,10 @@ final class PerfData implements AutoCloseable {
     private byte[] content() throws IOException {
         ByteBuffer buffer = ByteBuffer.allocate(data.capacity());
         file.position(0);
-        while (buffer.hasRemaining() && file.read(buffer) >= 0) continue;
+        int read;
+        do {
+            read = file.read(buffer);
+        } while (read > 0);
         return Arrays.copyOf(buffer.array(), buffer.position());
     }
 

@@ -241,6 +241,7 @@ final class TargetFiles {
         });
     }
 
+    @SuppressWarnings("StreamResourceLeak") // the caller closes it
     private static SecureDirectoryStream<Path> open(Path directory) throws IOException {
         return (SecureDirectoryStream<Path>) Files.newDirectoryStream(directory);
     }

@@ -58,9 +58,7 @@ final class TargetWorkers {
                 }
             }
         } catch (TimeoutException e) {
-            Blocked blocked = new Blocked(pid, result);
-            BLOCKED.add(blocked);
-            result.whenComplete((r, x) -> BLOCKED.remove(blocked));
+            BLOCKED.add(new Blocked(pid, result));
             throw new IOException("its files did not answer within " + timeoutMillis + " ms", e);
         } catch (ExecutionException e) {
             throw thrown(e.getCause());
@@ -76,7 +74,7 @@ final class TargetWorkers {
     }
 
     private static <T> CompletableFuture<T> start(long pid, Callable<T> task) throws IOException {
-        if (!BLOCKED.isEmpty() && (BLOCKED.size() >= MAX_BLOCKED || isBlocked(pid)))
+        if (isBlocked(pid) || BLOCKED.size() >= MAX_BLOCKED)
             throw new IOException("its files did not answer an earlier request");
         CompletableFuture<T> result = new CompletableFuture<>();
         THREADS.execute(() -> {
@@ -91,6 +89,7 @@ final class TargetWorkers {
 
     /** Returns whether an earlier request to a process is still blocked. */
     static boolean isBlocked(long pid) {
+        BLOCKED.removeIf(blocked -> blocked.result.isDone());
         for (Blocked blocked : BLOCKED) if (blocked.pid == pid) return true;
         return false;
     }
