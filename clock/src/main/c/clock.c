@@ -11,14 +11,14 @@ enum { WIPE_ON_FORK = 18 };  // MADV_WIPEONFORK, Linux 4.14
 
 struct process_state process;
 
-static int is_initialized;
+static int is_initialized, is_wiped_on_fork;
 
 // Runs only once, because a copy of the library stays mapped and may be loaded again while others use its functions.
 // Callers must hold a lock.
 void clock_init(void) {
     if (is_initialized) return;
     is_initialized = 1;
-    SYSCALL(__NR_madvise, &process, sizeof process, WIPE_ON_FORK);
+    is_wiped_on_fork = SYSCALL(__NR_madvise, &process, sizeof process, WIPE_ON_FORK) == 0;
     vdso_init();
     split_init();
     accuracy_init();
@@ -36,14 +36,55 @@ static int await_rate(void) {
     return READ(process.nanos_per_count) != 0;
 }
 
+static void set_backend(int32_t backend) { __atomic_store_n(&process.backend, backend, __ATOMIC_SEQ_CST); }
+
+static int is_off(void) { return __atomic_load_n(&process.is_off, __ATOMIC_SEQ_CST); }
+
+// Another thread may select a backend at the same time: either it sees that the switch is off, or we overwrite what it
+// has set.
+static void switch_off(void) {
+    __atomic_store_n(&process.is_off, 1, __ATOMIC_SEQ_CST);
+    set_backend(BACKEND_SYSCALL);
+}
+
+static void switch_on(void) {
+    if (!is_off()) return;
+    __atomic_store_n(&process.is_off, 0, __ATOMIC_SEQ_CST);
+    __atomic_fetch_add(&process.times_on, 1, __ATOMIC_RELAXED);
+}
+
+static int use(int32_t backend) {
+    set_backend(backend);
+    if (!is_off()) return PROBE_USABLE;
+    set_backend(BACKEND_SYSCALL);
+    return PROBE_SWITCHED_OFF;
+}
+
+static int32_t test_backend(int32_t backend) {
+    // Without this, a forked child would take its parent's bases for its own. Asking the kernel shows that its clock
+    // has restarted.
+    if (!is_wiped_on_fork) return PROBE_NOT_WIPED;
+    int32_t refusal = rseq_prepare(backend);
+    if (!refusal) refusal = probe_markers(backend);
+    if (!refusal && !await_rate()) refusal = PROBE_NO_RATE;
+    if (!refusal) time_kernel_read();
+    return refusal;
+}
+
+// Returns whether a later test may have another result, and this one was fast.
+static int is_temporary(int32_t refusal) { return refusal == PROBE_NO_CHILD || refusal == PROBE_OUT_OF_MEMORY; }
+
 // Tests a backend and switches to it if it is usable. Takes a few tens of milliseconds the first time.
 static int32_t select_backend(int32_t backend) {
     enum { NOT_TESTED = 0, TESTED = 1 };
     static int32_t results[BACKEND_RSEQ_OWN + 1];  // TESTED + the PROBE_ result
-    if (backend == BACKEND_SYSCALL) {
-        WRITE(process.backend, backend);
+    if (backend <= BACKEND_SYSCALL) {
+        if (backend == BACKEND_ON) switch_on();
+        else if (backend == BACKEND_OFF) switch_off();
+        else set_backend(BACKEND_SYSCALL);
         return PROBE_USABLE;
     }
+    if (is_off()) return PROBE_SWITCHED_OFF;
     static int32_t restores_seen;
     if (READ(restores_seen) != READ(process.restores)) {
         for (int i = 0; i <= BACKEND_RSEQ_OWN; i++) WRITE(results[i], NOT_TESTED);
@@ -52,14 +93,10 @@ static int32_t select_backend(int32_t backend) {
     int32_t known = READ(results[backend]), refusal = known - TESTED;
     // A forked child has no marker.
     if (known == NOT_TESTED || (!refusal && !READ(process.inverted_marker))) {
-        refusal = rseq_prepare(backend);
-        if (!refusal) refusal = probe_markers(backend);
-        if (!refusal && !await_rate()) refusal = PROBE_NO_RATE;
-        if (!refusal) time_kernel_read();
-        WRITE(results[backend], TESTED + refusal);
+        refusal = test_backend(backend);
+        WRITE(results[backend], is_temporary(refusal) ? NOT_TESTED : TESTED + refusal);
     }
-    if (!refusal) __atomic_store_n(&process.backend, backend, __ATOMIC_RELEASE);
-    return refusal;
+    return refusal ? refusal : use(backend);
 }
 
 static int64_t cpu_nanos(void) { return (int64_t)cpu_now(own_clock()); }
@@ -68,6 +105,9 @@ static void report(struct clock_report *into) {
     calibration_report(into);
     accuracy_report(into);
     into->restores = READ(process.restores);
+    into->changes = into->restores + READ(process.times_on);
+    into->backend = current_backend();
+    into->is_off = is_off();
 }
 
 const struct functions own_functions = {
@@ -80,7 +120,7 @@ const struct functions own_functions = {
     .systemNanos = system_nanos,
     .nowCpuNanos = now_cpu_nanos,
     .nowUserNanos = now_user_nanos,
-    .clockNanos = clock_nanos,
+    .clockNanos = thread_nanos,
     .tickStamp = coarse_nanos,
     .selectBackend = select_backend,
     .setAccuracy = set_accuracy,

@@ -51,7 +51,13 @@ static void reset_clock(struct thread_clock *t) {
     struct carrier *c = t->carrier;
     if (c) rebase_carrier(c, (int64_t)t->cpu, (int64_t)t->user);
     *t = (struct thread_clock){
-        .marker = t->marker, .carrier = c, .is_asking = t->is_asking, .is_splitting = t->is_splitting};
+        .marker = t->marker,
+        .published = t->published,
+        .carrier = c,
+        .is_asking = t->is_asking,
+        .is_splitting = t->is_splitting,
+    };
+    if (t->published) WRITE(t->published->cpu, 0);
     if (current_backend() != BACKEND_SYSCALL) machine_changed();
 }
 
@@ -78,6 +84,7 @@ static int should_take_base(struct thread_clock *t) {
     if (backend == BACKEND_SYSCALL) return 0;
     if (!t->marker) {
         volatile uint64_t *address = rseq_marker_address(backend);
+        if (address) start_publishing(t);
         t->marker = address ? address : &no_marker;
     }
     if (t->marker == &no_marker) return 0;
@@ -134,6 +141,8 @@ static uint64_t take_base(struct thread_clock *t) {
     if (READ(process.nanos_per_count)) WRITE(t->life, life ? life : 1);
     uint64_t now = monotonic_cpu(t, cpu + ((took / 2 * rate) >> 32));
     t->cpu_at_base = t->last_cpu;
+    WRITE(t->published->kernel_cpu, cpu);
+    WRITE(t->published->cpu, now);
     return now;
 }
 

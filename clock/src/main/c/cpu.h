@@ -10,6 +10,12 @@
 
 #define UNKNOWN UINT64_MAX  // -1 to callers
 
+// What a thread last read of itself, for readers on other threads; see readings.c.
+struct published_cpu {
+    uint64_t kernel_cpu;  // the kernel's clock when the base was taken
+    uint64_t cpu;         // the last value returned
+};
+
 // A base is a point in time at which both the counter and the thread's CPU time were read. While its marker is in
 // place, the thread has not been switched out, and its CPU time has advanced with the counter.
 struct thread_clock {
@@ -19,6 +25,7 @@ struct thread_clock {
     uint64_t life;  // in counts; 0 if there is no base
     uint64_t rate;
     uint64_t last_cpu;  // the last value returned
+    struct published_cpu *published;  // null until a base is first needed
     // Used by readings that ask the kernel.
     uint64_t kernel_cpu;   // the last value from the kernel
     uint64_t cpu_at_base;  // last_cpu when the base was taken; unchanged if no reading used the base
@@ -33,6 +40,7 @@ struct thread_clock {
     uint64_t measured_user, measured_cpu;
     uint64_t user_share;      // in units of 2^-32
     struct carrier *carrier;  // null until a virtual thread is mounted
+    struct published_cpu unpublished;
 };
 
 // gnu2 thread-local storage (see Makefile) needs no libc function and works in a library loaded with dlopen.
@@ -65,7 +73,14 @@ static inline uint64_t cpu_now(struct thread_clock *t) {
     uint64_t cpu = base_cpu + ((counts * rate) >> 32);
     if (__builtin_expect(cpu <= READ(t->last_cpu), 0)) return handle_stall(t, cpu);
     WRITE(t->last_cpu, cpu);
+    WRITE(t->published->cpu, cpu);
     return cpu;
 }
+
+// ---- readings.c
+
+void start_publishing(struct thread_clock *t);
+// Reads any CPU clock. That of a thread is never smaller than what the thread last read of itself.
+int64_t thread_nanos(int32_t id);
 
 #endif

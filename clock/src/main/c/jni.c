@@ -173,6 +173,9 @@ REPORT(lifeNanos, life_nanos)
 REPORT(observedNanos, observed_nanos)
 REPORT(aheadNanos, ahead_nanos)
 REPORT(restores, restores)
+REPORT(changes, changes)
+REPORT(backendInUse, backend)
+REPORT(isOff, is_off)
 
 static void machineChanged(JNIEnv *env, jclass c) {
     (void)env, (void)c;
@@ -261,6 +264,9 @@ static const JNINativeMethod library_methods[] = {
     {"observedNanos", "()J", (void *)observedNanos},
     {"aheadNanos", "()J", (void *)aheadNanos},
     {"restores", "()J", (void *)restores},
+    {"changes", "()J", (void *)changes},
+    {"backendInUse", "()J", (void *)backendInUse},
+    {"isOff", "()J", (void *)isOff},
     {"machineChanged", "()V", (void *)machineChanged},
     {"hasCarriers", "()Z", (void *)hasCarriers},
     {"libc", "()Ljava/lang/String;", (void *)libc},

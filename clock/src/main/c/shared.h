@@ -16,8 +16,8 @@
 
 #define NANOS_PER_SECOND 1000000000LL
 
-// The unit in which we request and use memory. The kernel's pages may be larger: 16 or 64 KB on aarch64.
-enum { PAGE = 4096, MAX_KERNEL_PAGE = 65536 };
+// The unit in which we request and use memory. The kernel's pages may be larger; see MAX_KERNEL_PAGE.
+enum { PAGE = 4096 };
 
 // Access to variables that any thread may write at any time. These are plain loads and stores on every processor.
 #define READ(variable) __atomic_load_n(&(variable), __ATOMIC_RELAXED)
@@ -79,13 +79,16 @@ static const int64_t PARTIAL_ORIGIN = INT64_MIN / 2;
 struct clock_report {
     int64_t counter_hertz, calibrated_over_nanos, calibration_resets;
     int64_t budget_nanos, life_nanos, observed_nanos, ahead_nanos;
-    int64_t restores;  // from a checkpoint; after each, the backend must be selected again
+    int64_t restores;  // from a checkpoint
+    int64_t changes;   // restores, and calls with BACKEND_ON; after each, the backend must be selected again
+    int64_t backend;   // in use now
+    int64_t is_off;    // 1 after BACKEND_OFF, 0 after BACKEND_ON
 };
 
 // The table of clock functions. The first copy of the library in a process publishes its table; later copies, in other
 // class loaders or packages, call through it. Fields must not be removed or moved within one ABI number.
-enum { TASKCLOCK_ABI = 2 };
-#define TASKCLOCK_ABI_NAME "taskclock-abi2"
+enum { TASKCLOCK_ABI = 3 };
+#define TASKCLOCK_ABI_NAME "taskclock-abi3"
 #define TASKCLOCK_MAGIC 0x6b636f6c636b7361u
 struct functions {
     uint64_t magic;
@@ -112,6 +115,9 @@ struct functions {
 
 // The ways to read CPU time. The numbers are those of org.taskclock.Backend. 0 is the state before selection.
 enum { BACKEND_SYSCALL, BACKEND_RSEQ, BACKEND_RSEQ_OWN };
+// Arguments of selectBackend that are no backends: the kill switch of the process, which all copies obey. After
+// BACKEND_OFF, the system call is in use and no other backend can be selected until BACKEND_ON.
+enum { BACKEND_OFF = -1, BACKEND_ON = -2 };
 
 // Results of selectBackend: usable, or the reason why not. Backends.java has the messages.
 enum {
@@ -130,7 +136,9 @@ enum {
     PROBE_CLEARED_BY_SYSCALLS,   // every system call removes the marker
     PROBE_NO_RATE,               // the counter's rate does not settle
     PROBE_OUT_OF_MEMORY,
-    PROBE_COUNTER_SLOW  // reading the counter takes longer than asking the kernel
+    PROBE_COUNTER_SLOW,  // reading the counter takes longer than asking the kernel
+    PROBE_SWITCHED_OFF,  // by BACKEND_OFF
+    PROBE_NOT_WIPED      // a forked child would find our state, because madvise fails
 };
 
 // ---- shared.c

@@ -24,6 +24,17 @@ static int try_take(int32_t *slot, int32_t owner, int32_t tid) {
     return __atomic_compare_exchange_n(slot, &owner, tid, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
+int take_slot(int32_t *slot, int32_t tid) {
+    int32_t owner = READ(*slot);
+    // A slot with our own tid was left by an earlier thread, because we have none yet.
+    if (owner == 0 || owner == tid) return try_take(slot, owner, tid);
+    if (!thread_is_gone(owner) || !try_take(slot, owner, tid)) return 0;
+    if (thread_is_gone(owner)) return 1;
+    // After the first check, a new thread with that id started. It may have taken the slot before we did.
+    __atomic_store_n(slot, owner, __ATOMIC_RELEASE);
+    return 0;
+}
+
 // The newest page may have unused slots. In other pages, only a few slots are checked each time, in rotation, so the
 // cost of a new thread does not depend on the number of threads. One slot is checked per page, because some pages may
 // be full of long-lived threads. If half of all slots are free, a thread rarely has to enlarge the registry.
@@ -38,9 +49,7 @@ static int32_t *free_slot(struct slots *slots, struct slot_page *newest, int32_t
     for (int32_t i = 0; newest && !found && i < OWNERS_TO_CHECK; i++) {
         page = page && READ(page->older) ? READ(page->older) : newest;
         int32_t *slot = slot_at(page, size, (int32_t)((uint32_t)(tid + i) % (uint32_t)in_page));
-        int32_t owner = READ(*slot);
-        // A slot with our own tid was left by an earlier thread, because we have none yet.
-        if ((owner == 0 || owner == tid || thread_is_gone(owner)) && try_take(slot, owner, tid)) found = slot;
+        if (take_slot(slot, tid)) found = slot;
     }
     __atomic_store_n(&slots->last_checked, page, __ATOMIC_RELEASE);
     return found;

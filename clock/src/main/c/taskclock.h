@@ -11,6 +11,7 @@
 //   split.c        user and system time that add up to the CPU time
 //   carriers.c     virtual threads on their carriers
 //   slots.c        per-thread records that outlive their threads
+//   readings.c     what each thread last read of itself, for readers on other threads
 //   rseq.c         markers that show whether a thread was switched out
 //   probe.c        tests whether this kernel removes the markers
 //   clock.c        the function table and the selection of the backend
@@ -54,9 +55,12 @@ enum { SLOT_ALIGNMENT = 64 };
 // registry have the same size.
 void *claim_slot(struct slots *slots, int32_t size, int32_t tid);
 void release_slot(void *slot);
+int take_slot(int32_t *slot, int32_t tid);  // takes a slot that is free or was left by an ended thread; 0 if it is not
 void *next_slot(struct slots *slots, int32_t size, void *slot);  // pass null for the first; null after the last
 
 // ---- the state of the process
+
+enum { READING_CHAINS = 1024 };
 
 // Every reading loads this state, and it is rarely written. A forked child finds zeros (MADV_WIPEONFORK), so it asks
 // the kernel each time and shares no area with its parent.
@@ -70,13 +74,17 @@ struct process_state {
     uint64_t inverted_marker;  // the bitwise complement of the marker; 0 until there is one
     int32_t backend;           // in use
     int32_t restores;          // from a checkpoint, as far as detected
+    int32_t is_off;            // only BACKEND_SYSCALL may be used
+    int32_t times_on;          // how often BACKEND_ON was selected
     uint64_t nanos_per_count;  // in units of 2^-32; 0 until it is known
     uint64_t life;             // how long a base may be used, in counts; 0: ask the kernel each time
     // On cache lines of their own, because they are written as threads start and end.
     struct slots areas __attribute__((aligned(128)));  // rseq areas that we registered
     struct slots carriers;
     int64_t carrier_count;  // records that have been used at least once
-} __attribute__((aligned(PAGE)));
+    struct readings_page *readings_page;
+    struct own_reading *readings[READING_CHAINS];
+} __attribute__((aligned(MAX_KERNEL_PAGE)));  // wiped on fork, which works on whole pages
 extern struct process_state process __attribute__((visibility("hidden")));
 
 // Before there is a marker, and in a forked child, this is all ones, which no area contains: the kernel writes 0.

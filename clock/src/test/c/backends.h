@@ -20,6 +20,7 @@
 #endif
 #include "split.c"
 #include "slots.c"
+#include "readings.c"
 #ifdef AT_ACCESS
 #undef READ
 #undef WRITE

@@ -2,17 +2,20 @@
 // Copyright the TaskClock authors
 
 // Checks that the size of a slot registry depends only on the number of concurrent threads, not on how many threads
-// start and end. It registers no rseq area, so the kernel version does not matter.
+// start and end, and that no two threads own a slot. It registers no rseq area, so the kernel version does not matter.
 
 #include "taskclock.h"
 
 #include "check.h"
 
 static void *intercepted_map(long length);
+static int intercepted_is_gone(int32_t tid);
 
 #define map_pages intercepted_map
+#define thread_is_gone intercepted_is_gone
 #include "slots.c"
 #undef map_pages
+#undef thread_is_gone
 
 enum { DEAD_TID = 1 << 22 };  // larger than any id that the kernel assigns
 enum { SIZE = 64, SLOTS_IN_PAGE = PAGE / SIZE - 1, FULL_PAGES = 8, SHORT_THREADS = 200000 };
@@ -28,6 +31,17 @@ static void *intercepted_map(long length) {
 }
 
 static struct slots slots;
+
+// Starts, and takes a slot, just after another thread has found that the previous thread with this id is gone.
+static int32_t late_tid;
+static int32_t *slot_of_late_thread;
+
+static int intercepted_is_gone(int32_t tid) {
+    if (tid != late_tid) return thread_is_gone(tid);
+    if (slot_of_late_thread) return 0;
+    slot_of_late_thread = claim_slot(&slots, SIZE, late_tid);
+    return 1;
+}
 
 static int32_t *claim(int32_t tid) { return claim_slot(&slots, SIZE, tid); }
 
@@ -97,6 +111,25 @@ static void check_waves(void) {
     CHECK(page_count() <= 2 * (WAVE_THREADS / SLOTS_IN_PAGE));
 }
 
+// The kernel gives the id of an ended thread to a new one while a third thread is taking over the ended thread's slot.
+// The registry has one page, and only that slot is not owned by a live thread.
+static void check_reused_id(void) {
+    slots = (struct slots){0, 0};
+    for (int i = 0; i < SLOTS_IN_PAGE; i++) {
+        CHECK(claim(DEAD_TID));
+        fill_newest_page();
+        *slot_at(slots.newest, SIZE, i) = late_tid = DEAD_TID;
+        slot_of_late_thread = 0;
+        for (int32_t tid = DEAD_TID + 1; !slot_of_late_thread; tid++) {
+            int32_t *slot = claim(tid);
+            CHECK(slot && *slot == tid && slot != slot_of_late_thread);
+        }
+        CHECK(*slot_of_late_thread == DEAD_TID);
+        slots = (struct slots){0, 0};
+    }
+    late_tid = 0;
+}
+
 // Each slot of each page is listed exactly once.
 static void check_listing(void) {
     int listed = 0, taken = 0;
@@ -110,6 +143,7 @@ int main(void) {
     check_short_threads();
     check_waves();
     check_listing();
+    check_reused_id();
     puts("check-pool: passed");
     return 0;
 }

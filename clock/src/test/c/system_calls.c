@@ -5,6 +5,7 @@
 
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <jni.h>
 #include <linux/filter.h>
 #include <linux/futex.h>
@@ -12,6 +13,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -181,6 +183,40 @@ NATIVE(jboolean, denyCpuClocks)(JNIEnv *env, jclass c) {
 NATIVE(jboolean, denyRusage)(JNIEnv *env, jclass c) {
     (void)env, (void)c;
     return deny_call(SYS_getrusage, EPERM, 0, 0);
+}
+
+// clone3 is refused as unknown, so that the C library uses clone.
+NATIVE(jboolean, denyClone)(JNIEnv *env, jclass c) {
+    (void)env, (void)c;
+    return deny_call(SYS_clone3, ENOSYS, 0, 0) && deny_call(SYS_clone, EAGAIN, 0, 0);
+}
+
+static jboolean set_limit(int resource, rlim_t value) {
+    struct rlimit limit;
+    if (getrlimit(resource, &limit) != 0) return 0;
+    limit.rlim_cur = value < limit.rlim_max ? value : limit.rlim_max;
+    return setrlimit(resource, &limit) == 0;
+}
+
+NATIVE(jboolean, limitFiles)(JNIEnv *env, jclass c) {
+    (void)env, (void)c;
+    int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    return next >= 0 && close(next) == 0 && set_limit(RLIMIT_NOFILE, (rlim_t)next);
+}
+
+NATIVE(jboolean, limitMemory)(JNIEnv *env, jclass c) {
+    (void)env, (void)c;
+    long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (!file) return 0;
+    int found = fscanf(file, "%ld", &pages);
+    fclose(file);
+    return found == 1 && set_limit(RLIMIT_AS, (rlim_t)(pages * sysconf(_SC_PAGESIZE) + 600000));
+}
+
+NATIVE(jboolean, removeLimits)(JNIEnv *env, jclass c) {
+    (void)env, (void)c;
+    return set_limit(RLIMIT_NOFILE, RLIM_INFINITY) && set_limit(RLIMIT_AS, RLIM_INFINITY);
 }
 
 // Makes reading the time-stamp counter raise SIGSEGV on the calling thread and the threads that it starts.

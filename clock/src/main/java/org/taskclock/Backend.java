@@ -46,7 +46,7 @@ public enum Backend {
      * Has the backend selected now, which takes some tens of milliseconds, unless it has been already, and returns it.
      * {@link TaskClock#status()} also gives the reasons, but creates the platform's management beans.
      *
-     * @return the backend in use; it does not change again unless the process is restored from a checkpoint
+     * @return the backend in use; see {@link ClockStatus} for when it changes again
      */
     public static Backend decided() {
         return Backends.decided();

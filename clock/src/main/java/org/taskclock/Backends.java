@@ -7,80 +7,58 @@ import java.util.List;
 
 /**
  * Selects the backend and records the reasons. Selection is slow, so it runs on its own thread; until it is done, every
- * reading asks the kernel. A forced backend is selected at once.
+ * reading asks the kernel. A forced backend is selected at once. Which one is in use is a fact of the process: other
+ * copies of the library, and the agent's kill switch, change it, too.
  */
 final class Backends {
     static final String PROPERTY = "taskclock.backend";
 
-    /** Indexed by the PROBE_ numbers of shared.h; the first means usable. */
-    private static final String[] REFUSALS = {
-        "",
-        "the time-stamp counter is not reliable here: it is neither the current clock source nor listed and invariant",
-        "this process may not read the time-stamp counter: prctl(PR_SET_TSC) forbids it",
-        "the C library has not registered a restartable-sequences area: it is not glibc 2.35 or later, or"
-                + " GLIBC_TUNABLES disables registration",
-        "the C library has registered its own area: start the JVM with GLIBC_TUNABLES=glibc.pthread.rseq=0",
-        "the kernel refuses to register a restartable-sequences area",
-        "it cannot be tested: cannot start a child process (clone fails: process limit or seccomp?)",
-        "it cannot be tested: sched_setaffinity is not permitted",
-        "the kernel kills a process that uses it, as with rseq_debug: a child process that tested it was killed",
-        "the kernel keeps the marker of a thread that blocks: 6.19 keeps both kinds, 7.0 and later keep that of rseq,"
-                + " kernels before 6.3 keep that of rseq-own",
-        "the kernel keeps the marker of a thread that is preempted",
-        "it cannot be tested: no thread was preempted within two seconds",
-        "the kernel removes the marker at each system call, as with rseq_debug, so it would save nothing",
-        "the rate of the time-stamp counter does not settle",
-        "out of memory",
-        "reading the time-stamp counter takes longer than asking the kernel: the hypervisor or the kernel intercepts it"
-    };
+    /** Null unless the property is set. */
+    private static volatile Backend forced;
 
-    private static final String EXACT_REFUSAL =
-            "-D" + AccuracyBudget.PROPERTY + "=exact: every reading must ask the kernel";
-
-    /**
-     * -1 if the property is not set. The native code then uses its default, and {@link AccuracyBudget} is not loaded.
-     */
-    private static final long BUDGET =
-            System.getProperty(AccuracyBudget.PROPERTY) == null ? -1 : AccuracyBudget.nanos();
-
-    /** Test results by backend number: empty if the backend is usable, null if it was not tested. */
-    private static final String[] RESULTS = new String[Backend.values().length];
-
-    private static volatile Backend inUse;
-    /** Selects the backend, unless it is forced, and upgrades the binding; null on {@link Backend#MXBEAN}. */
+    /** Null on {@link Backend#MXBEAN}, and while no thread can be started. */
     private static volatile StartupThread startup;
 
-    private static long restoresSeen;
+    // The fields below are guarded by the class.
 
-    /** True if the native library is in use, on any backend. */
-    static final boolean IS_NATIVE = initialize(System.getProperty(PROPERTY));
+    /** -1 if the property is not set. The native code then uses its default. */
+    private static long budgetNanos;
+
+    /** Test results by backend number: empty if the backend is usable, null if it was not tested. */
+    private static String[] results;
+
+    private static boolean isSelected;
+    /** Whether a backend was rejected for lack of a process or of memory. */
+    private static boolean mayImprove;
+
+    private static long changesSeen;
 
     private Backends() {}
 
-    private static boolean initialize(String forced) {
-        if (forced != null) {
-            force(parse(forced), forced);
-        } else if (libraryRefusal() != null) {
-            inUse = Backend.MXBEAN;
-        } else {
-            inUse = Backend.SYSCALL;
-        }
-        boolean isNative = inUse != Backend.MXBEAN;
-        if (isNative) {
-            if (BUDGET > 0) Library.setAccuracy(BUDGET);
-            startup = new StartupThread(forced == null);
-            startup.start();
-        }
-        return isNative;
+    /**
+     * Loads the library, and selects a forced backend. Returns whether the library is in use.
+     *
+     * @throws IllegalStateException if a forced backend cannot be used
+     */
+    static synchronized boolean load() {
+        if (results == null) results = new String[Backend.values().length];
+        // Without the property, AccuracyBudget is not loaded.
+        budgetNanos = System.getProperty(AccuracyBudget.PROPERTY) == null ? -1 : AccuracyBudget.nanos();
+        String name = System.getProperty(PROPERTY);
+        if (name != null) force(parse(name));
+        if (libraryRefusal() != null) return false;
+        if (budgetNanos > 0) Library.setAccuracy(budgetNanos);
+        return true;
     }
 
-    private static void force(Backend backend, String text) {
+    private static void force(Backend backend) {
         String refusal = trySelect(backend);
         if (refusal != null) {
-            throw new IllegalStateException("-D" + PROPERTY + "=" + text + ": the backend cannot be used here: "
+            throw new IllegalStateException("-D" + PROPERTY + "=" + backend + ": the backend cannot be used here: "
                     + refusal + "; omit the property to use the best backend that works");
         }
-        inUse = backend;
+        forced = backend;
+        isSelected = true;
     }
 
     private static Backend parse(String name) {
@@ -89,73 +67,112 @@ final class Backends {
                 "-D" + PROPERTY + "=" + name + ": no such backend; valid values are " + List.of(Backend.values()));
     }
 
+    /** Starts the thread that selects the backend, unless it is forced, and upgrades the binding. */
+    static boolean startSelection() {
+        if (startup == null) {
+            StartupThread thread = new StartupThread(forced == null);
+            thread.start();
+            startup = thread;
+        }
+        return true;
+    }
+
     static Backend inUse() {
-        return inUse;
+        if (!TaskClock.isNative()) return Backend.MXBEAN;
+        long number = Library.backendInUse();
+        return number == Backend.RSEQ.number
+                ? Backend.RSEQ
+                : number == Backend.RSEQ_OWN.number ? Backend.RSEQ_OWN : Backend.SYSCALL;
     }
 
     static Backend decided() {
-        if (startup != null) startup.awaitSelection();
-        return inUse;
+        if (TaskClock.isNative()) {
+            StartupThread thread = startup;
+            if (thread != null) thread.awaitSelection();
+            selectIfDue();
+        }
+        return inUse();
     }
 
     /** Tests the backends that need no system call, best first, and switches to the first usable one. */
     static synchronized void selectBest() {
-        restoresSeen = Library.restores();
-        if (trySelect(Backend.RSEQ) == null) inUse = Backend.RSEQ;
-        else inUse = trySelect(Backend.RSEQ_OWN) == null ? Backend.RSEQ_OWN : Backend.SYSCALL;
+        isSelected = false;
+        mayImprove = false;
+        changesSeen = Library.changes();
+        if (trySelect(Backend.RSEQ) != null) trySelect(Backend.RSEQ_OWN);
+        isSelected = true;
+    }
+
+    /** Returns whether a later selection may have a better result. */
+    static synchronized boolean mayImprove() {
+        return !isSelected || mayImprove;
+    }
+
+    /** Selects the backend if that has not been done yet, or has to be done again. */
+    private static synchronized void selectIfDue() {
+        if (mayImprove() || Library.changes() != changesSeen) reselect();
     }
 
     /** Selects the backend again, because this may be another machine. */
     static void selectAfterRestore() {
         // System calls work on every machine.
-        if (startup == null || (!startup.selectsBackend() && !readsCounter())) return;
+        if (forced == Backend.SYSCALL) return;
         Library.machineChanged();
         reselect();
     }
 
     /** Selects the backend again after the native code has switched to system calls. */
     private static synchronized void reselect() {
-        if (startup.selectsBackend()) {
+        if (forced == null) {
             selectBest();
             return;
         }
-        restoresSeen = Library.restores();
+        mayImprove = false;
+        changesSeen = Library.changes();
         // A forced backend is used again if it is still usable. Otherwise only system calls may replace it.
-        if (readsCounter() && trySelect(inUse) != null) inUse = Backend.SYSCALL;
+        trySelect(forced);
     }
 
     /** Tests a backend and switches the native code to it. Returns null, or the reason why it is not usable. */
     private static String trySelect(Backend backend) {
         if (backend == Backend.MXBEAN) return MxbeanClock.refusal();
         String refusal = libraryRefusal();
-        if (refusal == null && backend != Backend.SYSCALL && BUDGET == AccuracyBudget.EXACT) refusal = EXACT_REFUSAL;
+        if (refusal == null && backend != Backend.SYSCALL && budgetNanos == AccuracyBudget.EXACT) {
+            refusal = "-D" + AccuracyBudget.PROPERTY + "=exact: every reading must ask the kernel";
+        }
         if (refusal == null) {
             int code = Library.selectBackend(backend.number);
-            refusal = code == 0 ? null : REFUSALS[code];
+            refusal = ProbeResult.text(code);
+            mayImprove |= ProbeResult.isTemporary(code);
         }
-        RESULTS[backend.number] = refusal == null ? "" : refusal;
+        results[backend.number] = refusal == null ? "" : refusal;
         return refusal;
     }
 
     private static String libraryRefusal() {
-        if (!Library.isLoaded()) return Library.failure();
+        String failure = Library.load();
+        if (failure != null) return failure;
         int errno = Library.kernelRefusal();
         return errno == 0 ? null : "the kernel refuses clock_gettime or getrusage with errno " + errno + " (seccomp?)";
     }
 
     static ClockStatus status() {
-        if (startup != null) startup.awaitCompletion();
-        if (startup != null && Library.restores() != restoresSeen) reselect();
+        if (Preparation.runNow()) {
+            StartupThread thread = startup;
+            if (thread != null) thread.awaitCompletion();
+            selectIfDue();
+        }
         return describe();
     }
 
     private static synchronized ClockStatus describe() {
+        Backend current = inUse();
         List<ClockStatus.Verdict> verdicts = new ArrayList<>();
-        for (Backend backend : Backend.values()) verdicts.add(verdict(backend));
+        for (Backend backend : Backend.values()) verdicts.add(verdict(backend, current));
         boolean loaded = Library.isLoaded();
         String glibc = loaded ? Library.libc() : null;
         return new ClockStatus(
-                inUse,
+                current,
                 List.copyOf(verdicts),
                 loaded ? Native.binding() : "none",
                 Library.tickNanos(),
@@ -164,12 +181,12 @@ final class Backends {
                         : Library.isPrecise() ? ClockStatus.Accounting.PRECISE : ClockStatus.Accounting.TICK,
                 Library.state(),
                 glibc != null ? "glibc " + glibc : loaded ? "not glibc" : "unknown",
-                readsCounter() ? calibration() : null,
-                readsCounter() ? accuracy() : null);
+                readsCounter(current) ? calibration() : null,
+                readsCounter(current) ? accuracy() : null);
     }
 
-    private static boolean readsCounter() {
-        return inUse == Backend.RSEQ || inUse == Backend.RSEQ_OWN;
+    private static boolean readsCounter(Backend backend) {
+        return backend == Backend.RSEQ || backend == Backend.RSEQ_OWN;
     }
 
     private static ClockStatus.Calibration calibration() {
@@ -182,27 +199,31 @@ final class Backends {
                 Library.budgetNanos(), Library.lifeNanos(), Library.observedNanos(), Library.aheadNanos());
     }
 
-    private static ClockStatus.Verdict verdict(Backend backend) {
+    private static ClockStatus.Verdict verdict(Backend backend, Backend current) {
+        boolean loaded = Library.isLoaded();
         String refusal;
-        String result = RESULTS[backend.number];
-        if (backend == Backend.MXBEAN) refusal = MxbeanClock.refusal();
+        String result = results == null ? null : results[backend.number];
+        if (backend == Backend.MXBEAN) refusal = beanRefusal();
+        else if (!loaded) refusal = Library.failure();
         else if (backend == Backend.SYSCALL) refusal = libraryRefusal();
+        else if (Library.isOff() != 0) refusal = ProbeResult.text(ProbeResult.SWITCHED_OFF);
         else if (result != null) refusal = result.isEmpty() ? null : result;
-        else refusal = Library.isLoaded() ? "not tested, because " + inUse + " is in use" : Library.failure();
+        else refusal = "not tested, because " + current + " is in use";
         return new ClockStatus.Verdict(backend, refusal == null, refusal == null ? description(backend) : refusal);
+    }
+
+    private static String beanRefusal() {
+        return Preparation.isBeanUsable() ? MxbeanClock.refusal() : "not available now: no memory or no files are left";
     }
 
     private static String description(Backend backend) {
         if (backend == Backend.MXBEAN) return "ThreadMXBean of this JVM";
+        String method = "one clock_gettime call with id 0";
+        if (backend == Backend.RSEQ) method = "time-stamp counter, with a marker in the C library's area";
+        if (backend == Backend.RSEQ_OWN) method = "time-stamp counter, with a marker in our own area";
         String others = Library.knowsJavaThreads()
                 ? ""
                 : "; other threads through ThreadMXBean, because libjvm's tables are not visible";
-        String method =
-                switch (backend) {
-                    case RSEQ -> "time-stamp counter, with a marker in the C library's area";
-                    case RSEQ_OWN -> "time-stamp counter, with a marker in our own area";
-                    default -> "one clock_gettime call with id 0";
-                };
         return method + ", through " + Native.binding() + others;
     }
 }

@@ -5,8 +5,9 @@ package org.taskclock;
 import java.util.List;
 
 /**
- * A snapshot of how the clock works on this machine. While the JVM runs, only calibration and accuracy change. The
- * backend can change, too, if the process is restored from a checkpoint.
+ * A snapshot of how the clock works on this machine. Calibration and accuracy change while the JVM runs. The backend
+ * changes if the process is restored from a checkpoint, if the agent's kill switch is used, and if something that was
+ * lacking at the first reading, such as threads or files, is available again.
  *
  * @param backend the backend in use
  * @param backends every backend with its verdict, best first

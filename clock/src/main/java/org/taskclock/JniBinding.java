@@ -4,14 +4,12 @@ package org.taskclock;
 
 /** The functions of {@link Native}, called through JNI. */
 final class JniBinding {
-    static {
-        Library.bind(JniBinding.class);
-    }
-
     private JniBinding() {}
 
-    /** Initializes this class, which binds the functions. */
-    static void link() {}
+    /** Binds the functions. Can be repeated, unlike a static initializer. The JVM has linked this class by now. */
+    static void bind() {
+        Library.bind(JniBinding.class);
+    }
 
     static native long cpuNanos();
 

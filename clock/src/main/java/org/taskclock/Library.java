@@ -17,32 +17,51 @@ final class Library {
      */
     private static final String LOADING_CLASS_PROPERTY = "taskclock.loading";
 
-    /** Null if there is none for this system. */
-    private static final String FILE_NAME = fileName(System.getProperty("os.name"), System.getProperty("os.arch"));
+    private static volatile boolean isLoaded;
+    /** The reason why the library is not loaded; null if it is loaded, or was not needed so far. */
+    private static volatile String failure;
 
-    /** The reason why the library is not loaded; null if it is loaded. */
-    private static final String FAILURE = load();
-
-    private static final long TICK_NANOS = FAILURE == null ? readTickNanos() : -1;
-    private static final boolean PRECISE = FAILURE == null && readPrecise();
+    private static volatile boolean isFailurePermanent;
+    private static long tickNanos;
+    private static boolean isPrecise;
 
     private Library() {}
 
+    /** Returns whether the library is loaded. Loads it if it was not needed so far. */
     static boolean isLoaded() {
-        return FAILURE == null;
+        return isLoaded || (Preparation.run() && isLoaded);
     }
 
     /** Returns why the library is not loaded, with the remedy; null if it is loaded. */
     static String failure() {
-        return FAILURE;
+        return failure;
+    }
+
+    /** Returns whether another attempt to load the library is pointless. */
+    static boolean isFailurePermanent() {
+        return isLoaded || isFailurePermanent;
     }
 
     static long tickNanos() {
-        return TICK_NANOS;
+        return isLoaded ? tickNanos : -1;
     }
 
     static boolean isPrecise() {
-        return PRECISE;
+        return isPrecise;
+    }
+
+    /** Loads the library unless it is loaded. Returns null, or the reason why it is not loaded. */
+    static synchronized String load() {
+        if (isLoaded) return null;
+        isFailurePermanent = false;
+        String reason = tryLoad();
+        if (reason == null) {
+            tickNanos = readTickNanos();
+            isPrecise = readPrecise();
+            isLoaded = true;
+        }
+        failure = reason;
+        return reason;
     }
 
     /** Describes whether this copy shares the process-wide state. */
@@ -52,7 +71,7 @@ final class Library {
         String ignored = foreign == 0
                 ? ""
                 : "; ignored " + foreign + " mapping" + (foreign == 1 ? "" : "s")
-                        + " named taskclock-abi2 that TaskClock did not create";
+                        + " named taskclock-abi3 that TaskClock did not create";
         if (shareError() != 0) {
             return "own: cannot create a shared page (" + shareStep() + ": errno " + shareError() + ")" + ignored;
         }
@@ -67,35 +86,41 @@ final class Library {
         return "aarch64".equals(architecture) ? "libtaskclock-linux-aarch64.so" : null;
     }
 
-    private static String load() {
-        // This property must prevent anything native from being loaded. It is checked here, because Backends depends on
-        // this class.
+    private static String permanently(String reason) {
+        isFailurePermanent = true;
+        return reason;
+    }
+
+    private static String tryLoad() {
+        // This property must prevent anything native from being loaded.
         if (Backend.MXBEAN.toString().equals(System.getProperty(Backends.PROPERTY))) {
-            return "switched off by -D" + Backends.PROPERTY + "=" + Backend.MXBEAN;
+            return permanently("switched off by -D" + Backends.PROPERTY + "=" + Backend.MXBEAN);
         }
-        if (FILE_NAME == null) {
-            return "no native library for " + System.getProperty("os.name") + "-" + System.getProperty("os.arch")
-                    + ", only for Linux-amd64 and Linux-aarch64";
+        String fileName = fileName(System.getProperty("os.name"), System.getProperty("os.arch"));
+        if (fileName == null) {
+            return permanently("no native library for " + System.getProperty("os.name") + "-"
+                    + System.getProperty("os.arch") + ", only for Linux-amd64 and Linux-aarch64");
         }
         String configured = System.getProperty(PATH_PROPERTY);
-        if (configured == null) return extractAndLoad();
+        if (configured == null) return extractAndLoad(fileName);
         String failure;
         try {
             File path = new File(configured).getAbsoluteFile();
-            failure = load(path.isDirectory() ? new File(path, FILE_NAME) : path);
+            failure = load(path.isDirectory() ? new File(path, fileName) : path);
         } catch (RuntimeException e) {
             failure = "cannot load the native library: " + reason(e);
         }
         // The JVM binds a library file to one class loader, so a second copy of TaskClock needs its own file.
-        if (failure != null && failure.contains("already loaded in another classloader")) return extractAndLoad();
+        if (failure != null && failure.contains("already loaded in another classloader"))
+            return extractAndLoad(fileName);
         return failure == null ? null : failure + " (from -D" + PATH_PROPERTY + ")";
     }
 
-    private static String extractAndLoad() {
-        try (ExtractedLibrary extracted = ExtractedLibrary.extract(FILE_NAME)) {
+    private static String extractAndLoad(String fileName) {
+        try (ExtractedLibrary extracted = ExtractedLibrary.extract(fileName)) {
             if (extracted == null) {
-                return FILE_NAME + " is missing next to " + Library.class.getName() + " in its jar: the build omits it"
-                        + " if there is no compiler for this architecture";
+                return permanently(fileName + " is missing next to " + Library.class.getName() + " in its jar: the"
+                        + " build omits it if there is no compiler for this architecture");
             }
             return load(extracted.file());
         } catch (Exception | LinkageError e) {
@@ -112,7 +137,7 @@ final class Library {
             try {
                 loadFile(file.toString());
                 // Bound before isLoaded() returns true, so that every read works from then on.
-                JniBinding.link();
+                JniBinding.bind();
                 return null;
             } catch (LinkageError | RuntimeException e) {
                 // Compared by name, because instanceof would load these classes in the first reading of a process.
@@ -206,6 +231,15 @@ final class Library {
 
     /** Returns how often a reading detected that the process was restored from a checkpoint. */
     static native long restores();
+
+    /** Returns a number that grows each time the backend must be selected again. */
+    static native long changes();
+
+    /** Returns the number of the backend that all copies of the library use now. */
+    static native long backendInUse();
+
+    /** Returns 1 if the agent's kill switch is on, otherwise 0. */
+    static native long isOff();
 
     /** Has the same effect as a detected restore: readings use the system call until a backend is selected. */
     static native void machineChanged();

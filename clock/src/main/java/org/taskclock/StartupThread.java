@@ -14,9 +14,15 @@ final class StartupThread extends Thread {
 
     private static final long MAX_WAIT_MILLIS = 10_000;
 
+    // If a backend cannot be tested for lack of a process or of memory, the thread tries again: after 1 s, 4 s, 16 s,
+    // and so on, for six minutes in all.
+    private static final long FIRST_PAUSE_MILLIS = 1_000;
+    private static final long MAX_PAUSE_MILLIS = 256_000;
+
     private final boolean selectsBackend;
     private final Object selectionLock = new Object();
     private boolean isSelected;
+    private boolean isCompleted;
     private volatile boolean isAwaited;
 
     StartupThread(boolean selectsBackend) {
@@ -32,16 +38,35 @@ final class StartupThread extends Thread {
 
     @Override
     public void run() {
+        awaitDelay();
+        if (selectsBackend) select();
+        announceSelection();
         try {
-            awaitDelay();
-            if (selectsBackend) Backends.selectBest();
-            announceSelection();
             CheckpointListener.register();
             if (Native.canUpgrade() && !Library.isPartOfAgent()) Native.upgrade();
         } catch (Throwable e) {
-            // The clock keeps the backend and binding that it already uses. The host program is not affected.
-        } finally {
-            announceSelection();
+            // The clock keeps the binding that it already uses. The host program is not affected.
+        }
+        announceCompletion();
+        if (selectsBackend) improve();
+    }
+
+    private static void select() {
+        try {
+            Backends.selectBest();
+        } catch (Throwable e) {
+            // The clock keeps the backend that it already uses.
+        }
+    }
+
+    private static void improve() {
+        try {
+            for (long pause = FIRST_PAUSE_MILLIS; pause <= MAX_PAUSE_MILLIS && Backends.mayImprove(); pause *= 4) {
+                Thread.sleep(pause);
+                if (Backends.mayImprove()) select();
+            }
+        } catch (Throwable e) {
+            // The status tries again.
         }
     }
 
@@ -64,34 +89,37 @@ final class StartupThread extends Thread {
         }
     }
 
+    private void announceCompletion() {
+        synchronized (selectionLock) {
+            isCompleted = true;
+            selectionLock.notifyAll();
+        }
+    }
+
     /** Waits until the backend is selected. */
     void awaitSelection() {
+        await(false);
+    }
+
+    /** Waits until the backend is selected and the binding is upgraded. */
+    void awaitCompletion() {
+        await(true);
+    }
+
+    private void await(boolean completion) {
         if (Thread.currentThread() == this) return;
         endDelay();
         boolean interrupted = false;
         long end = System.nanoTime() + MAX_WAIT_MILLIS * 1_000_000;
         synchronized (selectionLock) {
-            for (long left = MAX_WAIT_MILLIS; !isSelected && left > 0; left = (end - System.nanoTime()) / 1_000_000) {
+            for (long left = MAX_WAIT_MILLIS;
+                    left > 0 && isAlive() && !(completion ? isCompleted : isSelected);
+                    left = (end - System.nanoTime()) / 1_000_000) {
                 try {
                     selectionLock.wait(left);
                 } catch (InterruptedException e) {
                     interrupted = true;
                 }
-            }
-        }
-        if (interrupted) Thread.currentThread().interrupt();
-    }
-
-    /** Waits until this thread has ended. */
-    void awaitCompletion() {
-        endDelay();
-        boolean interrupted = false;
-        long end = System.nanoTime() + MAX_WAIT_MILLIS * 1_000_000;
-        while (isAlive() && System.nanoTime() < end && Thread.currentThread() != this) {
-            try {
-                join(MAX_WAIT_MILLIS);
-            } catch (InterruptedException e) {
-                interrupted = true;
             }
         }
         if (interrupted) Thread.currentThread().interrupt();

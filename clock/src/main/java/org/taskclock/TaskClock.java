@@ -26,7 +26,8 @@ package org.taskclock;
  * and kernel/sched/cputime.c.
  */
 public final class TaskClock {
-    private static final boolean NATIVE = Backends.IS_NATIVE;
+    /** Set once the native library is in use and nothing is left to prepare. Late readers only take a longer way. */
+    static boolean isSettled;
 
     private TaskClock() {}
 
@@ -39,7 +40,7 @@ public final class TaskClock {
      */
     public static long cpuNanos() {
         if (ThreadType.isVirtual(Thread.currentThread())) return virtualNanos(VirtualThreadClock.CPU);
-        return NATIVE ? Native.cpuNanos() : MxbeanClock.cpuNanos();
+        return isNative() ? Native.cpuNanos() : beanNanos();
     }
 
     /**
@@ -49,7 +50,7 @@ public final class TaskClock {
      */
     public static long userNanos() {
         if (ThreadType.isVirtual(Thread.currentThread())) return virtualNanos(VirtualThreadClock.USER);
-        return NATIVE ? Native.userNanos() : now().userNanos();
+        return isNative() ? Native.userNanos() : now().userNanos();
     }
 
     /**
@@ -59,7 +60,7 @@ public final class TaskClock {
      */
     public static long systemNanos() {
         if (ThreadType.isVirtual(Thread.currentThread())) return virtualNanos(VirtualThreadClock.SYSTEM);
-        return NATIVE ? Native.systemNanos() : now().systemNanos();
+        return isNative() ? Native.systemNanos() : now().systemNanos();
     }
 
     /**
@@ -72,8 +73,8 @@ public final class TaskClock {
         if (ThreadType.isVirtual(Thread.currentThread())) {
             return reading(virtualNanos(VirtualThreadClock.NOW_CPU), virtualNanos(VirtualThreadClock.NOW_USER));
         }
-        if (NATIVE) return reading(Native.nowCpuNanos(), Native.nowUserNanos());
-        long[] read = MxbeanClock.read();
+        if (isNative()) return reading(Native.nowCpuNanos(), Native.nowUserNanos());
+        long[] read = readBean();
         return read == null ? CpuTime.UNKNOWN : reading(read[0], read[1]);
     }
 
@@ -91,11 +92,11 @@ public final class TaskClock {
         if (ThreadType.isVirtual(Thread.currentThread())) {
             cpu = virtualNanos(VirtualThreadClock.NOW_CPU);
             user = virtualNanos(VirtualThreadClock.NOW_USER);
-        } else if (NATIVE) {
+        } else if (isNative()) {
             cpu = Native.nowCpuNanos();
             user = Native.nowUserNanos();
         } else {
-            long[] read = MxbeanClock.read();
+            long[] read = readBean();
             if (read != null) {
                 cpu = read[0];
                 user = read[1];
@@ -113,7 +114,23 @@ public final class TaskClock {
     }
 
     private static long virtualNanos(int value) {
-        return NATIVE ? Native.virtualNanos(value) : -1;
+        return isNative() ? Native.virtualNanos(value) : -1;
+    }
+
+    private static long beanNanos() {
+        try {
+            return Preparation.isBeanUsable() ? MxbeanClock.cpuNanos() : -1;
+        } catch (LinkageError | VirtualMachineError e) {
+            return -1;
+        }
+    }
+
+    private static long[] readBean() {
+        try {
+            return Preparation.isBeanUsable() ? MxbeanClock.read() : null;
+        } catch (LinkageError | VirtualMachineError e) {
+            return null;
+        }
     }
 
     private static CpuTime reading(long cpu, long user) {
@@ -147,6 +164,14 @@ public final class TaskClock {
     }
 
     static boolean isNative() {
-        return NATIVE;
+        return isSettled || prepare();
+    }
+
+    private static boolean prepare() {
+        try {
+            return Preparation.run();
+        } catch (LinkageError | VirtualMachineError e) {
+            return false; // the JVM could not even load the class, and will be able to do so later
+        }
     }
 }

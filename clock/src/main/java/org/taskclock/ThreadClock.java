@@ -6,9 +6,10 @@ package org.taskclock;
  * The CPU time of one thread of this JVM, in nanoseconds since it started. Any thread can read it, with one system call
  * and no safepoint.
  *
- * <p>The CPU time is the thread's {@code CLOCK_THREAD_CPUTIME_ID}. User and system time follow the proportion of the
- * kernel's tick counts, as in getrusage (cputime_adjust in kernel/sched/cputime.c). They add up to the CPU time and
- * never go backwards in the readings of one {@code ThreadClock}.
+ * <p>The CPU time is the thread's {@code CLOCK_THREAD_CPUTIME_ID}, or what the thread last read of itself if that is
+ * more. User and system time follow the proportion of the kernel's tick counts, as in getrusage (cputime_adjust in
+ * kernel/sched/cputime.c). They add up to the CPU time and never go backwards in the readings of one
+ * {@code ThreadClock}.
  *
  * <p>{@link #cpuNanos()} is thread-safe. The other reads depend on the previous reading, so only one thread at a time
  * may call them. Alternatively, give each reader its own {@code ThreadClock}; they are small.
@@ -146,7 +147,7 @@ public final class ThreadClock {
     }
 
     private boolean canUseBean() {
-        return thread != null && virtual == null && thread.isAlive();
+        return thread != null && virtual == null && thread.isAlive() && Preparation.isBeanUsable();
     }
 
     /**

@@ -14,9 +14,9 @@ import java.util.Arrays;
  */
 final class ForgedPage {
     /** The name by which copies of the library find each other. */
-    static final String NAME = "taskclock-abi2";
+    static final String NAME = "taskclock-abi3";
 
-    static final int ABI = 2;
+    static final int ABI = 3;
 
     private static final int PAGE = 4096;
     private static final long MAGIC = 0x6b636f6c636b7361L;

@@ -58,8 +58,8 @@ class ForgedPageTest {
                 ForgedPage.NAME + " (deleted)",
                 "x /memfd:" + ForgedPage.NAME,
                 "taskclock-abi",
-                "taskclock-abi1",
-                "taskclock-abi3"
+                "taskclock-abi2",
+                "taskclock-abi4"
             })
     void shouldNotReadPagesWithOtherNames(String name) {
         assertThat(state("page", name, "POINTERS_TO_FOREIGN_CODE")).isEqualTo(FIRST_COPY);

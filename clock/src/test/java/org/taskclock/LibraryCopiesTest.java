@@ -23,6 +23,10 @@ class LibraryCopiesTest {
     /** Enough for hundreds of ticks. After each tick, copies that do not share their state would disagree. */
     private static final long INTERLEAVED_NANOS = 2_000_000_000L;
 
+    // Numbers of shared.h.
+    private static final int BACKEND_OFF = -1;
+    private static final int BACKEND_ON = -2;
+
     @TempDir
     Path directory;
 
@@ -54,6 +58,33 @@ class LibraryCopiesTest {
             }
             assertThat(second.status("state")).isEqualTo("shared with an earlier copy in this process");
             assertThat(second.functions()).isEqualTo(first.functions()).doesNotContain(0);
+        }
+    }
+
+    /** The agent's kill switch. */
+    @Test
+    void shouldObeyTheSwitchInEveryCopy() throws Exception {
+        assumeNativeLibrary();
+        try (LibraryCopy first = new LibraryCopy(jar, LibraryCopy.PACKAGE);
+                LibraryCopy second = new LibraryCopy(jar, LibraryCopy.PACKAGE);
+                LibraryCopy later = new LibraryCopy(jar, LibraryCopy.PACKAGE)) {
+            List<LibraryCopy> all = List.of(first, second, later);
+            assertThat(first.status("backend")).isEqualTo(ExpectedBackend.name());
+            assertThat(second.status("backend")).isEqualTo(ExpectedBackend.name());
+            try {
+                first.selectBackend(BACKEND_OFF);
+                for (LibraryCopy copy : all) {
+                    assertThat(copy.status("backend")).isEqualTo("syscall");
+                    assertThat(copy.status("backends")).contains("backend=rseq, usable=false, reason=switched off");
+                    assertThat(copy.status("calibration")).isEqualTo("null");
+                }
+                second.restore();
+                for (LibraryCopy copy : all) assertThat(copy.status("backend")).isEqualTo("syscall");
+            } finally {
+                first.selectBackend(BACKEND_ON);
+                first.status("backend"); // has it selected again
+            }
+            for (LibraryCopy copy : all) assertThat(copy.status("backend")).isEqualTo(ExpectedBackend.name());
         }
     }
 

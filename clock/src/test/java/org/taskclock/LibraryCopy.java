@@ -69,6 +69,15 @@ final class LibraryCopy implements AutoCloseable {
         return String.valueOf(call(method("ClockStatus", component), status));
     }
 
+    void selectBackend(int backend) {
+        call(method("Library", "selectBackend", int.class), null, backend);
+    }
+
+    /** Does what a JDK that reports a restore from a checkpoint asks for. */
+    void restore() {
+        call(method("Backends", "selectAfterRestore"), null);
+    }
+
     /** Returns the addresses of the native functions that this copy calls. */
     long[] functions() {
         Method address = method("Library", "address", String.class);

@@ -70,6 +70,18 @@ final class SystemCalls {
     /** Makes getrusage fail on all threads. */
     static native boolean denyRusage();
 
+    /** Makes clone, by which threads and processes start, fail on all threads. */
+    static native boolean denyClone();
+
+    /** Makes opening a file fail. */
+    static native boolean limitFiles();
+
+    /** Leaves too little address space for the stack of a thread. */
+    static native boolean limitMemory();
+
+    /** Undoes the two methods above. */
+    static native boolean removeLimits();
+
     /** Makes reading the time-stamp counter raise SIGSEGV on the calling thread and the threads that it starts. */
     static native boolean forbidCounter();
 }

@@ -4,12 +4,14 @@ package org.taskclock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -17,6 +19,8 @@ import org.junit.jupiter.api.Test;
 class ThreadClockTest {
     private static final boolean NATIVE = TaskClock.status().backend() != Backend.MXBEAN;
     private static final long TICK = Math.max(TaskClock.status().tickNanos(), 0);
+    /** Enough to hit many short-lived differences between a thread's clock and the kernel's. */
+    private static final int READINGS = 200_000;
     /** The unit of CPU times in /proc. */
     private static final long PROC_UNIT_NANOS = 10_000_000;
 
@@ -75,6 +79,69 @@ class ThreadClockTest {
         assertUnknown(clock);
         assertUnknown(never);
         assertUnknown(ThreadClock.of(parked));
+    }
+
+    /** Reads itself all the time. */
+    private static final class SelfReader extends Thread {
+        volatile long lastCpu = -1;
+        private volatile boolean isDone;
+
+        @Override
+        public void run() {
+            while (!isDone) lastCpu = TaskClock.cpuNanos();
+        }
+
+        SelfReader begin() {
+            start();
+            while (lastCpu < 0) Thread.onSpinWait();
+            return this;
+        }
+
+        void end() throws InterruptedException {
+            isDone = true;
+            join();
+        }
+    }
+
+    @Test
+    void shouldNeverReadLessThanTheThreadReadOfItself() throws InterruptedException {
+        SelfReader thread = new SelfReader().begin();
+        try {
+            ThreadClock clock = ThreadClock.of(thread);
+            for (int i = 0; i < READINGS; i++) {
+                long own = thread.lastCpu;
+                assertThat(clock.cpuNanos()).isGreaterThanOrEqualTo(own);
+            }
+            for (int i = 0; i < READINGS; i++) {
+                long own = thread.lastCpu;
+                assertThat(clock.now().cpuNanos()).isGreaterThanOrEqualTo(own);
+            }
+        } finally {
+            thread.end();
+        }
+    }
+
+    @Test
+    void shouldNeverListLessThanTheThreadReadOfItself() throws InterruptedException {
+        assumeTrue(NATIVE, "snapshots need the native library");
+        SelfReader thread = new SelfReader().begin();
+        try {
+            int tid = ThreadClock.of(thread).tid();
+            ThreadSnapshot snapshot = new ThreadSnapshot();
+            int[] tids = new int[1_000];
+            long[] cpus = new long[1_000];
+            for (int i = 0; i < READINGS / 10; i++) {
+                long own = thread.lastCpu;
+                int count = Math.min(snapshot.read(tids, cpus, new long[0], new long[0]), tids.length);
+                int row = IntStream.range(0, count)
+                        .filter(k -> tids[k] == tid)
+                        .findFirst()
+                        .orElseThrow();
+                assertThat(cpus[row]).isGreaterThanOrEqualTo(own);
+            }
+        } finally {
+            thread.end();
+        }
     }
 
     private static void assertUnknown(ThreadClock clock) {
