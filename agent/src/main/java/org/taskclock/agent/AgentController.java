@@ -339,7 +339,7 @@ public final class AgentController
         if (summary != null) steps.add(summary::stop);
         if (bean != null) steps.add(bean::remove);
         if (reportWriter != null) steps.add(reportWriter::remove);
-        if (!isEnabled()) steps.add(() -> hooks.selectBackend(Backend.decided()));
+        if (!isEnabled()) steps.add(hooks::switchClocksOn);
         events = null;
         summary = null;
         requestedOptions = Options.NONE;
@@ -379,7 +379,7 @@ public final class AgentController
             Options restored = optionsBeforeKillSwitch;
             optionsBeforeKillSwitch = null;
             runAll(List.of(
-                    () -> hooks.selectBackend(Backend.decided()),
+                    hooks::switchClocksOn,
                     () -> setThreadTimes(restored.isOn(Options.THREADMXBEAN)),
                     () -> setYieldModes(restored),
                     () -> {
@@ -392,7 +392,7 @@ public final class AgentController
                     () -> yields.setMode(YieldControl.Mode.PASS),
                     () -> yields.setVirtualMode(YieldControl.Mode.PASS),
                     accounts::remove,
-                    () -> hooks.selectBackend(Backend.SYSCALL)));
+                    hooks::switchClocksOff));
         }
     }
 

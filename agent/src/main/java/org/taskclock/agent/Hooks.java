@@ -34,6 +34,10 @@ final class Hooks {
     private static final String LIBRARY = "libtaskclock-agent-linux-"
             + (System.getProperty("os.arch").equals("amd64") ? "x86_64" : System.getProperty("os.arch")) + ".so";
 
+    // Numbers of the clock's shared.h.
+    private static final int BACKEND_OFF = -1;
+    private static final int BACKEND_ON = -2;
+
     private final BiFunction<String, Object[], Object> hooks;
 
     private Hooks(BiFunction<String, Object[], Object> hooks) {
@@ -168,18 +172,14 @@ final class Hooks {
         call("loadFor", owner, path);
     }
 
-    /** Changes the backend of all clocks in this process. */
-    void selectBackend(Backend backend) {
-        call("selectBackend", number(backend));
+    /** Makes all clocks in this process ask the kernel, until they are switched on again. */
+    void switchClocksOff() {
+        call("selectBackend", BACKEND_OFF);
     }
 
-    /** Returns the number of a backend in the clock's shared.h. */
-    private static int number(Backend backend) {
-        return switch (backend) {
-            case SYSCALL, MXBEAN -> 0;
-            case RSEQ -> 1;
-            case RSEQ_OWN -> 2;
-        };
+    void switchClocksOn() {
+        call("selectBackend", BACKEND_ON);
+        Backend.decided(); // has a backend selected again
     }
 
     /** Returns the Java id of a thread, even if its class overrides getId. */

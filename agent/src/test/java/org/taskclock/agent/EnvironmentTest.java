@@ -234,9 +234,21 @@ class EnvironmentTest {
             assertThat(bean.getBackend()).isEqualTo("mxbean");
             assertThat(org.taskclock.TaskClock.cpuNanos())
                     .isLessThan(ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime());
-            bean.setEnabled(true);
+            // The switch is off for a copy that is loaded now, too.
+            try (URLClassLoader loader = isolatedLoader(System.getProperty("clock.jar"))) {
+                assertThat(backend(loader.loadClass("org.taskclock.TaskClock"))).isEqualTo("syscall");
+                assertThat(backend(org.taskclock.TaskClock.class)).isEqualTo("syscall");
+                bean.setEnabled(true);
+                assertThat(backend(org.taskclock.TaskClock.class)).isEqualTo(backend);
+                assertThat(backend(loader.loadClass("org.taskclock.TaskClock"))).isEqualTo(backend);
+            }
             assertThat(bean.getBackend()).isEqualTo(backend);
             assertAgrees(org.taskclock.TaskClock.class);
+        }
+
+        private static String backend(Class<?> clock) throws Exception {
+            Object status = clock.getMethod("status").invoke(null);
+            return status.getClass().getMethod("backend").invoke(status).toString();
         }
 
         private static void assertAgrees(Class<?> clock) throws Exception {
