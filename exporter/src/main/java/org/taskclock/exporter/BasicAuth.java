@@ -12,9 +12,9 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Base64;
 import java.util.Comparator;
-import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 /** Checks user names and passwords against bcrypt hashes. */
 public final class BasicAuth extends Authenticator {
@@ -38,7 +38,7 @@ public final class BasicAuth extends Authenticator {
     private final String dummyHash;
 
     /** Digests of accepted credentials, because each check of a hash takes about 0.1 s. */
-    private final Set<ByteBuffer> verified = new HashSet<>();
+    private final Set<ByteBuffer> verified = ConcurrentHashMap.newKeySet();
 
     public BasicAuth(Map<String, String> hashes) {
         this.hashes = Map.copyOf(hashes);
@@ -58,8 +58,8 @@ public final class BasicAuth extends Authenticator {
         return new Failure(UNAUTHORIZED);
     }
 
-    /** Returns the user; null if the credentials are wrong. One at a time, so that guessing cannot use all CPUs. */
-    public synchronized String verify(String header) {
+    /** Returns the user; null if the credentials are wrong. Clients that were accepted before wait for nobody. */
+    public String verify(String header) {
         if (!header.regionMatches(true, 0, SCHEME, 0, SCHEME.length())) return null;
         byte[] decoded;
         try {
@@ -74,14 +74,19 @@ public final class BasicAuth extends Authenticator {
         String user = credentials.substring(0, colon);
         byte[] password = credentials.substring(colon + 1).getBytes(StandardCharsets.UTF_8);
         if (password.length > MAX_PASSWORD_BYTES) return null;
-        String hash = hashes.get(user);
         ByteBuffer digest = digest(decoded);
-        if (verified.contains(digest)) return user;
+        return verified.contains(digest) || check(user, password, digest) ? user : null;
+    }
+
+    /** One at a time, so that guessing cannot use all CPUs. */
+    private synchronized boolean check(String user, byte[] password, ByteBuffer digest) {
+        if (verified.contains(digest)) return true;
+        String hash = hashes.get(user);
         byte[] expected = (hash == null ? dummyHash : hash).getBytes(StandardCharsets.US_ASCII);
         boolean matches = BCrypt.verifyer().verify(password, expected).verified;
-        if (hash == null || !matches) return null;
+        if (hash == null || !matches) return false;
         if (verified.size() < MAX_VERIFIED) verified.add(digest);
-        return user;
+        return true;
     }
 
     private static ByteBuffer digest(byte[] text) {

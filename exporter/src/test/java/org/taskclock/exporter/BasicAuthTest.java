@@ -11,8 +11,10 @@ import java.lang.management.ThreadMXBean;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Base64;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -92,6 +94,46 @@ class BasicAuthTest {
             checking.add(Stream.of(infos).filter(BasicAuthTest::isChecking).count());
         }
         assertThat(checking).contains(1L).allMatch(threads -> threads <= 1);
+    }
+
+    /** A check of bob's hash takes seconds. */
+    @Test
+    void shouldNotLetAcceptedClientsWaitForAGuess() throws Exception {
+        String slow = "$2y$14$QOauhQNbBCuQDKes6eFzPeMqBSjb7Mr5DUmpZ/VcEd00UAV/LDeSi";
+        BasicAuth users = new BasicAuth(
+                Map.of("alice", BCrypt.withDefaults().hashToString(4, "secret".toCharArray()), "bob", slow));
+        assertThat(users.verify(basic("alice:secret"))).isEqualTo("alice");
+        Thread guess = new Thread(() -> users.verify(basic("bob:wrong")));
+        guess.start();
+        while (!isChecking(ManagementFactory.getThreadMXBean().getThreadInfo(guess.getId(), Integer.MAX_VALUE)))
+            Thread.onSpinWait();
+        List<String> accepted = Collections.synchronizedList(new ArrayList<>());
+        List<Thread> clients = new ArrayList<>();
+        for (int i = 0; i < 20; i++) clients.add(new Thread(() -> accepted.add(users.verify(basic("alice:secret")))));
+        for (Thread client : clients) client.start();
+        for (Thread client : clients) client.join();
+        assertThat(guess.isAlive()).as("the guess is still being checked").isTrue();
+        assertThat(accepted).hasSize(20).containsOnly("alice");
+        guess.join();
+    }
+
+    @Test
+    void shouldCheckTheHashOnceForConcurrentFirstRequests() throws Exception {
+        BasicAuth users =
+                new BasicAuth(Map.of("alice", BCrypt.withDefaults().hashToString(12, "secret".toCharArray())));
+        long one = cpuNanos(users, "alice:wrong");
+        AtomicLong all = new AtomicLong();
+        List<Thread> clients = new ArrayList<>();
+        for (int i = 0; i < 8; i++)
+            clients.add(new Thread(() -> {
+                ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+                long start = threads.getCurrentThreadCpuTime();
+                users.verify(basic("alice:secret"));
+                all.addAndGet(threads.getCurrentThreadCpuTime() - start);
+            }));
+        for (Thread client : clients) client.start();
+        for (Thread client : clients) client.join();
+        assertThat(all.get()).as("CPU time of eight clients").isLessThan(4 * one);
     }
 
     private static boolean isChecking(ThreadInfo thread) {
