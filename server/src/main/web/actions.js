@@ -97,9 +97,9 @@ export class Actions {
     const dialog = openDialog('Recordings', this.allowed ? form : el('p', {class: 'note', text: NOT_ALLOWED}), problem, list);
     const show = async () => {
       try {
-        const files = /** @type {import('./types.js').RecordingFile[]} */ (await get('/api/recordings'));
+        const files = /** @type {import('./types.js').RecordingFile[]} */ (await get('api/recordings'));
         list.replaceChildren(...files.map(file => el('li', {}, file.running ? el('span', {text: `${file.name}, recording, ${bytes(file.bytes)}`})
-          : el('a', {href: '/api/recordings/' + encodeURIComponent(file.name), download: file.name, text: `${file.name} (${bytes(file.bytes)})`}))));
+          : el('a', {href: 'api/recordings/' + encodeURIComponent(file.name), download: file.name, text: `${file.name} (${bytes(file.bytes)})`}))));
         if (!files.length) list.replaceChildren(el('li', {class: 'note', text: 'There are no recordings.'}));
       } catch (e) {
         problem.textContent = clean(messageOf(e));
@@ -127,7 +127,7 @@ export class Actions {
     form.addEventListener('submit', async event => {
       event.preventDefault();
       try {
-        await post('/api/marks', {text: text.value, time: Math.round(time), jvm: this.jvm});
+        await post('api/marks', {text: text.value, time: Math.round(time), jvm: this.jvm});
         dialog.close();
         done();
       } catch (e) {

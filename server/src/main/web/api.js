@@ -71,7 +71,7 @@ export function query(base, parameters) {
 
 /** @param {string} id @param {string} rest */
 export function jvmPath(id, rest = '') {
-  return `/api/jvms/${encodeURIComponent(id)}${rest}`;
+  return `api/jvms/${encodeURIComponent(id)}${rest}`;
 }
 
 /** @param {unknown} error */

@@ -38,7 +38,7 @@ export function login(done) {
     event.preventDefault();
     problem.textContent = '';
     try {
-      await post('/api/login', {token: input.value.trim()});
+      await post('api/login', {token: input.value.trim()});
       dialog.close();
       done();
     } catch (e) {

@@ -26,10 +26,10 @@ export class JvmHead {
 
   async find() {
     try {
-      let found = /** @type {Jvm|undefined} */ ((await get('/api/jvms')).jvms.find((/** @type {Jvm} */ jvm) => jvm.id === this.id));
+      let found = /** @type {Jvm|undefined} */ ((await get('api/jvms')).jvms.find((/** @type {Jvm} */ jvm) => jvm.id === this.id));
       if (!found) {
         const now = Math.ceil(this.page.now());
-        found = (await get(`/api/jvms?from=${now - MONTH}&to=${now + 60_000}`)).jvms.find((/** @type {Jvm} */ jvm) => jvm.id === this.id);
+        found = (await get(`api/jvms?from=${now - MONTH}&to=${now + 60_000}`)).jvms.find((/** @type {Jvm} */ jvm) => jvm.id === this.id);
         if (found?.ended) this.view.data.end(found.ended);
       }
       if (found) this.identify(found);

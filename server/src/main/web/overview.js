@@ -48,7 +48,7 @@ export class Overview {
     this.data = null;
     this.shownFindings = '';
     this.endedCount = 0;
-    this.stream = new Stream('/api/live', {jvms: data => this.show(data)}, {
+    this.stream = new Stream('api/live', {jvms: data => this.show(data)}, {
       connected: since => page.connected(since), failed: () => page.checkServer(),
     });
     this.offScheme = onScheme(() => this.data && this.show(this.data));
@@ -151,7 +151,7 @@ export class Overview {
 
   async loadEnded() {
     try {
-      const now = Date.now(), data = /** @type {Jvms} */ (await get(`/api/jvms?from=${now - 86_400_000}&to=${now}`));
+      const now = Date.now(), data = /** @type {Jvms} */ (await get(`api/jvms?from=${now - 86_400_000}&to=${now}`));
       const ended = data.jvms.filter(jvm => jvm.ended).sort((a, b) => Number(b.ended) - Number(a.ended)).slice(0, 50);
       this.ended.hidden = !ended.length;
       this.ended.replaceChildren(el('h2', {text: 'Ended in the last 24 hours'}), el('ul', {class: 'ended'}, ...ended.map(jvm => el('li', {},

@@ -56,7 +56,7 @@ export class Page {
   /** @returns {Promise<boolean>} whether the server answers */
   async loadInfo() {
     try {
-      const before = Date.now(), info = /** @type {import('./types.js').Info} */ (await get('/api/info'));
+      const before = Date.now(), info = /** @type {import('./types.js').Info} */ (await get('api/info'));
       this.info = info;
       this.clockOffset = info.now - (before + Date.now()) / 2;
       setText(byId('host'), info.host);
@@ -159,7 +159,7 @@ export class Page {
     if (file.size > MAX_FILE) return this.problem('file', `${file.name} is larger than 256 MB. Open it with: taskclock replay FILE`);
     this.problem('file', `Opening ${file.name}\u2026`);
     try {
-      const opened = await send('/api/opened', 'application/octet-stream', file);
+      const opened = await send('api/opened', 'application/octet-stream', file);
       sessionStorage.setItem('taskclock-opened-' + opened.id, clean(file.name));
       this.problem('file', '');
       openJvm(opened.id, {range: 'fixed', from: Math.floor(opened.from), to: Math.ceil(opened.to)});

@@ -91,9 +91,16 @@ final class ServeCommand implements Callable<Integer> {
     private List<String> allowedHosts = List.of();
 
     @Option(
+            names = "--external-url",
+            paramLabel = "URL",
+            description = "Address of the page for browsers that reach it through a proxy, such as"
+                    + " https://watch.example.com/taskclock/.")
+    private String externalUrl;
+
+    @Option(
             names = "--allow-actions",
-            description = "Allow the page to ask JVMs for stacks, to count yields, to load and detach the agent, and to"
-                    + " write recordings.")
+            description = "Allow the page to ask JVMs for stacks, to count yields, to load and detach the agent, to"
+                    + " write recordings, and to add marks. Each of these is written to DIR/audit.log.")
     private boolean allowActions;
 
     @Option(
@@ -119,7 +126,8 @@ final class ServeCommand implements Callable<Integer> {
                     + " ${DEFAULT-VALUE}).")
     private int maxPools;
 
-    @Option(names = "--no-attach", description = "Do not attach to any JVM: names are truncated to 15 characters.")
+    @Option(names = "--no-attach", description = "Do not attach to any JVM, also while the page shows it: names are truncated to 15"
+                    + " characters, and there are no thread dumps.")
     private boolean noAttach;
 
     @Override
@@ -156,7 +164,14 @@ final class ServeCommand implements Callable<Integer> {
                 null,
                 Main.version());
         return new ServerOptions(
-                exporter, dataDirectory(), historyOptions(), tokenFile, allowActions, allowedHosts, Clock.systemUTC());
+                exporter,
+                dataDirectory(),
+                historyOptions(),
+                tokenFile,
+                allowActions,
+                allowedHosts,
+                externalUrl,
+                Clock.systemUTC());
     }
 
     /**

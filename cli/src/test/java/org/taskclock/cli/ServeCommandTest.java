@@ -209,6 +209,7 @@ class ServeCommandTest {
                     --keep 7d,1h,365d                       | must be kept at least as long
                     --max-size x                            | --max-size
                     --service nothing                       | --service nothing: must be main
+                    --external-url watch.example            | --external-url watch.example: must be a URL such as
                     --allow-actions --no-attach             | cannot be combined with --no-attach
                     surplus                                 | surplus
                     """)

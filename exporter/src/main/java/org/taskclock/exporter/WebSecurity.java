@@ -13,14 +13,16 @@ import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLParameters;
 
 /**
  * The TLS settings and passwords of the web configuration file. At each connection and each request, the file is read
  * again if it or one of the files that it names has changed, as Prometheus' exporters do. While the new content cannot
  * be used, the previous one remains in effect. Thread-safe.
  */
-final class WebSecurity extends Authenticator {
+public final class WebSecurity extends Authenticator {
     private static final HttpPrincipal ANYONE = new HttpPrincipal("anyone", "none");
 
     /**
@@ -32,7 +34,14 @@ final class WebSecurity extends Authenticator {
      */
     private record State(WebConfig config, SSLContext tls, BasicAuth users, List<String> versions) {}
 
+    /** Decides whether settings can be used. */
+    public interface Check {
+        void check(WebConfig config) throws ExporterException;
+    }
+
     private final Path file;
+    private final Check check;
+    private final Consumer<String> log;
     private State state;
 
     /** Why the files cannot be used since they have changed; null if they can. */
@@ -44,7 +53,15 @@ final class WebSecurity extends Authenticator {
      * @param file null for plain HTTP without passwords
      */
     WebSecurity(Path file) throws ExporterException {
+        this(file, config -> {}, Text::log);
+    }
+
+    /** Reads the file, and tells the log when it has changed. */
+    public WebSecurity(Path file, Check check, Consumer<String> log) throws ExporterException {
         this.file = file;
+        this.check = check;
+        this.log = log;
+        if (file == null) check.check(WebConfig.NONE);
         state = file == null ? new State(WebConfig.NONE, null, null, List.of()) : read();
     }
 
@@ -52,6 +69,7 @@ final class WebSecurity extends Authenticator {
         // Taken first, so that a change in the meantime is noticed later.
         List<String> versions = new ArrayList<>(List.of(version(file)));
         WebConfig config = WebConfig.read(file);
+        check.check(config);
         for (Path each : files(config)) versions.add(version(each));
         return new State(
                 config,
@@ -93,24 +111,47 @@ final class WebSecurity extends Authenticator {
                 throw new ExporterException(file + ": tls_server_config: cannot be added or removed without a restart");
             state = changed;
             problem = null;
-            Text.log(file + ": reloaded");
+            log.accept(file + ": reloaded");
         } catch (ExporterException e) {
-            if (!e.getMessage().equals(problem)) Text.log(e.getMessage() + ": the previous settings remain in effect");
+            if (!e.getMessage().equals(problem))
+                log.accept(e.getMessage() + ": the previous settings remain in effect");
             problem = e.getMessage();
         }
         return state;
     }
 
     /** Returns the settings that are in effect. */
-    WebConfig config() {
+    public WebConfig config() {
         return current().config;
+    }
+
+    /** Returns a context that has the settings of the moment for each connection. There must be TLS settings. */
+    public SSLContext currentTls() {
+        return new CurrentContext(current().tls, () -> current().tls);
+    }
+
+    /** Applies the versions of TLS and the need for client certificates to a new connection. */
+    public void apply(SSLParameters parameters) {
+        SSLParameters current = TlsContext.parameters(config().tls());
+        parameters.setProtocols(current.getProtocols());
+        if (current.getNeedClientAuth()) parameters.setNeedClientAuth(true);
+        else parameters.setWantClientAuth(current.getWantClientAuth());
+    }
+
+    public boolean hasUsers() {
+        return current().users != null;
+    }
+
+    /** Returns the user, as {@link BasicAuth#verify}; null if there are no users. */
+    public String verify(String header) {
+        BasicAuth users = current().users;
+        return users == null ? null : users.verify(header);
     }
 
     /** Returns what configures new connections; null for plain HTTP. */
     HttpsConfigurator https() {
-        SSLContext first = current().tls;
-        if (first == null) return null;
-        return new HttpsConfigurator(new CurrentContext(first, () -> current().tls)) {
+        if (current().tls == null) return null;
+        return new HttpsConfigurator(currentTls()) {
             @Override
             public void configure(HttpsParameters parameters) {
                 parameters.setSSLParameters(TlsContext.parameters(config().tls()));

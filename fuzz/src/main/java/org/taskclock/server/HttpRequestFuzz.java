@@ -14,6 +14,7 @@ import java.util.regex.Pattern;
 import org.eclipse.jetty.server.LocalConnector;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.util.thread.QueuedThreadPool;
+import org.taskclock.exporter.WebSecurity;
 import org.taskclock.fuzz.RecordingFile;
 import org.taskclock.history.DuckDbHistory;
 import org.taskclock.history.HistoryOptions;
@@ -46,7 +47,13 @@ public final class HttpRequestFuzz {
             Server server = new Server(threads);
             CONNECTOR = new LocalConnector(server);
             server.addConnector(CONNECTOR);
-            server.setHandler(new AccessHandler(routes(directory), new HostNames("127.0.0.1", List.of()), token, null));
+            server.setHandler(new AccessHandler(
+                    routes(directory),
+                    new HostNames("127.0.0.1", List.of(), null),
+                    token,
+                    new WebSecurity(null, config -> {}, line -> {}),
+                    new AuditLog(
+                            directory.resolve("audit.log"), 1 << 20, new Overview(1), Clock.systemUTC(), line -> {})));
             server.start();
             byte[] recording = RecordingFile.bytes(LINES);
             String head =
@@ -70,12 +77,12 @@ public final class HttpRequestFuzz {
 
     private static Routes routes(Path directory) throws InterruptedException {
         Overview overview = new Overview(1);
-        OpenedRecordings opened = new OpenedRecordings();
+        OpenedRecordings opened = new OpenedRecordings(directory.resolve("opened"), 1L << 30);
         HistoryStore store =
                 new HistoryStore(DuckDbHistory::open, directory.resolve("data"), HistoryOptions.DEFAULT, line -> {});
         store.start();
         store.awaitOpened(TimeUnit.MINUTES.toMillis(1));
-        HistoryApi history = new HistoryApi(store, overview, opened, Clock.systemUTC());
+        HistoryApi history = new HistoryApi(store, overview, opened, RequestBudget.ofHeap(), Clock.systemUTC());
         JvmActions actions = new JvmActions(true, overview, store, Clock.systemUTC());
         RecordingTasks recordings =
                 new RecordingTasks(directory.resolve("recordings"), actions, "1", "host", line -> {});
@@ -86,7 +93,8 @@ public final class HttpRequestFuzz {
                 "GET",
                 AccessHandler.HEALTHY,
                 call -> call.send(200, "text/plain", HEALTHY.getBytes(StandardCharsets.US_ASCII)));
-        TaskClockServer.addRequests(routes, history, opened, actions, recordings);
+        Marks marks = new Marks(store, history, actions, Clock.systemUTC());
+        TaskClockServer.addRequests(routes, history, opened, actions, recordings, marks);
         return routes;
     }
 

@@ -9,7 +9,7 @@ import java.util.regex.Pattern;
 
 /** Bodies and headers of requests to serve. */
 public final class RequestFuzz {
-    private static final HostNames HOSTS = new HostNames("", List.of("watch.example"));
+    private static final HostNames HOSTS = new HostNames("", List.of("watch.example"), null);
 
     private static final Pattern OWN =
             Pattern.compile("(?i)localhost|watch\\.example|[0-9]+(\\.[0-9]+){3}|\\[[0-9a-f:.]+\\]");
@@ -25,6 +25,11 @@ public final class RequestFuzz {
             JsonObject body = Call.parse(data);
             JvmActions.number(body, "seconds", 5, 60);
         } catch (ApiException e) {
+            if (e.getMessage() == null) throw new AssertionError("no reason", e);
+        }
+        try {
+            ExternalUrl.parse(text);
+        } catch (ServerException e) {
             if (e.getMessage() == null) throw new AssertionError("no reason", e);
         }
         try {

@@ -29,9 +29,9 @@ public final class UploadedRecordingFuzz {
             Instant from = bounds.start();
             Instant to = bounds.end();
             if (from.isBefore(to)) {
-                RecordingSeries series = new RecordingSeries(recording, from, to, POINTS);
+                RecordingSeries series = new RecordingSeries(recording, from, to, POINTS, POINTS);
                 check(Json.bytes(json -> SeriesJson.write(json, series.pools(), List.of())));
-                check(Json.bytes(json -> SeriesJson.write(json, series.threads(POINTS))));
+                check(Json.bytes(json -> SeriesJson.write(json, series.threads())));
             }
             for (Interval interval : recording)
                 check(Json.bytes(json -> IntervalJson.write(

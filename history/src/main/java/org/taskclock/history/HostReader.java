@@ -25,7 +25,7 @@ final class HostReader {
                             AND EXISTS (FROM gap WHERE seconds = 1 AND start <= t.time AND stop > t.time))
                     GROUP BY jvm)
                 SELECT k.*, coalesce(cpu.nanos, 0) AS nanos FROM jvm_key k LEFT JOIN cpu USING (jvm)
-                WHERE k.first_seen < $2 AND k.last_seen >= $1 ORDER BY nanos DESC, k.id
+                WHERE k.first_seen < $2 AND k.last_seen >= $1 ORDER BY nanos DESC, k.id LIMIT 2000
                 """;
         List<JvmHistory> jvms = new ArrayList<>();
         try (PreparedStatement statement = connection.prepareStatement(sql)) {
@@ -46,8 +46,9 @@ final class HostReader {
 
     static List<Mark> marks(Connection connection, String jvmId, Instant from, Instant to) throws SQLException {
         String sql = """
-                SELECT time, jvm, kind, text FROM mark_row
-                WHERE time >= $1 AND time < $2 AND ($3 IS NULL OR jvm IS NULL OR jvm = $3) ORDER BY time, kind, text
+                SELECT * FROM (SELECT time, jvm, kind, text FROM mark_row
+                    WHERE time >= $1 AND time < $2 AND ($3 IS NULL OR jvm IS NULL OR jvm = $3)
+                    ORDER BY time DESC LIMIT 10000) ORDER BY time, kind, text
                 """;
         List<Mark> marks = new ArrayList<>();
         try (PreparedStatement statement = connection.prepareStatement(sql)) {

@@ -10,7 +10,7 @@ import org.eclipse.jetty.server.Handler;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.util.Callback;
-import org.taskclock.exporter.BasicAuth;
+import org.taskclock.exporter.WebSecurity;
 
 /** Rejects requests that do not come from this server's page or a client that knows the token. */
 final class AccessHandler extends Handler.Wrapper {
@@ -19,6 +19,9 @@ final class AccessHandler extends Handler.Wrapper {
     static final String OPENED = "/api/opened";
     static final String HEALTHY = "/-/healthy";
     private static final String BEARER = "Bearer ";
+
+    /** Not the name of a user, because it contains the character after which the password begins. */
+    private static final String TOKEN_USER = ":token";
 
     /** Browsers send it only with requests of a page of the same site. */
     private static final String OWN_HEADER = "X-TaskClock";
@@ -44,14 +47,15 @@ final class AccessHandler extends Handler.Wrapper {
     /** Null if no token is needed. */
     private final Token token;
 
-    /** Null if no password is accepted. */
-    private final BasicAuth passwords;
+    private final WebSecurity security;
+    private final AuditLog audit;
 
-    AccessHandler(Handler handler, HostNames hosts, Token token, BasicAuth passwords) {
+    AccessHandler(Handler handler, HostNames hosts, Token token, WebSecurity security, AuditLog audit) {
         super(handler);
         this.hosts = hosts;
         this.token = token;
-        this.passwords = passwords;
+        this.security = security;
+        this.audit = audit;
     }
 
     @Override
@@ -59,18 +63,20 @@ final class AccessHandler extends Handler.Wrapper {
         SECURITY_HEADERS.forEach(response.getHeaders()::put);
         if (!isStatic(request)) response.getHeaders().put(HttpHeader.CACHE_CONTROL, "no-store");
         Call call = new Call(request, response, callback, null);
-        if (!isFromHere(call)) return true;
         String method = request.getMethod();
+        if (method.equals("POST")) audit.watch(request, response);
+        if (!isFromHere(call)) return true;
         if (!method.equals("POST") && !method.equals("GET") && !method.equals("HEAD")) {
             response.getHeaders().put(HttpHeader.ALLOW, "GET, HEAD, POST");
             call.error(405, "the method " + method + " is not supported");
             return true;
         }
-        if (!isOpen(request) && !isAuthorized(request.getHeaders(), request)) {
+        boolean hasPasswords = security.hasUsers();
+        if (!isOpen(request, hasPasswords) && !isAuthorized(request, hasPasswords)) {
             response.getHeaders()
                     .put(
                             HttpHeader.WWW_AUTHENTICATE,
-                            passwords == null ? "Bearer" : "Basic realm=\"taskclock\", charset=\"UTF-8\"");
+                            !hasPasswords ? "Bearer" : "Basic realm=\"taskclock\", charset=\"UTF-8\"");
             call.error(
                     401,
                     token == null
@@ -92,6 +98,7 @@ final class AccessHandler extends Handler.Wrapper {
         String origin = request.getHeaders().get(HttpHeader.ORIGIN);
         String scheme = request.isSecure() ? "https" : "http";
         if (origin == null
+                || hosts.isExternal(origin)
                 || HostNames.isSameOrigin(origin, scheme, request.getHttpURI().getAuthority())) return true;
         call.error(403, "requests from pages of other sites are not allowed");
         return false;
@@ -118,16 +125,22 @@ final class AccessHandler extends Handler.Wrapper {
     }
 
     /** Returns whether the path shows nothing about the host. */
-    private boolean isOpen(Request request) {
-        if (token == null && passwords == null) return true;
+    private boolean isOpen(Request request, boolean hasPasswords) {
+        if (token == null && !hasPasswords) return true;
         if (token == null) return false;
         String path = Request.getPathInContext(request);
         return path.equals(HEALTHY) || path.equals(LOGIN) || isStatic(request);
     }
 
-    private boolean isAuthorized(HttpFields headers, Request request) {
-        String header = headers.get(HttpHeader.AUTHORIZATION);
-        if (header != null && passwords != null && passwords.verify(header) != null) return true;
+    private boolean isAuthorized(Request request, boolean hasPasswords) {
+        String header = request.getHeaders().get(HttpHeader.AUTHORIZATION);
+        String user = header == null || !hasPasswords ? null : security.verify(header);
+        if (user == null && hasToken(request, header)) user = TOKEN_USER;
+        request.setAttribute(AuditLog.USER, user);
+        return user != null;
+    }
+
+    private boolean hasToken(Request request, String header) {
         if (token == null) return false;
         if (header != null && header.regionMatches(true, 0, BEARER, 0, BEARER.length()))
             return token.matches(header.substring(BEARER.length()).strip());

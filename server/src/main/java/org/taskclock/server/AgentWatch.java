@@ -9,6 +9,7 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.taskclock.history.JvmKey;
 import org.taskclock.history.Mark;
 import org.taskclock.monitor.JvmProcesses;
@@ -25,13 +26,15 @@ final class AgentWatch implements AutoCloseable {
     private final Overview overview;
     private final HistoryStore history;
     private final Clock clock;
+    private final Consumer<String> log;
     private final Thread thread = new Thread(this::run, "taskclock-agents");
 
-    AgentWatch(boolean attach, Overview overview, HistoryStore history, Clock clock) {
+    AgentWatch(boolean attach, Overview overview, HistoryStore history, Clock clock, Consumer<String> log) {
         this.attach = attach;
         this.overview = overview;
         this.history = history;
         this.clock = clock;
+        this.log = log;
         thread.setDaemon(true);
     }
 
@@ -44,24 +47,33 @@ final class AgentWatch implements AutoCloseable {
         Map<String, Long> dueAt = new HashMap<>();
         try {
             while (true) {
-                Map<JvmKey, Boolean> jvms = overview.agents();
-                for (Map.Entry<JvmKey, Boolean> jvm : jvms.entrySet()) {
-                    String id = jvm.getKey().id();
-                    long now = System.nanoTime();
-                    if (dueAt.containsKey(id) && now - dueAt.get(id) < 0) continue;
-                    dueAt.put(id, now + TimeUnit.MILLISECONDS.toNanos(PAUSE_MILLIS));
-                    Thread.sleep(PAUSE_BETWEEN_MILLIS);
-                    look(jvm.getKey(), jvm.getValue(), looked.add(id));
+                try {
+                    look(looked, dueAt);
+                } catch (RuntimeException | Error e) {
+                    log.accept("agents: " + InternalErrors.describe(e));
+                    Thread.sleep(PAUSE_MILLIS);
                 }
-                Set<String> running = new HashSet<>();
-                for (JvmKey key : jvms.keySet()) running.add(key.id());
-                looked.retainAll(running);
-                dueAt.keySet().retainAll(running);
                 Thread.sleep(1_000);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    private void look(Set<String> looked, Map<String, Long> dueAt) throws InterruptedException {
+        Map<JvmKey, Boolean> jvms = overview.agents();
+        for (Map.Entry<JvmKey, Boolean> jvm : jvms.entrySet()) {
+            String id = jvm.getKey().id();
+            long now = System.nanoTime();
+            if (dueAt.containsKey(id) && now - dueAt.get(id) < 0) continue;
+            dueAt.put(id, now + TimeUnit.MILLISECONDS.toNanos(PAUSE_MILLIS));
+            Thread.sleep(PAUSE_BETWEEN_MILLIS);
+            look(jvm.getKey(), jvm.getValue(), looked.add(id));
+        }
+        Set<String> running = new HashSet<>();
+        for (JvmKey key : jvms.keySet()) running.add(key.id());
+        looked.retainAll(running);
+        dueAt.keySet().retainAll(running);
     }
 
     private void look(JvmKey jvm, boolean hadAgent, boolean isFirst) {

@@ -19,6 +19,10 @@ import org.eclipse.jetty.util.Fields;
 /** A request to the API, and its response. Confined to one thread at a time. */
 final class Call {
     static final String JSON = "application/json";
+    private static final long RETRY_SECONDS = 5;
+
+    /** Longer texts are rejected, except tokens. The page does not show more. */
+    private static final int MAX_TEXT = 200;
 
     /** The nanoseconds between two times fit into a long. */
     private static final long MAX_MILLIS = Instant.parse("2200-01-01T00:00:00Z").toEpochMilli();
@@ -49,9 +53,16 @@ final class Call {
     }
 
     /** Returns a parameter of the query; null if it is absent. */
-    String parameter(String name) {
+    String parameter(String name) throws ApiException {
         if (query == null) query = Request.extractQueryParameters(request);
-        return query.getValue(name);
+        return limited(name, query.getValue(name));
+    }
+
+    /** Returns a text of a request, which may be null. */
+    static String limited(String name, String text) throws ApiException {
+        if (text != null && text.length() > MAX_TEXT)
+            throw ApiException.badRequest(name + ": must have at most " + MAX_TEXT + " characters");
+        return text;
     }
 
     Instant time(String name, Instant ifAbsent) throws ApiException {
@@ -112,6 +123,9 @@ final class Call {
     }
 
     void error(int status, String message) {
+        request.setAttribute(AuditLog.REASON, message);
+        // What is not possible now may be possible in a few seconds.
+        if (status == 503 || status == 429) response.getHeaders().put(HttpHeader.RETRY_AFTER, RETRY_SECONDS);
         json(status, Json.error(message));
     }
 

@@ -2,14 +2,12 @@
 // Copyright the TaskClock authors
 package org.taskclock.server;
 
-import com.google.gson.JsonObject;
 import com.google.gson.stream.JsonWriter;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.time.Clock;
-import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -34,10 +32,25 @@ import org.taskclock.monitor.Recording;
 final class HistoryApi {
     private static final int DEFAULT_POINTS = 600;
     private static final int MAX_POINTS = 10_000;
+
+    /** Times the number of pools, this is the limit of {@link #MAX_VALUES}. */
+    private static final int MAX_POOL_POINTS = 1_000;
+
     private static final int DEFAULT_THREADS = 50;
     private static final int MAX_THREADS = 1_000;
-    private static final int MAX_MARK_LENGTH = 500;
-    private static final int COMPARED_POINTS = 2_000;
+
+    /** Pools that the history and {@link RecordingSeries} tell apart in a JVM. */
+    static final int MAX_POOLS = 500;
+
+    /** Rows times points of an answer. */
+    private static final int MAX_VALUES = MAX_POOL_POINTS * MAX_POOLS;
+
+    /** What a value takes while it is read, converted to JSON, and sent. */
+    private static final long BYTES_PER_VALUE = 64;
+
+    private static final long EXPORT_BYTES = 8 << 20;
+    private static final long JVMS_BYTES = 4 << 20;
+    private static final int COMPARED_POINTS = 1_000;
     private static final int COMPARED_THREADS = 200;
 
     /** In hundredths of a percent of one core, as in {@code taskclock diff}. */
@@ -59,12 +72,14 @@ final class HistoryApi {
     private final HistoryStore store;
     private final Overview overview;
     private final OpenedRecordings opened;
+    private final RequestBudget budget;
     private final Clock clock;
 
-    HistoryApi(HistoryStore store, Overview overview, OpenedRecordings opened, Clock clock) {
+    HistoryApi(HistoryStore store, Overview overview, OpenedRecordings opened, RequestBudget budget, Clock clock) {
         this.opened = opened;
         this.store = store;
         this.overview = overview;
+        this.budget = budget;
         this.clock = clock;
     }
 
@@ -101,11 +116,12 @@ final class HistoryApi {
             return;
         }
         Range range = range(call);
+        RequestBudget.Share share = budget.take(call, JVMS_BYTES);
         List<Json.Value> others = store.get().jvms(range.from, range.to).stream()
                 .filter(jvm -> overview.known(jvm.jvm().id()) == null)
                 .map(jvm -> (Json.Value) json -> writeJvm(json, jvm, range))
                 .toList();
-        call.json(200, overview.json(others));
+        send(call, share, overview.json(others));
     }
 
     private static void writeJvm(JsonWriter json, JvmHistory jvm, Range range) throws IOException {
@@ -129,41 +145,49 @@ final class HistoryApi {
     }
 
     void pools(Call call) throws ApiException, IOException {
-        int points = call.number("points", DEFAULT_POINTS, 1, MAX_POINTS);
-        OpenedRecordings.Opened recording = opened.find(call.path("id"));
-        if (recording != null) {
-            PoolSeries series =
-                    series(recording, range(call, recording), points).pools();
-            call.json(json -> SeriesJson.write(json, series, List.of()));
-            return;
-        }
-        Range range = range(call);
+        int points = call.number("points", DEFAULT_POINTS, 1, MAX_POOL_POINTS);
         String id = call.path("id");
-        PoolSeries series = store.get().pools(id, range.from, range.to, points);
-        List<Mark> marks = store.get().marks(id, range.from, range.to);
-        call.json(json -> SeriesJson.write(json, series, marks));
+        OpenedRecordings.Opened recording = opened.find(id);
+        Range range = recording == null ? range(call) : range(call, recording);
+        RequestBudget.Share share = budget.take(call, BYTES_PER_VALUE * points * MAX_POOLS);
+        PoolSeries series = recording == null
+                ? store.get().pools(id, range.from, range.to, points)
+                : series(recording, range, points, 0).pools();
+        List<Mark> marks = recording == null ? store.get().marks(id, range.from, range.to) : List.of();
+        send(call, share, Json.bytes(json -> SeriesJson.write(json, series, marks)));
     }
 
     void threads(Call call) throws ApiException, IOException {
         int points = call.number("points", DEFAULT_POINTS, 1, MAX_POINTS);
         int limit = call.number("limit", DEFAULT_THREADS, 1, MAX_THREADS);
+        if (limit * points > MAX_VALUES)
+            throw ApiException.badRequest("limit and points: at most " + MAX_VALUES
+                    + " values (limit times points) can be requested at a time: reduce one of them");
         OpenedRecordings.Opened recording = opened.find(call.path("id"));
         Range range = recording == null ? range(call) : range(call, recording);
+        RequestBudget.Share share = budget.take(call, BYTES_PER_VALUE * points * limit);
         ThreadSeries series = recording == null
                 ? store.get().threads(call.path("id"), range.from, range.to, points, limit)
-                : series(recording, range, points).threads(limit);
-        call.json(json -> SeriesJson.write(json, series));
+                : series(recording, range, points, limit).threads();
+        send(call, share, Json.bytes(json -> SeriesJson.write(json, series)));
+    }
+
+    /** Sends an answer. A client that reads it slowly keeps only its text in memory. */
+    private static void send(Call call, RequestBudget.Share share, byte[] json) {
+        share.keep(json.length);
+        call.json(200, json);
     }
 
     private Range range(Call call, OpenedRecordings.Opened recording) throws ApiException {
         return range(call.time("from", recording.from()), call.time("to", recording.to()));
     }
 
-    private static RecordingSeries series(OpenedRecordings.Opened opened, Range range, int points) throws IOException {
+    private static RecordingSeries series(OpenedRecordings.Opened opened, Range range, int points, int maxThreads)
+            throws IOException {
         try (Recording recording = Recording.open(opened.file())) {
             // One more interval at the end, which may have begun in the range.
             recording.limit(range.from, range.to.plus(LONGEST_INTERVAL));
-            return new RecordingSeries(recording, range.from, range.to, points);
+            return new RecordingSeries(recording, range.from, range.to, points, maxThreads);
         } catch (UncheckedIOException e) {
             throw e.getCause();
         }
@@ -175,12 +199,13 @@ final class HistoryApi {
         Range after = range(call.time("from2"), call.time("to2"));
         double threshold = call.number("threshold", DEFAULT_THRESHOLD, 0, MAX_THRESHOLD) / 10_000.0;
         OpenedRecordings.Opened recording = opened.find(call.path("id"));
+        RequestBudget.Share share = budget.take(call, BYTES_PER_VALUE * COMPARED_POINTS * MAX_POOLS);
         Comparison comparison = recording == null
                 ? new Comparison(intervals(call, before), intervals(call, after), threshold)
                 : compare(recording, before, after, threshold);
         if (comparison.secondsBefore() == 0 || comparison.secondsAfter() == 0)
             throw ApiException.notFound("one of the ranges has no data");
-        call.json(json -> ComparisonJson.write(json, comparison));
+        send(call, share, Json.bytes(json -> ComparisonJson.write(json, comparison)));
     }
 
     private static Comparison compare(OpenedRecordings.Opened opened, Range before, Range after, double threshold)
@@ -195,7 +220,7 @@ final class HistoryApi {
         }
     }
 
-    private List<Interval> intervals(Call call, Range range) throws ApiException, IOException {
+    private Iterable<Interval> intervals(Call call, Range range) throws ApiException, IOException {
         String id = call.path("id");
         PoolSeries pools = store.get().pools(id, range.from, range.to, COMPARED_POINTS);
         ThreadSeries threads = store.get().threads(id, range.from, range.to, COMPARED_POINTS, COMPARED_THREADS);
@@ -210,6 +235,7 @@ final class HistoryApi {
         OpenedRecordings.Opened recording = opened.find(id);
         Range range = recording == null ? range(call) : range(call, recording);
         History history = recording == null ? store.get() : null;
+        budget.take(call, EXPORT_BYTES);
         String extension = format.name().toLowerCase(Locale.ROOT);
         call.response.setStatus(200);
         call.response.getHeaders().put(HttpHeader.CONTENT_TYPE, TYPES.get(format));
@@ -246,40 +272,5 @@ final class HistoryApi {
             if (names.get(names.size() - 1).equals(text)) return value;
         }
         throw ApiException.badRequest(name + ": must be one of " + String.join(", ", names));
-    }
-
-    void marks(Call call) throws ApiException, IOException {
-        Range range = range(call);
-        List<Mark> marks = store.get().marks(call.parameter("jvm"), range.from, range.to);
-        call.json(json -> {
-            json.beginArray();
-            for (Mark mark : marks) SeriesJson.write(json, mark);
-            json.endArray();
-        });
-    }
-
-    /** Adds a mark, such as that of a deployment. */
-    void addMark(Call call) throws ApiException, IOException {
-        JsonObject body = call.body();
-        Mark mark;
-        try {
-            String text = body.has("text") ? body.get("text").getAsString().strip() : "";
-            if (text.isEmpty() || text.length() > MAX_MARK_LENGTH)
-                throw ApiException.badRequest("text: must have 1 to " + MAX_MARK_LENGTH + " characters");
-            Instant time = body.has("time") && !body.get("time").isJsonNull()
-                    ? Call.time(body.get("time").getAsLong())
-                    : clock.instant();
-            String jvm = body.has("jvm") && !body.get("jvm").isJsonNull()
-                    ? body.get("jvm").getAsString()
-                    : null;
-            String kind = body.has("kind") ? body.get("kind").getAsString() : "user";
-            if (!kind.equals("user") && !kind.equals("deployment"))
-                throw ApiException.badRequest("kind: must be user or deployment");
-            mark = new Mark(time, jvm, kind, text);
-        } catch (IllegalStateException | UnsupportedOperationException | NumberFormatException | DateTimeException e) {
-            throw ApiException.badRequest("text and jvm must be text, and time milliseconds since 1970");
-        }
-        store.get().add(mark);
-        call.json(201, Json.bytes(json -> SeriesJson.write(json, mark)));
     }
 }

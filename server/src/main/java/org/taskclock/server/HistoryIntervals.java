@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.taskclock.history.PoolSeries;
 import org.taskclock.history.ThreadSeries;
 import org.taskclock.metrics.ThreadKind;
@@ -22,39 +23,41 @@ final class HistoryIntervals {
     private HistoryIntervals() {}
 
     /**
-     * Returns one interval for each step that has data. Each thread of the series is a row, and each pool has another
-     * row with the rest.
+     * Returns one interval for each step that has data, which is created when it is needed, because all of them take
+     * much more memory than the series. Each thread of the series is a row, and each pool has another row with the
+     * rest.
      *
      * @param threads null, or of another step than the pools, if threads are not to be compared
      */
-    static List<Interval> of(PoolSeries pools, ThreadSeries threads) {
-        List<Interval> intervals = new ArrayList<>();
+    static Iterable<Interval> of(PoolSeries pools, ThreadSeries threads) {
         boolean hasThreads = threads != null
                 && threads.step().equals(pools.step())
                 && threads.times().length == pools.times().length;
-        for (int i = 0; i < pools.times().length; i++) {
-            if (pools.totals().userNanos()[i] < 0) continue;
-            List<ThreadUsage> usages = new ArrayList<>();
-            Map<Pool, long[]> listed = new HashMap<>();
-            if (hasThreads)
-                for (ThreadSeries.Row row : threads.threads()) {
-                    if (row.userNanos()[i] < 0) continue;
-                    long[] sum = listed.computeIfAbsent(new Pool(row.pool(), row.kind()), k -> new long[2]);
-                    sum[0] += row.userNanos()[i];
-                    sum[1] += row.systemNanos()[i];
-                    usages.add(usage(
-                            row.tid(), row.name(), row.pool(), row.kind(), row.userNanos()[i], row.systemNanos()[i]));
-                }
-            for (PoolSeries.Row row : pools.pools()) {
-                if (row.userNanos()[i] < 0) continue;
-                long[] sum = listed.getOrDefault(new Pool(row.pool(), row.kind()), new long[2]);
-                long user = Math.max(0, row.userNanos()[i] - sum[0]);
-                long system = Math.max(0, row.systemNanos()[i] - sum[1]);
-                usages.add(usage(0, row.pool(), row.pool(), row.kind(), user, system));
-            }
-            intervals.add(interval(pools, i, usages));
+        List<ThreadSeries.Row> rows = hasThreads ? threads.threads() : List.of();
+        return () -> IntStream.range(0, pools.times().length)
+                .filter(i -> pools.totals().userNanos()[i] >= 0)
+                .mapToObj(i -> interval(pools, i, usages(pools, rows, i)))
+                .iterator();
+    }
+
+    private static List<ThreadUsage> usages(PoolSeries pools, List<ThreadSeries.Row> threads, int i) {
+        List<ThreadUsage> usages = new ArrayList<>();
+        Map<Pool, long[]> listed = new HashMap<>();
+        for (ThreadSeries.Row row : threads) {
+            if (row.userNanos()[i] < 0) continue;
+            long[] sum = listed.computeIfAbsent(new Pool(row.pool(), row.kind()), k -> new long[2]);
+            sum[0] += row.userNanos()[i];
+            sum[1] += row.systemNanos()[i];
+            usages.add(usage(row.tid(), row.name(), row.pool(), row.kind(), row.userNanos()[i], row.systemNanos()[i]));
         }
-        return intervals;
+        for (PoolSeries.Row row : pools.pools()) {
+            if (row.userNanos()[i] < 0) continue;
+            long[] sum = listed.getOrDefault(new Pool(row.pool(), row.kind()), new long[2]);
+            long user = Math.max(0, row.userNanos()[i] - sum[0]);
+            long system = Math.max(0, row.systemNanos()[i] - sum[1]);
+            usages.add(usage(0, row.pool(), row.pool(), row.kind(), user, system));
+        }
+        return usages;
     }
 
     private static ThreadUsage usage(

@@ -50,8 +50,8 @@ final class HistoryStore implements AutoCloseable {
     private void open(Opener opener, Path directory, HistoryOptions options, Consumer<String> log) {
         try {
             accept(opener.open(directory, options));
-        } catch (IOException | RuntimeException | LinkageError e) {
-            String reason = e instanceof IOException ? e.getMessage() : e.toString();
+        } catch (IOException | RuntimeException | Error e) {
+            String reason = e instanceof IOException ? e.getMessage() : InternalErrors.describe(e);
             log.accept("history: " + reason);
             synchronized (this) {
                 failure = String.valueOf(reason);

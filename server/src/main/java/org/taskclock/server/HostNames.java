@@ -21,7 +21,12 @@ final class HostNames {
 
     private final Set<String> names = new HashSet<>(Set.of("localhost"));
 
-    HostNames(String listenHost, List<String> allowed) {
+    /** Null if browsers reach this server directly. */
+    private final ExternalUrl external;
+
+    HostNames(String listenHost, List<String> allowed, ExternalUrl external) {
+        this.external = external;
+        if (external != null) names.add(external.host());
         if (!listenHost.isEmpty()) names.add(listenHost.toLowerCase(Locale.ROOT));
         for (String name : allowed) names.add(name.toLowerCase(Locale.ROOT));
     }
@@ -32,6 +37,11 @@ final class HostNames {
         return IPV4.matcher(host).matches()
                 || IPV6.matcher(host).matches()
                 || names.contains(host.toLowerCase(Locale.ROOT));
+    }
+
+    /** Returns whether a request comes from the page at the external URL. */
+    boolean isExternal(String origin) {
+        return external != null && external.isOrigin(origin);
     }
 
     /**

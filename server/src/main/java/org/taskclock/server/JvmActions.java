@@ -37,9 +37,13 @@ final class JvmActions {
         this.clock = clock;
     }
 
+    void checkAllowed() throws ApiException {
+        if (!isAllowed) throw new ApiException(403, "actions are not allowed: start the server with --allow-actions");
+    }
+
     /** Returns the running JVM of a call, if actions are allowed. */
     JvmKey target(Call call) throws ApiException {
-        if (!isAllowed) throw new ApiException(403, "actions are not allowed: start the server with --allow-actions");
+        checkAllowed();
         JvmKey key = overview.running(call.path("id"));
         if (key == null) throw ApiException.notFound("no such JVM is running: see /api/jvms");
         return key;
@@ -81,23 +85,29 @@ final class JvmActions {
         start(jvm);
         Thread thread = new Thread(() -> count(call, jvm, seconds), "taskclock-yields-" + jvm.pid());
         thread.setDaemon(true);
-        thread.start();
+        try {
+            thread.start();
+        } catch (OutOfMemoryError e) {
+            busy.remove(jvm.id()); // there are too many threads
+            throw e;
+        }
     }
 
     private void count(Call call, JvmKey jvm, int seconds) {
-        YieldCount count;
         try {
+            YieldCount count;
             try {
                 count = YieldCount.of(jvm.pid(), Duration.ofSeconds(seconds), JvmActions::sleep);
             } finally {
                 // Before the answer, after which the client may use the agent again.
                 busy.remove(jvm.id());
             }
+            call.json(json -> write(json, count));
         } catch (IOException e) {
             call.error(503, String.valueOf(e.getMessage()));
-            return;
+        } catch (RuntimeException | Error e) {
+            call.error(500, "internal error: " + e);
         }
-        call.json(json -> write(json, count));
     }
 
     private void start(JvmKey jvm) throws ApiException {

@@ -56,6 +56,8 @@ final class LiveView {
             end = String.valueOf(e.getMessage());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+        } catch (RuntimeException | Error e) {
+            end = InternalErrors.describe(e);
         } finally {
             onEnd.accept(this);
             overview.watch(key.id(), null);

@@ -3,26 +3,30 @@
 package org.taskclock.server;
 
 import com.google.gson.stream.JsonWriter;
+import java.io.FilterOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Semaphore;
+import java.util.stream.Stream;
 import org.taskclock.monitor.Interval;
 import org.taskclock.monitor.Recording;
 
-/** Recordings that were dropped on the page, in temporary files. Thread-safe. */
+/** Recordings that were dropped on the page, in files that are deleted when the server ends. Thread-safe. */
 final class OpenedRecordings implements AutoCloseable {
     private static final long MAX_BYTES = 256L << 20;
 
     /** The oldest is closed if there are more. */
     private static final int MAX_OPEN = 20;
 
-    private static final int MAX_NAME_LENGTH = 200;
+    /** The names of files start with it. */
+    private static final String OWN = Long.toString(ProcessHandle.current().pid());
 
     /** Recordings that may be received at the same time. Each of them occupies a thread. */
     private static final int MAX_UPLOADS = 4;
@@ -33,11 +37,23 @@ final class OpenedRecordings implements AutoCloseable {
      * @param from when its first interval began
      * @param to when its last interval ended
      */
-    record Opened(String id, String name, Path file, Instant from, Instant to) {}
+    record Opened(String id, String name, Path file, long bytes, Instant from, Instant to) {}
 
     private final Map<String, Opened> opened = new LinkedHashMap<>();
     private final Semaphore uploads = new Semaphore(MAX_UPLOADS);
+    private final Path directory;
+    private final long quota;
     private int count;
+    private boolean isCleaned;
+
+    /** The size of all files, also of those that are being received. */
+    private long totalBytes;
+
+    /** @param quota the largest size of all recordings together; the oldest are closed */
+    OpenedRecordings(Path directory, long quota) {
+        this.directory = directory;
+        this.quota = quota;
+    }
 
     /** Receives a recording. */
     void open(Call call) throws ApiException, IOException {
@@ -53,25 +69,82 @@ final class OpenedRecordings implements AutoCloseable {
     }
 
     private void receive(Call call) throws ApiException, IOException {
-        Path file = Files.createTempFile("taskclock-opened-", ".gz");
+        String name = call.parameter("name");
+        Path file = create();
+        long[] size = {0};
         boolean isOpened = false;
         try {
-            try (OutputStream out = Files.newOutputStream(file)) {
+            try (OutputStream out = new FilterOutputStream(Files.newOutputStream(file)) {
+                @Override
+                public void write(byte[] bytes, int offset, int length) throws IOException {
+                    reserve(length);
+                    size[0] += length;
+                    try {
+                        out.write(bytes, offset, length);
+                    } catch (IOException e) {
+                        throw new StorageException(e.getMessage()); // no space left on device, for example
+                    }
+                }
+            }) {
                 if (RequestBody.copy(call.request, out, MAX_BYTES) > MAX_BYTES) throw tooLarge();
             }
-            Opened recording = add(call.parameter("name"), file);
+            Opened recording = add(name, file, size[0]);
             isOpened = true;
             call.json(201, Json.bytes(json -> write(json, recording)));
+        } catch (StorageException e) {
+            throw new ApiException(507, "the recording cannot be stored: " + e.getMessage());
         } finally {
-            if (!isOpened) Files.deleteIfExists(file);
+            if (!isOpened) delete(file, size[0]);
         }
+    }
+
+    /** Thrown if there is no room for a recording. */
+    private static final class StorageException extends IOException {
+        private static final long serialVersionUID = 1;
+
+        StorageException(String message) {
+            super(message);
+        }
+    }
+
+    private synchronized Path create() throws ApiException {
+        try {
+            Files.createDirectories(
+                    directory, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+            if (!isCleaned) deleteLeftovers();
+            isCleaned = true;
+            return Files.createTempFile(directory, OWN + "-", ".gz");
+        } catch (IOException e) {
+            throw new ApiException(507, "the recording cannot be stored in " + directory + ": " + e.getMessage());
+        }
+    }
+
+    /** Deletes the files of servers that were killed. One with our process id was before us in another container. */
+    private void deleteLeftovers() throws IOException {
+        List<Path> files;
+        try (Stream<Path> all = Files.list(directory)) {
+            files = all.toList();
+        }
+        for (Path file : files) {
+            String pid = file.getFileName().toString().split("-", 2)[0];
+            boolean isUsed = !pid.equals(OWN) && Files.exists(Path.of("/proc", pid));
+            if (!isUsed) Files.deleteIfExists(file);
+        }
+    }
+
+    /** Makes room for more of a recording that is being received. */
+    private synchronized void reserve(long bytes) throws StorageException {
+        while (totalBytes + bytes > quota && !opened.isEmpty()) removeOldest();
+        if (totalBytes + bytes > quota)
+            throw new StorageException("all recordings together may have at most " + (quota >> 20) + " MB");
+        totalBytes += bytes;
     }
 
     private static ApiException tooLarge() {
         return new ApiException(413, "the file is too large: at most " + (MAX_BYTES >> 20) + " MB can be opened");
     }
 
-    private Opened add(String name, Path file) throws ApiException, IOException {
+    private Opened add(String name, Path file, long bytes) throws ApiException, IOException {
         Instant from;
         Instant to;
         try (Recording recording = Recording.open(file)) {
@@ -85,25 +158,25 @@ final class OpenedRecordings implements AutoCloseable {
                     "this file cannot be opened: it is not a recording of taskclock record, or it" + " is damaged");
         }
         synchronized (this) {
-            if (opened.size() >= MAX_OPEN) remove(opened.keySet().iterator().next());
+            if (opened.size() >= MAX_OPEN) removeOldest();
             String id = "r" + ++count;
-            Opened recording = new Opened(id, name == null ? "recording" : limited(name), file, from, to);
+            Opened recording = new Opened(id, name == null ? "recording" : name, file, bytes, from, to);
             opened.put(id, recording);
             return recording;
         }
     }
 
-    private static String limited(String name) {
-        return name.substring(0, Math.min(name.length(), MAX_NAME_LENGTH));
+    private void removeOldest() {
+        Opened oldest = opened.remove(opened.keySet().iterator().next());
+        delete(oldest.file, oldest.bytes);
     }
 
-    private void remove(String id) {
-        Opened recording = opened.remove(id);
-        if (recording == null) return;
+    private synchronized void delete(Path file, long bytes) {
+        totalBytes -= bytes;
         try {
-            Files.deleteIfExists(recording.file);
+            Files.deleteIfExists(file);
         } catch (IOException e) {
-            // The directory is cleaned by the system.
+            // The next server does it.
         }
     }
 
@@ -150,6 +223,6 @@ final class OpenedRecordings implements AutoCloseable {
 
     @Override
     public synchronized void close() {
-        for (String id : List.copyOf(opened.keySet())) remove(id);
+        while (!opened.isEmpty()) removeOldest();
     }
 }

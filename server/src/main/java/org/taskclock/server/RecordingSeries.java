@@ -22,7 +22,14 @@ final class RecordingSeries {
 
     private record PoolKey(String pool, ThreadKind kind) {}
 
-    private record ThreadKey(int tid, String name, String pool, ThreadKind kind) {}
+    /** Where the time of further pools is, as in the history. */
+    private static final PoolKey OTHER = new PoolKey("other", ThreadKind.JAVA);
+
+    private record ThreadKey(int tid, String name, String pool, ThreadKind kind) {
+        static ThreadKey of(ThreadUsage thread) {
+            return new ThreadKey(thread.tid(), thread.name(), thread.pool(), thread.kind());
+        }
+    }
 
     /** What was used in each step, in nanoseconds; negative where there is no data. */
     private final class Sums {
@@ -42,8 +49,12 @@ final class RecordingSeries {
     private final double[] throttled;
     private final double[] limit;
 
-    /** Adds up the intervals that end after {@code from} and start before {@code to}. */
-    RecordingSeries(Iterable<Interval> intervals, Instant from, Instant to, int maxPoints) {
+    /**
+     * Adds up the intervals that end after {@code from} and start before {@code to}.
+     *
+     * @param maxThreads the largest number of threads, for those that used most CPU time
+     */
+    RecordingSeries(Iterable<Interval> intervals, Instant from, Instant to, int maxPoints, int maxThreads) {
         this.from = from;
         long range = Duration.between(from, to).toNanos();
         // In whole seconds, because recordings have intervals of seconds.
@@ -54,7 +65,45 @@ final class RecordingSeries {
         container = none();
         throttled = none();
         limit = none();
+        // Found first: the columns of all threads would take much more memory.
+        if (maxThreads > 0) for (ThreadKey key : busiest(intervals, maxThreads)) threads.put(key, new Sums());
         for (Interval interval : intervals) if (!interval.threads().isEmpty()) add(interval);
+    }
+
+    private List<ThreadKey> busiest(Iterable<Interval> intervals, int maxThreads) {
+        Map<ThreadKey, Double> cpu = new LinkedHashMap<>();
+        for (Interval interval : intervals) {
+            double end = end(interval);
+            double length = length(interval);
+            double part = (Math.min(end, count) - Math.max(end - length, 0)) / length;
+            if (part <= 0) continue;
+            for (ThreadUsage thread : interval.threads())
+                if (hasRow(thread)) cpu.merge(ThreadKey.of(thread), thread.cpuNanos() * part, Double::sum);
+        }
+        return cpu.entrySet().stream()
+                .sorted(Map.Entry.<ThreadKey, Double>comparingByValue().reversed())
+                .limit(maxThreads)
+                .map(Map.Entry::getKey)
+                .toList();
+    }
+
+    private static boolean hasRow(ThreadUsage thread) {
+        return thread.tid() != 0 && thread.cpuNanos() > 0;
+    }
+
+    /** Returns the end of an interval, in steps from the start. */
+    private double end(Interval interval) {
+        return Duration.between(from, interval.end()).toNanos() / (double) step.toNanos();
+    }
+
+    private double length(Interval interval) {
+        return interval.intervalNanos() / (double) step.toNanos();
+    }
+
+    private Sums pool(PoolKey key) {
+        Sums known = pools.get(key);
+        if (known != null) return known;
+        return pools.computeIfAbsent(pools.size() < HistoryApi.MAX_POOLS ? key : OTHER, k -> new Sums());
     }
 
     private double[] none() {
@@ -64,8 +113,8 @@ final class RecordingSeries {
     }
 
     private void add(Interval interval) {
-        double end = Duration.between(from, interval.end()).toNanos() / (double) step.toNanos();
-        double length = interval.intervalNanos() / (double) step.toNanos();
+        double end = end(interval);
+        double length = length(interval);
         double start = end - length;
         Map<PoolKey, Integer> sizes = new LinkedHashMap<>();
         for (ThreadUsage thread : interval.threads())
@@ -80,14 +129,13 @@ final class RecordingSeries {
             add(throttled, i, totals.throttledNanos(), part);
             limit[i] = totals.containerCores();
             for (ThreadUsage thread : interval.threads()) {
-                add(pools.computeIfAbsent(new PoolKey(thread.pool(), thread.kind()), k -> new Sums()), i, thread, part);
-                if (thread.tid() == 0 || thread.cpuNanos() <= 0) continue;
-                ThreadKey key = new ThreadKey(thread.tid(), thread.name(), thread.pool(), thread.kind());
-                add(threads.computeIfAbsent(key, k -> new Sums()), i, thread, part);
+                add(pool(new PoolKey(thread.pool(), thread.kind())), i, thread, part);
+                Sums row = hasRow(thread) ? threads.get(ThreadKey.of(thread)) : null;
+                if (row != null) add(row, i, thread, part);
             }
             int step = i;
             sizes.forEach((pool, size) -> {
-                double[] largest = pools.get(pool).threads;
+                double[] largest = pool(pool).threads;
                 largest[step] = Math.max(largest[step], size);
             });
         }
@@ -138,12 +186,11 @@ final class RecordingSeries {
                         rounded(process.user), rounded(process.system), rounded(container), rounded(throttled), limit));
     }
 
-    ThreadSeries threads(int maxThreads) {
+    ThreadSeries threads() {
         List<ThreadSeries.Row> rows = new ArrayList<>();
         threads.forEach((key, sums) -> rows.add(
                 new ThreadSeries.Row(key.tid, key.name, key.pool, key.kind, rounded(sums.user), rounded(sums.system))));
         rows.sort(Comparator.comparingLong(ThreadSeries.Row::cpuNanos).reversed());
-        List<ThreadSeries.Row> busiest = rows.subList(0, Math.min(maxThreads, rows.size()));
-        return new ThreadSeries(from, to(), step, times(), List.copyOf(busiest));
+        return new ThreadSeries(from, to(), step, times(), rows);
     }
 }

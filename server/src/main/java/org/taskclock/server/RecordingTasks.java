@@ -84,6 +84,8 @@ final class RecordingTasks implements AutoCloseable {
             writer.end(record(live, writer, seconds));
         } catch (IOException e) {
             log.accept("recording " + file.getFileName() + ": " + e.getMessage());
+        } catch (RuntimeException | Error e) {
+            log.accept("recording " + file.getFileName() + ": " + InternalErrors.describe(e));
         } finally {
             running.remove(file.getFileName().toString());
         }

@@ -90,13 +90,12 @@ final class Routes extends Handler.Abstract {
             fail(call, e.status, e.getMessage());
         } catch (IOException e) {
             fail(call, 503, String.valueOf(e.getMessage()));
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             if (e instanceof HttpException malformed) {
                 fail(call, malformed.getCode(), malformed.getReason());
                 return;
             }
-            log.accept("internal error: " + route.template + ": " + e + ": "
-                    + List.of(e.getStackTrace()).get(0));
+            log.accept(route.template + ": " + InternalErrors.describe(e));
             fail(call, 500, "internal error: see the server's standard error");
         }
     }

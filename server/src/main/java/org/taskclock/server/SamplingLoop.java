@@ -29,6 +29,9 @@ final class SamplingLoop implements AutoCloseable {
     /** The wall clock was set if it differs by more than this from the time that has passed. */
     private static final long MAX_DRIFT_MILLIS = 2_000;
 
+    /** Several intervals, even on a busy machine. */
+    private static final long MAX_AGE_NANOS = TimeUnit.SECONDS.toNanos(10);
+
     private final JvmFleet fleet;
     private final JvmKeys keys;
     private final Overview overview;
@@ -46,7 +49,14 @@ final class SamplingLoop implements AutoCloseable {
     private long lastMillis = -1;
     private long lastNanos;
 
-    private volatile boolean isReady;
+    /** When the last sample was complete, as of System.nanoTime. */
+    private volatile long sampledAt;
+
+    private volatile boolean hasSampled;
+
+    /** Why the last sample failed; null if it did not. */
+    private volatile String failure;
+
     private volatile boolean isClosing;
 
     SamplingLoop(
@@ -73,9 +83,12 @@ final class SamplingLoop implements AutoCloseable {
         thread.start();
     }
 
-    /** Returns whether all JVMs have been sampled at least once, and still are. */
-    boolean isReady() {
-        return isReady;
+    /** Returns why the figures are not those of the last seconds; null if they are. */
+    String problem(long nowNanos) {
+        if (failure != null) return "the last sample failed: " + failure;
+        if (!hasSampled) return "JVMs are being read for the first time";
+        long age = nowNanos - sampledAt;
+        return age > MAX_AGE_NANOS ? "the last sample is " + TimeUnit.NANOSECONDS.toSeconds(age) + " s old" : null;
     }
 
     private void run() {
@@ -83,23 +96,34 @@ final class SamplingLoop implements AutoCloseable {
         long due = System.nanoTime();
         try {
             while (!isClosing) {
-                if (System.nanoTime() - refreshDue >= 0) {
-                    fleet.refresh();
-                    refreshDue = System.nanoTime() + refreshNanos;
+                try {
+                    if (System.nanoTime() - refreshDue >= 0) {
+                        fleet.refresh();
+                        refreshDue = System.nanoTime() + refreshNanos;
+                    }
+                    sample();
+                    sampledAt = System.nanoTime();
+                    hasSampled = true;
+                    failure = null;
+                } catch (RuntimeException | Error e) {
+                    fail(e);
                 }
-                sample();
-                isReady = true;
                 due = Math.max(due + intervalNanos, System.nanoTime() + intervalNanos / 2);
                 TimeUnit.NANOSECONDS.sleep(due - System.nanoTime());
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-        } catch (RuntimeException e) {
-            // The page would otherwise show figures that do not change.
-            isReady = false;
-            log.accept(
-                    "internal error: " + e + ": " + List.of(e.getStackTrace()).get(0));
-            throw e;
+        }
+    }
+
+    /** The next sample may succeed, for example if only one large request used up the heap. */
+    private void fail(Throwable e) {
+        try {
+            String reason = InternalErrors.describe(e);
+            if (!reason.equals(failure)) log.accept(reason);
+            failure = reason;
+        } catch (OutOfMemoryError again) {
+            failure = "out of memory";
         }
     }
 

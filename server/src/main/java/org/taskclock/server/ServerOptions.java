@@ -16,8 +16,10 @@ import org.taskclock.history.HistoryOptions;
  * @param data the directory of the history
  * @param history how much history is kept
  * @param tokenFile the file with the token that requests need; null for none
- * @param allowsActions whether the page may ask JVMs for stacks, count yields, load the agent, and write recordings
+ * @param allowsActions whether the page may ask JVMs for stacks, count yields, load the agent, write recordings, and
+ *     add marks
  * @param allowedHosts names of this host, besides those of the loopback interface, that requests may use
+ * @param externalUrl the address of the page behind a proxy; null if there is none
  * @param clock the time of day
  */
 public record ServerOptions(
@@ -27,4 +29,5 @@ public record ServerOptions(
         Path tokenFile,
         boolean allowsActions,
         List<String> allowedHosts,
+        String externalUrl,
         Clock clock) {}

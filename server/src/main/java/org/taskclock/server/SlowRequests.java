@@ -92,12 +92,15 @@ final class SlowRequests extends Handler.Wrapper implements Connection.Listener 
     }
 
     private void check() {
-        long now = System.nanoTime();
-        states.forEach((connection, state) -> {
-            if (state.isTooSlow(bytesIn(connection), now))
-                connection.getEndPoint().close();
-        });
-        schedule();
+        try {
+            long now = System.nanoTime();
+            states.forEach((connection, state) -> {
+                if (state.isTooSlow(bytesIn(connection), now))
+                    connection.getEndPoint().close();
+            });
+        } finally {
+            schedule();
+        }
     }
 
     private void schedule() {

@@ -19,7 +19,6 @@ import org.taskclock.exporter.ExporterException;
 import org.taskclock.exporter.ExporterStatus;
 import org.taskclock.exporter.JvmFleet;
 import org.taskclock.exporter.PrometheusMetrics;
-import org.taskclock.exporter.WebConfig;
 import org.taskclock.history.DuckDbHistory;
 
 /** Samples all JVMs of this host, keeps their history, and serves both, from its creation until it is closed. */
@@ -36,8 +35,9 @@ public final class TaskClockServer implements AutoCloseable {
     private final EventChannel channel = new EventChannel();
     private final LiveViews views;
     private final HistoryStore store;
-    private final OpenedRecordings opened = new OpenedRecordings();
+    private final OpenedRecordings opened;
     private final HistoryApi history;
+    private final Marks marks;
     private final JvmActions actions;
     private final RecordingTasks recordings;
     private final AgentWatch agents;
@@ -45,6 +45,7 @@ public final class TaskClockServer implements AutoCloseable {
     private final PrometheusRegistry registry = new PrometheusRegistry();
     private final ExpositionFormats formats = ExpositionFormats.init();
     private final Token token;
+    private final ExternalUrl external;
     private final Routes routes;
     private final WebServer web;
 
@@ -55,40 +56,42 @@ public final class TaskClockServer implements AutoCloseable {
      * @throws ServerException if the options cannot be used; the message is the reason, in one line
      */
     public TaskClockServer(ServerOptions options, Consumer<String> log) throws ServerException {
-        this(options, DuckDbHistory::open, log);
+        this(options, DuckDbHistory::open, ServerLimits.ofHeap(), log);
     }
 
-    TaskClockServer(ServerOptions options, HistoryStore.Opener opener, Consumer<String> log) throws ServerException {
+    TaskClockServer(ServerOptions options, HistoryStore.Opener opener, ServerLimits limits, Consumer<String> log)
+            throws ServerException {
         this.options = options;
         started = options.clock().millis();
-        WebConfig config;
         ExporterStatus status = new ExporterStatus(options.exporter().version());
         try {
-            config = options.exporter().webConfig() == null
-                    ? WebConfig.NONE
-                    : WebConfig.read(options.exporter().webConfig());
             fleet = new JvmFleet(options.exporter(), status, log);
         } catch (ExporterException e) {
             throw new ServerException(e.getMessage());
         }
+        external = options.externalUrl() == null ? null : ExternalUrl.parse(options.externalUrl());
         token = options.tokenFile() == null ? null : Token.read(options.tokenFile(), log);
         registry.register(new PrometheusMetrics(fleet, status));
         overview = new Overview(fleet.processors());
         views = new LiveViews(options.exporter().attach(), overview);
         store = new HistoryStore(opener, options.data(), options.history(), log);
-        history = new HistoryApi(store, overview, opened, options.clock());
+        opened = new OpenedRecordings(options.data().resolve("opened"), limits.openedBytes());
+        history = new HistoryApi(store, overview, opened, limits.budget(), options.clock());
         actions = new JvmActions(options.allowsActions(), overview, store, options.clock());
+        marks = new Marks(store, history, actions, options.clock());
         recordings = new RecordingTasks(
                 options.data().resolve("recordings"),
                 actions,
                 options.exporter().version(),
                 keys.host(),
                 log);
-        agents = new AgentWatch(options.exporter().attach(), overview, store, options.clock());
+        agents = new AgentWatch(options.exporter().attach(), overview, store, options.clock(), log);
         loop = new SamplingLoop(fleet, keys, overview, channel, store, options, log);
         routes = new Routes(log);
         addRoutes();
-        web = new WebServer(options.exporter().listenAddress(), config, token, options.allowedHosts(), routes);
+        AuditLog audit =
+                new AuditLog(options.data().resolve("audit.log"), AuditLog.MAX_BYTES, overview, options.clock(), log);
+        web = new WebServer(options, token, external, audit, routes, log);
         // The page is served at once. Opening the history and reading the names of threads takes longer.
         store.start();
         loop.start();
@@ -97,10 +100,7 @@ public final class TaskClockServer implements AutoCloseable {
 
     private void addRoutes() {
         routes.add("GET", AccessHandler.HEALTHY, call -> call.send(200, TEXT, ascii("TaskClock is healthy.\n")));
-        routes.add("GET", "/-/ready", call -> {
-            boolean isReady = loop.isReady();
-            call.send(isReady ? 200 : 503, TEXT, ascii(isReady ? "TaskClock is ready.\n" : "TaskClock is starting.\n"));
-        });
+        routes.add("GET", "/-/ready", this::sendReadiness);
         routes.add("GET", "/metrics", this::sendMetrics);
         routes.add("POST", AccessHandler.LOGIN, this::login);
         routes.add("GET", "/api/", call -> call.send(200, "text/html; charset=utf-8", ApiDescription.page()));
@@ -108,12 +108,25 @@ public final class TaskClockServer implements AutoCloseable {
         routes.add("GET", "/api/info", call -> call.json(this::writeInfo));
         routes.add("GET", "/api/live", channel::add);
         routes.add("GET", "/api/jvms/{id}/live", views::watch);
-        addRequests(routes, history, opened, actions, recordings);
+        addRequests(routes, history, opened, actions, recordings, marks);
+    }
+
+    private void sendReadiness(Call call) {
+        String problem = loop.problem(System.nanoTime());
+        if (problem == null && store.status().problem() != null)
+            problem = "history: " + store.status().problem();
+        String text = problem == null ? "TaskClock is ready.\n" : "TaskClock is not ready: " + problem + "\n";
+        call.send(problem == null ? 200 : 503, TEXT, text.getBytes(StandardCharsets.UTF_8));
     }
 
     /** Adds what is answered at once, from the parameters and the body of a request. */
     static void addRequests(
-            Routes routes, HistoryApi history, OpenedRecordings opened, JvmActions actions, RecordingTasks recordings) {
+            Routes routes,
+            HistoryApi history,
+            OpenedRecordings opened,
+            JvmActions actions,
+            RecordingTasks recordings,
+            Marks marks) {
         routes.add("GET", "/api/jvms", history::jvms);
         routes.add("GET", "/api/jvms/{id}/pools", history::pools);
         routes.add("GET", "/api/jvms/{id}/threads", history::threads);
@@ -129,8 +142,8 @@ public final class TaskClockServer implements AutoCloseable {
         routes.add("GET", "/api/recordings/{name}", recordings::download);
         routes.add("GET", "/api/opened", opened::list);
         routes.add("POST", AccessHandler.OPENED, opened::open);
-        routes.add("GET", "/api/marks", history::marks);
-        routes.add("POST", "/api/marks", history::addMark);
+        routes.add("GET", "/api/marks", marks::list);
+        routes.add("POST", "/api/marks", marks::add);
     }
 
     private static byte[] ascii(String text) {
@@ -163,10 +176,12 @@ public final class TaskClockServer implements AutoCloseable {
         if (token == null) throw ApiException.badRequest("no token is needed");
         if (sent == null || !sent.isJsonPrimitive() || !token.matches(sent.getAsString()))
             throw new ApiException(401, "wrong token");
+        boolean isExternal =
+                external != null && external.isOrigin(call.request.getHeaders().get(HttpHeader.ORIGIN));
         HttpCookie cookie = HttpCookie.build(AccessHandler.COOKIE, token.cookie())
-                .path("/")
+                .path(isExternal ? external.prefix() + "/" : "/")
                 .httpOnly(true)
-                .secure(call.request.isSecure())
+                .secure(isExternal ? external.isSecure() : call.request.isSecure())
                 .sameSite(HttpCookie.SameSite.STRICT)
                 .build();
         Response.addCookie(call.response, cookie);

@@ -6,6 +6,8 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import javax.net.ssl.SSLParameters;
 import org.eclipse.jetty.compression.gzip.GzipCompression;
 import org.eclipse.jetty.compression.server.CompressionConfig;
 import org.eclipse.jetty.compression.server.CompressionHandler;
@@ -30,11 +32,10 @@ import org.eclipse.jetty.util.resource.Resource;
 import org.eclipse.jetty.util.resource.ResourceFactory;
 import org.eclipse.jetty.util.ssl.SslContextFactory;
 import org.eclipse.jetty.util.thread.QueuedThreadPool;
-import org.taskclock.exporter.BasicAuth;
 import org.taskclock.exporter.ExporterException;
 import org.taskclock.exporter.ListenAddress;
-import org.taskclock.exporter.TlsContext;
 import org.taskclock.exporter.WebConfig;
+import org.taskclock.exporter.WebSecurity;
 
 /** Serves the page and the API. */
 final class WebServer implements AutoCloseable {
@@ -52,28 +53,33 @@ final class WebServer implements AutoCloseable {
 
     private final Server server;
     private final ServerConnector connector;
-    private final WebConfig config;
+    private final boolean isSecure;
 
     /**
      * Starts to serve.
      *
-     * @param address HOST:PORT
      * @param token null if none is needed
+     * @param external null if browsers reach the server directly
+     * @param log receives messages of one line
      */
-    WebServer(String address, WebConfig config, Token token, List<String> allowedHosts, Handler api)
+    WebServer(
+            ServerOptions options, Token token, ExternalUrl external, AuditLog audit, Handler api, Consumer<String> log)
             throws ServerException {
-        this.config = config;
+        String address = options.exporter().listenAddress();
         InetSocketAddress socket = parse(address);
-        checkExposure(address, socket, config, token);
+        WebSecurity security;
+        try {
+            security = new WebSecurity(
+                    options.exporter().webConfig(), config -> checkExposure(address, socket, config, token), log);
+        } catch (ExporterException e) {
+            throw new ServerException(e.getMessage());
+        }
+        isSecure = security.config().tls() != null;
         QueuedThreadPool threads = new QueuedThreadPool(MAX_THREADS, MIN_THREADS);
         threads.setName("taskclock-web");
         threads.setDaemon(true);
         server = new Server(threads);
-        try {
-            connector = new ServerConnector(server, 1, 1, factories(config));
-        } catch (ExporterException e) {
-            throw new ServerException(e.getMessage());
-        }
+        connector = new ServerConnector(server, 1, 1, factories(security));
         connector.setHost(
                 socket.getAddress().isAnyLocalAddress() && hostOf(address).isEmpty()
                         ? null
@@ -83,10 +89,10 @@ final class WebServer implements AutoCloseable {
         server.addConnector(connector);
         server.addBean(new NetworkConnectionLimit(MAX_CONNECTIONS, server));
         server.setErrorHandler(new JsonErrors());
-        HostNames hosts = new HostNames(hostOf(address), allowedHosts);
-        BasicAuth passwords = config.users().isEmpty() ? null : new BasicAuth(config.users());
+        HostNames hosts = new HostNames(hostOf(address), options.allowedHosts(), external);
+        Handler access = new AccessHandler(compressed(all(api)), hosts, token, security, audit);
         SlowRequests handler = new SlowRequests(
-                new AccessHandler(compressed(all(api)), hosts, token, passwords), server.getScheduler());
+                new PrefixHandler(access, external == null ? "" : external.prefix()), server.getScheduler());
         connector.addEventListener(handler);
         server.setHandler(handler);
         try {
@@ -145,20 +151,24 @@ final class WebServer implements AutoCloseable {
         return compression;
     }
 
-    private static ConnectionFactory[] factories(WebConfig config) throws ExporterException {
+    private static ConnectionFactory[] factories(WebSecurity security) {
         HttpConfiguration http = new HttpConfiguration();
         http.setSendServerVersion(false);
         http.setSendDateHeader(true);
         http.setRelativeRedirectAllowed(true);
         HttpConnectionFactory plain = new HttpConnectionFactory(http);
-        if (config.tls() == null) return new ConnectionFactory[] {plain};
+        if (security.config().tls() == null) return new ConnectionFactory[] {plain};
         // Clients may use any name: the Host header is checked instead of that of the TLS handshake.
         http.addCustomizer(new SecureRequestCustomizer(false));
-        SslContextFactory.Server tls = new SslContextFactory.Server();
-        tls.setSslContext(TlsContext.of(config.tls()));
-        tls.setIncludeProtocols(config.tls().protocols().toArray(String[]::new));
-        tls.setNeedClientAuth(isClientCertificateRequired(config));
-        tls.setWantClientAuth(config.tls().clientAuth().equals(WebConfig.VERIFY_IF_GIVEN));
+        SslContextFactory.Server tls = new SslContextFactory.Server() {
+            @Override
+            public SSLParameters customize(SSLParameters defaults) {
+                SSLParameters parameters = super.customize(defaults);
+                security.apply(parameters);
+                return parameters;
+            }
+        };
+        tls.setSslContext(security.currentTls());
         return new ConnectionFactory[] {new SslConnectionFactory(tls, plain.getProtocol()), plain};
     }
 
@@ -167,9 +177,9 @@ final class WebServer implements AutoCloseable {
     }
 
     private static void checkExposure(String address, InetSocketAddress socket, WebConfig config, Token token)
-            throws ServerException {
+            throws ExporterException {
         if (socket.getAddress().isLoopbackAddress() || token != null || isClientCertificateRequired(config)) return;
-        throw new ServerException("--listen " + address + ": is reachable from the network: add --token-file FILE, or"
+        throw new ExporterException("--listen " + address + ": is reachable from the network: add --token-file FILE, or"
                 + " require client certificates with --web.config.file");
     }
 
@@ -189,7 +199,7 @@ final class WebServer implements AutoCloseable {
     String url() {
         String host = connector.getHost() == null ? "0.0.0.0" : connector.getHost();
         if (host.contains(":")) host = "[" + host + "]"; // IPv6
-        return (config.tls() == null ? "http" : "https") + "://" + host + ":" + connector.getLocalPort() + "/";
+        return (isSecure ? "https" : "http") + "://" + host + ":" + connector.getLocalPort() + "/";
     }
 
     @Override

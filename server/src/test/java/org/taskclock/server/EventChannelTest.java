@@ -20,7 +20,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.taskclock.exporter.WebConfig;
 
 /** Events to browsers that read them, and to others that do not. */
 @Tag("slow17")
@@ -45,7 +44,8 @@ final class EventChannelTest {
         Arrays.fill(data, (byte) 'x');
         Routes routes = new Routes(message -> {});
         routes.add("GET", "/api/live", channel::add);
-        server = new WebServer("127.0.0.1:0", WebConfig.NONE, null, List.of(), routes);
+        server = new WebServer(
+                TestServer.options(null, new TestServer.Settings()), null, null, null, routes, line -> {});
         address = new InetSocketAddress(
                 InetAddress.getLoopbackAddress(), URI.create(server.url()).getPort());
     }

@@ -40,12 +40,20 @@ final class TestServer implements AutoCloseable {
         HttpClient client = HttpClient.newHttpClient();
         boolean allowsActions;
         List<String> allowedHosts = List.of();
+        String externalUrl;
+        boolean attaches = true;
         String match = "LoadProgram";
         Clock clock = Clock.systemUTC();
         HistoryStore.Opener opener = DuckDbHistory::open;
+        ServerLimits limits = ServerLimits.ofHeap();
     }
 
     private TestServer(Path data, Settings settings) throws ServerException {
+        client = settings.client;
+        server = new TaskClockServer(options(data, settings), settings.opener, settings.limits, log::add);
+    }
+
+    static ServerOptions options(Path data, Settings settings) {
         ExporterOptions exporter = new ExporterOptions(
                 settings.listen,
                 settings.webConfig,
@@ -55,19 +63,18 @@ final class TestServer implements AutoCloseable {
                 Duration.ofSeconds(1),
                 Duration.ofSeconds(1),
                 Duration.ofMinutes(1),
-                true,
+                settings.attaches,
                 null,
                 "1.2.3");
-        ServerOptions options = new ServerOptions(
+        return new ServerOptions(
                 exporter,
                 data,
                 HistoryOptions.DEFAULT,
                 settings.tokenFile,
                 settings.allowsActions,
                 settings.allowedHosts,
+                settings.externalUrl,
                 settings.clock);
-        client = settings.client;
-        server = new TaskClockServer(options, settings.opener, log::add);
     }
 
     static TestServer start(Path data, Settings settings) throws ServerException {

@@ -26,14 +26,20 @@ final class PageServer implements AutoCloseable {
     private final HttpClient client = HttpClient.newHttpClient();
     private final Path data;
     private final Path token;
+    private final String externalUrl;
     private final Queue<String> log = new ConcurrentLinkedQueue<>();
     private TaskClockServer server;
     private String address = "127.0.0.1:0";
 
     /** Starts a server. Actions are allowed. {@code token} is null for none. */
     PageServer(Path data, Path token) throws ServerException {
+        this(data, token, null);
+    }
+
+    PageServer(Path data, Path token, String externalUrl) throws ServerException {
         this.data = data;
         this.token = token;
+        this.externalUrl = externalUrl;
         start();
     }
 
@@ -51,7 +57,8 @@ final class PageServer implements AutoCloseable {
                 null,
                 "test");
         server = new TaskClockServer(
-                new ServerOptions(exporter, data, HistoryOptions.DEFAULT, token, true, List.of(), Clock.systemUTC()),
+                new ServerOptions(
+                        exporter, data, HistoryOptions.DEFAULT, token, true, List.of(), externalUrl, Clock.systemUTC()),
                 log::add);
         address = URI.create(server.url()).getAuthority();
     }

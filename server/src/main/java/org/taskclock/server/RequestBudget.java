@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.server;
+
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.eclipse.jetty.server.Request;
+
+/** Limits the memory that all answers need at the same time. Thread-safe. */
+final class RequestBudget {
+    private static final int UNIT = 1 << 10;
+
+    /** Each of them occupies a thread, of which others need some. */
+    private static final int MAX_WAITING = 16;
+
+    private final int size;
+    private final Semaphore free;
+    private final AtomicInteger waiting = new AtomicInteger();
+    private final long waitMillis;
+
+    /** What is reserved for an answer, until it has been sent. */
+    final class Share {
+        private int units;
+
+        private Share(int units) {
+            this.units = units;
+        }
+
+        /** Reduces it, for example to the text of the answer. */
+        synchronized void keep(long bytes) {
+            int kept = Math.min(units, units(bytes));
+            free.release(units - kept);
+            units = kept;
+        }
+    }
+
+    RequestBudget(long bytes, long waitMillis) {
+        size = (int) Math.max(1, Math.min(Integer.MAX_VALUE, bytes / UNIT));
+        free = new Semaphore(size, true);
+        this.waitMillis = waitMillis;
+    }
+
+    /** A quarter of the heap. The rest is for samples, the history's writer, and answers to all browsers. */
+    static RequestBudget ofHeap() {
+        return new RequestBudget(Runtime.getRuntime().maxMemory() / 4, TimeUnit.SECONDS.toMillis(5));
+    }
+
+    private int units(long bytes) {
+        return (int) Math.min(size, (bytes + UNIT - 1) / UNIT);
+    }
+
+    /** Reserves memory, which is free again when the call has been answered. Waits for a short time if necessary. */
+    Share take(Call call, long bytes) throws ApiException {
+        int units = units(bytes);
+        if (!free.tryAcquire(units) && !await(units))
+            throw new ApiException(503, "too many large requests at the same time: try again in a few seconds");
+        Share share = new Share(units);
+        Request.addCompletionListener(call.request, failure -> share.keep(0));
+        return share;
+    }
+
+    private boolean await(int units) throws ApiException {
+        try {
+            return waiting.incrementAndGet() <= MAX_WAITING
+                    && free.tryAcquire(units, waitMillis, TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new ApiException(503, "the server is being stopped");
+        } finally {
+            waiting.decrementAndGet();
+        }
+    }
+}
