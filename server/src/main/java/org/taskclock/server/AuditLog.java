@@ -30,7 +30,6 @@ final class AuditLog {
     private static final Pattern JVM_ACTION =
             Pattern.compile("/api/jvms/([A-Za-z0-9._-]{1,200})/(?:threads/([0-9]{1,10})/)?([a-z]{1,20})");
 
-    static final long MAX_BYTES = 8 << 20;
     private static final int MAX_TEXT = 200;
     private static final int FIRST_FAILURE = 400;
     private static final long MINUTE_MILLIS = 60_000;

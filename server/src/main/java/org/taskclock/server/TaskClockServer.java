@@ -90,7 +90,7 @@ public final class TaskClockServer implements AutoCloseable {
         routes = new Routes(log);
         addRoutes();
         AuditLog audit =
-                new AuditLog(options.data().resolve("audit.log"), AuditLog.MAX_BYTES, overview, options.clock(), log);
+                new AuditLog(options.data().resolve("audit.log"), limits.auditBytes(), overview, options.clock(), log);
         web = new WebServer(options, token, external, audit, routes, log);
         // The page is served at once. Opening the history and reading the names of threads takes longer.
         store.start();

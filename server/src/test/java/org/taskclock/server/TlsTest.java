@@ -107,6 +107,62 @@ final class TlsTest {
         }
     }
 
+    private boolean accepts(TestServer server, TestCertificate trusted, TestCertificate own) throws Exception {
+        HttpRequest request = HttpRequest.newBuilder(URI.create("https://127.0.0.1:" + server.port() + "/-/healthy"))
+                .build();
+        try {
+            return trusted.client(own).send(request, BodyHandlers.discarding()).statusCode() == 200;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    @Test
+    void shouldFollowChangedCertificates() throws Exception {
+        configure("NoClientCert");
+        try (TestServer server = TestServer.start(directory, settings)) {
+            assertThat(accepts(server, certificate, null)).isTrue();
+            String oldKey = Files.readString(directory.resolve("server.key"));
+            TestCertificate renewed = TestCertificate.create(directory, "server");
+            assertThat(accepts(server, renewed, null)).isTrue();
+            assertThat(accepts(server, certificate, null)).isFalse();
+            // A key of another certificate, and one that is broken, do not take effect.
+            for (String key : List.of(oldKey, "broken")) {
+                server.log.clear();
+                Files.writeString(directory.resolve("server.key"), key);
+                assertThat(accepts(server, renewed, null)).isTrue();
+                assertThat(accepts(server, renewed, null)).isTrue();
+                assertThat(server.log).hasSize(1);
+                assertThat(server.log.get(0)).contains("key_file", "the previous settings remain in effect");
+            }
+        }
+    }
+
+    @Test
+    void shouldRequireClientCertificatesAsSoonAsTheFileDoes() throws Exception {
+        configure("NoClientCert");
+        try (TestServer server = TestServer.start(directory, settings)) {
+            assertThat(accepts(server, certificate, null)).isTrue();
+            configure("RequireAndVerifyClientCert", "  client_ca_file: server.crt");
+            assertThat(accepts(server, certificate, null)).isFalse();
+            assertThat(accepts(server, certificate, certificate)).isTrue();
+        }
+    }
+
+    @Test
+    void shouldNotStopToRequireClientCertificatesOnTheNetwork() throws Exception {
+        configure("RequireAndVerifyClientCert", "  client_ca_file: server.crt");
+        settings.listen = "0.0.0.0:0";
+        try (TestServer server = TestServer.start(directory, settings)) {
+            assertThat(accepts(server, certificate, certificate)).isTrue();
+            configure("NoClientCert");
+            assertThat(accepts(server, certificate, null)).isFalse();
+            assertThat(accepts(server, certificate, certificate)).isTrue();
+            assertThat(server.log).hasSize(1);
+            assertThat(server.log.get(0)).contains("is reachable from the network", "previous settings remain");
+        }
+    }
+
     /** The JDK rejects old versions by itself, so it must be told to accept them. */
     @Test
     void shouldRejectOldVersionsOfTls() throws Exception {
