@@ -59,8 +59,8 @@ static uint64_t cpu_or_last(struct thread_clock *t) {
     return cpu == UNKNOWN ? t->cpu : cpu;
 }
 
-// Mounts a virtual thread that has used this much CPU (from PARTIAL_ORIGIN on if it is partial) and user time so far. Returns the address of the carrier's
-// record; 0 if out of memory.
+// Mounts a virtual thread that has used this much CPU (from PARTIAL_ORIGIN on if it is partial) and user time so far.
+// Returns the address of the carrier's record; 0 if out of memory.
 int64_t mount(int64_t cpu, int64_t user) {
     struct thread_clock *t = own_clock();
     if (!t->carrier) start_carrying(t);

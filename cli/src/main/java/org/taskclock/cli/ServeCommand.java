@@ -126,7 +126,9 @@ final class ServeCommand implements Callable<Integer> {
                     + " ${DEFAULT-VALUE}).")
     private int maxPools;
 
-    @Option(names = "--no-attach", description = "Do not attach to any JVM, also while the page shows it: names are truncated to 15"
+    @Option(
+            names = "--no-attach",
+            description = "Do not attach to any JVM, also while the page shows it: names are truncated to 15"
                     + " characters, and there are no thread dumps.")
     private boolean noAttach;
 
