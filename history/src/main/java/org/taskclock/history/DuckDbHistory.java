@@ -71,11 +71,6 @@ public final class DuckDbHistory implements History {
     }
 
     @Override
-    public String failure() {
-        return writer.failure();
-    }
-
-    @Override
     public List<JvmHistory> jvms(Instant from, Instant to) throws HistoryException {
         return read(connection -> HostReader.jvms(connection, from, to));
     }

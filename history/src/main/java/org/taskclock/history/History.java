@@ -21,9 +21,6 @@ public interface History extends AutoCloseable {
     /** Returns the state of the history. */
     HistoryStatus status();
 
-    /** Returns why nothing is written at the moment, also if the thread that writes hangs; null if all is well. */
-    String failure();
-
     /** Returns the JVMs that were measured between the two times, those that used most CPU time first. */
     List<JvmHistory> jvms(Instant from, Instant to) throws HistoryException;
 

@@ -7,7 +7,7 @@ import java.time.Instant;
 /**
  * The state of the history.
  *
- * @param problem why nothing is written at the moment, such as a full disk; null if all is well
+ * @param problem why nothing is written at the moment, such as a full disk or a thread that hangs; null if all is well
  * @param bytes the size of the files
  * @param since the time of the oldest row; null if there is none
  * @param setAside the name of the damaged file that was set aside by this process; null if there is none

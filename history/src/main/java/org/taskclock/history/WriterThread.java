@@ -91,11 +91,11 @@ final class WriterThread implements AutoCloseable {
     }
 
     HistoryStatus status() {
-        return new HistoryStatus(problem, database.bytes(), since, database.setAsideName(), lostSamples.get());
+        return new HistoryStatus(failure(), database.bytes(), since, database.setAsideName(), lostSamples.get());
     }
 
     /** Returns why nothing is written; null if all is well. */
-    String failure() {
+    private String failure() {
         String reported = problem;
         if (reported != null) return reported;
         if (!thread.isAlive()) return "the thread that writes has ended";

@@ -155,12 +155,12 @@ class HistoryLoadTest {
             }
         };
         try (History history = DuckDbHistory.open(directory, HistoryOptions.DEFAULT)) {
-            assertThat(history.failure()).isNull();
+            assertThat(history.status().problem()).isNull();
             history.add(new HistorySample(JVM, start, Samples.SECOND, failing, List.of(), new CpuTime(1, 1, 0), null));
-            await(() -> history.failure() != null);
-            assertThat(history.failure()).contains("for the test");
+            await(() -> history.status().problem() != null);
+            assertThat(history.status().problem()).contains("for the test");
             history.add(Samples.sample(JVM, start.plusSeconds(1), List.of(Samples.pool("a", 5, 0)), List.of()));
-            await(() -> history.failure() == null);
+            await(() -> history.status().problem() == null);
             assertThat(history.status().lostSamples()).isEqualTo(1);
         }
         try (History history = DuckDbHistory.open(directory, HistoryOptions.DEFAULT)) {
@@ -194,7 +194,7 @@ class HistoryLoadTest {
                     return false; // refused before the request was read
                 }
             });
-            assertThat(history.failure()).isNull();
+            assertThat(history.status().problem()).isNull();
         } finally {
             for (SocketChannel channel : silent) channel.close();
         }
