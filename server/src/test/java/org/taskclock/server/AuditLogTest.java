@@ -19,6 +19,7 @@ import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.taskclock.testing.LoadJvm;
@@ -75,6 +76,15 @@ final class AuditLogTest {
         return server.await(() -> lines().size() == count ? lines().get(count - 1) : null);
     }
 
+    private static long busyThread(long pid) throws IOException {
+        try (Stream<Path> threads = Files.list(Path.of("/proc/" + pid + "/task"))) {
+            for (Path thread : threads.toList())
+                if (Files.readString(thread.resolve("comm")).startsWith("a busy"))
+                    return Long.parseLong(thread.getFileName().toString());
+        }
+        throw new AssertionError("no busy thread");
+    }
+
     private static String basic(String credentials) {
         return "Basic " + Base64.getEncoder().encodeToString(credentials.getBytes(StandardCharsets.UTF_8));
     }
@@ -94,19 +104,21 @@ final class AuditLogTest {
                                 server.get("/api/jvms", "Authorization", user).body())
                         .getAsJsonObject()
                         .getAsJsonArray("jvms"))
-                    id[0] = jvm.getAsJsonObject().get("id").getAsString();
+                    if (jvm.getAsJsonObject().get("pid").getAsLong() == load.pid())
+                        id[0] = jvm.getAsJsonObject().get("id").getAsString();
                 return id[0];
             });
-            String stack = "/api/jvms/" + id[0] + "/threads/" + load.pid() + "/stack";
-            assertThat(server.post(stack, "{}", "Authorization", user).statusCode())
-                    .isEqualTo(200);
+            long thread = busyThread(load.pid());
+            String stack = "/api/jvms/" + id[0] + "/threads/" + thread + "/stack";
+            var answer = server.post(stack, "{}", "Authorization", user);
+            assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
             JsonObject line = awaitLine(server, 1);
             assertThat(line.get("action").getAsString()).isEqualTo("stack");
             assertThat(line.get("status").getAsInt()).isEqualTo(200);
             assertThat(line.get("jvm").getAsString()).isEqualTo(id[0]);
             assertThat(line.get("pid").getAsLong()).isEqualTo(load.pid());
             assertThat(line.get("service").getAsString()).contains("LoadProgram");
-            assertThat(line.get("thread").getAsLong()).isEqualTo(load.pid());
+            assertThat(line.get("thread").getAsLong()).isEqualTo(thread);
             assertThat(line.get("user").getAsString()).isEqualTo("alice");
             assertThat(line.get("address").getAsString()).isEqualTo("127.0.0.1");
             assertThat(Instant.parse(line.get("time").getAsString())).isBefore(Instant.now());

@@ -8,9 +8,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.taskclock.testing.LoadJvm;
 
 /** What a page that shows a JVM, with the columns that need thread dumps, asks that JVM for. */
+@Isolated("the servers of other tests attach to all JVMs")
 final class NoAttachTest {
     @TempDir
     Path directory;
