@@ -123,7 +123,7 @@ export class Actions {
     const text = el('input', {type: 'text', maxlength: '200', required: true, 'aria-label': 'Text', placeholder: 'such as: deployed 4.2'});
     const problem = el('p', {class: 'bad', role: 'alert'});
     const form = el('form', {class: 'bar'}, text, el('button', {type: 'submit', class: 'primary', text: 'Add mark'}));
-    const dialog = openDialog('Add a mark', form, problem);
+    const dialog = this.allowed ? openDialog('Add a mark', form, problem) : openDialog('Add a mark', el('p', {class: 'note', text: NOT_ALLOWED}));
     form.addEventListener('submit', async event => {
       event.preventDefault();
       try {

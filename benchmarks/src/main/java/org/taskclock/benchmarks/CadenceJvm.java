@@ -22,8 +22,8 @@ final class CadenceJvm {
         });
         try {
             TaskClock.cpuNanos();
-        } catch (ExceptionInInitializerError e) {
-            fail(e.getCause().getMessage());
+        } catch (IllegalArgumentException | IllegalStateException e) {
+            fail(e.getMessage());
         }
         long from = System.nanoTime() + WARM_UP_NANOS;
         CadenceResult.Environment environment = CadenceResult.Environment.current();

@@ -77,8 +77,8 @@ final class SwitchingJvm implements AutoCloseable {
     public static void main(String[] args) throws Exception {
         try {
             TaskClock.status();
-        } catch (ExceptionInInitializerError e) {
-            System.out.println(e.getCause().getMessage());
+        } catch (IllegalArgumentException | IllegalStateException e) {
+            System.out.println(e.getMessage());
             return;
         }
         int request = NativeScheduling.newToken();

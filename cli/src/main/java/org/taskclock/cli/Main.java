@@ -121,12 +121,6 @@ final class Main implements Callable<Integer> {
                     .setParameterExceptionHandler(Main::usageError)
                     .setExecutionExceptionHandler((e, command, parsed) -> fail(e, command))
                     .execute(args);
-        } catch (ExceptionInInitializerError e) {
-            // TaskClock's initializer throws if a forced backend cannot be used.
-            if (e.getCause() instanceof IllegalArgumentException || e.getCause() instanceof IllegalStateException) {
-                return fail(e.getCause().getMessage(), USAGE);
-            }
-            return fail(e);
         } catch (Throwable e) {
             return fail(e);
         }
@@ -190,6 +184,9 @@ final class Main implements Callable<Integer> {
 
     private static int fail(Throwable e) {
         if (Boolean.getBoolean("taskclock.debug")) e.printStackTrace();
+        // A reading of the clock throws one of these if a forced backend cannot be used.
+        boolean isProperty = e instanceof IllegalArgumentException || e instanceof IllegalStateException;
+        if (isProperty && String.valueOf(e.getMessage()).startsWith("-Dtaskclock.")) return fail(e.getMessage(), USAGE);
         if (e instanceof UncheckedIOException u) return fail(u.getCause()); // from iterating over a recording
         if (e instanceof TemporaryFolderException) return fail(e.getMessage(), FAILED);
         if (e instanceof FileSystemException f) return fail(f.getFile() + ": " + RecordCommand.describe(f), FAILED);
