@@ -14,7 +14,7 @@ import org.taskclock.history.HistoryQueries;
 import org.taskclock.history.HistorySample;
 import org.taskclock.history.JvmKey;
 import org.taskclock.metrics.ThreadKind;
-import org.taskclock.monitor.ThreadUsage;
+import org.taskclock.monitor.usage.ThreadUsage;
 
 /** Writes the histories of three hosts, and exports them to one directory. Arguments: DATA EXPORT. */
 public final class ThreeHosts {

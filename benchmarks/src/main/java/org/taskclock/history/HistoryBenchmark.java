@@ -22,7 +22,7 @@ import org.taskclock.CpuTime;
 import org.taskclock.benchmarks.MachineInfo;
 import org.taskclock.metrics.JvmUsage;
 import org.taskclock.metrics.ThreadKind;
-import org.taskclock.monitor.ThreadUsage;
+import org.taskclock.monitor.usage.ThreadUsage;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;

@@ -10,10 +10,10 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import org.taskclock.metrics.ThreadKind;
-import org.taskclock.monitor.Interval;
-import org.taskclock.monitor.IntervalSource;
-import org.taskclock.monitor.TargetJvm;
-import org.taskclock.monitor.ThreadUsage;
+import org.taskclock.monitor.attach.TargetJvm;
+import org.taskclock.monitor.sampling.Interval;
+import org.taskclock.monitor.sampling.IntervalSource;
+import org.taskclock.monitor.usage.ThreadUsage;
 
 /**
  * The offer to load the agent into a JVM whose carriers use CPU time. Without the agent, nothing shows which virtual

@@ -3,8 +3,8 @@
 package org.taskclock.cli;
 
 import java.util.Comparator;
-import org.taskclock.monitor.Interval;
-import org.taskclock.monitor.ThreadUsage;
+import org.taskclock.monitor.sampling.Interval;
+import org.taskclock.monitor.usage.ThreadUsage;
 
 /** The columns of the thread table, in display order. */
 enum Column {

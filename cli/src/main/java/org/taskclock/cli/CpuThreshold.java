@@ -5,7 +5,7 @@ package org.taskclock.cli;
 import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.taskclock.monitor.ProcessUsage;
+import org.taskclock.monitor.usage.ProcessUsage;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 

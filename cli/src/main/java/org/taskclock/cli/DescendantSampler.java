@@ -15,10 +15,10 @@ import java.util.concurrent.TimeUnit;
 import org.taskclock.CpuTime;
 import org.taskclock.ProcessClock;
 import org.taskclock.metrics.ThreadKind;
-import org.taskclock.monitor.Interval;
-import org.taskclock.monitor.JvmProcesses;
-import org.taskclock.monitor.Sampler;
-import org.taskclock.monitor.ThreadUsage;
+import org.taskclock.monitor.proc.JvmProcesses;
+import org.taskclock.monitor.sampling.Interval;
+import org.taskclock.monitor.sampling.Sampler;
+import org.taskclock.monitor.usage.ThreadUsage;
 
 /** Samples the JVMs among a process's descendants through /proc, in case their agents do not report. */
 final class DescendantSampler {

@@ -4,8 +4,8 @@ package org.taskclock.cli;
 
 import java.io.IOException;
 import java.util.concurrent.Callable;
-import org.taskclock.monitor.MonitorException;
-import org.taskclock.monitor.TargetJvm;
+import org.taskclock.monitor.attach.TargetJvm;
+import org.taskclock.monitor.proc.MonitorException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 

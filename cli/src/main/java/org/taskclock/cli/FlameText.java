@@ -8,7 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import org.taskclock.monitor.Profile;
+import org.taskclock.monitor.profile.Profile;
 
 /**
  * A flame graph as text, callers above callees. Each frame has a line with a bar, which is as wide as its share and

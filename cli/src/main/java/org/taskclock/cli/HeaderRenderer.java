@@ -8,10 +8,10 @@ import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.List;
 import org.taskclock.metrics.ThreadKind;
-import org.taskclock.monitor.HeapUsage;
-import org.taskclock.monitor.Interval;
-import org.taskclock.monitor.ProcessUsage;
-import org.taskclock.monitor.ThreadUsage;
+import org.taskclock.monitor.sampling.Interval;
+import org.taskclock.monitor.usage.HeapUsage;
+import org.taskclock.monitor.usage.ProcessUsage;
+import org.taskclock.monitor.usage.ThreadUsage;
 
 /** Draws the totals above the table: in full for one JVM, one line each for several. */
 final class HeaderRenderer {

@@ -2,8 +2,8 @@
 // Copyright the TaskClock authors
 package org.taskclock.cli;
 
-import org.taskclock.monitor.HeapUsage;
-import org.taskclock.monitor.Interval;
+import org.taskclock.monitor.sampling.Interval;
+import org.taskclock.monitor.usage.HeapUsage;
 
 /** Formats the heap and the pauses of garbage collection. */
 final class HeapText {

@@ -13,10 +13,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.taskclock.metrics.ThreadKind;
-import org.taskclock.monitor.Diagnosis;
-import org.taskclock.monitor.Interval;
-import org.taskclock.monitor.IntervalSummary;
-import org.taskclock.monitor.ThreadUsage;
+import org.taskclock.monitor.finding.Diagnosis;
+import org.taskclock.monitor.recording.IntervalSummary;
+import org.taskclock.monitor.sampling.Interval;
+import org.taskclock.monitor.usage.ThreadUsage;
 
 /**
  * The CPU use of each thread in the last intervals, and that of the process in more of them. A live view adds each

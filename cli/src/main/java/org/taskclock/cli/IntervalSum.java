@@ -9,11 +9,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.taskclock.metrics.ThreadKind;
-import org.taskclock.monitor.EndedPool;
-import org.taskclock.monitor.Interval;
-import org.taskclock.monitor.JavaStatus;
-import org.taskclock.monitor.ProcessUsage;
-import org.taskclock.monitor.ThreadUsage;
+import org.taskclock.monitor.sampling.Interval;
+import org.taskclock.monitor.usage.EndedPool;
+import org.taskclock.monitor.usage.JavaStatus;
+import org.taskclock.monitor.usage.ProcessUsage;
+import org.taskclock.monitor.usage.ThreadUsage;
 
 /** Adds up the intervals of one JVM, so that the percentages of the sum are the averages over all intervals. */
 final class IntervalSum {

@@ -4,8 +4,8 @@ package org.taskclock.cli;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.taskclock.monitor.Interval;
-import org.taskclock.monitor.JavaStatus;
+import org.taskclock.monitor.sampling.Interval;
+import org.taskclock.monitor.usage.JavaStatus;
 
 /** Formats the Java state of a thread and the lock that it waits for. */
 final class JavaStatusText {

@@ -3,9 +3,9 @@
 package org.taskclock.cli;
 
 import java.util.List;
-import org.taskclock.monitor.IntervalSource;
-import org.taskclock.monitor.IntervalSource.Jvm;
-import org.taskclock.monitor.ThreadUsage;
+import org.taskclock.monitor.sampling.IntervalSource;
+import org.taskclock.monitor.sampling.IntervalSource.Jvm;
+import org.taskclock.monitor.usage.ThreadUsage;
 
 /** The actions of keys that query a JVM. Confined to the main thread, except for the queries. */
 final class JvmActions {

@@ -3,11 +3,11 @@
 package org.taskclock.cli;
 
 import java.util.List;
-import org.taskclock.monitor.Interval;
-import org.taskclock.monitor.IntervalSource;
-import org.taskclock.monitor.JvmLoads;
-import org.taskclock.monitor.LiveJvm;
-import org.taskclock.monitor.MonitorException;
+import org.taskclock.monitor.fleet.JvmLoads;
+import org.taskclock.monitor.fleet.LiveJvm;
+import org.taskclock.monitor.proc.MonitorException;
+import org.taskclock.monitor.sampling.Interval;
+import org.taskclock.monitor.sampling.IntervalSource;
 
 /** The JVMs that an ambiguous argument matches. The terminal interface lists them for the user to choose from. */
 final class JvmChoice implements IntervalSource {

@@ -4,8 +4,8 @@ package org.taskclock.cli;
 
 import java.util.List;
 import java.util.stream.Collectors;
-import org.taskclock.monitor.JvmProcesses;
-import org.taskclock.monitor.JvmProcesses.Jvm;
+import org.taskclock.monitor.proc.JvmProcesses;
+import org.taskclock.monitor.proc.JvmProcesses.Jvm;
 
 /**
  * What the user typed to select a JVM.

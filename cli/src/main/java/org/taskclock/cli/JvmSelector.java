@@ -2,8 +2,8 @@
 // Copyright the TaskClock authors
 package org.taskclock.cli;
 
-import org.taskclock.monitor.JvmProcesses;
-import org.taskclock.monitor.MonitorException;
+import org.taskclock.monitor.proc.JvmProcesses;
+import org.taskclock.monitor.proc.MonitorException;
 
 /** Selects the JVM to watch if the user does not name one, and reports JVMs that cannot be watched. */
 final class JvmSelector {

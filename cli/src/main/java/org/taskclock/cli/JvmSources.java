@@ -5,9 +5,9 @@ package org.taskclock.cli;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import org.taskclock.monitor.Interval;
-import org.taskclock.monitor.IntervalSource;
-import org.taskclock.monitor.ThreadUsage;
+import org.taskclock.monitor.sampling.Interval;
+import org.taskclock.monitor.sampling.IntervalSource;
+import org.taskclock.monitor.usage.ThreadUsage;
 
 /** The JVMs that the terminal interface shows, live or recorded. Confined to the main thread. */
 final class JvmSources {

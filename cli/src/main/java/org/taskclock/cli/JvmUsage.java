@@ -7,7 +7,7 @@ import java.util.Comparator;
 import java.util.List;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.metrics.ThreadNames;
-import org.taskclock.monitor.AgentReport;
+import org.taskclock.monitor.attach.AgentReport;
 
 /**
  * The CPU time of one JVM, as reported by its agent on exit or sampled from /proc.

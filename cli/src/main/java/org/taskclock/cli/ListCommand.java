@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
-import org.taskclock.monitor.JvmSummary;
+import org.taskclock.monitor.fleet.JvmSummary;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 

@@ -17,7 +17,7 @@ import java.util.concurrent.Callable;
 import org.taskclock.lab.Bench;
 import org.taskclock.lab.Experiment;
 import org.taskclock.lab.LabException;
-import org.taskclock.monitor.TemporaryFolderException;
+import org.taskclock.monitor.proc.TemporaryFolderException;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Help;

@@ -6,9 +6,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.taskclock.metrics.ThreadKind;
-import org.taskclock.monitor.EndedPool;
-import org.taskclock.monitor.Interval;
-import org.taskclock.monitor.ThreadUsage;
+import org.taskclock.monitor.sampling.Interval;
+import org.taskclock.monitor.usage.EndedPool;
+import org.taskclock.monitor.usage.ThreadUsage;
 
 /**
  * The CPU time of each pool since its threads started: that of its live threads, including those that the table hides,

@@ -5,7 +5,7 @@ package org.taskclock.cli;
 import com.google.gson.Gson;
 import com.google.gson.GsonBuilder;
 import java.util.List;
-import org.taskclock.monitor.Profile;
+import org.taskclock.monitor.profile.Profile;
 
 /** Formats a profile as one JSON object, which docs/profile.md describes. */
 final class ProfileJson {

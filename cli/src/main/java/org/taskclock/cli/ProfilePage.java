@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.taskclock.monitor.Profile;
+import org.taskclock.monitor.profile.Profile;
 import org.taskclock.report.ReportPage;
 import org.taskclock.report.Result;
 

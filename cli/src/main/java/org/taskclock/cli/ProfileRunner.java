@@ -8,10 +8,12 @@ import java.util.Queue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.taskclock.metrics.ThreadKind;
-import org.taskclock.monitor.IntervalSource;
-import org.taskclock.monitor.Profile;
-import org.taskclock.monitor.ProfileSelection;
-import org.taskclock.monitor.ThreadUsage;
+import org.taskclock.monitor.profile.Profile;
+import org.taskclock.monitor.profile.ProfileSelection;
+import org.taskclock.monitor.profile.ProfileSource;
+import org.taskclock.monitor.profile.Profiler;
+import org.taskclock.monitor.sampling.IntervalSource;
+import org.taskclock.monitor.usage.ThreadUsage;
 
 /** Runs profiles for the terminal interface on a thread of their own, so that the view stays live. */
 final class ProfileRunner {
@@ -35,13 +37,16 @@ final class ProfileRunner {
         CountDownLatch end = new CountDownLatch(1);
         cancelled = end;
         ProfileView view = new ProfileView(row.thread().name(), DURATION);
-        ProfileSelection selection = selection(row);
+        int pid = row.thread().pid();
+        Profiler.Settings settings = new Profiler.Settings(
+                selection(row), ProfileSource.AUTO, null, DURATION, Profiler.DEFAULT_PERIOD.toNanos());
         thread = new Thread(
                 () -> {
                     TerminalUi.Event result;
                     try {
                         if (previous != null) previous.join();
-                        Profile profile = source.profile(selection, DURATION, step -> !isDone(end, step));
+                        source.checkProfile();
+                        Profile profile = Profiler.run(pid, settings, step -> !isDone(end, step));
                         result = () -> view.show(profile);
                     } catch (IOException | RuntimeException e) {
                         String message = e instanceof IOException ? e.getMessage() : e.toString();

@@ -5,7 +5,7 @@ package org.taskclock.cli;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import org.taskclock.monitor.Profile;
+import org.taskclock.monitor.profile.Profile;
 
 /** Formats a profile as lines of text: a summary, and a table of methods or a flame graph. */
 final class ProfileText {

@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import org.taskclock.monitor.Profile;
+import org.taskclock.monitor.profile.Profile;
 
 /** The page of the terminal interface with a profile, from its start. Confined to the main thread. */
 final class ProfileView {

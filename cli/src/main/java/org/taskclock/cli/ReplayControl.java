@@ -5,10 +5,10 @@ package org.taskclock.cli;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import org.taskclock.monitor.Interval;
-import org.taskclock.monitor.IntervalSummary;
-import org.taskclock.monitor.Recording;
-import org.taskclock.monitor.RecordingOutline;
+import org.taskclock.monitor.recording.IntervalSummary;
+import org.taskclock.monitor.recording.Recording;
+import org.taskclock.monitor.recording.RecordingOutline;
+import org.taskclock.monitor.sampling.Interval;
 
 /** Moves the view through a recording. Reads the recording on the thread of the queries. */
 final class ReplayControl {

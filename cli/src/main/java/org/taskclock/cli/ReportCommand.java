@@ -14,7 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
-import org.taskclock.monitor.Recording;
+import org.taskclock.monitor.recording.Recording;
 import org.taskclock.report.RecordingResults;
 import org.taskclock.report.ReportPage;
 import org.taskclock.report.Result;

@@ -10,10 +10,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
-import org.taskclock.monitor.HeapUsage;
-import org.taskclock.monitor.Interval;
-import org.taskclock.monitor.JavaStatus;
-import org.taskclock.monitor.ThreadUsage;
+import org.taskclock.monitor.sampling.Interval;
+import org.taskclock.monitor.usage.HeapUsage;
+import org.taskclock.monitor.usage.JavaStatus;
+import org.taskclock.monitor.usage.ThreadUsage;
 
 /**
  * Formats threads for scripts: as one JSON object per line, so that a truncated stream remains valid, or as CSV (RFC

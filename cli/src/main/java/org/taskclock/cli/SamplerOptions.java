@@ -2,8 +2,8 @@
 // Copyright the TaskClock authors
 package org.taskclock.cli;
 
-import org.taskclock.monitor.MonitorException;
-import org.taskclock.monitor.Sampler;
+import org.taskclock.monitor.proc.MonitorException;
+import org.taskclock.monitor.sampling.Sampler;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 

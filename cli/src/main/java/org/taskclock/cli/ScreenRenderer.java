@@ -7,10 +7,10 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jline.utils.AttributedString;
-import org.taskclock.monitor.Diagnosis;
-import org.taskclock.monitor.FindingKind;
-import org.taskclock.monitor.Interval;
-import org.taskclock.monitor.ThreadUsage;
+import org.taskclock.monitor.finding.Diagnosis;
+import org.taskclock.monitor.finding.FindingKind;
+import org.taskclock.monitor.sampling.Interval;
+import org.taskclock.monitor.usage.ThreadUsage;
 
 /** Renders the view as lines of text: header, page and footer. */
 final class ScreenRenderer {

@@ -11,9 +11,9 @@ import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
 import org.taskclock.metrics.ThreadKind;
-import org.taskclock.monitor.Interval;
-import org.taskclock.monitor.JavaStatus;
-import org.taskclock.monitor.ThreadUsage;
+import org.taskclock.monitor.sampling.Interval;
+import org.taskclock.monitor.usage.JavaStatus;
+import org.taskclock.monitor.usage.ThreadUsage;
 
 /** The rows of the table: the threads of all intervals, filtered, sorted, and optionally grouped by pool. */
 final class TableModel {

@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.Set;
 import org.jline.utils.AttributedStyle;
 import org.taskclock.metrics.ThreadKind;
-import org.taskclock.monitor.Diagnosis;
-import org.taskclock.monitor.ThreadUsage;
+import org.taskclock.monitor.finding.Diagnosis;
+import org.taskclock.monitor.usage.ThreadUsage;
 
 /** Draws the table of threads with as many columns as fit. */
 final class TableRenderer {

@@ -8,9 +8,9 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.jline.utils.AttributedString;
-import org.taskclock.monitor.IntervalSource;
-import org.taskclock.monitor.Recording;
-import org.taskclock.monitor.ThreadUsage;
+import org.taskclock.monitor.recording.Recording;
+import org.taskclock.monitor.sampling.IntervalSource;
+import org.taskclock.monitor.usage.ThreadUsage;
 
 /**
  * The terminal interface. The main thread handles events and draws. A second thread samples the JVM, so that a JVM that

@@ -7,7 +7,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import org.taskclock.metrics.ThreadKind;
-import org.taskclock.monitor.AgentReport;
+import org.taskclock.monitor.attach.AgentReport;
 
 /** Formats the report of {@code time}. */
 final class TimeText {

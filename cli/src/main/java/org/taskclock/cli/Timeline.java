@@ -10,8 +10,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import org.jline.utils.AttributedStyle;
-import org.taskclock.monitor.IntervalSummary;
-import org.taskclock.monitor.Recording;
+import org.taskclock.monitor.recording.IntervalSummary;
+import org.taskclock.monitor.recording.Recording;
 
 /**
  * Draws the CPU use of the process over time, and below it a letter for each diagnosis: over the whole recording, or

@@ -8,10 +8,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import org.taskclock.metrics.ThreadKind;
-import org.taskclock.monitor.Diagnosis;
-import org.taskclock.monitor.Interval;
-import org.taskclock.monitor.ProcessUsage;
-import org.taskclock.monitor.ThreadUsage;
+import org.taskclock.monitor.finding.Diagnosis;
+import org.taskclock.monitor.sampling.Interval;
+import org.taskclock.monitor.usage.ProcessUsage;
+import org.taskclock.monitor.usage.ThreadUsage;
 
 /** Formats an interval as plain text. */
 final class TopText {

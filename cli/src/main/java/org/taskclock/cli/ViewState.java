@@ -8,12 +8,12 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.regex.Pattern;
-import org.taskclock.monitor.Diagnosis;
-import org.taskclock.monitor.Interval;
-import org.taskclock.monitor.IntervalSource.Jvm;
-import org.taskclock.monitor.IntervalSummary;
-import org.taskclock.monitor.Recording;
-import org.taskclock.monitor.ThreadUsage;
+import org.taskclock.monitor.finding.Diagnosis;
+import org.taskclock.monitor.recording.IntervalSummary;
+import org.taskclock.monitor.recording.Recording;
+import org.taskclock.monitor.sampling.Interval;
+import org.taskclock.monitor.sampling.IntervalSource.Jvm;
+import org.taskclock.monitor.usage.ThreadUsage;
 
 /** The state of the terminal interface, which {@link KeyBindings} changes and {@link ScreenRenderer} draws. */
 final class ViewState {

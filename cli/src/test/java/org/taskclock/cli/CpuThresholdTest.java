@@ -5,7 +5,7 @@ package org.taskclock.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
-import org.taskclock.monitor.ProcessUsage;
+import org.taskclock.monitor.usage.ProcessUsage;
 
 class CpuThresholdTest {
     private static final ProcessUsage LIMITED = new ProcessUsage(0, 0, 0, 2.5, 0, 0, 8, 0);

@@ -13,10 +13,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.taskclock.metrics.ThreadKind;
-import org.taskclock.monitor.Interval;
-import org.taskclock.monitor.ProcessUsage;
-import org.taskclock.monitor.RecordingWriter;
-import org.taskclock.monitor.ThreadUsage;
+import org.taskclock.monitor.recording.RecordingWriter;
+import org.taskclock.monitor.sampling.Interval;
+import org.taskclock.monitor.usage.ProcessUsage;
+import org.taskclock.monitor.usage.ThreadUsage;
 
 /** {@code taskclock diff} on recordings with known figures. */
 @Tag("slow17")

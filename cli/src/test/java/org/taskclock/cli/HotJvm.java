@@ -10,7 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import org.taskclock.monitor.AttachClient;
+import org.taskclock.monitor.attach.AttachClient;
 
 /** A JVM with a program whose hot methods are known, in a directory of its own. */
 final class HotJvm implements AutoCloseable {

@@ -8,9 +8,9 @@ import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.taskclock.metrics.ThreadKind;
-import org.taskclock.monitor.Interval;
-import org.taskclock.monitor.ProcessUsage;
-import org.taskclock.monitor.ThreadUsage;
+import org.taskclock.monitor.sampling.Interval;
+import org.taskclock.monitor.usage.ProcessUsage;
+import org.taskclock.monitor.usage.ThreadUsage;
 
 class OutputOptionsTest {
     private static final long SECOND = 1_000_000_000;

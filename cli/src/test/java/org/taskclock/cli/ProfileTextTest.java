@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.taskclock.monitor.Profile;
+import org.taskclock.monitor.profile.Profile;
 
 class ProfileTextTest {
     private static final long SECOND = 1_000_000_000;

@@ -25,7 +25,7 @@ import org.taskclock.history.HistoryOptions;
 import org.taskclock.history.HistorySample;
 import org.taskclock.history.JvmKey;
 import org.taskclock.metrics.ThreadKind;
-import org.taskclock.monitor.ThreadUsage;
+import org.taskclock.monitor.usage.ThreadUsage;
 
 /** {@code taskclock query} reads a history, whether a process writes it or not. */
 class QueryTest {

@@ -13,8 +13,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
-import org.taskclock.monitor.Interval;
-import org.taskclock.monitor.Recording;
+import org.taskclock.monitor.recording.Recording;
+import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.testing.LoadJvm;
 
 @Isolated("other tests would delay the recorder")

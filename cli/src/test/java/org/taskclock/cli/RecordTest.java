@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
-import org.taskclock.monitor.Recording;
+import org.taskclock.monitor.recording.Recording;
 
 /** {@code taskclock record} on a running JVM, and {@code replay} and {@code diff} of the recording. */
 @Isolated("other tests would affect its measurements and the list of running JVMs")

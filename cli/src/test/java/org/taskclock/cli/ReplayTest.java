@@ -14,10 +14,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.taskclock.monitor.IntervalSummary;
-import org.taskclock.monitor.Recording;
-import org.taskclock.monitor.RecordingOutline;
-import org.taskclock.monitor.RecordingWriter;
+import org.taskclock.monitor.recording.IntervalSummary;
+import org.taskclock.monitor.recording.Recording;
+import org.taskclock.monitor.recording.RecordingOutline;
+import org.taskclock.monitor.recording.RecordingWriter;
 
 /** {@code taskclock replay} of a synthetic recording as text. */
 @Tag("slow17")

@@ -11,11 +11,11 @@ import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.taskclock.metrics.ThreadKind;
-import org.taskclock.monitor.HeapUsage;
-import org.taskclock.monitor.Interval;
-import org.taskclock.monitor.IntervalSource;
-import org.taskclock.monitor.ProcessUsage;
-import org.taskclock.monitor.ThreadUsage;
+import org.taskclock.monitor.sampling.Interval;
+import org.taskclock.monitor.sampling.IntervalSource;
+import org.taskclock.monitor.usage.HeapUsage;
+import org.taskclock.monitor.usage.ProcessUsage;
+import org.taskclock.monitor.usage.ThreadUsage;
 
 /** Screens rendered without a terminal. */
 class ScreenRendererTest {

@@ -9,13 +9,13 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import org.taskclock.metrics.ThreadKind;
-import org.taskclock.monitor.Diagnosis;
-import org.taskclock.monitor.EndedPool;
-import org.taskclock.monitor.Interval;
-import org.taskclock.monitor.IntervalSource;
-import org.taskclock.monitor.JavaStatus;
-import org.taskclock.monitor.ProcessUsage;
-import org.taskclock.monitor.ThreadUsage;
+import org.taskclock.monitor.finding.Diagnosis;
+import org.taskclock.monitor.sampling.Interval;
+import org.taskclock.monitor.sampling.IntervalSource;
+import org.taskclock.monitor.usage.EndedPool;
+import org.taskclock.monitor.usage.JavaStatus;
+import org.taskclock.monitor.usage.ProcessUsage;
+import org.taskclock.monitor.usage.ThreadUsage;
 
 /** A synthetic JVM with known figures. The main method shows it in the terminal interface. */
 class SyntheticJvm implements IntervalSource {

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
-import org.taskclock.monitor.RecordingWriter;
+import org.taskclock.monitor.recording.RecordingWriter;
 
 /** Keys, prompts, menus, saved settings and the mouse, in a real terminal. */
 @Isolated("other tests would affect the list of running JVMs")

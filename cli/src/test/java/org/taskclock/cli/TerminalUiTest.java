@@ -14,8 +14,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
-import org.taskclock.monitor.RecordingWriter;
-import org.taskclock.monitor.TargetJvm;
+import org.taskclock.monitor.attach.TargetJvm;
+import org.taskclock.monitor.recording.RecordingWriter;
 import org.taskclock.testing.LoadJvm;
 
 /** The terminal interface in a real terminal. */

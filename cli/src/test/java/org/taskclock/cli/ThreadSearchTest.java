@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.taskclock.monitor.Interval;
+import org.taskclock.monitor.sampling.Interval;
 
 /** Searching, filtering, and what the selection follows, without a terminal. */
 class ThreadSearchTest {

@@ -28,8 +28,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
-import org.taskclock.monitor.Diagnosis;
-import org.taskclock.monitor.Interval;
+import org.taskclock.monitor.finding.Diagnosis;
+import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.testing.LoadJvm;
 
 /** What {@code top} and {@code replay} print for programs, and the averages at the end of text output. */

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.taskclock.monitor.TargetJvm;
+import org.taskclock.monitor.attach.TargetJvm;
 import org.taskclock.testing.LoadJvm;
 
 /** {@code taskclock top} and {@code check} on running JVMs. */

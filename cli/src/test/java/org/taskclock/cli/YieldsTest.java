@@ -18,9 +18,9 @@ import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
-import org.taskclock.monitor.AgentReport;
-import org.taskclock.monitor.TargetJvm;
-import org.taskclock.monitor.YieldCount;
+import org.taskclock.monitor.attach.AgentReport;
+import org.taskclock.monitor.attach.TargetJvm;
+import org.taskclock.monitor.attach.YieldCount;
 import org.taskclock.testing.LoadJvm;
 
 /** {@code taskclock yields} on a JVM that yields a known number of times. */

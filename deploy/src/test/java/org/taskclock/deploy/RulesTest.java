@@ -16,7 +16,7 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
-import org.taskclock.monitor.FindingKind;
+import org.taskclock.monitor.finding.FindingKind;
 
 class RulesTest {
     private static final String PAGE = "docs/alerts.md";

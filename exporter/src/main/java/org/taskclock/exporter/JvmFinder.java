@@ -19,10 +19,10 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
-import org.taskclock.monitor.ContainerIdentity;
-import org.taskclock.monitor.JvmDiscovery;
-import org.taskclock.monitor.JvmDiscovery.JvmId;
-import org.taskclock.monitor.JvmProcesses;
+import org.taskclock.monitor.fleet.JvmDiscovery;
+import org.taskclock.monitor.fleet.JvmDiscovery.JvmId;
+import org.taskclock.monitor.proc.ContainerIdentity;
+import org.taskclock.monitor.proc.JvmProcesses;
 
 /**
  * Finds JVMs and their labels. The kernel reads the command line and the environment from the memory of a process,

@@ -14,10 +14,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.taskclock.CpuTime;
-import org.taskclock.monitor.JvmDiscovery.JvmId;
-import org.taskclock.monitor.MonitorException;
-import org.taskclock.monitor.PoolSampler;
-import org.taskclock.monitor.PoolSamplers;
+import org.taskclock.monitor.fleet.JvmDiscovery.JvmId;
+import org.taskclock.monitor.fleet.PoolSampler;
+import org.taskclock.monitor.fleet.PoolSamplers;
+import org.taskclock.monitor.proc.MonitorException;
 
 /**
  * The JVMs of this machine, as they start and end. Thread-safe. A JVM that cannot be read, or gives impossible values,

@@ -5,7 +5,7 @@ package org.taskclock.exporter;
 import java.util.List;
 import org.taskclock.CpuTime;
 import org.taskclock.metrics.JvmUsage;
-import org.taskclock.monitor.ThreadUsage;
+import org.taskclock.monitor.usage.ThreadUsage;
 
 /**
  * What a JVM used in an interval, as far as it was read.

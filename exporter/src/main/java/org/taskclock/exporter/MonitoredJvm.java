@@ -11,11 +11,11 @@ import org.taskclock.metrics.Cgroup;
 import org.taskclock.metrics.JvmUsage;
 import org.taskclock.metrics.PoolCounters;
 import org.taskclock.metrics.ThreadKind;
-import org.taskclock.monitor.JvmDiscovery.JvmId;
-import org.taskclock.monitor.MonitorException;
-import org.taskclock.monitor.PoolReading;
-import org.taskclock.monitor.PoolSampler;
-import org.taskclock.monitor.ThreadUsage;
+import org.taskclock.monitor.fleet.JvmDiscovery.JvmId;
+import org.taskclock.monitor.fleet.PoolReading;
+import org.taskclock.monitor.fleet.PoolSampler;
+import org.taskclock.monitor.proc.MonitorException;
+import org.taskclock.monitor.usage.ThreadUsage;
 
 /** A JVM and its counters, which remain for a while after it has ended. */
 public final class MonitoredJvm {

@@ -5,8 +5,8 @@ package org.taskclock.exporter;
 import java.util.ArrayList;
 import java.util.List;
 import org.taskclock.metrics.PoolUsage;
-import org.taskclock.monitor.PoolReading;
-import org.taskclock.monitor.ThreadUsage;
+import org.taskclock.monitor.fleet.PoolReading;
+import org.taskclock.monitor.usage.ThreadUsage;
 
 /** Converts what the monitor reads to what the metrics count. */
 final class PoolUsages {

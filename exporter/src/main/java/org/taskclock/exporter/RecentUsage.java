@@ -4,7 +4,7 @@ package org.taskclock.exporter;
 
 import org.taskclock.CpuTime;
 import org.taskclock.metrics.JvmUsage.ContainerUsage;
-import org.taskclock.monitor.PoolReading;
+import org.taskclock.monitor.fleet.PoolReading;
 
 /** What a JVM used since its last sample. */
 final class RecentUsage {

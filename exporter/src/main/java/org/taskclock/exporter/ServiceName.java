@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
-import org.taskclock.monitor.JvmProcesses;
+import org.taskclock.monitor.proc.JvmProcesses;
 
 /** Finds the name of the service that a JVM runs. */
 final class ServiceName {

@@ -7,8 +7,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.taskclock.metrics.ThreadKind;
-import org.taskclock.monitor.PoolReading;
-import org.taskclock.monitor.ThreadUsage;
+import org.taskclock.monitor.fleet.PoolReading;
+import org.taskclock.monitor.usage.ThreadUsage;
 
 /** Adds up readings of pools or threads. The numbers of threads are those of the last reading. */
 final class UsageSums {

@@ -11,9 +11,9 @@ import org.taskclock.CpuTime;
 import org.taskclock.metrics.PoolCounters;
 import org.taskclock.metrics.PoolUsage;
 import org.taskclock.metrics.ThreadKind;
-import org.taskclock.monitor.EndedPool;
-import org.taskclock.monitor.PoolReading;
-import org.taskclock.monitor.ThreadUsage;
+import org.taskclock.monitor.fleet.PoolReading;
+import org.taskclock.monitor.usage.EndedPool;
+import org.taskclock.monitor.usage.ThreadUsage;
 
 /** The conversion of a reading, and what the counters make of it. */
 class PoolUsagesTest {

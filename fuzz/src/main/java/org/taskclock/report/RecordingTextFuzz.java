@@ -9,8 +9,8 @@ import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Map;
 import org.taskclock.fuzz.RecordingFile;
-import org.taskclock.monitor.Recording;
-import org.taskclock.monitor.RecordingOutline;
+import org.taskclock.monitor.recording.Recording;
+import org.taskclock.monitor.recording.RecordingOutline;
 
 /** The lines of a recording after its header, in an undamaged file, and what replay and reports make of them. */
 public final class RecordingTextFuzz {

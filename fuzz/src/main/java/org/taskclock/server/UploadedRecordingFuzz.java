@@ -12,9 +12,9 @@ import java.util.List;
 import org.taskclock.fuzz.RecordingFile;
 import org.taskclock.history.ExportBy;
 import org.taskclock.history.ExportFormat;
-import org.taskclock.monitor.Comparison;
-import org.taskclock.monitor.Interval;
-import org.taskclock.monitor.Recording;
+import org.taskclock.monitor.recording.Comparison;
+import org.taskclock.monitor.recording.Recording;
+import org.taskclock.monitor.sampling.Interval;
 
 /** The lines of a recording that was dropped on the page, and the answers of the API about it. */
 public final class UploadedRecordingFuzz {

@@ -5,7 +5,7 @@ package org.taskclock.history;
 import java.util.ArrayList;
 import java.util.List;
 import org.taskclock.metrics.ThreadKind;
-import org.taskclock.monitor.ThreadUsage;
+import org.taskclock.monitor.usage.ThreadUsage;
 
 /**
  * Subtracts the CPU time of a JVM's virtual threads, which the kernel counts for their carriers, from the carriers'

@@ -6,7 +6,7 @@ import java.time.Instant;
 import java.util.List;
 import org.taskclock.CpuTime;
 import org.taskclock.metrics.JvmUsage;
-import org.taskclock.monitor.ThreadUsage;
+import org.taskclock.monitor.usage.ThreadUsage;
 
 /**
  * What one JVM used in one interval. All times are those of the interval, not totals; a negative time means unknown.

@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.Set;
 import org.taskclock.CpuTime;
 import org.taskclock.metrics.JvmUsage;
-import org.taskclock.monitor.ThreadUsage;
+import org.taskclock.monitor.usage.ThreadUsage;
 
 /** Rows that are not written yet. Not thread-safe. */
 final class PendingRows {

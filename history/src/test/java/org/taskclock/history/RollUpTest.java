@@ -15,7 +15,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.taskclock.monitor.ThreadUsage;
+import org.taskclock.monitor.usage.ThreadUsage;
 
 /** What coarser resolutions keep of pools and threads. */
 class RollUpTest {

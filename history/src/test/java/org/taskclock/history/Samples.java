@@ -7,7 +7,7 @@ import java.util.List;
 import org.taskclock.CpuTime;
 import org.taskclock.metrics.JvmUsage;
 import org.taskclock.metrics.ThreadKind;
-import org.taskclock.monitor.ThreadUsage;
+import org.taskclock.monitor.usage.ThreadUsage;
 
 /** Makes samples for tests. */
 final class Samples {

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.taskclock.monitor.ThreadUsage;
+import org.taskclock.monitor.usage.ThreadUsage;
 
 /**
  * A clock that is wrong, or time that is not recorded, neither deletes rows before their age nor keeps them for longer.

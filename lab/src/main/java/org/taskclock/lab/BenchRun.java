@@ -23,7 +23,7 @@ import org.openjdk.jmh.runner.format.OutputFormat;
 import org.openjdk.jmh.runner.format.OutputFormatFactory;
 import org.openjdk.jmh.runner.options.VerboseMode;
 import org.openjdk.jmh.util.Version;
-import org.taskclock.monitor.AgentJar;
+import org.taskclock.monitor.attach.AgentJar;
 import org.taskclock.report.MachineLoad;
 import org.taskclock.report.Result;
 

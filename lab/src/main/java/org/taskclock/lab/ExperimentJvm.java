@@ -10,7 +10,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
-import org.taskclock.monitor.AgentJar;
+import org.taskclock.monitor.attach.AgentJar;
 
 /** A new JVM, with the class path of this one, that runs a program to measure. */
 final class ExperimentJvm {

@@ -9,8 +9,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
-import org.taskclock.monitor.Diagnosis;
-import org.taskclock.monitor.Interval;
+import org.taskclock.monitor.finding.Diagnosis;
+import org.taskclock.monitor.sampling.Interval;
 
 /** The diagnoses in a recording and their periods. Consecutive intervals with the same diagnosis form one period. */
 final class DiagnosisHistory {

@@ -13,7 +13,7 @@ import java.util.function.Predicate;
 import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 import org.taskclock.metrics.ThreadKind;
-import org.taskclock.monitor.Interval;
+import org.taskclock.monitor.sampling.Interval;
 
 /** Converts a recording to results that {@link ReportPage} can render, one for each process. */
 public final class RecordingResults {

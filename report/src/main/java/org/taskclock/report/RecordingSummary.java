@@ -13,10 +13,10 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import org.taskclock.metrics.ThreadKind;
-import org.taskclock.monitor.Diagnosis;
-import org.taskclock.monitor.Interval;
-import org.taskclock.monitor.ProcessUsage;
-import org.taskclock.monitor.ThreadUsage;
+import org.taskclock.monitor.finding.Diagnosis;
+import org.taskclock.monitor.sampling.Interval;
+import org.taskclock.monitor.usage.ProcessUsage;
+import org.taskclock.monitor.usage.ThreadUsage;
 
 /**
  * The sums over all intervals of one process. Their size is bounded, so a recording of days needs no more memory than

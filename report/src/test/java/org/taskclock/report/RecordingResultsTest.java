@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.taskclock.monitor.Interval;
+import org.taskclock.monitor.sampling.Interval;
 
 class RecordingResultsTest {
     private static Result singleResult(List<Interval> intervals) {

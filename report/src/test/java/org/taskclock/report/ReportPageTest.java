@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.taskclock.monitor.Interval;
+import org.taskclock.monitor.sampling.Interval;
 
 /** Tests pages in a browser. */
 @Tag("slow17")

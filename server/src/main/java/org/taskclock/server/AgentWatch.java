@@ -12,8 +12,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.taskclock.history.JvmKey;
 import org.taskclock.history.Mark;
-import org.taskclock.monitor.JvmProcesses;
-import org.taskclock.monitor.TargetJvm;
+import org.taskclock.monitor.attach.TargetJvm;
+import org.taskclock.monitor.proc.JvmProcesses;
 
 /** Looks from time to time whether the agent is in the JVMs, because other tools may attach and detach it. */
 final class AgentWatch implements AutoCloseable {

@@ -5,7 +5,7 @@ package org.taskclock.server;
 import com.google.gson.stream.JsonWriter;
 import java.io.IOException;
 import java.util.Locale;
-import org.taskclock.monitor.Comparison;
+import org.taskclock.monitor.recording.Comparison;
 
 /** Writes comparisons as {@code taskclock diff --json} does, with all lines. */
 final class ComparisonJson {

@@ -8,8 +8,8 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Set;
 import org.taskclock.metrics.ThreadNames;
-import org.taskclock.monitor.Diagnosis;
-import org.taskclock.monitor.FindingKind;
+import org.taskclock.monitor.finding.Diagnosis;
+import org.taskclock.monitor.finding.FindingKind;
 
 /**
  * A problem of a JVM that lasts.

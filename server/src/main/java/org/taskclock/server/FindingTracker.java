@@ -8,8 +8,8 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.taskclock.monitor.Diagnosis;
-import org.taskclock.monitor.FindingKind;
+import org.taskclock.monitor.finding.Diagnosis;
+import org.taskclock.monitor.finding.FindingKind;
 
 /**
  * Follows the findings of a JVM from interval to interval. One that is found in a single interval may be chance, and

@@ -24,9 +24,9 @@ import org.taskclock.history.JvmHistory;
 import org.taskclock.history.Mark;
 import org.taskclock.history.PoolSeries;
 import org.taskclock.history.ThreadSeries;
-import org.taskclock.monitor.Comparison;
-import org.taskclock.monitor.Interval;
-import org.taskclock.monitor.Recording;
+import org.taskclock.monitor.recording.Comparison;
+import org.taskclock.monitor.recording.Recording;
+import org.taskclock.monitor.sampling.Interval;
 
 /** The answers that come from the history. */
 final class HistoryApi {

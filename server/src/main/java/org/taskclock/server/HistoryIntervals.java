@@ -12,9 +12,9 @@ import java.util.stream.IntStream;
 import org.taskclock.history.PoolSeries;
 import org.taskclock.history.ThreadSeries;
 import org.taskclock.metrics.ThreadKind;
-import org.taskclock.monitor.Interval;
-import org.taskclock.monitor.ProcessUsage;
-import org.taskclock.monitor.ThreadUsage;
+import org.taskclock.monitor.sampling.Interval;
+import org.taskclock.monitor.usage.ProcessUsage;
+import org.taskclock.monitor.usage.ThreadUsage;
 
 /** Converts series of the history to intervals, so that they can be compared like recordings. */
 final class HistoryIntervals {

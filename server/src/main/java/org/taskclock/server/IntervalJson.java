@@ -6,11 +6,11 @@ import com.google.gson.stream.JsonWriter;
 import java.io.IOException;
 import java.util.List;
 import org.taskclock.metrics.ThreadKind;
-import org.taskclock.monitor.HeapUsage;
-import org.taskclock.monitor.Interval;
-import org.taskclock.monitor.JavaStatus;
-import org.taskclock.monitor.ProcessUsage;
-import org.taskclock.monitor.ThreadUsage;
+import org.taskclock.monitor.sampling.Interval;
+import org.taskclock.monitor.usage.HeapUsage;
+import org.taskclock.monitor.usage.JavaStatus;
+import org.taskclock.monitor.usage.ProcessUsage;
+import org.taskclock.monitor.usage.ThreadUsage;
 
 /** Writes intervals as the API documents them: CPU time in percent of one core. */
 final class IntervalJson {

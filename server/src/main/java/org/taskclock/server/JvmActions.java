@@ -13,9 +13,9 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.taskclock.history.JvmKey;
 import org.taskclock.history.Mark;
-import org.taskclock.monitor.TargetJvm;
-import org.taskclock.monitor.ThreadStacks;
-import org.taskclock.monitor.YieldCount;
+import org.taskclock.monitor.attach.TargetJvm;
+import org.taskclock.monitor.attach.ThreadStacks;
+import org.taskclock.monitor.attach.YieldCount;
 
 /** What the page does to JVMs, if that is allowed. Thread-safe. */
 final class JvmActions {

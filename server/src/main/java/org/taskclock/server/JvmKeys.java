@@ -10,7 +10,7 @@ import java.time.Instant;
 import org.taskclock.exporter.JvmLabels;
 import org.taskclock.exporter.MonitoredJvm;
 import org.taskclock.history.JvmKey;
-import org.taskclock.monitor.JvmProcesses;
+import org.taskclock.monitor.proc.JvmProcesses;
 
 /** Gives JVMs the identity under which the API and the history know them. */
 final class JvmKeys {

@@ -10,7 +10,7 @@ import java.util.List;
 import org.taskclock.exporter.JvmSample;
 import org.taskclock.history.JvmKey;
 import org.taskclock.metrics.JvmUsage.ContainerUsage;
-import org.taskclock.monitor.Diagnosis;
+import org.taskclock.monitor.finding.Diagnosis;
 
 /** What the overview shows of a JVM. Guarded by the {@link Overview}. */
 final class JvmState {

@@ -8,9 +8,9 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.taskclock.history.JvmKey;
-import org.taskclock.monitor.Diagnosis;
-import org.taskclock.monitor.Interval;
-import org.taskclock.monitor.LiveJvm;
+import org.taskclock.monitor.finding.Diagnosis;
+import org.taskclock.monitor.fleet.LiveJvm;
+import org.taskclock.monitor.sampling.Interval;
 
 /** A JVM that browsers watch, thread by thread. Any number of browsers share one. */
 final class LiveView {

@@ -15,8 +15,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Semaphore;
 import java.util.stream.Stream;
-import org.taskclock.monitor.Interval;
-import org.taskclock.monitor.Recording;
+import org.taskclock.monitor.recording.Recording;
+import org.taskclock.monitor.sampling.Interval;
 
 /** Recordings that were dropped on the page, in files that are deleted when the server ends. Thread-safe. */
 final class OpenedRecordings implements AutoCloseable {

@@ -14,9 +14,9 @@ import java.util.Map;
 import org.taskclock.exporter.JvmSample;
 import org.taskclock.history.JvmKey;
 import org.taskclock.history.Mark;
-import org.taskclock.monitor.Diagnosis;
-import org.taskclock.monitor.PoolDiagnoser;
-import org.taskclock.monitor.ThreadUsage;
+import org.taskclock.monitor.finding.Diagnosis;
+import org.taskclock.monitor.finding.PoolDiagnoser;
+import org.taskclock.monitor.usage.ThreadUsage;
 
 /** The JVMs of this host as of the last second. Thread-safe. */
 final class Overview {

@@ -18,8 +18,8 @@ import org.taskclock.history.ExportBy;
 import org.taskclock.history.ExportFormat;
 import org.taskclock.history.ParquetExport;
 import org.taskclock.metrics.ThreadKind;
-import org.taskclock.monitor.Interval;
-import org.taskclock.monitor.ThreadUsage;
+import org.taskclock.monitor.sampling.Interval;
+import org.taskclock.monitor.usage.ThreadUsage;
 
 /** Writes the intervals of a recording as rows, one for each thread or pool that used CPU time. */
 final class RecordingExport {

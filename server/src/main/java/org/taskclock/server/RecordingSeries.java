@@ -13,8 +13,8 @@ import java.util.Map;
 import org.taskclock.history.PoolSeries;
 import org.taskclock.history.ThreadSeries;
 import org.taskclock.metrics.ThreadKind;
-import org.taskclock.monitor.Interval;
-import org.taskclock.monitor.ThreadUsage;
+import org.taskclock.monitor.sampling.Interval;
+import org.taskclock.monitor.usage.ThreadUsage;
 
 /** Adds up the intervals of a recording to steps. An interval that is in two steps is divided between them. */
 final class RecordingSeries {

@@ -21,9 +21,9 @@ import java.util.stream.Stream;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.io.Content;
 import org.taskclock.history.JvmKey;
-import org.taskclock.monitor.LiveJvm;
-import org.taskclock.monitor.MonitorException;
-import org.taskclock.monitor.RecordingWriter;
+import org.taskclock.monitor.fleet.LiveJvm;
+import org.taskclock.monitor.proc.MonitorException;
+import org.taskclock.monitor.recording.RecordingWriter;
 
 /** Recordings that the page has started. They stay in a directory until somebody deletes them. Thread-safe. */
 final class RecordingTasks implements AutoCloseable {

@@ -8,8 +8,8 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.taskclock.monitor.Diagnosis;
-import org.taskclock.monitor.FindingKind;
+import org.taskclock.monitor.finding.Diagnosis;
+import org.taskclock.monitor.finding.FindingKind;
 
 /** When a finding counts, since when, and when it has ended. */
 final class FindingTrackerTest {

@@ -22,8 +22,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.taskclock.history.ExportBy;
 import org.taskclock.history.ExportFormat;
 import org.taskclock.metrics.ThreadKind;
-import org.taskclock.monitor.Interval;
-import org.taskclock.monitor.ThreadUsage;
+import org.taskclock.monitor.sampling.Interval;
+import org.taskclock.monitor.usage.ThreadUsage;
 
 /** Rows of an opened recording as Parquet, read with DuckDB. */
 class RecordingExportTest {

@@ -19,9 +19,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.taskclock.history.ThreadSeries;
 import org.taskclock.metrics.ThreadKind;
-import org.taskclock.monitor.Interval;
-import org.taskclock.monitor.ProcessUsage;
-import org.taskclock.monitor.ThreadUsage;
+import org.taskclock.monitor.sampling.Interval;
+import org.taskclock.monitor.usage.ProcessUsage;
+import org.taskclock.monitor.usage.ThreadUsage;
 import org.taskclock.testing.TestJvm;
 
 /** Requests for much data, one and several at once. */

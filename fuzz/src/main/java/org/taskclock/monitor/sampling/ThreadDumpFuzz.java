@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.monitor.sampling;
+
+import java.util.List;
+import org.taskclock.monitor.attach.ThreadDump;
+import org.taskclock.monitor.finding.LockConvoys;
+import org.taskclock.monitor.finding.LockGraph;
+import org.taskclock.monitor.proc.ModifiedUtf8;
+
+/** Thread dumps, in which a program chooses the names of threads, classes, and methods. */
+public final class ThreadDumpFuzz {
+    private ThreadDumpFuzz() {}
+
+    public static void fuzzerTestOneInput(byte[] data) {
+        ThreadDump dump = ThreadDump.parse(ModifiedUtf8.decode(data));
+        AllocationRate rate = new AllocationRate();
+        for (ThreadDump.Entry entry : dump.all()) {
+            if (entry.tid() < 0) throw new AssertionError("negative id: " + entry);
+            entry.topFrame();
+            entry.isYielding();
+            entry.isScheduling();
+            rate.add(entry.header(), entry.tid());
+            entry.frames();
+        }
+        LockGraph locks = LockGraph.of(dump);
+        LockConvoys convoys = new LockConvoys();
+        JavaStatusTracker tracker = new JavaStatusTracker();
+        for (int i = 1; i <= 4; i++) {
+            convoys.add(locks, i * 1_000_000_000L);
+            tracker.add(dump, locks, i * 1_000_000_000L);
+            tracker.apply(List.of(), 1_000_000_000L, true);
+        }
+        convoys.diagnose();
+    }
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.monitor.attach;
+
+import com.google.gson.Gson;
+import com.google.gson.JsonParseException;
+import java.io.IOException;
+import java.util.List;
+import java.util.Properties;
+import java.util.function.Function;
+import java.util.stream.LongStream;
+import org.taskclock.monitor.proc.TargetText;
+
+/** The report of the agent in a JVM, as org.taskclock.agent.AgentReportWriter writes it. Times are in nanoseconds. */
+public record AgentReport(
+        String version,
+        long pid,
+        String java,
+        String command,
+        long elapsedNanos,
+        long cpuNanos,
+        long userNanos,
+        List<Pool> pools,
+        List<Group> virtualThreads,
+        List<Carrier> carriers,
+        String yieldMode,
+        long platformYields,
+        long virtualYields,
+        long platformYieldNanos,
+        List<Yielder> yielders,
+        List<Site> yieldSites,
+        Health health,
+        boolean truncated,
+        long reportNanos) {
+    /** For each figure and for the sum of a list: in ns, 36 years of CPU time. */
+    private static final long MAX_FIGURE = 1L << 60;
+
+    private static final int MAX_ENTRIES = 100_000;
+
+    /** The name of the agent property that holds the report. */
+    private static final String PROPERTY = "taskclock.report";
+
+    /** Thrown if the loaded agent's report cannot be read, because the agent is from another version. */
+    public static final class AgentReportException extends IOException {
+        private static final long serialVersionUID = 1;
+
+        AgentReportException(String message) {
+            super(message);
+        }
+
+        AgentReportException(Throwable cause) {
+            super(
+                    "cannot read the report of its agent, which is from another version of TaskClock:"
+                            + " detach it with the taskclock that attached it",
+                    cause);
+        }
+    }
+
+    public record Pool(String name, String example, boolean java, int threads, long cpuNanos, long userNanos) {}
+
+    public record Group(String name, long live, long ended, long cpuNanos, long userNanos) {}
+
+    /**
+     * A thread that carried virtual threads.
+     *
+     * @param carriedNanos the part of {@code cpuNanos} that virtual threads used
+     */
+    public record Carrier(long tid, long cpuNanos, long userNanos, long carriedNanos, long carriedUserNanos) {}
+
+    /** The state of the agent itself; {@code lastFailure} is null if nothing failed. */
+    public record Health(
+            List<Feature> features, long mounts, long stacks, int failures, String lastFailure, long memoryBytes) {
+        /** A feature of the agent; {@code problem} is null if it is in the requested state. */
+        public record Feature(String name, String state, String problem) {}
+    }
+
+    /**
+     * A live platform thread that yielded or carried yielding virtual threads.
+     *
+     * @param yieldNanos the CPU time of its own yields
+     * @param cpuNanos its CPU time since it started; -1 if it has ended
+     */
+    public record Yielder(int tid, long yields, long yieldNanos, long cpuNanos) {}
+
+    /** A call site of Thread.yield. {@code yields} includes {@code virtualYields}. */
+    public record Site(long yields, long virtualYields, List<String> stack) {
+        /** Returns the caller of yield. */
+        public String name() {
+            return stack.isEmpty() ? "(other)" : stack.get(0);
+        }
+    }
+
+    /** Returns the CPU time that carriers used for anything other than running virtual threads. */
+    public long schedulingNanos() {
+        return carriers.stream().mapToLong(c -> c.cpuNanos - c.carriedNanos).sum();
+    }
+
+    public long schedulingUserNanos() {
+        return carriers.stream()
+                .mapToLong(c -> c.userNanos - c.carriedUserNanos)
+                .sum();
+    }
+
+    /** Requests the report from a running JVM. Returns null if no agent is loaded. */
+    public static AgentReport request(AttachClient jvm, long timeoutMillis) throws IOException {
+        Properties properties = agentProperties(jvm, timeoutMillis);
+        // Another tool may have deleted the request file, which all tools share.
+        if (!properties.containsKey(PROPERTY)) properties = agentProperties(jvm, timeoutMillis);
+        String report = properties.getProperty(PROPERTY, "");
+        return report.isEmpty() ? null : parse(report);
+    }
+
+    private static Properties agentProperties(AttachClient jvm, long timeoutMillis) throws IOException {
+        create(jvm);
+        try {
+            return jvm.properties(timeoutMillis, "agentProperties");
+        } finally {
+            delete(jvm);
+        }
+    }
+
+    private static void create(AttachClient jvm) {
+        try {
+            jvm.files().create(jvm.reportRequest());
+        } catch (IOException e) {
+            return; // another tool has created it; if no tool can, there is no report
+        }
+    }
+
+    private static void delete(AttachClient jvm) {
+        try {
+            jvm.files().deleteIfExists(jvm.reportRequest());
+        } catch (IOException e) {
+            return; // a tool of another user has created it
+        }
+    }
+
+    /** Parses a report. Throws if its format is not that of this version. */
+    public static AgentReport parse(String json) throws AgentReportException {
+        try {
+            AgentReport report = new Gson().fromJson(json, AgentReport.class);
+            if (report != null && report.isComplete()) {
+                report.checkFigures();
+                return report;
+            }
+        } catch (JsonParseException e) {
+            throw new AgentReportException(e);
+        }
+        throw new AgentReportException((Throwable) null);
+    }
+
+    /** Throws if a figure is impossible, so that it ends neither in a sum that overflows nor in a negative counter. */
+    private void checkFigures() throws AgentReportException {
+        for (Pool pool : pools) check(pool.name, pool.threads, pool.cpuNanos, pool.userNanos);
+        for (Group group : virtualThreads) check(group.name, group.live, group.ended, group.cpuNanos, group.userNanos);
+        for (Carrier carrier : carriers)
+            check("carrier", carrier.cpuNanos, carrier.userNanos, carrier.carriedNanos, carrier.carriedUserNanos);
+        for (Yielder yielder : yielders) check("yielder", yielder.yields, yielder.yieldNanos, yielder.cpuNanos);
+        for (Site site : yieldSites) check("call site", site.yields, site.virtualYields);
+        check("yields", platformYields, virtualYields, platformYieldNanos, reportNanos, health.mounts, health.stacks);
+        if (virtualThreads.size() > MAX_ENTRIES || carriers.size() > MAX_ENTRIES || yielders.size() > MAX_ENTRIES)
+            throw new AgentReportException("its agent reports more than " + MAX_ENTRIES + " entries");
+        checkSum("virtual threads", virtualThreads.stream().mapToLong(Group::cpuNanos));
+        checkSum("carriers", carriers.stream().mapToLong(Carrier::cpuNanos));
+        checkSum("yielders", yielders.stream().mapToLong(Yielder::yields));
+    }
+
+    private static void checkSum(String what, LongStream figures) throws AgentReportException {
+        // No term is larger than the limit, so adding one to a sum that is not larger either does not overflow.
+        check(what, figures.reduce(0, (a, b) -> a > MAX_FIGURE ? a : a + b));
+    }
+
+    private static void check(String what, long... figures) throws AgentReportException {
+        for (long figure : figures) {
+            if (figure >= -1 && figure <= MAX_FIGURE) continue; // -1 is unknown
+            throw new AgentReportException(
+                    "its agent reports an impossible figure for " + TargetText.limit(what) + ": " + figure);
+        }
+    }
+
+    private boolean isComplete() {
+        return isComplete(pools, Pool::name)
+                && isComplete(virtualThreads, Group::name)
+                && isComplete(carriers, Carrier::tid)
+                && yieldMode != null
+                && isComplete(yielders, Yielder::tid)
+                && health != null
+                && isComplete(health.features, Health.Feature::name)
+                && isComplete(yieldSites, Site::stack)
+                && yieldSites.stream().allMatch(site -> isComplete(site.stack, frame -> frame));
+    }
+
+    /** Returns whether a list and what identifies its elements are there. */
+    private static <T> boolean isComplete(List<T> list, Function<T, Object> key) {
+        return list != null && list.stream().allMatch(element -> element != null && key.apply(element) != null);
+    }
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.monitor.attach;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.taskclock.metrics.ThreadNames;
+
+/** A JVM's thread dump, as {@code jcmd PID Thread.print} prints it. */
+public final class ThreadDump {
+    /**
+     * One thread.
+     *
+     * @param tid the kernel's thread id in the JVM's pid namespace
+     * @param javaId 0 for the JVM's own threads
+     * @param carriedId the id of the virtual thread that this thread carries; 0 if none
+     * @param text all lines of the entry
+     */
+    public record Entry(int tid, long javaId, String name, long carriedId, String text) {
+        private static final Pattern FRAME = Pattern.compile("\tat ([^(]+)\\(");
+        /** The rest of the name of a lambda's class, which differs in each JVM. */
+        private static final Pattern LAMBDA = Pattern.compile("(?<=\\$\\$Lambda)[^.]+");
+
+        /** Returns whether this is a carrier that has just unmounted a virtual thread or is about to mount one. */
+        public boolean isScheduling() {
+            return carriedId == 0 && text.contains("at java.lang.VirtualThread.runContinuation");
+        }
+
+        public ThreadNames.Owner owner() {
+            return javaId == 0 ? ThreadNames.Owner.JVM : ThreadNames.Owner.JAVA;
+        }
+
+        /** Returns the text before the stack. The name at its start may contain any text. */
+        public String header() {
+            return ThreadDump.header(text);
+        }
+
+        /** Returns the innermost frame; empty if there is none. */
+        public String topFrame() {
+            int at = text.indexOf("\tat ");
+            if (at < 0) return "";
+            int end = text.indexOf('\n', at);
+            return text.substring(at + 1, end < 0 ? text.length() : end);
+        }
+
+        /** Returns the methods, outermost first. Those of a virtual thread follow those of its carrier. */
+        public List<String> frames() {
+            int mounted = Math.max(0, text.indexOf("Mounted virtual thread #"));
+            List<String> frames = new ArrayList<>();
+            for (String part : new String[] {text.substring(mounted), text.substring(0, mounted)}) {
+                for (Matcher frame = FRAME.matcher(part); frame.find(); )
+                    frames.add(LAMBDA.matcher(frame.group(1)).replaceAll(""));
+            }
+            Collections.reverse(frames);
+            return frames;
+        }
+
+        public boolean isYielding() {
+            return text.contains("at java.lang.Thread.yield") || text.contains("at java.lang.VirtualThread.tryYield");
+        }
+    }
+
+    // The name may contain any text, also what looks like another entry; only the part after it has a fixed format.
+    // The numbers of digits are limited to what an int or a long can hold.
+    private static final Pattern HEADER = Pattern.compile(
+            "\"(.*)\"(?: #(\\d{1,18}))?(?: \\[(\\d{1,9})\\])?(?: daemon)?(?: prio=-?\\d+)? os_prio=.*", Pattern.DOTALL);
+    // Hexadecimal up to JDK 20. Since 21, a carrier with a mounted virtual thread has only the id in brackets.
+    private static final Pattern NID = Pattern.compile(" nid=(?:0x([0-9a-f]{1,8})|(\\d{1,9}))(?![0-9a-fx])");
+    private static final Pattern CARRYING = Pattern.compile("\\n +Carrying virtual thread #(\\d{1,18})(?!\\d)");
+
+    private final Map<Integer, Entry> entries = new HashMap<>();
+    private final long beganAt;
+    private final long takenAt = System.nanoTime();
+
+    private boolean virtualThreads;
+
+    private ThreadDump(long beganAt) {
+        this.beganAt = beganAt;
+    }
+
+    public static ThreadDump parse(String text) {
+        return parse(text, System.nanoTime());
+    }
+
+    /**
+     * Parses a dump.
+     *
+     * @param beganAt the System.nanoTime at which the JVM was asked for it
+     */
+    static ThreadDump parse(String text, long beganAt) {
+        ThreadDump dump = new ThreadDump(beganAt);
+        int start = text.startsWith("\"") ? 0 : nextStart(text, 0);
+        while (start >= 0) {
+            int end = nextStart(text, start);
+            dump.add(text.substring(start, end < 0 ? text.length() : end));
+            start = end;
+        }
+        return dump;
+    }
+
+    /**
+     * Returns where the next thread's entry starts: at a quote at the start of a line. Other quotes may be part of a
+     * name.
+     */
+    private static int nextStart(String text, int from) {
+        int quote = text.indexOf("\n\"", from);
+        return quote < 0 ? -1 : quote + 1;
+    }
+
+    private void add(String block) {
+        String header = header(block);
+        Matcher parts = HEADER.matcher(header);
+        if (!parts.matches()) return;
+        int tid;
+        if (parts.group(3) != null) {
+            tid = Integer.parseInt(parts.group(3));
+            // Only JVMs with virtual threads print an id in brackets.
+            virtualThreads = true;
+        } else {
+            Matcher nid = NID.matcher(header);
+            // The last match counts, because the name may contain another one.
+            int last = -1;
+            while (nid.find()) {
+                last = nid.group(1) != null
+                        ? (int) Long.parseLong(nid.group(1), 16)
+                        : (int) Long.parseLong(nid.group(2));
+            }
+            if (last < 0) return;
+            tid = last;
+        }
+        Matcher carrying = CARRYING.matcher(block);
+        entries.put(
+                tid,
+                new Entry(
+                        tid,
+                        parts.group(2) == null ? 0 : Long.parseLong(parts.group(2)),
+                        parts.group(1),
+                        carrying.find() ? Long.parseLong(carrying.group(1)) : 0,
+                        block.strip()));
+    }
+
+    private static String header(String block) {
+        int end = block.indexOf("\n   java.lang.Thread.State");
+        // The JVM's own threads and carriers have no state.
+        if (end < 0) end = block.indexOf('\n', Math.max(0, block.indexOf(" os_prio=")));
+        return end < 0 ? block : block.substring(0, end);
+    }
+
+    /** Returns a thread's entry; null if the dump lacks it. */
+    public Entry of(int tid) {
+        return entries.get(tid);
+    }
+
+    /**
+     * Returns whether a thread existed when the dump began. If it has no entry, it is not a Java thread: HotSpot
+     * creates a thread and adds it to its list under the same lock, which a dump waits for (JVM_StartThread).
+     *
+     * @param foundAt the System.nanoTime at which the thread was found
+     */
+    public boolean covers(long foundAt) {
+        return beganAt - foundAt > 0;
+    }
+
+    /** Returns the System.nanoTime at which the JVM had sent this dump. */
+    public long takenAt() {
+        return takenAt;
+    }
+
+    public boolean hasVirtualThreads() {
+        return virtualThreads;
+    }
+
+    public Collection<Entry> all() {
+        return entries.values();
+    }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.monitor.finding;
+
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.taskclock.monitor.attach.ThreadDump;
+import org.taskclock.monitor.attach.ThreadDumps;
+import org.taskclock.monitor.usage.ThreadUsage;
+
+/** What occasional stack samples, from thread dumps, show about suspicious threads. */
+final class StackSamples {
+    /** The number of intervals after which a thread that is no longer suspicious is forgotten. */
+    private static final int INTERVALS_REMEMBERED = 10;
+
+    private static final int MAX_CARRIED = 1_000;
+
+    /** The stack samples of a suspicious thread. */
+    static final class Suspect {
+        /** The number of intervals since the thread was last suspicious. */
+        private int intervalsSinceSuspicious;
+
+        int samples;
+        int yieldingSamples;
+        int schedulingSamples;
+        /** The number of consecutive samples with the same carried virtual thread as in the previous sample. */
+        int sameCarriedSamples;
+
+        long carriedId;
+        String topFrame = "";
+    }
+
+    private final ThreadDumps dumps;
+    private final Map<Integer, Suspect> suspects = new HashMap<>();
+    /** The number of samples in which each virtual thread was mounted. */
+    private final Map<Long, Integer> mountedSamples = new HashMap<>();
+
+    /** The last dump that was used as a sample. */
+    private ThreadDump sampled;
+
+    StackSamples(ThreadDumps dumps) {
+        this.dumps = dumps;
+    }
+
+    /** Adds a sample of the suspicious threads, if their stacks are known or a dump may be taken. */
+    void update(List<ThreadUsage> suspicious, long intervalNanos) {
+        for (ThreadUsage thread : suspicious)
+            suspects.computeIfAbsent(thread.tid(), tid -> new Suspect()).intervalsSinceSuspicious = 0;
+        suspects.values().removeIf(suspect -> suspect.intervalsSinceSuspicious++ > INTERVALS_REMEMBERED);
+        if (suspicious.isEmpty()) return;
+        ThreadDump dump = dumps.newest();
+        boolean isUsable = dump != null && dump != sampled && System.nanoTime() - dump.takenAt() < intervalNanos;
+        if (!isUsable) {
+            if (!dumps.mayDump()) return;
+            try {
+                dump = dumps.dump();
+            } catch (IOException e) {
+                // The diagnoses stay unconfirmed; Diagnoser says why.
+                return;
+            }
+        }
+        sampled = dump;
+        add(dump);
+    }
+
+    private void add(ThreadDump dump) {
+        suspects.forEach((tid, suspect) -> add(suspect, dump.of(tid)));
+        if (mountedSamples.size() > MAX_CARRIED) mountedSamples.clear();
+        for (ThreadDump.Entry entry : dump.all())
+            if (entry.carriedId() != 0) mountedSamples.merge(entry.carriedId(), 1, Integer::sum);
+    }
+
+    private static void add(Suspect suspect, ThreadDump.Entry entry) {
+        suspect.samples++;
+        if (entry == null) return;
+        suspect.topFrame = entry.topFrame();
+        if (entry.isYielding()) suspect.yieldingSamples++;
+        if (entry.isScheduling()) suspect.schedulingSamples++;
+        suspect.sameCarriedSamples =
+                entry.carriedId() != 0 && entry.carriedId() == suspect.carriedId ? suspect.sameCarriedSamples + 1 : 0;
+        suspect.carriedId = entry.carriedId();
+    }
+
+    /** Returns the samples of a thread that was suspicious in the last update. */
+    Suspect of(int tid) {
+        return suspects.get(tid);
+    }
+
+    /** Returns the id of a virtual thread that was mounted in more than one sample; 0 if there is none. */
+    long repeatedlyMounted() {
+        return mountedSamples.entrySet().stream()
+                .filter(mounted -> mounted.getValue() > 1)
+                .map(Map.Entry::getKey)
+                .findFirst()
+                .orElse(0L);
+    }
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.monitor.fleet;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import org.taskclock.metrics.ThreadKind;
+import org.taskclock.metrics.ThreadNames;
+import org.taskclock.monitor.attach.AttachClient;
+import org.taskclock.monitor.attach.ThreadDump;
+import org.taskclock.monitor.proc.JvmProcesses;
+import org.taskclock.monitor.usage.EndedPool;
+import org.taskclock.monitor.usage.ThreadUsage;
+
+/**
+ * Finds the pools of a JVM's threads. The kernel's name of a thread is complete if it has less than 15 bytes. For the
+ * others, the JVM is asked for a thread dump, which stops it briefly: at first, and then at most every ten seconds if
+ * there are new names, and otherwise at most once a minute.
+ */
+final class PoolNames {
+    private static final long NANOS_PER_SECOND = 1_000_000_000;
+    private static final long TIMEOUT_MILLIS = 4_000;
+    private static final long FIRST_DUMP_NANOS = 5 * NANOS_PER_SECOND;
+    private static final long PAUSE_NANOS = 10 * NANOS_PER_SECOND;
+    private static final long PAUSE_NANOS_PER_THREAD = NANOS_PER_SECOND / 100;
+    private static final long LONG_PAUSE_NANOS = 60 * NANOS_PER_SECOND;
+
+    /** The pause after a failure, which doubles with each further one. */
+    private static final long RETRY_NANOS = 30 * NANOS_PER_SECOND;
+
+    private static final int MAX_DOUBLINGS = 7;
+
+    private static final String AMBIGUOUS = "";
+
+    private final int pid;
+    private final AttachClient jvm;
+    private final Executor attacher;
+    private final boolean supportsVirtualThreads;
+
+    /**
+     * What the pools need of a dump.
+     *
+     * @param threads names and owners by id in the JVM's namespace
+     * @param beganAt when it began; threads that started later may be missing from it
+     */
+    private record Dumped(Map<Integer, Listed> threads, long beganAt) {}
+
+    private record Listed(String name, ThreadNames.Owner owner) {}
+
+    /** A dump that {@link #update} has not used yet; null if there is none. */
+    private volatile Dumped dumped;
+
+    private volatile int dumpSize;
+
+    private volatile Set<String> carrierPools = Set.of();
+    private volatile boolean isPending;
+    private volatile String failure;
+    private volatile int failures;
+    private volatile long dumpedAt;
+    private volatile long retryAt;
+    private boolean hasAsked;
+    private long firstAskedAt;
+
+    /** Pools by the pool that the kernel's truncated name gives; {@link #AMBIGUOUS} if there are several. */
+    private final Map<String, String> pools = new HashMap<>();
+
+    /** The instances that the pools share. */
+    private final Map<EndedPool.Key, SampledPool> sampled = new HashMap<>();
+
+    PoolNames(int pid, AttachClient jvm, Executor attacher) {
+        this.pid = pid;
+        this.jvm = jvm;
+        this.attacher = attacher;
+        int feature = JvmProcesses.featureOf(pid);
+        supportsVirtualThreads = feature == 0 || feature >= 21;
+    }
+
+    /** Returns why the JVM cannot be asked for the names of its threads; null if it can, or is not asked. */
+    String failure() {
+        return failure;
+    }
+
+    /**
+     * Returns whether the first dump is still awaited. What threads use is not counted until then, because a pool would
+     * otherwise appear under a truncated name first, and stay.
+     */
+    boolean isAwaited(long now) {
+        boolean isAnswered = dumpedAt != 0 && dumped == null;
+        return hasAsked && !isAnswered && now - firstAskedAt < FIRST_DUMP_NANOS;
+    }
+
+    /** Returns whether a dump has arrived that {@link #update} has not used yet. */
+    boolean hasNewNames() {
+        return dumped != null;
+    }
+
+    /** Returns a pool, which is always the same for a key. */
+    SampledPool pool(EndedPool.Key key) {
+        return sampled.computeIfAbsent(key, SampledPool::new);
+    }
+
+    /** Returns the sums of all pools that have threads or used something, and starts again. */
+    List<ThreadUsage> take() {
+        List<ThreadUsage> usages = new ArrayList<>();
+        for (Iterator<SampledPool> all = sampled.values().iterator(); all.hasNext(); ) {
+            SampledPool pool = all.next();
+            if (!pool.isEmpty()) usages.add(pool.take(pid));
+            // Thread names can be unlimited.
+            else all.remove();
+        }
+        return usages;
+    }
+
+    /** Assigns a thread the pool that its name gives. */
+    void assign(PooledThread thread) {
+        if (thread.pool == null) thread.pool = pool(key(thread));
+    }
+
+    /** Assigns each thread its pool, and asks for a dump if one is needed. */
+    void update(Collection<PooledThread> threads, long now) {
+        Dumped dump = dumped;
+        dumped = null;
+        if (dump != null) learn(threads, dump);
+        boolean isMissing = false;
+        boolean isGuessed = false;
+        for (PooledThread thread : threads) {
+            assign(thread);
+            if (thread.owner != ThreadNames.Owner.UNKNOWN || !isTruncated(thread.kernelName)) continue;
+            String known = pools.get(ThreadNames.pool(thread.kernelName));
+            if (known == null || known.equals(AMBIGUOUS)) isMissing = true;
+            else isGuessed = true;
+        }
+        if (attacher == null || isPending || (failures > 0 && now - retryAt < 0)) return;
+        long minimum = dumpSize * PAUSE_NANOS_PER_THREAD;
+        boolean isDue = !hasAsked
+                || (isMissing && now - dumpedAt >= Math.max(minimum, PAUSE_NANOS))
+                || (isGuessed && now - dumpedAt >= Math.max(minimum, LONG_PAUSE_NANOS));
+        if (isDue) requestDump();
+    }
+
+    private void learn(Collection<PooledThread> threads, Dumped dump) {
+        pools.clear();
+        for (PooledThread thread : threads) {
+            Listed listed = dump.threads().get(thread.innerTid);
+            if (listed == null) {
+                if (thread.javaName == null && thread.createdAt - dump.beganAt() < 0)
+                    thread.owner = ThreadNames.Owner.NOT_JAVA;
+            } else {
+                thread.javaName = listed.name();
+                thread.owner = listed.owner();
+                if (isTruncated(thread.kernelName)) {
+                    String pool = ThreadNames.pool(listed.name());
+                    pools.merge(ThreadNames.pool(thread.kernelName), pool, (a, b) -> a.equals(b) ? a : AMBIGUOUS);
+                }
+            }
+            thread.pool = null;
+        }
+    }
+
+    private EndedPool.Key key(PooledThread thread) {
+        String name = thread.javaName == null ? thread.kernelName : thread.javaName;
+        String pool = ThreadNames.pool(name);
+        if (thread.owner == ThreadNames.Owner.UNKNOWN && isTruncated(name)) {
+            String known = pools.getOrDefault(pool, AMBIGUOUS);
+            if (!known.equals(AMBIGUOUS)) pool = known;
+        }
+        return new EndedPool.Key(pool, kind(thread, name, pool));
+    }
+
+    private ThreadKind kind(PooledThread thread, String name, String pool) {
+        if (carrierPools.contains(pool) || (supportsVirtualThreads && ThreadNames.isCarrier(name)))
+            return ThreadKind.CARRIER;
+        // The launcher's first thread only waits for the main thread that it creates.
+        boolean isLauncher = thread.javaName == null && thread.tid == pid;
+        return ThreadNames.kind(name, isLauncher ? ThreadNames.Owner.NOT_JAVA : thread.owner);
+    }
+
+    private static boolean isTruncated(String kernelName) {
+        // A character that does not fit is left out whole, so a name with others than ASCII may be shorter.
+        int length = kernelName.length();
+        if (length >= ThreadNames.KERNEL_LENGTH) return true;
+        for (int i = 0; i < length; i++) if (kernelName.charAt(i) > 0x7f) return true;
+        return false;
+    }
+
+    private void requestDump() {
+        if (!hasAsked) firstAskedAt = System.nanoTime();
+        hasAsked = true;
+        isPending = true;
+        try {
+            attacher.execute(this::dump);
+        } catch (RejectedExecutionException e) {
+            isPending = false; // closing
+        }
+    }
+
+    private void dump() {
+        long start = System.nanoTime();
+        try {
+            ThreadDump dump = ThreadDump.parse(jvm.executeBuffered(TIMEOUT_MILLIS, "threaddump"));
+            Map<Integer, Listed> threads = new HashMap<>();
+            Set<String> carriers = new HashSet<>(carrierPools);
+            for (ThreadDump.Entry entry : dump.all()) {
+                threads.put(entry.tid(), new Listed(entry.name(), entry.owner()));
+                if (entry.carriedId() != 0) carriers.add(ThreadNames.pool(entry.name()));
+            }
+            carrierPools = carriers;
+            dumpSize = threads.size();
+            dumped = new Dumped(threads, start);
+            failure = null;
+            failures = 0;
+        } catch (IOException e) {
+            retryAt = System.nanoTime() + (RETRY_NANOS << Math.min(failures, MAX_DOUBLINGS));
+            failures = Math.min(failures, MAX_DOUBLINGS) + 1;
+            failure = String.valueOf(e.getMessage());
+        } finally {
+            dumpedAt = System.nanoTime();
+            isPending = false;
+        }
+    }
+}

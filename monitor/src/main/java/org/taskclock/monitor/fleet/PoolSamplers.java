@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.monitor.fleet;
+
+import java.io.FileInputStream;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import org.taskclock.CpuTime;
+import org.taskclock.monitor.proc.HostCpu;
+import org.taskclock.monitor.proc.MonitorException;
+import org.taskclock.monitor.proc.ProcFile;
+
+/**
+ * Opens {@link PoolSampler}s and holds what they share: the limits on open files and on CPU time, and the buffers. All
+ * samplers of a group may be used by several threads, but only by one at a time.
+ */
+public final class PoolSamplers implements AutoCloseable {
+    /**
+     * An open file of /proc keeps a page of kernel memory, so only the files of threads that run often stay open, and
+     * at most this many.
+     */
+    private static final int MAX_OPEN_FILES = 4_096;
+
+    /** The share of one core for readings of all threads between those that {@link PoolSampler#read} causes. */
+    private static final double READ_SHARE = 0.01;
+
+    private static final int TEXT_BYTES = 4_096;
+
+    /** The number of agents that are asked at the same time. They answer on threads of their JVMs. */
+    private static final int AGENT_REQUESTS = 16;
+
+    final ProcFile.Budget files = new ProcFile.Budget(Math.min(MAX_OPEN_FILES, HostCpu.filesForThreads()));
+    final ReadBudget readings = new ReadBudget(READ_SHARE, System.nanoTime());
+    final byte[] text = new byte[TEXT_BYTES];
+    private final ByteBuffer view = ByteBuffer.wrap(text);
+    final Executor attacher;
+    final HostCpu machine = new HostCpu(files);
+
+    /** Has no threads until the first request. */
+    final ThreadPoolExecutor agentRequests = new ThreadPoolExecutor(
+            AGENT_REQUESTS, AGENT_REQUESTS, 30, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
+                Thread thread = new Thread(task, "taskclock-agents");
+                thread.setDaemon(true);
+                return thread;
+            });
+
+    /**
+     * Creates a group.
+     *
+     * @param attacher runs the requests for thread names, which can take seconds; null if no JVM may be attached to
+     */
+    public PoolSamplers(Executor attacher) {
+        this.attacher = attacher;
+        agentRequests.allowCoreThreadTimeOut(true);
+    }
+
+    /**
+     * Opens a sampler.
+     *
+     * @param fromStart whether to count what the JVM used before this call
+     * @throws MonitorException if the process has ended
+     */
+    public PoolSampler open(long pid, boolean fromStart) throws MonitorException {
+        return new PoolSampler(this, (int) pid, fromStart);
+    }
+
+    /**
+     * Reads a file once, into {@link #text}, and returns its length; -1 if it cannot be read. FileInputStream takes
+     * less time than a channel.
+     */
+    int readOnce(String path) {
+        try (FileInputStream in = new FileInputStream(path)) {
+            return in.read(text);
+        } catch (IOException e) {
+            return -1;
+        }
+    }
+
+    /** Returns the first {@code length} bytes of {@link #text}. */
+    ByteBuffer view(int length) {
+        return view.clear().limit(length);
+    }
+
+    /** Returns the CPU time of all processes since the machine started; unknown if it cannot be read. */
+    public CpuTime machineTime() {
+        return machine.now();
+    }
+
+    public int processors() {
+        return machine.processors();
+    }
+
+    /** Restores the interrupt status of the thread if an interrupt closed a file. */
+    public void restoreInterrupt() {
+        files.restoreInterrupt();
+    }
+
+    @Override
+    public void close() {
+        machine.close();
+        agentRequests.shutdownNow();
+    }
+}

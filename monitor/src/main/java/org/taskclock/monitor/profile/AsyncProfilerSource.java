@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.monitor.profile;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.taskclock.monitor.attach.AttachClient;
+import org.taskclock.monitor.attach.AttachReply;
+import org.taskclock.monitor.proc.TargetFiles;
+
+/** Samples with async-profiler's library: a timer per thread that counts CPU time, stacks without safepoint bias. */
+final class AsyncProfilerSource implements StackSource {
+    private static final long TIMEOUT_MILLIS = 20_000;
+
+    /**
+     * The signals to choose from, from the upper range of real-time signals. async-profiler's default, SIGPROF, would
+     * disable JFR's CPU-time sampler until the JVM exits, because the handler stays installed.
+     */
+    private static final int[] SIGNALS = {57, 56, 55, 54};
+
+    private static final String CAUGHT = "SigCgt:";
+
+    /**
+     * A thread's frame, the first of each stack, and the number of samples. The name may contain anything, also the end
+     * of a line, so numbers that are too large are not an error.
+     */
+    private static final Pattern THREAD =
+            Pattern.compile("\\[(.*?) tid=([0-9]{1,9})\\](?:;(.*))? ([0-9]{1,9})", Pattern.DOTALL);
+
+    /** Thrown if another session is running. */
+    static final class BusyException extends ProfileException {
+        private static final long serialVersionUID = 1;
+
+        BusyException(String message) {
+            super(message);
+        }
+    }
+
+    private final long pid;
+    private final AttachClient jvm;
+    private final Path library;
+    private final boolean wasLoaded;
+    private final long periodNanos;
+    private final long maxSeconds;
+    private final String name;
+    private boolean running;
+
+    /**
+     * Prepares the library.
+     *
+     * @param library as this process sees it; ignored if the library is loaded
+     * @param loaded the library that is loaded in the JVM, as the JVM sees it; null if there is none
+     * @param maxSeconds when async-profiler stops by itself if this process is killed
+     */
+    AsyncProfilerSource(long pid, AttachClient jvm, Path library, Path loaded, long periodNanos, long maxSeconds)
+            throws IOException {
+        this.pid = pid;
+        this.jvm = jvm;
+        this.periodNanos = periodNanos;
+        this.maxSeconds = maxSeconds;
+        wasLoaded = loaded != null;
+        this.library = wasLoaded ? loaded : library;
+        name = ".taskclock_profile_" + ProcessHandle.current().pid() + "_" + System.nanoTime();
+        if (!wasLoaded && !isVisible(pid, library)) {
+            throw new ProfileException("process " + pid + " cannot see " + library
+                    + ", as in a container: copy it to the same path there, or use --source jfr");
+        }
+    }
+
+    private static boolean isVisible(long pid, Path library) throws IOException {
+        return TargetFiles.of(pid).isSame(library);
+    }
+
+    @Override
+    public String description() {
+        return "async-profiler (ctimer)";
+    }
+
+    @Override
+    public List<String> notes() {
+        return List.of();
+    }
+
+    @Override
+    public boolean samplesJvmThreads() {
+        return true;
+    }
+
+    @Override
+    public synchronized void start() throws IOException {
+        try {
+            if (wasLoaded) {
+                String status = query("status");
+                if (status.contains("is running")) throw alreadyRunning();
+            }
+            // Without a file, async-profiler would write to the program's standard output and error.
+            running = true;
+            execute("start,event=ctimer,interval=" + periodNanos + ",signal=" + freeSignal() + ",threads,timeout="
+                    + maxSeconds + ",file=/tmp/" + name + ",log=/tmp/" + name + ".log");
+        } catch (ProfileException e) {
+            running = false; // it has refused
+            throw e;
+        } finally {
+            delete();
+        }
+    }
+
+    private BusyException alreadyRunning() {
+        return new BusyException("process " + pid + ": async-profiler is already profiling this JVM: wait until it has"
+                + " stopped, or use --source jfr");
+    }
+
+    private int freeSignal() throws IOException {
+        long caught = 0;
+        for (String line : Files.readAllLines(Path.of("/proc/" + pid + "/status"), StandardCharsets.ISO_8859_1))
+            if (line.startsWith(CAUGHT))
+                caught = Long.parseUnsignedLong(line.substring(CAUGHT.length()).strip(), 16);
+        // If async-profiler is loaded, an earlier profile has installed the handler.
+        for (int signal : SIGNALS) if (wasLoaded || (caught >>> (signal - 1) & 1) == 0) return signal;
+        return SIGNALS[0];
+    }
+
+    /** Executes a command whose output goes to the file, and returns the output. */
+    private String query(String command) throws IOException {
+        execute(command + ",file=/tmp/" + name + ",loglevel=none");
+        return output(name);
+    }
+
+    /** Returns the content of a file that async-profiler has written; empty if there is none. */
+    private String output(String file) throws IOException {
+        String path = TargetFiles.TMP + file;
+        if (!jvm.files().exists(path)) return "";
+        return new String(jvm.files().read(path, AttachReply.MAX_BYTES), StandardCharsets.UTF_8);
+    }
+
+    private void execute(String command) throws IOException {
+        String reply = jvm.execute(TIMEOUT_MILLIS, "load", library.toString(), "true", command)
+                .strip();
+        if (reply.equals("return code: 0") || reply.equals("0")) return;
+        String reason = output(name + ".log").strip();
+        if (reason.contains("already started")) throw alreadyRunning();
+        if (reason.isEmpty()) reason = reply;
+        throw new ProfileException("process " + pid + ": async-profiler failed: "
+                + reason.lines().findFirst().orElse("no reply") + ": use --source jfr");
+    }
+
+    @Override
+    public synchronized List<Sample> stop() throws IOException {
+        if (!running) throw new ProfileException("process " + pid + ": the profile was interrupted");
+        try {
+            String collapsed = query("stop,collapsed,threads,ann,dot,norm");
+            running = false; // otherwise, abort() tries again
+            return parse(collapsed, periodNanos);
+        } finally {
+            delete();
+        }
+    }
+
+    static List<Sample> parse(String collapsed, long periodNanos) {
+        List<Sample> samples = new ArrayList<>();
+        for (String line : collapsed.split("\n", -1)) {
+            Matcher parts = THREAD.matcher(line);
+            if (!parts.matches()) continue;
+            long count = Long.parseLong(parts.group(4));
+            List<String> frames =
+                    parts.group(3) == null ? List.of() : List.of(parts.group(3).split(";", -1));
+            int tid = Integer.parseInt(parts.group(2));
+            samples.add(new Sample(parts.group(1), tid, 0, frames, count, count * periodNanos));
+        }
+        return samples;
+    }
+
+    @Override
+    public synchronized void abort() {
+        if (!running) return;
+        running = false;
+        try {
+            execute("stop,file=/tmp/" + name + ",loglevel=none");
+        } catch (IOException e) {
+            // The JVM has exited or hangs. Otherwise, async-profiler stops after its timeout.
+        } finally {
+            delete();
+        }
+    }
+
+    private void delete() {
+        for (String file : new String[] {name, name + ".log"}) {
+            try {
+                jvm.files().deleteIfExists(TargetFiles.TMP + file);
+            } catch (IOException e) {
+                // A container's file system disappears with its processes.
+            }
+        }
+    }
+}

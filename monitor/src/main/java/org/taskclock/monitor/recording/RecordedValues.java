@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.monitor.recording;
+
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.util.List;
+import java.util.Objects;
+import org.taskclock.monitor.finding.Diagnosis;
+import org.taskclock.monitor.usage.ProcessUsage;
+
+/** Checks values in a recording that another program may have written. All methods throw a RuntimeException. */
+final class RecordedValues {
+    /** The nanoseconds between two times fit into a long. */
+    private static final Instant LAST = Instant.parse("2200-01-01T00:00:00Z");
+
+    private RecordedValues() {}
+
+    /** Parses a time. Rejects one that no clock shows and with which readers cannot compute. */
+    static Instant time(String text) {
+        Instant time = Instant.parse(text);
+        if (time.isBefore(Instant.EPOCH) || time.isAfter(LAST)) throw new DateTimeException("no time: " + text);
+        return time;
+    }
+
+    /** Returns the length of an interval. */
+    static long length(long nanos) {
+        if (nanos <= 0) throw new IllegalArgumentException("no interval: " + nanos);
+        return nanos;
+    }
+
+    /** Returns totals with a limit that is a number. Gson reads NaN, too. */
+    static ProcessUsage totals(ProcessUsage totals) {
+        double cores = totals.containerCores();
+        if (!Double.isFinite(cores)) throw new IllegalArgumentException("no limit: " + cores);
+        return totals;
+    }
+
+    /** Returns diagnoses that have all parts. */
+    static List<Diagnosis> diagnoses(List<Diagnosis> diagnoses) {
+        for (Diagnosis diagnosis : diagnoses) {
+            Objects.requireNonNull(diagnosis.kind());
+            Objects.requireNonNull(diagnosis.text());
+            Objects.requireNonNull(diagnosis.evidence()).forEach(Objects::requireNonNull);
+        }
+        return diagnoses;
+    }
+}

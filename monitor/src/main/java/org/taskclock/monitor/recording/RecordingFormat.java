@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.monitor.recording;
+
+import com.google.gson.Gson;
+import com.google.gson.GsonBuilder;
+import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonNull;
+import com.google.gson.JsonObject;
+import java.io.IOException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.taskclock.metrics.ThreadKind;
+import org.taskclock.monitor.finding.Diagnosis;
+import org.taskclock.monitor.sampling.Interval;
+import org.taskclock.monitor.usage.JavaStatus;
+import org.taskclock.monitor.usage.ProcessUsage;
+import org.taskclock.monitor.usage.ThreadUsage;
+
+/**
+ * The text format of a recording: a JSON object per line, whose first member shows whether it is a header, a thread, an
+ * interval, or the end. docs/record.md describes the format.
+ *
+ * <p>The name of a thread is written once. Its figures are written only if it used CPU time or they differ from those
+ * of the previous interval, so a sleeping thread takes no space. An instance keeps the state since the last header.
+ */
+final class RecordingFormat {
+    static final String NAME = "taskclock-recording";
+    /**
+     * Incremented if an older reader would misread the format. Adding members that an older reader can ignore does not
+     * require a new version.
+     */
+    static final int VERSION = 1;
+
+    static final String HEADER = "{\"format\":\"" + NAME + "/";
+    static final String INTERVAL = "{\"time\":\"";
+    static final String END = "{\"end\":\"";
+
+    private static final Gson GSON = new GsonBuilder().disableHtmlEscaping().create();
+    /** The elements of a row, in order. */
+    private static final List<String> ROW = List.of(
+            "thread",
+            "cpuNanos",
+            "userNanos",
+            "waitNanos",
+            "voluntary",
+            "involuntary",
+            "state",
+            "threads",
+            "totalNanos",
+            "java");
+
+    /**
+     * The first line of each block.
+     *
+     * @param id the same in all files of one recording
+     * @param made the version of TaskClock that wrote the recording
+     */
+    record Header(
+            String format, String id, String started, String made, Map<String, String> machine, List<String> row) {
+        static Header of(String id, Instant started, String made, Map<String, String> machine) {
+            return new Header(NAME + "/" + VERSION, id, started.toString(), made, machine, ROW);
+        }
+    }
+
+    /** The members of an interval's line other than the rows. */
+    private record IntervalLine(
+            String time,
+            long intervalNanos,
+            int pid,
+            String name,
+            String source,
+            ProcessUsage totals,
+            List<Diagnosis> diagnoses,
+            List<String> notes) {}
+
+    private final Map<RecordedThread, Integer> numbers = new HashMap<>();
+    /** The last known usage of each live thread, by its number. */
+    private final Map<Integer, ThreadUsage> last = new LinkedHashMap<>();
+
+    private final EndedPoolCodec endedPools = new EndedPoolCodec();
+
+    private int nextNumber;
+
+    // ---- writing
+
+    static String header(Header header) {
+        return GSON.toJson(header) + "\n";
+    }
+
+    static String end(String reason) {
+        JsonObject line = new JsonObject();
+        line.addProperty("end", reason);
+        return GSON.toJson(line) + "\n";
+    }
+
+    /** Returns a line for each new thread, followed by the interval's line. */
+    String encode(Interval interval) {
+        StringBuilder text = new StringBuilder();
+        JsonArray rows = new JsonArray();
+        Map<RecordedThread, Integer> seen = new HashMap<>();
+        for (ThreadUsage usage : interval.threads()) {
+            RecordedThread identity = RecordedThread.of(usage, 0);
+            while (seen.containsKey(identity)) identity = RecordedThread.of(usage, identity.occurrence() + 1);
+            Integer number = numbers.get(identity);
+            if (number == null) {
+                number = nextNumber++;
+                text.append(thread(number, usage)).append('\n');
+            }
+            seen.put(identity, number);
+            ThreadUsage before = last.put(number, usage);
+            if (usage.cpuNanos() <= 0 && !hasChanged(usage, before)) continue;
+            // Readers add the CPU time of each row to the previous total.
+            long totalBefore = before == null ? RecordedThread.totalBefore(usage) : before.totalNanos();
+            rows.add(row(number, usage, RecordedThread.sum(totalBefore, usage.cpuNanos()) == usage.totalNanos()));
+        }
+        JsonArray gone = new JsonArray();
+        numbers.forEach((identity, number) -> {
+            if (seen.containsKey(identity)) return;
+            gone.add(number);
+            last.remove(number);
+        });
+        numbers.clear();
+        numbers.putAll(seen);
+        JsonObject line = GSON.toJsonTree(new IntervalLine(
+                        interval.end().toString(),
+                        interval.intervalNanos(),
+                        interval.pid(),
+                        interval.name(),
+                        interval.source(),
+                        interval.totals(),
+                        interval.diagnoses(),
+                        interval.notes()))
+                .getAsJsonObject();
+        line.add("rows", rows);
+        line.add("gone", gone);
+        JsonArray ended = endedPools.encode(interval.endedPools());
+        if (!ended.isEmpty()) line.add("ended", ended);
+        return text.append(GSON.toJson(line)).append('\n').toString();
+    }
+
+    private static boolean hasChanged(ThreadUsage usage, ThreadUsage before) {
+        return before == null || !JavaStatusFormat.withoutTimes(usage).equals(JavaStatusFormat.withoutTimes(before));
+    }
+
+    private static String thread(int number, ThreadUsage usage) {
+        JsonObject line = new JsonObject();
+        line.addProperty("thread", number);
+        line.addProperty("pid", usage.pid());
+        line.addProperty("tid", usage.tid());
+        line.addProperty("javaId", usage.javaId());
+        line.addProperty("name", usage.name());
+        if (usage.truncated()) line.addProperty("cut", true);
+        line.addProperty("kind", usage.kind().name());
+        line.addProperty("pool", usage.pool());
+        if (usage.totalNanos() >= 0) {
+            line.addProperty("totalNanos", RecordedThread.totalBefore(usage));
+            // Most threads have been idle since then.
+            if (RecordedThread.watchedFromNanos(usage) != RecordedThread.totalBefore(usage))
+                line.addProperty("watchedFromNanos", RecordedThread.watchedFromNanos(usage));
+        }
+        return GSON.toJson(line);
+    }
+
+    private static JsonArray row(int number, ThreadUsage usage, boolean totalIsSum) {
+        JsonArray row = new JsonArray();
+        row.add(number);
+        row.add(usage.cpuNanos());
+        row.add(usage.userNanos());
+        row.add(usage.waitNanos());
+        row.add(usage.voluntary());
+        row.add(usage.involuntary());
+        row.add(usage.state());
+        boolean hasJava = !usage.java().equals(JavaStatus.UNKNOWN);
+        if (usage.threads() != 1 || !totalIsSum || hasJava) row.add(usage.threads());
+        if (!totalIsSum) row.add(usage.totalNanos());
+        else if (hasJava) row.add(JsonNull.INSTANCE);
+        if (hasJava) row.add(JavaStatusFormat.encode(usage.java()));
+        return row;
+    }
+
+    // ---- reading
+
+    /**
+     * Parses a header. Returns null if it is malformed. Throws if a newer version wrote it; callers put the file name
+     * before the exception's message.
+     */
+    static Header readHeader(String line) throws IOException {
+        int version;
+        try {
+            String format = parse(line, JsonObject.class).get("format").getAsString();
+            version = Integer.parseInt(format.substring(NAME.length() + 1));
+            if (version == VERSION) {
+                Header header = parse(line, Header.class);
+                RecordedValues.time(header.started());
+                return header.id() == null ? null : header;
+            }
+        } catch (IOException | RuntimeException e) {
+            return null;
+        }
+        if (version < VERSION) return null;
+        throw new IOException("was written by a newer TaskClock: its format is " + NAME + "/" + version
+                + ", but this version reads only up to " + VERSION + ": upgrade TaskClock");
+    }
+
+    /** Returns the interval in a line; null for any other line, which may change the state. Ignores unknown members. */
+    Interval decode(String text) throws IOException {
+        JsonObject line = parse(text, JsonObject.class);
+        try {
+            if (line.has("thread")) addThread(line);
+            if (!line.has("time")) return null;
+            for (JsonElement number : line.getAsJsonArray("gone")) last.remove(number.getAsInt());
+            for (JsonElement row : line.getAsJsonArray("rows")) update(row.getAsJsonArray());
+            // Versions before this member existed did not record it.
+            JsonObject totals = line.getAsJsonObject("totals");
+            if (!totals.has("machineUserNanos")) totals.addProperty("machineUserNanos", -1);
+            IntervalLine members = GSON.fromJson(line, IntervalLine.class);
+            List<ThreadUsage> threads = new ArrayList<>(last.values());
+            threads.sort(Comparator.comparingLong(ThreadUsage::cpuNanos).reversed());
+            return new Interval(
+                    RecordedValues.time(members.time),
+                    RecordedValues.length(members.intervalNanos),
+                    members.pid,
+                    Objects.requireNonNull(members.name),
+                    Objects.requireNonNull(members.source),
+                    threads,
+                    RecordedValues.totals(members.totals),
+                    RecordedValues.diagnoses(members.diagnoses),
+                    List.copyOf(members.notes),
+                    endedPools.decode(line.getAsJsonArray("ended")));
+        } catch (RuntimeException e) {
+            throw new IOException("malformed line: " + e.getMessage(), e);
+        }
+    }
+
+    private void addThread(JsonObject line) {
+        long total = line.has("totalNanos") ? line.get("totalNanos").getAsLong() : -1;
+        long watchedFrom =
+                line.has("watchedFromNanos") ? line.get("watchedFromNanos").getAsLong() : total;
+        ThreadUsage usage = new ThreadUsage(
+                line.get("pid").getAsInt(),
+                line.get("tid").getAsInt(),
+                line.get("javaId").getAsLong(),
+                line.get("name").getAsString(),
+                line.has("cut"),
+                kind(line.get("kind").getAsString()),
+                line.get("pool").getAsString(),
+                1,
+                0,
+                0,
+                0,
+                0,
+                0,
+                '?',
+                total,
+                total < 0 ? -1 : total - watchedFrom);
+        last.put(line.get("thread").getAsInt(), usage);
+    }
+
+    /** Returns NATIVE for an unknown name, because a newer version may have more kinds of threads. */
+    static ThreadKind kind(String name) {
+        for (ThreadKind kind : ThreadKind.values()) if (kind.name().equals(name)) return kind;
+        return ThreadKind.NATIVE;
+    }
+
+    private void update(JsonArray row) {
+        ThreadUsage usage = last.get(row.get(0).getAsInt());
+        long total = row.size() > 8 && !row.get(8).isJsonNull()
+                ? row.get(8).getAsLong()
+                : RecordedThread.sum(usage.totalNanos(), row.get(1).getAsLong());
+        last.put(
+                row.get(0).getAsInt(),
+                new ThreadUsage(
+                        usage.pid(),
+                        usage.tid(),
+                        usage.javaId(),
+                        usage.name(),
+                        usage.truncated(),
+                        usage.kind(),
+                        usage.pool(),
+                        row.size() > 7 ? row.get(7).getAsInt() : 1,
+                        row.get(1).getAsLong(),
+                        row.get(2).getAsLong(),
+                        row.get(3).getAsLong(),
+                        row.get(4).getAsLong(),
+                        row.get(5).getAsLong(),
+                        row.get(6).getAsString().charAt(0),
+                        total,
+                        total < 0 ? -1 : total - RecordedThread.watchedFromNanos(usage),
+                        row.size() > 9 ? JavaStatusFormat.decode(row.get(9).getAsJsonArray()) : JavaStatus.UNKNOWN));
+    }
+
+    private static <T> T parse(String line, Class<T> type) throws IOException {
+        try {
+            T parsed = GSON.fromJson(line, type);
+            if (parsed != null) return parsed;
+        } catch (RuntimeException e) {
+            throw new IOException("malformed line: " + e.getMessage(), e);
+        }
+        throw new IOException("empty line");
+    }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.monitor.usage;
+
+import java.util.List;
+
+/**
+ * What the JVM reports about a thread: its Java state, the object it waits for, and its allocation. This comes from a
+ * thread dump, so it describes a moment of the interval.
+ *
+ * @param state null if unknown, and for threads of the JVM
+ * @param lockClass the class of the object that the thread waits for; empty if none
+ * @param lockId the address of that object, such as {@code 0x00000007117f6b38}. The garbage collector may change it.
+ * @param contended whether the thread waits to acquire a lock, and not for a notification, a condition, or a task
+ * @param ownerTid the kernel's thread id of the thread that holds the lock; 0 if unknown
+ * @param owner the name of that thread; empty if unknown
+ * @param blockedNanos how long the thread waited to acquire locks in the interval, estimated from the last dumps; -1 if
+ *     unknown
+ * @param waitedNanos how long the thread waited or slept for any other reason, estimated in the same way
+ * @param allocatedBytes bytes allocated in the interval; -1 if unknown. The JVM rounds totals, so this is an average
+ *     over the time in which the rounded total changed.
+ */
+public record JavaStatus(
+        Thread.State state,
+        String lockClass,
+        String lockId,
+        boolean contended,
+        int ownerTid,
+        String owner,
+        long blockedNanos,
+        long waitedNanos,
+        long allocatedBytes) {
+    public static final JavaStatus UNKNOWN = new JavaStatus(null, "", "", false, 0, "", -1, -1, -1);
+
+    /** Returns the state as {@link Thread.State} spells it; empty if unknown. */
+    public String stateName() {
+        return state == null ? "" : state.name();
+    }
+
+    /** Returns the status of a pool: the allocation of all its threads, and one lock that some of them wait for. */
+    public static JavaStatus ofPool(List<JavaStatus> members) {
+        JavaStatus blocked = UNKNOWN;
+        long blockedNanos = -1;
+        long waitedNanos = -1;
+        long allocatedBytes = -1;
+        for (JavaStatus member : members) {
+            if (member.contended && !blocked.contended) blocked = member;
+            blockedNanos = sum(blockedNanos, member.blockedNanos);
+            waitedNanos = sum(waitedNanos, member.waitedNanos);
+            allocatedBytes = sum(allocatedBytes, member.allocatedBytes);
+        }
+        return new JavaStatus(
+                blocked.state,
+                blocked.lockClass,
+                blocked.lockId,
+                blocked.contended,
+                blocked.ownerTid,
+                blocked.owner,
+                blockedNanos,
+                waitedNanos,
+                allocatedBytes);
+    }
+
+    /** Adds up known values. */
+    private static long sum(long a, long b) {
+        if (b < 0) return a;
+        return a < 0 ? b : a + b;
+    }
+}

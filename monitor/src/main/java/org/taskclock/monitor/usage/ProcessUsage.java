@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.monitor.usage;
+
+/**
+ * The CPU use of the JVM, its control group, and the machine in one interval.
+ *
+ * @param processNanos CPU time of the JVM, including threads that started and ended in the interval
+ * @param containerNanos CPU time of all processes of the JVM's container, or of another control group with a limit; -1
+ *     if there is none or it cannot be read
+ * @param containerCores the CPU limit of the control group; 0 if there is none
+ * @param throttledNanos how long that limit kept the control group from running; -1 if unknown
+ * @param machineNanos CPU time of all processes of the machine; -1 if unknown
+ * @param ownNanos CPU time of the process that takes the readings
+ * @param machineUserNanos the part of {@code machineNanos} spent in user mode; -1 if unknown
+ * @param heap the JVM's heap; null if unknown
+ */
+public record ProcessUsage(
+        long processNanos,
+        long processUserNanos,
+        long containerNanos,
+        double containerCores,
+        long throttledNanos,
+        long machineNanos,
+        int processors,
+        long ownNanos,
+        long machineUserNanos,
+        HeapUsage heap) {
+    /** Creates totals in which the user time of the machine and the heap are unknown. */
+    public ProcessUsage(
+            long processNanos,
+            long processUserNanos,
+            long containerNanos,
+            double containerCores,
+            long throttledNanos,
+            long machineNanos,
+            int processors,
+            long ownNanos) {
+        this(
+                processNanos,
+                processUserNanos,
+                containerNanos,
+                containerCores,
+                throttledNanos,
+                machineNanos,
+                processors,
+                ownNanos,
+                -1,
+                null);
+    }
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.monitor.fleet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.taskclock.CpuTime;
+import org.taskclock.metrics.ThreadKind;
+import org.taskclock.monitor.attach.AgentReport;
+import org.taskclock.monitor.usage.EndedPool;
+import org.taskclock.monitor.usage.ThreadUsage;
+
+/** What is added to readings if the agent answers, is missing, or fails, with answers that the tests make up. */
+class AgentPoolsTest {
+    private static final EndedPool.Key VIRTUAL_YIELDS = new EndedPool.Key("other", ThreadKind.VIRTUAL);
+
+    private final AtomicInteger requests = new AtomicInteger();
+    private long now;
+    private AgentReport answer;
+    private boolean fails;
+
+    private AgentReport send(boolean isPresent) throws IOException {
+        requests.incrementAndGet();
+        if (fails) throw new IOException("it did not answer");
+        return answer;
+    }
+
+    private AgentPools agent(boolean fromStart) {
+        return new AgentPools(1, this::send, fromStart, () -> now);
+    }
+
+    private static AgentReport report(long cpuNanos, long yields) throws IOException {
+        return AgentReport.parse("""
+                {"pools":[], "carriers":[], "yielders":[], "yieldSites":[], "health":{"features":[]}, "yieldMode":"count",
+                 "virtualYields":%d, "virtualThreads":[{"name":"request-#", "live":3, "cpuNanos":%d, "userNanos":%d}]}
+                """.formatted(yields, cpuNanos, cpuNanos / 2));
+    }
+
+    private static PoolReading read(AgentPools agent) {
+        return agent.addTo(new PoolReading(List.of(), new CpuTime(0, 0, 0)), List.of());
+    }
+
+    /** Returns the CPU time of virtual threads in the next reading; -1 if there are none. */
+    private static long cpuNanos(AgentPools agent) {
+        List<ThreadUsage> pools = read(agent).pools();
+        assertThat(pools).hasSizeLessThan(2);
+        return pools.isEmpty() ? -1 : pools.get(0).cpuNanos();
+    }
+
+    @Test
+    void shouldAddWhatVirtualThreadsUsedSinceThePreviousReading() throws IOException {
+        AgentPools agent = agent(true);
+        answer = report(100, 7);
+        PoolReading first = read(agent);
+        assertThat(first.pools().get(0).cpuNanos()).isEqualTo(100);
+        assertThat(first.pools().get(0).userNanos()).isEqualTo(50);
+        assertThat(first.pools().get(0).threads()).isEqualTo(3);
+        assertThat(first.yields()).containsEntry(VIRTUAL_YIELDS, 7L);
+        answer = report(130, 9);
+        PoolReading second = read(agent);
+        assertThat(second.pools().get(0).cpuNanos()).isEqualTo(30);
+        assertThat(second.pools().get(0).userNanos()).isEqualTo(15);
+        assertThat(second.yields()).containsEntry(VIRTUAL_YIELDS, 2L);
+    }
+
+    @Test
+    void shouldAddEarlierAnswersWithoutWaiting() throws IOException {
+        AgentPools agent = agent(true);
+        List<Runnable> tasks = new ArrayList<>();
+        answer = report(100, 0);
+        assertThat(earlierCpuNanos(agent, tasks)).as("just asked").isEqualTo(-1);
+        assertThat(earlierCpuNanos(agent, tasks)).as("not answered").isEqualTo(-1);
+        assertThat(tasks).as("not asked again").hasSize(1);
+        tasks.remove(0).run();
+        assertThat(earlierCpuNanos(agent, tasks)).isEqualTo(100);
+        assertThat(tasks).as("asked for the next").hasSize(1);
+        answer = report(130, 0);
+        assertThat(earlierCpuNanos(agent, tasks)).isEqualTo(-1);
+        tasks.remove(0).run();
+        assertThat(earlierCpuNanos(agent, tasks)).isEqualTo(30);
+    }
+
+    private static long earlierCpuNanos(AgentPools agent, List<Runnable> tasks) {
+        PoolReading reading = new PoolReading(List.of(), new CpuTime(0, 0, 0));
+        List<ThreadUsage> pools =
+                agent.addEarlierTo(reading, List.of(), tasks::add).pools();
+        return pools.isEmpty() ? -1 : pools.get(0).cpuNanos();
+    }
+
+    @Test
+    void shouldBeginNowIfTheJvmWasRunningBefore() throws IOException {
+        AgentPools agent = agent(false);
+        answer = report(100, 7);
+        PoolReading first = read(agent);
+        assertThat(first.pools().get(0).cpuNanos()).isZero();
+        assertThat(first.yields()).containsEntry(VIRTUAL_YIELDS, 0L);
+        answer = report(130, 9);
+        assertThat(cpuNanos(agent)).isEqualTo(30);
+    }
+
+    /** Meanwhile, their CPU time counts for the carriers. */
+    @Test
+    void shouldNotAddWhatWasUsedWhileTheAgentWasNotAsked() throws IOException {
+        AgentPools agent = agent(true);
+        assertThat(cpuNanos(agent)).isEqualTo(-1);
+        answer = report(100, 7);
+        assertThat(cpuNanos(agent)).as("too early to look again").isEqualTo(-1);
+        now += TimeUnit.SECONDS.toNanos(2);
+        PoolReading found = read(agent);
+        assertThat(found.pools().get(0).cpuNanos()).isZero();
+        assertThat(found.pools().get(0).userNanos()).isZero();
+        assertThat(found.yields()).as("yields are not in another pool").containsEntry(VIRTUAL_YIELDS, 7L);
+        answer = report(130, 9);
+        PoolReading next = read(agent);
+        assertThat(next.pools().get(0).cpuNanos()).isEqualTo(30);
+        assertThat(next.pools().get(0).userNanos()).isEqualTo(15);
+    }
+
+    @Test
+    void shouldNotAddWhatWasUsedWhileTheAgentDidNotAnswer() throws IOException {
+        AgentPools agent = agent(true);
+        answer = report(100, 7);
+        assertThat(cpuNanos(agent)).isEqualTo(100);
+        fails = true;
+        assertThat(cpuNanos(agent)).isEqualTo(-1);
+        fails = false;
+        answer = report(150, 9);
+        assertThat(cpuNanos(agent)).as("too early to ask again").isEqualTo(-1);
+        now += TimeUnit.SECONDS.toNanos(30);
+        assertThat(cpuNanos(agent)).isZero();
+        answer = report(160, 9);
+        assertThat(cpuNanos(agent)).isEqualTo(10);
+    }
+
+    @Test
+    void shouldLookForTheAgentLessAndLessOften() {
+        AgentPools agent = agent(true);
+        for (int second = 0; second < 600; second++) {
+            read(agent);
+            now += TimeUnit.SECONDS.toNanos(1);
+        }
+        // After 0, 2, 6, 14, 30, and 62 seconds, and then once a minute.
+        assertThat(requests.get()).isEqualTo(14);
+    }
+
+    @Test
+    void shouldUseAnAnswerThatWasRequestedAhead() throws IOException {
+        AgentPools agent = agent(true);
+        answer = report(100, 7);
+        agent.ask(Runnable::run);
+        agent.ask(Runnable::run);
+        answer = report(130, 9);
+        assertThat(cpuNanos(agent)).isEqualTo(100);
+        assertThat(requests.get()).isEqualTo(1);
+        assertThat(cpuNanos(agent)).isEqualTo(30);
+        fails = true;
+        agent.ask(Runnable::run);
+        assertThat(cpuNanos(agent)).isEqualTo(-1);
+        agent.ask(Runnable::run);
+        assertThat(requests.get()).as("too early to ask again").isEqualTo(3);
+    }
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.monitor.proc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Tests the access to the files of a process whose root is a directory of the test, as in a container. */
+@Timeout(60)
+class TargetFilesTest {
+    private static final int MAX_BYTES = 100;
+    private static final long PID = ProcessHandle.current().pid();
+
+    @TempDir
+    Path folder;
+
+    private Path root;
+    private TargetFiles files;
+
+    @BeforeEach
+    void createRoot() throws IOException {
+        root = Files.createDirectories(folder.resolve("root"));
+        Files.createDirectories(root.resolve("tmp"));
+        Files.createDirectories(root.resolve("data/tmp"));
+        files = new TargetFiles(PID, root);
+    }
+
+    private String read(String path) throws IOException {
+        return new String(files.read(path, MAX_BYTES), StandardCharsets.UTF_8);
+    }
+
+    @Test
+    void shouldResolveLinksInTheRootOfTheProcess() throws IOException {
+        Files.writeString(root.resolve("data/release"), "inside");
+        Files.writeString(folder.resolve("secret"), "outside");
+        Files.createSymbolicLink(root.resolve("absolute"), Path.of("/data/release"));
+        Files.createSymbolicLink(root.resolve("data/relative"), Path.of("../absolute"));
+        Files.createSymbolicLink(root.resolve("directory"), Path.of("/data"));
+        for (String path :
+                List.of("/data/release", "/absolute", "/data/relative", "/directory/release", "//data/./release"))
+            assertThat(read(path)).as(path).isEqualTo("inside");
+        Files.createSymbolicLink(root.resolve("host"), folder.resolve("secret"));
+        Files.createSymbolicLink(root.resolve("up"), Path.of("../../../secret"));
+        for (String path : List.of("/host", "/up", "/../secret", "/tmp/../../secret"))
+            assertThatThrownBy(() -> read(path)).as(path).isInstanceOf(FileSystemException.class);
+        Files.createSymbolicLink(root.resolve("loop"), Path.of("loop"));
+        assertThatThrownBy(() -> read("/loop")).hasMessageContaining("has too many links");
+    }
+
+    /** A container's /tmp that is an absolute link is a directory of the container, not the host's. */
+    @Test
+    void shouldCreateFilesOnlyInTheRootOfTheProcess() throws IOException {
+        Files.delete(root.resolve("tmp"));
+        Path outside = Files.createDirectories(folder.resolve("outside"));
+        Files.createSymbolicLink(root.resolve("tmp"), outside);
+        assertThatThrownBy(() -> files.create("/tmp/agent.jar", (byte) 1)).isInstanceOf(FileSystemException.class);
+        assertThat(outside).isEmptyDirectory();
+
+        Files.delete(root.resolve("tmp"));
+        Files.createSymbolicLink(root.resolve("tmp"), Path.of("/data/tmp"));
+        files.create("/tmp/agent.jar", (byte) 1);
+        assertThat(root.resolve("data/tmp/agent.jar")).hasBinaryContent(new byte[] {1});
+        assertThat(files.locate("/tmp/agent.jar")).isEqualTo(root.resolve("data/tmp/agent.jar"));
+        assertThat(files.list("/tmp")).containsExactly("agent.jar");
+        files.deleteIfExists("/tmp/agent.jar");
+        files.deleteIfExists("/tmp/agent.jar");
+        assertThat(root.resolve("data/tmp")).isEmptyDirectory();
+    }
+
+    @Test
+    void shouldNotFollowALinkInPlaceOfAFileToCreate() throws IOException {
+        Files.createSymbolicLink(root.resolve("tmp/file"), folder.resolve("victim"));
+        assertThatThrownBy(() -> files.create("/tmp/file")).isInstanceOf(FileAlreadyExistsException.class);
+        assertThat(folder.resolve("victim")).doesNotExist();
+        assertThat(files.attributes("/tmp/file").isSymbolicLink()).isTrue();
+    }
+
+    @Test
+    void shouldOnlyReadRegularFilesOfLimitedSize() throws Exception {
+        Path pipe = root.resolve("pipe");
+        assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor())
+                .isZero();
+        for (String path : List.of("/pipe", "/tmp"))
+            assertThatThrownBy(() -> read(path)).hasMessageContaining("is not a regular file");
+        Files.write(root.resolve("long"), new byte[MAX_BYTES + 1]);
+        assertThatThrownBy(() -> read("/long")).hasMessageContaining("is too large");
+    }
+
+    @Test
+    void shouldNotWaitForAProcessThatDoesNotAnswer() throws Exception {
+        CountDownLatch answer = new CountDownLatch(1);
+        CountDownLatch answered = new CountDownLatch(1);
+        assertThatThrownBy(() -> TargetWorkers.call(PID, 100, () -> {
+                    answer.await();
+                    answered.countDown();
+                    return null;
+                }))
+                .isInstanceOf(IOException.class)
+                .hasMessage("its files did not answer within 100 ms");
+        assertThatThrownBy(() -> files.exists("/tmp")).hasMessage("its files did not answer an earlier request");
+        assertThat(new TargetFiles(PID + 1, root).exists("/tmp")).isTrue();
+        answer.countDown();
+        answered.await();
+        while (TargetWorkers.isBlocked(PID)) Thread.onSpinWait();
+        assertThat(files.exists("/tmp")).isTrue();
+    }
+
+    /** Whatever opens a file of a process must do so in this class, where it is checked. */
+    @Test
+    void shouldBeTheOnlyClassThatOpensFilesOfAProcess() throws IOException {
+        Path sources = Path.of("src/main/java/org/taskclock/monitor");
+        try (Stream<Path> all = Files.walk(sources)) {
+            assertThat(all.filter(file -> file.toString().endsWith(".java") && !file.endsWith("TargetFiles.java")))
+                    .hasSizeGreaterThan(50)
+                    .allSatisfy(file -> assertThat(Files.readString(file))
+                            .doesNotContain("/root", "/cwd\"", "\"/map_files", "/fd/"));
+        }
+        for (String name : List.of("cmdline", "environ", "maps")) {
+            try (Stream<Path> all = Files.walk(sources)) {
+                assertThat(all.filter(file -> file.toString().endsWith(".java") && !file.endsWith("TargetMemory.java")))
+                        .allSatisfy(file -> assertThat(Files.readString(file)).doesNotContain("\"/" + name));
+            }
+        }
+    }
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.monitor.profile;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Instant;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.taskclock.metrics.ThreadKind;
+import org.taskclock.metrics.ThreadNames;
+import org.taskclock.monitor.usage.ThreadUsage;
+
+class ProfileTest {
+    private static final long MILLISECOND = 1_000_000;
+
+    private static Profile profile(List<StackSource.Sample> samples, long cpuNanos) {
+        return new Profile(
+                1,
+                "Main",
+                "all threads",
+                Instant.EPOCH,
+                1_000_000_000,
+                "test",
+                10 * MILLISECOND,
+                cpuNanos,
+                cpuNanos / 2,
+                Profile.merge(samples),
+                List.of());
+    }
+
+    @Test
+    void shouldReadTheStacksOfAsyncProfiler() {
+        String collapsed = """
+                [main tid=12];a.B.run_[j];a.B.hot_[i] 3
+                [a;b] tid=7] tid=13];a.B.run_[0] 2
+                [GC Thread#0 tid=14];thread_native_entry;G1::work 1
+                [idle tid=15] 4
+                not a stack
+                [forged tid=99999999999] 1
+                [forged tid=1] 99999999999999999999
+                """;
+        List<StackSource.Sample> samples = AsyncProfilerSource.parse(collapsed, 10 * MILLISECOND);
+        assertThat(samples)
+                .extracting(StackSource.Sample::thread)
+                .containsExactly("main", "a;b] tid=7]", "GC Thread#0", "idle");
+        assertThat(samples.get(0))
+                .isEqualTo(new StackSource.Sample(
+                        "main", 12, 0, List.of("a.B.run_[j]", "a.B.hot_[i]"), 3, 30 * MILLISECOND));
+        assertThat(samples.get(3).frames()).isEmpty();
+    }
+
+    @Test
+    void shouldAddUpMethods() {
+        List<StackSource.Sample> samples = List.of(
+                new StackSource.Sample("t", 1, 0, List.of("run_[j]", "hot_[j]"), 6, 60 * MILLISECOND),
+                new StackSource.Sample("u", 2, 0, List.of("run_[j]", "hot_[i]"), 1, 10 * MILLISECOND),
+                new StackSource.Sample("t", 1, 0, List.of("run_[j]", "again_[j]", "again_[j]"), 2, 20 * MILLISECOND),
+                new StackSource.Sample("t", 1, 0, List.of(), 1, 10 * MILLISECOND));
+        Profile profile = profile(samples, 125 * MILLISECOND);
+        assertThat(profile.methods())
+                .containsExactly(
+                        new Profile.Method("hot", 70 * MILLISECOND, 70 * MILLISECOND),
+                        new Profile.Method("again", 20 * MILLISECOND, 20 * MILLISECOND),
+                        new Profile.Method("[no stack]", 10 * MILLISECOND, 10 * MILLISECOND),
+                        new Profile.Method("run", 0, 90 * MILLISECOND));
+        assertThat(profile.samples()).isEqualTo(10);
+        assertThat(profile.coveredPercent()).isEqualTo(80);
+        assertThat(profile.collapsed()).startsWith("run_[j];hot_[j] 6\n");
+        assertThat(profile(List.of(), 0).coveredPercent()).isEqualTo(-1);
+    }
+
+    private static ThreadUsage thread(int tid, String name, ThreadKind kind) {
+        return new ThreadUsage(
+                1, tid, tid, name, false, kind, ThreadNames.pool(name), 1, MILLISECOND, MILLISECOND, 0, 0, 0, 'R');
+    }
+
+    @Test
+    void shouldWriteOneLinePerStack() {
+        Profile profile = new Profile(
+                1,
+                "Main",
+                "all threads",
+                Instant.EPOCH,
+                1_000_000_000,
+                "thread dumps",
+                0,
+                -1,
+                -1,
+                Profile.merge(List.of(
+                        new StackSource.Sample("t", 1, 0, List.of("a\nb_[j]", "c_[j]"), 3, 1_600_000),
+                        new StackSource.Sample("t", 1, 0, List.of("d_[j]"), 1, 200_000))),
+                List.of());
+        assertThat(profile.collapsed()).isEqualTo("a b_[j];c_[j] 2\nd_[j] 1\n");
+    }
+
+    /** Without attaching, the Java ids of carriers are unknown. */
+    @Test
+    void shouldNotMistakeUnknownThreadsForCarriers() throws ProfileException {
+        ThreadUsage known = thread(11, "ForkJoinPool-1-worker-1", ThreadKind.CARRIER);
+        ThreadUsage unknown = new ThreadUsage(
+                1, 12, 0, "ForkJoinPool-1-", true, ThreadKind.CARRIER, "ForkJoinPool-#-", 1, 1, 1, 0, 0, 0, 'R');
+        ProfileSelection carriers = ProfileSelection.carriers();
+        carriers.resolve(1, List.of(known));
+        carriers.includeAllCarriers(List.of(known, unknown));
+        assertThat(carriers.includes(new StackSource.Sample("", 0, 0, List.of("a.B.run_[j]"), 1, 1)))
+                .isFalse();
+        assertThat(carriers.includes(new StackSource.Sample("", 0, 11, List.of("a.B.run_[j]"), 1, 1)))
+                .isTrue();
+        assertThat(carriers.includes(
+                        new StackSource.Sample("", 0, 77, List.of("java.lang.VirtualThread.run_[j]"), 1, 1)))
+                .isTrue();
+    }
+
+    @Test
+    void shouldSelectThreads() throws ProfileException {
+        List<ThreadUsage> threads = List.of(
+                thread(11, "http-1", ThreadKind.JAVA),
+                thread(12, "http-12", ThreadKind.JAVA),
+                thread(13, "Loader", ThreadKind.JAVA),
+                thread(14, "Lone-1", ThreadKind.JAVA));
+        assertThat(ProfileSelection.thread("http-1").resolve(1, threads)).isEqualTo("thread \"http-1\" (11)");
+        assertThat(ProfileSelection.thread("12").resolve(1, threads)).isEqualTo("thread \"http-12\" (12)");
+        assertThat(ProfileSelection.thread("load").resolve(1, threads)).isEqualTo("thread \"Loader\" (13)");
+        for (String pool : List.of("http-#", "http-7", "HTTP"))
+            assertThat(ProfileSelection.pool(pool).resolve(1, threads)).isEqualTo("pool \"http-#\" (2 threads)");
+        assertThatThrownBy(() -> ProfileSelection.thread("http").resolve(1, threads))
+                .hasMessage("process 1: more than one thread has \"http\" in its name: give one of: http-1, http-12");
+        assertThatThrownBy(() -> ProfileSelection.pool("x").resolve(1, threads))
+                .hasMessageStartingWith("process 1: no pool has \"x\" in its name: ");
+        assertThatThrownBy(() -> ProfileSelection.carriers().resolve(1, threads))
+                .hasMessageContaining("no carrier threads");
+
+        ProfileSelection pool = ProfileSelection.pool("http-#");
+        pool.resolve(1, threads);
+        // A thread that started after the selection belongs to the pool, too.
+        assertThat(pool.includes(new StackSource.Sample("http-99", 99, 0, List.of(), 1, 1)))
+                .isTrue();
+        assertThat(pool.includes(new StackSource.Sample("Loader", 13, 0, List.of(), 1, 1)))
+                .isFalse();
+    }
+}
