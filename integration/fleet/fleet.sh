@@ -114,9 +114,9 @@ number() {
 
 # The library, and everything that its tests use, which includes an exporter for OTLP.
 mvn -B -q -Dmaven.test.skip=true -Dspotless.check.skip=true -Dcheckstyle.skip=true -f "$root/pom.xml" \
-  -pl opentelemetry -am package dependency:build-classpath -Dmdep.outputFile=target/test.classpath \
+  -pl metrics/opentelemetry -am package dependency:build-classpath -Dmdep.outputFile=target/test.classpath \
   >"$work/build.log" 2>&1 || die 'the build of the library failed'
-library=$root/opentelemetry/target/classes:$(<"$root/opentelemetry/target/test.classpath")
+library=$root/metrics/opentelemetry/target/classes:$(<"$root/metrics/opentelemetry/target/test.classpath")
 
 # The programs. Their standard input keeps them alive.
 mkdir "$work/classes"

@@ -88,10 +88,10 @@ class PublishedMetadataTest {
     @CsvSource({
         "clock, org.taskclock, false",
         "agent, org.taskclock.agent, true",
-        "bindings, org.taskclock.bindings, true",
+        "metrics/bindings, org.taskclock.bindings, true",
         "metrics, org.taskclock.metrics, false",
-        "micrometer, org.taskclock.micrometer, false",
-        "opentelemetry, org.taskclock.opentelemetry, false"
+        "metrics/micrometer, org.taskclock.micrometer, false",
+        "metrics/opentelemetry, org.taskclock.opentelemetry, false"
     })
     void shouldHaveAStableModuleName(String module, String name, boolean isAutomatic) throws IOException {
         List<Path> jars;

@@ -46,7 +46,7 @@ class ExamplesTest {
                             .map(String::strip)
                             .collect(Collectors.joining("\n")))
                     .append('\n');
-        List<String> page = Files.readAllLines(Path.of("../docs/bindings.md"));
+        List<String> page = Files.readAllLines(Path.of("../../docs/bindings.md"));
         List<String> examples = new ArrayList<>(blocks(page, "java"));
         examples.addAll(blocks(page, "kotlin"));
         assertThat(examples).hasSize(8);
