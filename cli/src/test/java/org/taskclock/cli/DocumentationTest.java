@@ -156,7 +156,7 @@ class DocumentationTest {
                 .results()
                 .map(name -> name.group(1))
                 .anyMatch(name -> name.matches("\\w+Fuzz")
-                        ? Files.isDirectory(REPOSITORY.resolve("fuzz/seeds/" + name))
+                        ? Files.isDirectory(REPOSITORY.resolve("dev/fuzz/seeds/" + name))
                         : Files.isRegularFile(REPOSITORY.resolve(name)));
     }
 

@@ -71,14 +71,14 @@ class PublishedMetadataTest {
                     .contains("maven-source-plugin", "maven-javadoc-plugin", "cyclonedx-maven-plugin");
         }
         assertThat(published).contains("taskclock", "taskclock-agent");
-        assertThat(texts(pom("bom"), "/project/dependencyManagement/dependencies/dependency/artifactId"))
+        assertThat(texts(pom("dist/bom"), "/project/dependencyManagement/dependencies/dependency/artifactId"))
                 .containsExactlyInAnyOrderElementsOf(published);
     }
 
     @Test
     void shouldHaveTheSameProjectDataInTheBomAndTheParent() throws Exception {
         Document parent = pom(".");
-        Document bom = pom("bom");
+        Document bom = pom("dist/bom");
         for (String path : List.of("groupId", "version", "url", "licenses", "developers", "scm"))
             assertThat(text(bom, "/project/" + path)).isEqualTo(text(parent, "/project/" + path));
     }
