@@ -13,7 +13,7 @@ start_jvms() {
     loads=("idle=$((threads - 15))")
     ((i % 10)) || loads+=(lightly=2)
     # The program ends when its standard input does.
-    "$java" "${options[@]}" -cp "$root/testing/target/classes" org.taskclock.testing.LoadProgram "${loads[@]}" \
+    "$java" "${options[@]}" -cp "$root/dev/testing/target/classes" org.taskclock.testing.LoadProgram "${loads[@]}" \
       >"$work/jvm" < <(exec sleep 86400) 2>&1 &
     pids+=($!)
     ((i % 10)) || sleep 1

@@ -236,7 +236,8 @@ try_maven() {
   export GNUPGHOME=$work/gnupg
   mkdir -m 700 "$GNUPGHOME"
   quietly gpg --batch --passphrase '' --quick-generate-key 'TaskClock test <test@localhost>' ed25519 sign 1d
-  quietly "${build[@]}" -Partifacts,release -pl bom,clock,agent,bindings,metrics,micrometer,opentelemetry -am \
+  local libraries=clock,agent,metrics,metrics/bindings,metrics/micrometer,metrics/opentelemetry
+  quietly "${build[@]}" -Partifacts,release -pl "dist/bom,$libraries" -am \
     "-DaltDeploymentRepository=try::file://$work/repository" deploy
   for artifact in taskclock taskclock-{agent,bindings,metrics,micrometer,opentelemetry}; do
     check "maven: $artifact has sources, documentation, SBOM, checksums, and signatures" 0 '^complete$' bash -c '

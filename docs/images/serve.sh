@@ -20,7 +20,7 @@ start() {
   local name=$1
   shift
   mkfifo "$work/$name"
-  SERVICE=$name "${JAVA_HOME:+$JAVA_HOME/bin/}java" -Xmx128m -XX:+UseG1GC -cp "$root/testing/target/classes" \
+  SERVICE=$name "${JAVA_HOME:+$JAVA_HOME/bin/}java" -Xmx128m -XX:+UseG1GC -cp "$root/dev/testing/target/classes" \
     org.taskclock.testing.LoadProgram "$@" >/dev/null <>"$work/$name" &
   pids+=($!)
 }

@@ -19,7 +19,6 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -37,7 +36,12 @@ class DocumentationTest {
     private static final Pattern TEST = Pattern.compile("`([A-Z]\\w+Test)(?:\\.(\\w+))?`");
 
     private static List<Path> pages() throws IOException {
-        List<Path> pages = new ArrayList<>();
+        return files(".md");
+    }
+
+    /** Returns the files whose paths end with this. */
+    private static List<Path> files(String end) throws IOException {
+        List<Path> found = new ArrayList<>();
         Files.walkFileTree(REPOSITORY, new SimpleFileVisitor<>() {
             @Override
             public FileVisitResult preVisitDirectory(Path directory, BasicFileAttributes attributes) {
@@ -50,11 +54,11 @@ class DocumentationTest {
 
             @Override
             public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
-                if (file.toString().endsWith(".md")) pages.add(file);
+                if (file.toString().endsWith(end)) found.add(file);
                 return FileVisitResult.CONTINUE;
             }
         });
-        return pages;
+        return found;
     }
 
     @Test
@@ -152,25 +156,13 @@ class DocumentationTest {
                 .results()
                 .map(name -> name.group(1))
                 .anyMatch(name -> name.matches("\\w+Fuzz")
-                        ? Files.isDirectory(REPOSITORY.resolve("fuzz/seeds/" + name))
+                        ? Files.isDirectory(REPOSITORY.resolve("dev/fuzz/seeds/" + name))
                         : Files.isRegularFile(REPOSITORY.resolve(name)));
     }
 
     /** Returns the source of a test class; empty if there is none. */
     private static String sourceOf(String className) throws IOException {
-        try (Stream<Path> modules = Files.list(REPOSITORY)) {
-            for (Path tests : modules.map(module -> module.resolve("src/test/java"))
-                    .filter(Files::isDirectory)
-                    .toList()) {
-                try (Stream<Path> files = Files.walk(tests)) {
-                    Path source = files.filter(
-                                    file -> file.getFileName().toString().equals(className + ".java"))
-                            .findFirst()
-                            .orElse(null);
-                    if (source != null) return Files.readString(source);
-                }
-            }
-        }
-        return "";
+        List<Path> sources = files("/" + className + ".java");
+        return sources.isEmpty() ? "" : Files.readString(sources.get(0));
     }
 }

@@ -19,8 +19,8 @@ import org.taskclock.hostile.HostileRun;
 import org.taskclock.hostile.Scenario;
 
 /**
- * Exporter and serve beside all hostile JVMs at once: the short version of {@code integration/hostile/hostile.sh}. Only
- * what hangs exceeds its time limits, which are long because of busy machines.
+ * Exporter and serve beside all hostile JVMs at once: the short version of {@code dev/integration/hostile/hostile.sh}.
+ * Only what hangs exceeds its time limits, which are long because of busy machines.
  */
 @Isolated("the commands of other tests would find the hostile JVMs")
 @Tag("slow17")

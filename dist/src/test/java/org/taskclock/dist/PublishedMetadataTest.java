@@ -71,14 +71,14 @@ class PublishedMetadataTest {
                     .contains("maven-source-plugin", "maven-javadoc-plugin", "cyclonedx-maven-plugin");
         }
         assertThat(published).contains("taskclock", "taskclock-agent");
-        assertThat(texts(pom("bom"), "/project/dependencyManagement/dependencies/dependency/artifactId"))
+        assertThat(texts(pom("dist/bom"), "/project/dependencyManagement/dependencies/dependency/artifactId"))
                 .containsExactlyInAnyOrderElementsOf(published);
     }
 
     @Test
     void shouldHaveTheSameProjectDataInTheBomAndTheParent() throws Exception {
         Document parent = pom(".");
-        Document bom = pom("bom");
+        Document bom = pom("dist/bom");
         for (String path : List.of("groupId", "version", "url", "licenses", "developers", "scm"))
             assertThat(text(bom, "/project/" + path)).isEqualTo(text(parent, "/project/" + path));
     }
@@ -88,10 +88,10 @@ class PublishedMetadataTest {
     @CsvSource({
         "clock, org.taskclock, false",
         "agent, org.taskclock.agent, true",
-        "bindings, org.taskclock.bindings, true",
+        "metrics/bindings, org.taskclock.bindings, true",
         "metrics, org.taskclock.metrics, false",
-        "micrometer, org.taskclock.micrometer, false",
-        "opentelemetry, org.taskclock.opentelemetry, false"
+        "metrics/micrometer, org.taskclock.micrometer, false",
+        "metrics/opentelemetry, org.taskclock.opentelemetry, false"
     })
     void shouldHaveAStableModuleName(String module, String name, boolean isAutomatic) throws IOException {
         List<Path> jars;
