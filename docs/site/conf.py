@@ -49,12 +49,14 @@ def prepare(app, docname, source):
     if "/results/" in docname:
         source[0] = "---\norphan: true\nnosearch: true\n---\n" + source[0]
     if docname == root_doc:
-        source[0] += "\n```{toctree}\n:hidden:\n\n" + "\n".join(pages(app, source[0])) + "\n```\n"
+        source[0] += "\n```{toctree}\n:hidden:\n\n" + "\n".join(pages(app)) + "\n```\n"
 
 
-def pages(app, readme):
-    """Returns the pages, in the order in which README mentions them. The others come last."""
-    linked = re.findall(r"\]\(([^)#]+)\.md(?:#[^)]*)?\)", readme)
+def pages(app):
+    """Returns the pages, in the order of the list in docs/README.md. The others come last."""
+    with open(os.path.join(ROOT, "docs/README.md"), encoding="utf-8") as index:
+        linked = re.findall(r"\]\(([^)#]+)\.md\)", index.read())
+    linked = ["docs/README"] + [os.path.normpath(os.path.join("docs", page)) for page in linked]
     found = [page for page in app.env.found_docs if page != root_doc and "/results/" not in page]
     return sorted(found, key=lambda page: (linked.index(page) if page in linked else len(linked), page))
 

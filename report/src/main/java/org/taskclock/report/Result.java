@@ -20,7 +20,7 @@ import java.util.Objects;
 
 /**
  * The result of a measurement, and the format of the file in which {@code taskclock bench} and {@code taskclock
- * experiment} save it for {@code taskclock report} and other programs. docs/results.md describes it. Lists may be empty
+ * experiment} save it for {@code taskclock report} and other programs. docs/lab.md describes it. Lists may be empty
  * but are never null.
  *
  * @param format {@link #FORMAT}
