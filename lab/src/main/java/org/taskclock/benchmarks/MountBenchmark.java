@@ -69,7 +69,7 @@ public class MountBenchmark extends BenchmarkSettings {
     @Benchmark
     @Fork(
             value = 2,
-            jvmArgsAppend = {ONE_CARRIER, ALLOWED, "-javaagent:target/benchmarks.jar"})
+            jvmArgsAppend = {ONE_CARRIER, ALLOWED, "-javaagent:target/taskclock-lab.jar"})
     @OperationsPerInvocation(YIELDS)
     public void emptyAgent() throws Exception {
         yields();
@@ -96,7 +96,7 @@ public class MountBenchmark extends BenchmarkSettings {
     @Benchmark
     @Fork(
             value = 2,
-            jvmArgsAppend = {ONE_CARRIER, ALLOWED, UNLOCK, NO_TRANSITIONS, "-javaagent:target/benchmarks.jar"})
+            jvmArgsAppend = {ONE_CARRIER, ALLOWED, UNLOCK, NO_TRANSITIONS, "-javaagent:target/taskclock-lab.jar"})
     @OperationsPerInvocation(YIELDS)
     public void emptyAgentWithoutTransitions() throws Exception {
         yields();
