@@ -115,7 +115,7 @@ for home in "${homes[@]}"; do
     version=$(property JAVA_VERSION "$home")
     options=(-prof gc -rf json -rff "$json" "${jmh[@]}")
     ((${version%%[!0-9]*} >= 21)) || options+=(-e MountBenchmark)
-    "${java[@]}" -jar "$jar" "${options[@]}" >>"$output/$label.txt" 2>&1 ||
+    "${java[@]}" -cp "$jar" org.openjdk.jmh.Main "${options[@]}" >>"$output/$label.txt" 2>&1 ||
       die "JMH failed: see $PWD/$output/$label.txt"
     jsons+=("$json")
   done

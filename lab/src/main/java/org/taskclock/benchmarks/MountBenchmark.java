@@ -2,7 +2,6 @@
 // Copyright the TaskClock authors
 package org.taskclock.benchmarks;
 
-import java.lang.instrument.Instrumentation;
 import java.lang.reflect.Method;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -35,9 +34,6 @@ public class MountBenchmark extends BenchmarkSettings {
     private static final String OURS = "-javaagent:target/taskclock-agent.jar";
 
     private static volatile long unusedSink;
-
-    /** Does nothing. With any agent, the JVM does more work at a mount. The manifest of this jar names this class. */
-    public static void premain(String options, Instrumentation jvm) {}
 
     private static Method start() {
         try {
