@@ -84,11 +84,11 @@ is_current() {
 }
 
 # Build only if necessary: a build replaces the jars of other soak tests that are running.
-sources=("$root/pom.xml" "$root"/{clock,agent,benchmarks}/{pom.xml,src/main})
+sources=("$root/pom.xml" "$root"/{clock,agent,lab}/{pom.xml,src/main})
 agent=$root/agent/target/taskclock-agent.jar
-benchmarks=$root/benchmarks/target/benchmarks.jar
-if ! is_current "$agent" "${sources[@]}" || ! is_current "$benchmarks" "${sources[@]}"; then
-  build "$root" package -pl benchmarks -am
+lab=$root/lab/target/taskclock-lab.jar
+if ! is_current "$agent" "${sources[@]}" || ! is_current "$lab" "${sources[@]}"; then
+  build "$root" package -pl lab -am
 fi
 built=$here/$engine/target/built
 if ! is_current "$built" "$here/pom.xml" "$here"/{load,"$engine"}/{pom.xml,src}; then
@@ -97,7 +97,7 @@ if ! is_current "$built" "$here/pom.xml" "$here"/{load,"$engine"}/{pom.xml,src};
 fi
 commit=$(git -C "$root" describe --always --dirty 2>/dev/null || echo unknown)
 
-"$home/bin/java" --enable-native-access=ALL-UNNAMED -cp "$benchmarks" org.taskclock.soak.EngineSoak \
+"$home/bin/java" --enable-native-access=ALL-UNNAMED -cp "$lab" org.taskclock.soak.EngineSoak \
   --name "$engine" --java "$home/bin/java" --agent "$agent" --commit "$commit" --out "$out" "${options[@]}" \
   -- "${jvm[@]}" -cp "$here/$engine/target/classes:$here/$engine/target/lib/*" \
   "org.taskclock.integration.$main" "${arguments[@]}"

@@ -9,7 +9,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import org.taskclock.ClockStatus;
 import org.taskclock.TaskClock;
-import org.taskclock.benchmarks.MachineInfo;
+import org.taskclock.report.MachineInfo;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;

@@ -9,7 +9,7 @@ import com.google.gson.JsonObject;
 import java.util.List;
 import java.util.Locale;
 import org.taskclock.ClockStatus;
-import org.taskclock.benchmarks.MachineInfo;
+import org.taskclock.report.MachineInfo;
 
 /** Formats the output of {@code doctor} as JSON. Scripts depend on the field names: do not rename them. */
 final class DoctorJson {

@@ -9,7 +9,7 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.taskclock.Backend;
 import org.taskclock.ClockStatus;
-import org.taskclock.benchmarks.MachineInfo;
+import org.taskclock.report.MachineInfo;
 
 /** Formats the output of {@code doctor} as text, section by section. */
 final class DoctorText {

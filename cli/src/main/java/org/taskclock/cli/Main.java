@@ -14,9 +14,6 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;
-import org.taskclock.lab.Bench;
-import org.taskclock.lab.Experiment;
-import org.taskclock.lab.LabException;
 import org.taskclock.monitor.proc.TemporaryFolderException;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -50,8 +47,8 @@ import picocli.CommandLine.Spec;
             AttachCommand.class,
             DetachCommand.class,
             StatusCommand.class,
-            Bench.class,
-            Experiment.class,
+            LabCommand.Bench.class,
+            LabCommand.Experiment.class,
             CompletionCommand.class
         },
         footer = {
@@ -109,6 +106,13 @@ final class Main implements Callable<Integer> {
         CommandLine commandLine = new CommandLine(new Main());
         // Options after the timed command belong to that command.
         commandLine.getSubcommands().get("time").setStopAtPositional(true);
+        for (String name : List.of("bench", "experiment")) {
+            commandLine
+                    .getSubcommands()
+                    .get(name)
+                    .setStopAtPositional(true)
+                    .setUnmatchedOptionsArePositionalParams(true);
+        }
         if (isDumbTerminal()) commandLine.setColorScheme(Help.defaultColorScheme(Help.Ansi.OFF));
         return commandLine;
     }
@@ -119,7 +123,7 @@ final class Main implements Callable<Integer> {
             if (isSimpleAttach(args)) return runSimpleAttach(args);
             return commandLine()
                     .setParameterExceptionHandler(Main::usageError)
-                    .setExecutionExceptionHandler((e, command, parsed) -> fail(e, command))
+                    .setExecutionExceptionHandler((e, command, parsed) -> fail(e))
                     .execute(args);
         } catch (Throwable e) {
             return fail(e);
@@ -175,11 +179,6 @@ final class Main implements Callable<Integer> {
     private static int usageError(ParameterException e, String[] args) {
         String command = e.getCommandLine().getCommandSpec().qualifiedName();
         return fail(e.getMessage() + ": see " + command + " --help", USAGE);
-    }
-
-    private static int fail(Exception e, CommandLine command) {
-        if (!(e instanceof LabException)) return fail(e);
-        return fail(command.getCommandName() + ": " + e.getMessage(), FAILED);
     }
 
     private static int fail(Throwable e) {

@@ -29,7 +29,7 @@ final class SignalForwarder {
                     .inheritIO()
                     .start();
         } catch (IOException e) {
-            System.err.println("taskclock: time: cannot forward SIG" + signal + ": " + e.getMessage());
+            System.err.println("taskclock: cannot forward SIG" + signal + ": " + e.getMessage());
         }
     }
 

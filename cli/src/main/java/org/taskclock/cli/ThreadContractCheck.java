@@ -5,7 +5,6 @@ package org.taskclock.cli;
 import org.HdrHistogram.Histogram;
 import org.taskclock.CpuTime;
 import org.taskclock.KernelReaders;
-import org.taskclock.benchmarks.ReadingValidator;
 import org.taskclock.cli.ContractCheck.Clock;
 import org.taskclock.cli.ContractCheck.Reference;
 
@@ -27,9 +26,7 @@ final class ThreadContractCheck {
     long waitedNanos;
     long blockedNanosCounted;
 
-    private final ReadingValidator validator = new ReadingValidator(this::report);
-    private boolean isSumWrong;
-    private boolean isBackward;
+    private CpuTime last = new CpuTime(0, 0, 0);
     private final long[] usageBefore = new long[2];
     private final long[] usageAfter = new long[2];
 
@@ -51,7 +48,7 @@ final class ThreadContractCheck {
             unknownReadings++;
             return;
         }
-        long cpuError = Math.min(Math.abs(ReadingValidator.error(before, cpu, after)), MAX_ERROR_NANOS);
+        long cpuError = Math.min(distance(before, cpu, after), MAX_ERROR_NANOS);
         cpuErrors.recordValue(cpuError);
         cpuErrorSum += cpuError;
         validate(cpu, user, system, now);
@@ -67,21 +64,17 @@ final class ThreadContractCheck {
 
     /** Validates values that were read in this order, after those of the previous call. */
     private void validate(long cpu, long user, long system, CpuTime now) {
-        isSumWrong = false;
-        // user and system were read between cpu and now, so their sum must lie between these.
-        isBackward = distance(cpu, user + system, now.cpuNanos()) > 0;
-        validator.checkNext(cpu);
-        validator.checkUser(user);
-        validator.checkSystem(system);
-        validator.checkNext(now.cpuNanos());
-        validator.checkParts(now.cpuNanos(), now.userNanos(), now.systemNanos());
-        if (isSumWrong) sumErrors++;
-        if (isBackward) backwardSteps++;
-    }
-
-    private void report(ReadingValidator.Violation violation, String description) {
-        if (violation == ReadingValidator.Violation.SUM) isSumWrong = true;
-        else isBackward = true;
+        long sum = now.userNanos() + now.systemNanos();
+        if (sum != now.cpuNanos() || now.userNanos() < 0 || now.systemNanos() < 0) sumErrors++;
+        boolean isInOrder = last.cpuNanos() <= cpu
+                && cpu <= user + system // which were read between cpu and now
+                && user + system <= now.cpuNanos()
+                && last.userNanos() <= user
+                && user <= now.userNanos()
+                && last.systemNanos() <= system
+                && system <= now.systemNanos();
+        if (!isInOrder) backwardSteps++;
+        last = now;
     }
 
     /** Blocks the thread and adds up how much of the wait the clock counts. */

@@ -158,7 +158,7 @@ final class TimeCommand implements Callable<Integer> {
         Files.write(file, text.getBytes(StandardCharsets.UTF_8));
     }
 
-    private static int waitFor(Process process) {
+    static int waitFor(Process process) {
         while (true) {
             try {
                 return process.waitFor();

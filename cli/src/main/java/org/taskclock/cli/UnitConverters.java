@@ -5,7 +5,7 @@ package org.taskclock.cli;
 import java.time.Duration;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.taskclock.lab.SecondsConverter;
+import org.taskclock.monitor.DurationText;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
@@ -19,7 +19,11 @@ final class UnitConverters {
     static final class DurationConverter implements ITypeConverter<Duration> {
         @Override
         public Duration convert(String text) {
-            return Duration.ofNanos((long) (new SecondsConverter().convert(text) * 1e9));
+            try {
+                return DurationText.parse(text);
+            } catch (IllegalArgumentException e) {
+                throw new TypeConversionException(e.getMessage());
+            }
         }
     }
 

@@ -6,8 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -33,15 +31,6 @@ class MainTest {
     }
 
     @Test
-    void shouldPrintTheOptionsOfBenchAndOfEachExperiment() throws Exception {
-        assertThat(CliResult.run("bench", "--help").out()).contains("--contender", "--backend", "post-ns");
-        assertThat(CliResult.run("experiment", "yield", "--help").out()).contains("--for=TIME", "--jdk");
-        assertThat(CliResult.run("completion", "bash").out()).contains("--contender", "yield-a-lot");
-        Path page = Path.of(System.getProperty("cli.jar")).resolveSibling("taskclock.1");
-        assertThat(Files.readString(page)).contains("\\-\\-contender", "yield\\-a\\-lot");
-    }
-
-    @Test
     void shouldPrintHelpWithoutACommand() throws Exception {
         CliResult child = CliResult.run();
         assertThat(child.exitCode()).isEqualTo(2);
@@ -63,9 +52,7 @@ class MainTest {
                 "doctor --bogus",
                 "doctor surplus",
                 "doctor --json=x",
-                "yields --limit -1 1",
-                "bench --scale 0",
-                "experiment yield --for long"
+                "yields --limit -1 1"
             })
     void shouldReportUsageErrorsInOneLine(String arguments) throws Exception {
         assertUsageError(CliResult.run(arguments.split(" ")), "--help");

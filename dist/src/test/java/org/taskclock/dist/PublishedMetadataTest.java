@@ -146,7 +146,7 @@ class PublishedMetadataTest {
     private static List<Path> files(String suffix) throws IOException {
         try (Stream<Path> files = Files.find(
                 ROOT,
-                4,
+                5,
                 (path, attributes) ->
                         path.toString().endsWith(suffix) && !path.toString().contains("/target/"))) {
             return files.toList();

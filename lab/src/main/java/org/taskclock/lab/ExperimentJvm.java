@@ -51,9 +51,9 @@ final class ExperimentJvm {
         return option("-javaagent:" + AgentJar.find() + "=" + agentOptions);
     }
 
-    /** Adds an agent that does nothing, for comparison. */
-    ExperimentJvm emptyAgent() throws IOException {
-        return option("-javaagent:" + EmptyAgent.writeJar());
+    /** Adds an agent that does nothing, for comparison: {@link EmptyAgent}. */
+    ExperimentJvm emptyAgent() {
+        return option("-javaagent:" + System.getProperty("java.class.path"));
     }
 
     /**

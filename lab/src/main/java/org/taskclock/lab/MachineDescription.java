@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.stream.Stream;
 import org.taskclock.ClockStatus;
 import org.taskclock.TaskClock;
-import org.taskclock.benchmarks.MachineInfo;
+import org.taskclock.report.MachineInfo;
 
 /** The machine of a measurement, for {@link org.taskclock.report.Result#machine}. Unknown properties are omitted. */
 final class MachineDescription {

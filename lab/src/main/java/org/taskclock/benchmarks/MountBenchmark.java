@@ -2,7 +2,6 @@
 // Copyright the TaskClock authors
 package org.taskclock.benchmarks;
 
-import java.lang.instrument.Instrumentation;
 import java.lang.reflect.Method;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -36,9 +35,6 @@ public class MountBenchmark extends BenchmarkSettings {
 
     private static volatile long unusedSink;
 
-    /** Does nothing. With any agent, the JVM does more work at a mount. The manifest of this jar names this class. */
-    public static void premain(String options, Instrumentation jvm) {}
-
     private static Method start() {
         try {
             return Thread.class.getMethod("startVirtualThread", Runnable.class);
@@ -69,7 +65,7 @@ public class MountBenchmark extends BenchmarkSettings {
     @Benchmark
     @Fork(
             value = 2,
-            jvmArgsAppend = {ONE_CARRIER, ALLOWED, "-javaagent:target/benchmarks.jar"})
+            jvmArgsAppend = {ONE_CARRIER, ALLOWED, "-javaagent:target/taskclock-lab.jar"})
     @OperationsPerInvocation(YIELDS)
     public void emptyAgent() throws Exception {
         yields();
@@ -96,7 +92,7 @@ public class MountBenchmark extends BenchmarkSettings {
     @Benchmark
     @Fork(
             value = 2,
-            jvmArgsAppend = {ONE_CARRIER, ALLOWED, UNLOCK, NO_TRANSITIONS, "-javaagent:target/benchmarks.jar"})
+            jvmArgsAppend = {ONE_CARRIER, ALLOWED, UNLOCK, NO_TRANSITIONS, "-javaagent:target/taskclock-lab.jar"})
     @OperationsPerInvocation(YIELDS)
     public void emptyAgentWithoutTransitions() throws Exception {
         yields();

@@ -59,13 +59,13 @@ if ((${#homes[@]} == 0)); then
 fi
 ((${#homes[@]})) || die 'no JDK 17 or later in /usr/lib/jvm: specify one as an argument'
 
-jar=$PWD/target/benchmarks.jar
+jar=$PWD/target/taskclock-lab.jar
 out=results/$name
 output=target/run/$name
 [[ ! -e $out ]] || die "$out: already exists: choose another name with -n, or remove it"
-sources=(../pom.xml ../{clock,agent,metrics/bindings,benchmarks}/{pom.xml,src/main})
+sources=(../pom.xml ../{clock,agent,metrics,metrics/bindings,monitor,report,lab}/{pom.xml,src/main})
 if [[ ! -f $jar || $(find "${sources[@]}" -type f -newer "$jar" -print -quit) ]]; then
-  (cd .. && mvn -B -q -DskipTests package -pl benchmarks -am) || die 'the build failed'
+  (cd .. && mvn -B -q -DskipTests package -pl lab -am) || die 'the build failed'
 fi
 rm -rf "$output"
 mkdir -p "$out" "$output"
@@ -93,7 +93,7 @@ machine() {
 
 # Removes local paths from the results.
 without_paths() {
-  sed -i -e "s:$home/bin/java:java:g" -e "s:$jar:benchmarks.jar:g" -e "s:$home:JAVA_HOME:g" \
+  sed -i -e "s:$home/bin/java:java:g" -e "s:$jar:taskclock-lab.jar:g" -e "s:$home:JAVA_HOME:g" \
     -e "s:file\:[^ )]*/:file\::g" "$@"
 }
 
@@ -115,7 +115,7 @@ for home in "${homes[@]}"; do
     version=$(property JAVA_VERSION "$home")
     options=(-prof gc -rf json -rff "$json" "${jmh[@]}")
     ((${version%%[!0-9]*} >= 21)) || options+=(-e MountBenchmark)
-    "${java[@]}" -jar "$jar" "${options[@]}" >>"$output/$label.txt" 2>&1 ||
+    "${java[@]}" -cp "$jar" org.openjdk.jmh.Main "${options[@]}" >>"$output/$label.txt" 2>&1 ||
       die "JMH failed: see $PWD/$output/$label.txt"
     jsons+=("$json")
   done

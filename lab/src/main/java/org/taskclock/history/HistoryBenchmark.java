@@ -19,7 +19,7 @@ import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import org.taskclock.CpuTime;
-import org.taskclock.benchmarks.MachineInfo;
+import org.taskclock.report.MachineInfo;
 import org.taskclock.metrics.JvmUsage;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.usage.ThreadUsage;

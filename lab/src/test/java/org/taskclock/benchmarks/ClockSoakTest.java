@@ -19,7 +19,7 @@ class ClockSoakTest {
     private static final int MAX_SOAKS = 20;
 
     private final List<String> wrong = new ArrayList<>();
-    private final ReadingValidator validator = ReadingValidator.ofKind("spinners", wrong::add);
+    private final ReadingValidator validator = new ReadingValidator("spinners", wrong::add);
 
     /** Validates a reading between two readings of the kernel's clock that are 500 ns apart. */
     private void read(long cpu, long error) {

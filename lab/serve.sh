@@ -21,8 +21,8 @@ work=$(mktemp -d)
 pids=()
 trap 'kill "${pids[@]}" 2>/dev/null || true; rm -rf "$work"' EXIT
 
-# shellcheck source=benchmarks/jvms.sh
-source "$root/benchmarks/jvms.sh"
+# shellcheck source=lab/jvms.sh
+source "$root/lab/jvms.sh"
 start_jvms "$jvms" "$threads"
 
 # Prints the CPU usage and the memory while a number of clients receive events. The clients receive the overview, and

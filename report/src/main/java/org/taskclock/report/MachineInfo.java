@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
-package org.taskclock.benchmarks;
+package org.taskclock.report;
 
 import java.io.IOException;
 import java.nio.file.Files;

@@ -48,7 +48,7 @@ public final class StartUpBenchmark implements Callable<Integer> {
 
     private final List<Start> starts = new ArrayList<>(List.of(
             new Start("no agent", 0, Nothing.class, List.of()),
-            new Start("an empty agent", 0, Nothing.class, List.of("-javaagent:target/benchmarks.jar")),
+            new Start("an empty agent", 0, Nothing.class, List.of("-javaagent:target/taskclock-lab.jar")),
             new Start("ours", 0, Nothing.class, List.of(OURS)),
             new Start("ours, vthreads=off", 0, Nothing.class, List.of(OURS + "=vthreads=off"))));
     private double[][] millis;

@@ -127,7 +127,7 @@ public final class ClockSoak implements Callable<Integer> {
             ReadingErrors ofKind = new ReadingErrors();
             errors.put(kind, ofKind);
             for (int i = 0; i < kind.threads(counts.processors); i++) {
-                ReadingValidator validator = ReadingValidator.ofKind(kind.toString(), this::violated);
+                ReadingValidator validator = new ReadingValidator(kind.toString(), this::violated);
                 ReadingComparator comparator =
                         new ReadingComparator(validator, random.split(), index, kinds, recordFrom, end);
                 FutureTask<Void> task = new FutureTask<>(() -> {

@@ -19,8 +19,8 @@ work=$(mktemp -d)
 pids=()
 trap 'kill "${pids[@]}" 2>/dev/null || true; rm -rf "$work"' EXIT
 
-# shellcheck source=benchmarks/jvms.sh
-source "$root/benchmarks/jvms.sh"
+# shellcheck source=lab/jvms.sh
+source "$root/lab/jvms.sh"
 start_jvms "$jvms" "$threads"
 
 # Prints the CPU usage and the memory of a process, scraped at the given URL if there is one.

@@ -12,7 +12,7 @@ import java.util.List;
  * after a switch to another thread, on many threads, in a program shaped like a query engine, and as the first reading
  * of a process. Run it as
  *
- * <pre>java --enable-native-access=ALL-UNNAMED -cp benchmarks/target/benchmarks.jar \
+ * <pre>java --enable-native-access=ALL-UNNAMED -cp lab/target/taskclock-lab.jar \
  *     org.taskclock.benchmarks.CadenceBenchmark</pre>
  *
  * <p>Each row runs in its own JVM per fork, with the options of this one. Arguments: {@code --forks N} (5),
