@@ -12,6 +12,7 @@ import org.taskclock.exporter.Exporter;
 import org.taskclock.exporter.ExporterException;
 import org.taskclock.exporter.ExporterOptions;
 import org.taskclock.exporter.FatalErrors;
+import org.taskclock.monitor.fleet.FleetOptions;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -173,13 +174,10 @@ final class ExporterCommand implements Callable<Integer> {
         return new ExporterOptions(
                 listenAddress,
                 webConfig,
-                service,
-                match,
-                maxPools,
+                new FleetOptions(
+                        service, match, maxPools, keepEnded.compareTo(minKept) < 0 ? minKept : keepEnded, !noAttach),
                 interval,
                 refresh,
-                keepEnded.compareTo(minKept) < 0 ? minKept : keepEnded,
-                !noAttach,
                 push,
                 Main.version());
     }

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import org.taskclock.exporter.ExporterOptions;
 import org.taskclock.history.HistoryOptions;
+import org.taskclock.monitor.fleet.FleetOptions;
 import org.taskclock.server.ServerException;
 import org.taskclock.server.ServerOptions;
 import org.taskclock.server.TaskClockServer;
@@ -156,13 +157,9 @@ final class ServeCommand implements Callable<Integer> {
         ExporterOptions exporter = new ExporterOptions(
                 listen,
                 webConfig,
-                service,
-                match,
-                maxPools,
+                new FleetOptions(service, match, maxPools, KEEP_ENDED, !noAttach),
                 INTERVAL,
                 REFRESH,
-                KEEP_ENDED,
-                !noAttach,
                 null,
                 Main.version());
         return new ServerOptions(

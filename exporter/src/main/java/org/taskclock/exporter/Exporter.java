@@ -6,6 +6,7 @@ import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.taskclock.metrics.PoolCounters;
+import org.taskclock.monitor.fleet.JvmFleet;
 
 /** Exports the metrics of all JVMs of this machine, from its creation until it is closed. */
 public final class Exporter implements AutoCloseable {
@@ -13,7 +14,6 @@ public final class Exporter implements AutoCloseable {
     private static final long CLOSE_MILLIS = 1_000;
 
     private final ExporterOptions options;
-    private final ExporterStatus status;
     private final JvmFleet fleet;
     private final WebServer server;
     private final String scheme;
@@ -28,12 +28,16 @@ public final class Exporter implements AutoCloseable {
      */
     public Exporter(ExporterOptions options) throws ExporterException {
         this.options = options;
-        if (options.maxPools() < PoolCounters.MIN_POOLS)
+        if (options.fleet().maxPools() < PoolCounters.MIN_POOLS)
             throw new ExporterException(
-                    "--max-pools " + options.maxPools() + ": must be at least " + PoolCounters.MIN_POOLS);
+                    "--max-pools " + options.fleet().maxPools() + ": must be at least " + PoolCounters.MIN_POOLS);
         WebSecurity security = new WebSecurity(options.webConfig());
-        status = new ExporterStatus(options.version());
-        fleet = new JvmFleet(options, status, Text::log);
+        ExporterStatus status = new ExporterStatus(options.version());
+        try {
+            fleet = new JvmFleet(options.fleet(), Text::log);
+        } catch (IllegalArgumentException e) {
+            throw new ExporterException(e.getMessage());
+        }
         OtlpMetrics converter = new OtlpMetrics(options.version(), new EpochClock());
         pusher = options.push() == null
                 ? null
@@ -42,7 +46,7 @@ public final class Exporter implements AutoCloseable {
                 options.listenAddress(),
                 security,
                 new PrometheusMetrics(fleet, status),
-                () -> status.isCurrent(options.interval()),
+                () -> fleet.status().isCurrent(options.interval()),
                 options.version());
         WebConfig web = security.config();
         scheme = web.tls() == null ? "http" : "https";

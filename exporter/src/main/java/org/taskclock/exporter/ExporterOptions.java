@@ -4,34 +4,26 @@ package org.taskclock.exporter;
 
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
+import org.taskclock.monitor.fleet.FleetOptions;
 
 /**
  * The options of the exporter.
  *
  * @param listenAddress HOST:PORT
  * @param webConfig TLS and passwords; null for none
- * @param service the rules of {@link ServiceName}
- * @param match part of the command lines of the JVMs to export, ignoring case; null for all
- * @param maxPools for each JVM
+ * @param fleet the JVMs to export
  * @param interval between two samples
  * @param refresh between two searches for JVMs
- * @param keepEnded how long the series of a JVM stay after its end
- * @param attach whether to ask JVMs for the names of their threads
  * @param push where to push to; null for nowhere
  * @param version of TaskClock
  */
 public record ExporterOptions(
         String listenAddress,
         Path webConfig,
-        List<String> service,
-        String match,
-        int maxPools,
+        FleetOptions fleet,
         Duration interval,
         Duration refresh,
-        Duration keepEnded,
-        boolean attach,
         Push push,
         String version) {
     /**

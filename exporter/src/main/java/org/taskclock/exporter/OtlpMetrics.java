@@ -22,6 +22,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.taskclock.metrics.Metric;
+import org.taskclock.monitor.fleet.JvmLabels;
+import org.taskclock.monitor.fleet.JvmSnapshot;
 
 /** Converts readings to OpenTelemetry's data model. Each JVM is a resource. Confined to one thread. */
 final class OtlpMetrics {
@@ -60,7 +62,7 @@ final class OtlpMetrics {
         attributes = new HashMap<>();
         List<MetricData> all = new ArrayList<>();
         for (JvmSnapshot jvm : jvms) {
-            Resource resource = resource(jvm.jvm().labels);
+            Resource resource = resource(jvm.jvm().labels());
             long start = clock.epochNanos(jvm.startNanos());
             for (Metric metric : Metric.values()) {
                 List<DoublePointData> points = new ArrayList<>();

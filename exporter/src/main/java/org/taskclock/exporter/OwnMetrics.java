@@ -19,6 +19,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.taskclock.monitor.fleet.FleetStatus;
 
 /** The metrics of the exporter itself. */
 final class OwnMetrics {
@@ -27,32 +28,32 @@ final class OwnMetrics {
 
     private OwnMetrics() {}
 
-    static List<MetricSnapshot> of(ExporterStatus status) {
+    static List<MetricSnapshot> of(ExporterStatus status, FleetStatus fleet) {
         List<MetricSnapshot> all = new ArrayList<>();
         all.add(new InfoSnapshot(
                 new MetricMetadata(PREFIX + "build", "Version of the exporter."),
                 List.of(new InfoSnapshot.InfoDataPointSnapshot(
                         Labels.of("version", status.version, "java_version", System.getProperty("java.version"))))));
-        all.add(gauge("jvms", "JVMs that are read.", status.jvms));
-        all.add(counter("jvms_found", "JVMs that were found since the start of the exporter.", status.jvmsFound()));
-        all.add(gauge("threads", "Threads of the JVMs that are read.", status.threads));
+        all.add(gauge("jvms", "JVMs that are read.", fleet.jvms()));
+        all.add(counter("jvms_found", "JVMs that were found since the start of the exporter.", fleet.jvmsFound()));
+        all.add(gauge("threads", "Threads of the JVMs that are read.", fleet.threads()));
         all.add(gauge("series", "Series of all JVMs in the last response.", status.series));
         all.add(new GaugeSnapshot(
                 new MetricMetadata(
                         PREFIX + "refused_jvms",
                         "JVMs that the exporter may not read (unreadable), or not ask for thread names (attach)."),
                 List.of(
-                        new GaugeDataPointSnapshot(status.unreadable, Labels.of("reason", "unreadable"), null),
-                        new GaugeDataPointSnapshot(status.withoutNames, Labels.of("reason", "attach"), null))));
+                        new GaugeDataPointSnapshot(fleet.unreadable(), Labels.of("reason", "unreadable"), null),
+                        new GaugeDataPointSnapshot(fleet.withoutNames(), Labels.of("reason", "attach"), null))));
         all.add(counter(
                 "jvm_errors",
                 "JVMs that were given up for a while because reading them failed or gave impossible values.",
-                status.jvmErrors()));
+                fleet.jvmErrors()));
         all.add(new GaugeSnapshot(
                 new MetricMetadata(PREFIX + "sample_age_seconds", "Time since the last sample.", Unit.SECONDS),
-                List.of(new GaugeDataPointSnapshot(status.sampleAge().toNanos() / 1e9, Labels.EMPTY, null))));
-        all.add(duration("read_duration", "Time to read all threads of all JVMs.", status.readings()));
-        all.add(duration("sample_duration", "Time to read the threads that run often.", status.samples()));
+                List.of(new GaugeDataPointSnapshot(fleet.sampleAge().toNanos() / 1e9, Labels.EMPTY, null))));
+        all.add(duration("read_duration", "Time to read all threads of all JVMs.", fleet.readings()));
+        all.add(duration("sample_duration", "Time to read the threads that run often.", fleet.samples()));
         all.add(new CounterSnapshot(
                 new MetricMetadata(PREFIX + "cpu_seconds", "CPU time of the exporter.", Unit.SECONDS),
                 List.of(new CounterDataPointSnapshot(Math.max(0, status.cpuNanos()) / 1e9, Labels.EMPTY, null, 0))));
@@ -85,7 +86,7 @@ final class OwnMetrics {
                 List.of(new CounterDataPointSnapshot(value, Labels.EMPTY, null, 0)));
     }
 
-    private static MetricSnapshot duration(String name, String help, ExporterStatus.Total duration) {
+    private static MetricSnapshot duration(String name, String help, FleetStatus.Total duration) {
         return new SummarySnapshot(
                 new MetricMetadata(PREFIX + name + "_seconds", help, Unit.SECONDS),
                 List.of(new SummarySnapshot.SummaryDataPointSnapshot(

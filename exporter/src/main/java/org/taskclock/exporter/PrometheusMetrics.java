@@ -18,8 +18,12 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.taskclock.metrics.Metric;
+import org.taskclock.monitor.fleet.JvmFleet;
+import org.taskclock.monitor.fleet.JvmLabels;
+import org.taskclock.monitor.fleet.JvmSnapshot;
 
 /** The metrics of all JVMs, read when Prometheus asks for them. */
 public final class PrometheusMetrics implements MultiCollector {
@@ -32,6 +36,9 @@ public final class PrometheusMetrics implements MultiCollector {
     private final JvmFleet fleet;
     private final ExporterStatus status;
     private final EpochClock clock = new EpochClock();
+
+    /** Of the JVMs in the last response. */
+    private final Map<JvmLabels, SeriesLabels> seriesLabels = new ConcurrentHashMap<>();
 
     public PrometheusMetrics(JvmFleet fleet, ExporterStatus status) {
         this.fleet = fleet;
@@ -61,25 +68,27 @@ public final class PrometheusMetrics implements MultiCollector {
         clock.refresh();
         Set<JvmLabels> seen = new HashSet<>();
         for (JvmSnapshot jvm : fleet.read()) {
-            if (!seen.add(jvm.jvm().labels)) continue;
+            if (!seen.add(jvm.jvm().labels())) continue;
+            SeriesLabels series = seriesLabels.computeIfAbsent(jvm.jvm().labels(), SeriesLabels::new);
             // Only in OpenMetrics, and only if a property asks for it, because it is a series of its own.
             long created = TimeUnit.NANOSECONDS.toMillis(clock.epochNanos(jvm.startNanos()));
             jvm.series().forEach((metric, points) -> {
                 for (Metric.Point point : points) {
-                    Labels labels = jvm.jvm().series.of(metric, point.attributes());
+                    Labels labels = series.of(metric, point.attributes());
                     if (metric.type() == Metric.Type.COUNTER)
                         counters.get(metric).add(new CounterDataPointSnapshot(point.value(), labels, null, created));
                     else gauges.get(metric).add(new GaugeDataPointSnapshot(point.value(), labels, null));
                 }
             });
         }
+        seriesLabels.keySet().retainAll(seen);
         List<MetricSnapshot> snapshots = new ArrayList<>();
         counters.forEach((metric, points) -> add(snapshots, new CounterSnapshot(METADATA.get(metric), points)));
         gauges.forEach((metric, points) -> add(snapshots, new GaugeSnapshot(METADATA.get(metric), points)));
         status.series = snapshots.stream()
                 .mapToInt(snapshot -> snapshot.getDataPoints().size())
                 .sum();
-        snapshots.addAll(OwnMetrics.of(status));
+        snapshots.addAll(OwnMetrics.of(status, fleet.status()));
         return new MetricSnapshots(snapshots);
     }
 

@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.taskclock.metrics.Metric;
+import org.taskclock.monitor.fleet.JvmLabels;
 
 /** The Prometheus labels of the series of a JVM. Each is created once, because that takes longer than a look-up. */
 final class SeriesLabels {

@@ -2,35 +2,9 @@
 // Copyright the TaskClock authors
 package org.taskclock.exporter;
 
-/** Text in metrics and messages. */
+/** Text in messages. */
 final class Text {
-    private static final char REPLACEMENT = '\ufffd';
-
-    /** Of a label. Names come from other programs, and a name is in each series of its JVM or pool. */
-    private static final int MAX_LENGTH = 200;
-
     private Text() {}
-
-    /**
-     * Cuts long names, and replaces surrogates without a partner, which cannot be encoded. Names that differ only in
-     * these become the same, which is better than a metric with two equal series.
-     */
-    static String sanitize(String name) {
-        // As ThreadNames.pool does, so that its result stays the same.
-        String text = name.length() <= MAX_LENGTH + 1 ? name : name.substring(0, MAX_LENGTH) + "~";
-        StringBuilder clean = null;
-        for (int i = 0; i < text.length(); i++) {
-            char c = text.charAt(i);
-            if (!Character.isSurrogate(c)) continue;
-            if (Character.isHighSurrogate(c) && i + 1 < text.length() && Character.isLowSurrogate(text.charAt(i + 1))) {
-                i++;
-                continue;
-            }
-            if (clean == null) clean = new StringBuilder(text);
-            clean.setCharAt(i, REPLACEMENT);
-        }
-        return clean == null ? text : clean.toString();
-    }
 
     /** Replaces control characters, so that a name from another process cannot affect a terminal or a log. */
     static String printable(String text) {

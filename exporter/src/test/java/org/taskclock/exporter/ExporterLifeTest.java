@@ -19,7 +19,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -110,41 +109,6 @@ class ExporterLifeTest {
         send(exporter, "close");
         assertThat(exporter.waitFor(10, SECONDS)).as("ended").isTrue();
         assertThat(exporter.exitValue()).isZero();
-    }
-
-    @Test
-    void shouldReturnThePreviousReadingIfOneMakesNoProgress() throws Exception {
-        CountDownLatch hangs = new CountDownLatch(1);
-        List<JvmSnapshot> first = List.of(new JvmSnapshot(null, null, null, 1));
-        List<List<JvmSnapshot>> results = new ArrayList<>(List.of(first));
-        try (SharedReading reading = new SharedReading(() -> {
-            if (!results.isEmpty()) return results.remove(0);
-            try {
-                hangs.await();
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
-            return List.of();
-        })) {
-            assertThat(reading.get()).isSameAs(first);
-            assertThat(reading.get()).as("the reading hangs").isSameAs(first);
-            hangs.countDown();
-            while (!reading.get().isEmpty()) Thread.onSpinWait();
-        }
-    }
-
-    @Test
-    void shouldNotBeCurrentWithoutASampleOrIfTheLastOneIsOld() throws Exception {
-        ExporterStatus status = new ExporterStatus("test");
-        assertThat(status.isCurrent(Duration.ofSeconds(1))).as("no sample").isFalse();
-        status.addSample(1);
-        assertThat(status.isCurrent(Duration.ofSeconds(1))).isTrue();
-        assertThat(status.isCurrentAt(System.nanoTime() + SECONDS.toNanos(11), Duration.ofSeconds(1)))
-                .as("11 s later")
-                .isFalse();
-        assertThat(status.isCurrentAt(System.nanoTime() + SECONDS.toNanos(11), Duration.ofSeconds(5)))
-                .as("11 s later, with an interval of 5 s")
-                .isTrue();
     }
 
     @Test

@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
+import org.taskclock.monitor.fleet.FleetOptions;
 
 /** Exports the JVMs that match the argument, prints the address, and does what the lines of standard input say. */
 final class ExporterProgram {
@@ -22,13 +23,9 @@ final class ExporterProgram {
         ExporterOptions options = new ExporterOptions(
                 "127.0.0.1:0",
                 null,
-                List.of(),
-                args[0],
-                100,
+                new FleetOptions(List.of(), args[0], 100, Duration.ofMinutes(1), true),
                 Duration.ofMillis(100),
                 Duration.ofMillis(100),
-                Duration.ofMinutes(1),
-                true,
                 null,
                 "test");
         Exporter exporter = new Exporter(options);

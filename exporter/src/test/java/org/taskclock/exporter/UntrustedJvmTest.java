@@ -3,7 +3,6 @@
 package org.taskclock.exporter;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.prometheus.metrics.expositionformats.ExpositionFormats;
 import java.io.ByteArrayOutputStream;
@@ -18,11 +17,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.taskclock.CpuTime;
-import org.taskclock.metrics.JvmUsage;
-import org.taskclock.metrics.Metric;
-import org.taskclock.metrics.PoolUsage;
-import org.taskclock.metrics.ThreadKind;
+import org.taskclock.monitor.fleet.FleetOptions;
+import org.taskclock.monitor.fleet.JvmFleet;
 import org.taskclock.testing.LoadJvm;
 
 /** A JVM with bad data costs its own series only. */
@@ -40,20 +36,9 @@ class UntrustedJvmTest {
         for (Process child : children) child.destroyForcibly().waitFor();
     }
 
-    private JvmFleet fleet() throws ExporterException {
-        ExporterOptions options = new ExporterOptions(
-                "",
-                null,
-                List.of(),
-                mark,
-                100,
-                Duration.ofSeconds(1),
-                Duration.ofSeconds(1),
-                Duration.ofMinutes(1),
-                true,
-                null,
-                "");
-        return new JvmFleet(options, status, log::add);
+    private JvmFleet fleet() {
+        FleetOptions options = new FleetOptions(List.of(), mark, 100, Duration.ofMinutes(1), true);
+        return new JvmFleet(options, log::add);
     }
 
     private Process start(String... reports) throws IOException {
@@ -112,44 +97,8 @@ class UntrustedJvmTest {
                     t -> t.contains("pid=\"" + honest.pid() + "\"")
                             && log.stream().anyMatch(exaggeration));
             assertThat(text).doesNotContain(pid(exaggerating), "kind=\"virtual\"");
-            assertThat(status.jvmErrors()).isPositive();
+            assertThat(fleet.status().jvmErrors()).isPositive();
         }
-    }
-
-    @Test
-    void shouldGiveUpOnlyTheJvmThatCannotBeRead() throws Exception {
-        try (LoadJvm good = LoadJvm.start(mark, "idle");
-                LoadJvm bad = LoadJvm.start(mark, "idle");
-                JvmFleet fleet = fleet()) {
-            await(fleet, t -> t.contains("pid=\"" + good.pid() + "\"") && t.contains("pid=\"" + bad.pid() + "\""));
-            List<MonitoredJvm> jvms = new ArrayList<>();
-            for (JvmSnapshot snapshot : fleet.read()) jvms.add(snapshot.jvm());
-            fleet.forEach(jvms, jvm -> {
-                if (jvm.id().pid() == bad.pid()) throw new ArithmeticException("test");
-            });
-            assertThat(jvms).extracting(jvm -> jvm.id().pid()).containsExactly(good.pid());
-            assertThat(status.jvmErrors()).isEqualTo(1);
-            assertThat(log)
-                    .containsExactly("process " + bad.pid() + " (org.taskclock.testing.LoadProgram)"
-                            + " is not exported: java.lang.ArithmeticException: test");
-        }
-    }
-
-    @Test
-    void shouldRejectImpossibleValues() {
-        CpuTime process = new CpuTime(1_000, 1_000, 0);
-        PoolUsage possible = new PoolUsage("a", ThreadKind.JAVA, 1, 1_000, 0, -1, -1, -1, -1);
-        JvmUsage usage = new JvmUsage(List.of(possible), process, null);
-        assertThat(JvmSeries.of(usage).get(Metric.THREAD_COUNT))
-                .containsExactly(new Metric.Point(List.of("a", "java"), 1));
-        PoolUsage negative = new PoolUsage("b", ThreadKind.VIRTUAL, -1, 0, 0, -1, -1, -1, -1);
-        PoolUsage tooMuch = new PoolUsage("b", ThreadKind.VIRTUAL, 1, HOURS, 0, -1, -1, -1, -1);
-        PoolUsage overflown = new PoolUsage("b", ThreadKind.VIRTUAL, 1, Long.MIN_VALUE, 0, -1, -1, -1, -1);
-        PoolUsage endless = new PoolUsage("b", ThreadKind.VIRTUAL, 1, 0, 0, -1, -1, -1, Long.MAX_VALUE);
-        for (PoolUsage bad : List.of(negative, tooMuch, overflown, endless, possible))
-            assertThatThrownBy(() -> JvmSeries.of(new JvmUsage(List.of(possible, bad), process, null)))
-                    .as("%s", bad)
-                    .isInstanceOf(IllegalStateException.class);
     }
 
     @Test

@@ -7,9 +7,9 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
-import org.taskclock.exporter.JvmLabels;
-import org.taskclock.exporter.MonitoredJvm;
 import org.taskclock.history.JvmKey;
+import org.taskclock.monitor.fleet.JvmLabels;
+import org.taskclock.monitor.fleet.MonitoredJvm;
 import org.taskclock.monitor.proc.JvmProcesses;
 
 /** Gives JVMs the identity under which the API and the history know them. */

@@ -7,10 +7,10 @@ import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import org.taskclock.exporter.JvmSample;
 import org.taskclock.history.JvmKey;
 import org.taskclock.metrics.JvmUsage.ContainerUsage;
 import org.taskclock.monitor.finding.Diagnosis;
+import org.taskclock.monitor.fleet.JvmSample;
 
 /** What the overview shows of a JVM. Guarded by the {@link Overview}. */
 final class JvmState {

@@ -11,11 +11,11 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.taskclock.exporter.JvmSample;
 import org.taskclock.history.JvmKey;
 import org.taskclock.history.Mark;
 import org.taskclock.monitor.finding.Diagnosis;
 import org.taskclock.monitor.finding.PoolDiagnoser;
+import org.taskclock.monitor.fleet.JvmSample;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /** The JVMs of this host as of the last second. Thread-safe. */

@@ -14,12 +14,12 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.taskclock.CpuTime;
-import org.taskclock.exporter.JvmFleet;
-import org.taskclock.exporter.JvmSample;
-import org.taskclock.exporter.MonitoredJvm;
 import org.taskclock.history.HistorySample;
 import org.taskclock.history.JvmKey;
 import org.taskclock.history.Mark;
+import org.taskclock.monitor.fleet.JvmFleet;
+import org.taskclock.monitor.fleet.JvmSample;
+import org.taskclock.monitor.fleet.MonitoredJvm;
 
 /** Samples all JVMs at regular intervals, and gives what they used to the overview, its browsers, and the history. */
 final class SamplingLoop implements AutoCloseable {

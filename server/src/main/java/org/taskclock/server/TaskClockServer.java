@@ -15,11 +15,10 @@ import java.util.function.Consumer;
 import org.eclipse.jetty.http.HttpCookie;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.server.Response;
-import org.taskclock.exporter.ExporterException;
 import org.taskclock.exporter.ExporterStatus;
-import org.taskclock.exporter.JvmFleet;
 import org.taskclock.exporter.PrometheusMetrics;
 import org.taskclock.history.DuckDbHistory;
+import org.taskclock.monitor.fleet.JvmFleet;
 
 /** Samples all JVMs of this host, keeps their history, and serves both, from its creation until it is closed. */
 public final class TaskClockServer implements AutoCloseable {
@@ -63,17 +62,17 @@ public final class TaskClockServer implements AutoCloseable {
             throws ServerException {
         this.options = options;
         started = options.clock().millis();
-        ExporterStatus status = new ExporterStatus(options.exporter().version());
         try {
-            fleet = new JvmFleet(options.exporter(), status, log);
-        } catch (ExporterException e) {
+            fleet = new JvmFleet(options.exporter().fleet(), log);
+        } catch (IllegalArgumentException e) {
             throw new ServerException(e.getMessage());
         }
         external = options.externalUrl() == null ? null : ExternalUrl.parse(options.externalUrl());
         token = options.tokenFile() == null ? null : Token.read(options.tokenFile(), log);
-        registry.register(new PrometheusMetrics(fleet, status));
+        registry.register(new PrometheusMetrics(
+                fleet, new ExporterStatus(options.exporter().version())));
         overview = new Overview(fleet.processors());
-        views = new LiveViews(options.exporter().attach(), overview);
+        views = new LiveViews(options.exporter().fleet().attach(), overview);
         store = new HistoryStore(opener, options.data(), options.history(), log);
         opened = new OpenedRecordings(options.data().resolve("opened"), limits.openedBytes());
         history = new HistoryApi(store, overview, opened, limits.budget(), options.clock());
@@ -85,7 +84,7 @@ public final class TaskClockServer implements AutoCloseable {
                 options.exporter().version(),
                 keys.host(),
                 log);
-        agents = new AgentWatch(options.exporter().attach(), overview, store, options.clock(), log);
+        agents = new AgentWatch(options.exporter().fleet().attach(), overview, store, options.clock(), log);
         loop = new SamplingLoop(fleet, keys, overview, channel, store, options, log);
         routes = new Routes(log);
         addRoutes();

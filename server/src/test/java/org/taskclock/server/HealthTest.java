@@ -10,11 +10,10 @@ import java.time.Instant;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.taskclock.exporter.ExporterStatus;
-import org.taskclock.exporter.JvmFleet;
 import org.taskclock.history.HistorySample;
 import org.taskclock.history.Mark;
 import org.taskclock.history.ThreadSeries;
+import org.taskclock.monitor.fleet.JvmFleet;
 import org.taskclock.testing.LoadJvm;
 
 /** Errors neither end a loop nor leave a request without an answer, and the server says that it has a problem. */
@@ -122,7 +121,7 @@ final class HealthTest {
         settings.match = "no such program";
         ServerOptions options = TestServer.options(directory, settings);
         HistoryStore store = new HistoryStore((data, kept) -> null, directory, options.history(), line -> {});
-        try (JvmFleet fleet = new JvmFleet(options.exporter(), new ExporterStatus("1"), line -> {});
+        try (JvmFleet fleet = new JvmFleet(options.exporter().fleet(), line -> {});
                 SamplingLoop loop = new SamplingLoop(
                         fleet, new JvmKeys(), new Overview(1), new EventChannel(), store, options, line -> {})) {
             assertThat(loop.problem(System.nanoTime())).isEqualTo("JVMs are being read for the first time");

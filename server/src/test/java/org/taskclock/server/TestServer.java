@@ -22,6 +22,7 @@ import java.util.concurrent.TimeUnit;
 import org.taskclock.exporter.ExporterOptions;
 import org.taskclock.history.DuckDbHistory;
 import org.taskclock.history.HistoryOptions;
+import org.taskclock.monitor.fleet.FleetOptions;
 
 /** A server on a free port, with a client. */
 final class TestServer implements AutoCloseable {
@@ -57,13 +58,9 @@ final class TestServer implements AutoCloseable {
         ExporterOptions exporter = new ExporterOptions(
                 settings.listen,
                 settings.webConfig,
-                List.of(),
-                settings.match,
-                100,
+                new FleetOptions(List.of(), settings.match, 100, Duration.ofMinutes(1), settings.attaches),
                 Duration.ofSeconds(1),
                 Duration.ofSeconds(1),
-                Duration.ofMinutes(1),
-                settings.attaches,
                 null,
                 "1.2.3");
         return new ServerOptions(

@@ -27,7 +27,7 @@ record Target(String className) {
                     "exporter.WebConfigFuzz",
                     "exporter.BasicAuthFuzz",
                     "exporter.CertificateFuzz",
-                    "exporter.ServiceNameFuzz",
+                    "monitor.fleet.ServiceNameFuzz",
                     "server.RequestFuzz",
                     "server.HttpRequestFuzz",
                     "server.UploadedRecordingFuzz",

@@ -17,6 +17,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.taskclock.exporter.ExporterOptions;
 import org.taskclock.history.HistoryOptions;
+import org.taskclock.monitor.fleet.FleetOptions;
 import org.taskclock.server.ServerException;
 import org.taskclock.server.ServerOptions;
 import org.taskclock.server.TaskClockServer;
@@ -47,13 +48,9 @@ final class PageServer implements AutoCloseable {
         ExporterOptions exporter = new ExporterOptions(
                 address,
                 null,
-                List.of(),
-                "LoadProgram",
-                100,
+                new FleetOptions(List.of(), "LoadProgram", 100, Duration.ofMinutes(5), true),
                 Duration.ofSeconds(1),
                 Duration.ofSeconds(1),
-                Duration.ofMinutes(5),
-                true,
                 null,
                 "test");
         server = new TaskClockServer(

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
-package org.taskclock.exporter;
+package org.taskclock.monitor.fleet;
 
 import org.taskclock.CpuTime;
 import org.taskclock.metrics.JvmUsage.ContainerUsage;
-import org.taskclock.monitor.fleet.PoolReading;
 
 /** What a JVM used since its last sample. */
 final class RecentUsage {

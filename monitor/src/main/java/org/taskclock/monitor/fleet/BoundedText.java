@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
-package org.taskclock.exporter;
+package org.taskclock.monitor.fleet;
 
 /** A text that can be read for a limited time, in which a regular expression must find its match. */
 final class BoundedText implements CharSequence {

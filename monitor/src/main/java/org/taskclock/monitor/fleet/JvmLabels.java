@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
-package org.taskclock.exporter;
+package org.taskclock.monitor.fleet;
 
 import java.util.List;
 
 /** What identifies a JVM in the metrics. A value that does not exist is empty. */
 public record JvmLabels(long pid, String service, String containerId, String podUid) {
-    static final List<String> NAMES = List.of("pid", "service", "container_id", "pod_uid");
+    public static final List<String> NAMES = List.of("pid", "service", "container_id", "pod_uid");
 
     /** Returns the values in the order of {@link #NAMES}. */
-    List<String> values() {
+    public List<String> values() {
         return List.of(Long.toString(pid), service, containerId, podUid);
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
-package org.taskclock.exporter;
+package org.taskclock.monitor.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -12,18 +12,19 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.taskclock.monitor.proc.TargetText;
 
 class ServiceNameTest {
     private static final long SELF = ProcessHandle.current().pid();
 
     @Test
-    void shouldUseTheFirstRuleThatGivesAName() throws ExporterException {
+    void shouldUseTheFirstRuleThatGivesAName() {
         String main = new ServiceName(List.of()).of(SELF);
         assertThat(main).isNotEmpty();
         assertThat(new ServiceName(List.of("env:TASKCLOCK_NOT_SET", "main")).of(SELF))
                 .isEqualTo(main);
         assertThat(new ServiceName(List.of("env:TASKCLOCK_NOT_SET")).of(SELF)).isEqualTo(main);
-        assertThat(new ServiceName(List.of("env:PATH")).of(SELF)).isEqualTo(Text.sanitize(System.getenv("PATH")));
+        assertThat(new ServiceName(List.of("env:PATH")).of(SELF)).isEqualTo(TargetText.limit(System.getenv("PATH")));
         assertThat(new ServiceName(List.of("regex:no such text", "regex:(jav).")).of(SELF))
                 .isEqualTo("jav");
     }
@@ -61,38 +62,14 @@ class ServiceNameTest {
     @ValueSource(strings = {"", "name", "env:", "regex:(", "Main"})
     void shouldRejectOtherRules(String rule) {
         assertThatThrownBy(() -> new ServiceName(List.of(rule)))
-                .isInstanceOf(ExporterException.class)
+                .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageStartingWith("--service " + rule);
     }
 
     @Test
     void shouldCutLongNamesAndReplaceWhatCannotBeEncoded() {
-        assertThat(Text.sanitize("a\ud83d\ude00b\ud83dc\ude00")).isEqualTo("a\ud83d\ude00b\ufffdc\ufffd");
-        assertThat(Text.sanitize("plain")).isEqualTo("plain");
-        assertThat(Text.sanitize("x".repeat(120_000))).isEqualTo("x".repeat(200) + "~");
-        assertThat(Text.printable("a\u001b[2J\nb")).isEqualTo("a?[2J?b");
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {"9464", "localhost", "localhost:x", "localhost:70000", "localhost:-1", ":", ""})
-    void shouldRejectAddressesWithoutPort(String address) {
-        assertThatThrownBy(() -> ListenAddress.parse("--web.listen-address", address))
-                .hasMessageStartingWith("--web.listen-address " + address);
-    }
-
-    @Test
-    void shouldParseAddresses() throws ExporterException {
-        assertThat(ListenAddress.parse("--web.listen-address", "127.0.0.1:9464")
-                        .getAddress()
-                        .isLoopbackAddress())
-                .isTrue();
-        assertThat(ListenAddress.parse("--web.listen-address", "[::1]:9464")
-                        .getAddress()
-                        .isLoopbackAddress())
-                .isTrue();
-        assertThat(ListenAddress.parse("--web.listen-address", ":9464")
-                        .getAddress()
-                        .isAnyLocalAddress())
-                .isTrue();
+        assertThat(TargetText.sanitize("a\ud83d\ude00b\ud83dc\ude00")).isEqualTo("a\ud83d\ude00b\ufffdc\ufffd");
+        assertThat(TargetText.sanitize("plain")).isEqualTo("plain");
+        assertThat(TargetText.sanitize("x".repeat(120_000))).isEqualTo("x".repeat(200) + "~");
     }
 }

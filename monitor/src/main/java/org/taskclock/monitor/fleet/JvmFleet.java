@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
-package org.taskclock.exporter;
+package org.taskclock.monitor.fleet;
 
 import java.util.ArrayList;
 import java.util.Collection;
@@ -15,8 +15,6 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.taskclock.CpuTime;
 import org.taskclock.monitor.fleet.JvmDiscovery.JvmId;
-import org.taskclock.monitor.fleet.PoolSampler;
-import org.taskclock.monitor.fleet.PoolSamplers;
 import org.taskclock.monitor.proc.MonitorException;
 
 /**
@@ -39,8 +37,8 @@ public final class JvmFleet implements AutoCloseable {
     /** How often a JVM could not be read, and when it is tried again. Stays while it is, because it may fail again. */
     private record Refusal(JvmId id, int count, long retryAt) {}
 
-    private final ExporterOptions options;
-    private final ExporterStatus status;
+    private final FleetOptions options;
+    private final FleetStatus status = new FleetStatus();
     private final Consumer<String> log;
     private final JvmFinder finder;
     private final SharedReading reading = new SharedReading(this::readAll);
@@ -63,10 +61,10 @@ public final class JvmFleet implements AutoCloseable {
      * Creates a fleet without JVMs; {@link #refresh} finds them.
      *
      * @param log receives messages of one line, such as why a JVM cannot be read
+     * @throws IllegalArgumentException if the options cannot be used; the message is the reason, in one line
      */
-    public JvmFleet(ExporterOptions options, ExporterStatus status, Consumer<String> log) throws ExporterException {
+    public JvmFleet(FleetOptions options, Consumer<String> log) {
         this.options = options;
-        this.status = status;
         this.log = log;
         finder = new JvmFinder(options, log);
         attacher = options.attach()
@@ -77,6 +75,10 @@ public final class JvmFleet implements AutoCloseable {
                 })
                 : null;
         samplers = new PoolSamplers(attacher);
+    }
+
+    public FleetStatus status() {
+        return status;
     }
 
     /** Finds JVMs that have started, and forgets those that ended some time ago. To be called by one thread. */
@@ -194,7 +196,7 @@ public final class JvmFleet implements AutoCloseable {
     }
 
     /** Reads the threads that run often. */
-    void sample() {
+    public void sample() {
         lock.lock();
         try {
             long start = System.nanoTime();

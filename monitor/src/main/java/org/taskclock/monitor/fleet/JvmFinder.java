@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
-package org.taskclock.exporter;
+package org.taskclock.monitor.fleet;
 
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -19,10 +19,10 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
-import org.taskclock.monitor.fleet.JvmDiscovery;
 import org.taskclock.monitor.fleet.JvmDiscovery.JvmId;
 import org.taskclock.monitor.proc.ContainerIdentity;
 import org.taskclock.monitor.proc.JvmProcesses;
+import org.taskclock.monitor.proc.TargetText;
 
 /**
  * Finds JVMs and their labels. The kernel reads the command line and the environment from the memory of a process,
@@ -66,7 +66,7 @@ final class JvmFinder implements AutoCloseable {
                 return thread;
             });
 
-    JvmFinder(ExporterOptions options, Consumer<String> log) throws ExporterException {
+    JvmFinder(FleetOptions options, Consumer<String> log) {
         service = new ServiceName(options.service());
         match = options.match() == null ? null : options.match().toLowerCase(Locale.ROOT);
         this.log = log;
@@ -131,8 +131,8 @@ final class JvmFinder implements AutoCloseable {
             if (!command.toLowerCase(Locale.ROOT).contains(match)) return Optional.empty();
         }
         ContainerIdentity container = ContainerIdentity.of(pid);
-        return Optional.of(
-                new JvmLabels(pid, service.of(pid), Text.sanitize(container.id()), Text.sanitize(container.podUid())));
+        return Optional.of(new JvmLabels(
+                pid, service.of(pid), TargetText.sanitize(container.id()), TargetText.sanitize(container.podUid())));
     }
 
     private void reportIfSilent(JvmId jvm, Request request) {

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
-package org.taskclock.exporter;
+package org.taskclock.monitor.fleet;
 
-import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
 import org.taskclock.monitor.proc.JvmProcesses;
+import org.taskclock.monitor.proc.TargetText;
 
 /** Finds the name of the service that a JVM runs. */
 final class ServiceName {
@@ -25,20 +22,20 @@ final class ServiceName {
      *
      * @param rules main, jar, env:NAME, or regex:PATTERN; the first that gives a name counts, and then main
      */
-    ServiceName(List<String> rules) throws ExporterException {
+    ServiceName(List<String> rules) {
         this.rules = List.copyOf(rules);
         for (String rule : rules) check(rule);
     }
 
-    private static void check(String rule) throws ExporterException {
+    private static void check(String rule) {
         if (rule.equals("main") || rule.equals(JAR)) return;
         if (rule.startsWith(ENVIRONMENT) && rule.length() > ENVIRONMENT.length()) return;
         if (!rule.startsWith(REGEX))
-            throw new ExporterException("--service " + rule + ": must be main, jar, env:NAME, or regex:PATTERN");
+            throw new IllegalArgumentException("--service " + rule + ": must be main, jar, env:NAME, or regex:PATTERN");
         try {
             Pattern.compile(rule.substring(REGEX.length()));
         } catch (PatternSyntaxException e) {
-            throw new ExporterException("--service " + rule + ": " + e.getDescription());
+            throw new IllegalArgumentException("--service " + rule + ": " + e.getDescription());
         }
     }
 
@@ -48,11 +45,12 @@ final class ServiceName {
         for (String rule : rules) {
             String name = "";
             if (rule.equals(JAR)) name = jar(command);
-            else if (rule.startsWith(ENVIRONMENT)) name = variable(pid, rule.substring(ENVIRONMENT.length()));
+            else if (rule.startsWith(ENVIRONMENT))
+                name = JvmProcesses.environmentVariable(pid, rule.substring(ENVIRONMENT.length()));
             else if (rule.startsWith(REGEX)) name = match(rule.substring(REGEX.length()), String.join(" ", command));
-            if (!name.isEmpty()) return Text.sanitize(name);
+            if (!name.isEmpty()) return TargetText.sanitize(name);
         }
-        return Text.sanitize(JvmProcesses.nameOf(pid));
+        return TargetText.sanitize(JvmProcesses.nameOf(pid));
     }
 
     /** Returns the name of the file after -jar, without its directory and ".jar"; empty if there is none. */
@@ -76,17 +74,5 @@ final class ServiceName {
         } catch (BoundedText.ExhaustedException | StackOverflowError e) {
             return ""; // alternatives within repetitions are recursive
         }
-    }
-
-    /** Returns a variable of the environment with which a process was started; empty if it cannot be read. */
-    private static String variable(long pid, String name) {
-        try {
-            byte[] bytes = Files.readAllBytes(Path.of("/proc/" + pid + "/environ"));
-            for (String entry : new String(bytes, StandardCharsets.UTF_8).split("\0", -1))
-                if (entry.startsWith(name + "=")) return entry.substring(name.length() + 1);
-        } catch (IOException e) {
-            // The environment of another user's process is private.
-        }
-        return "";
     }
 }

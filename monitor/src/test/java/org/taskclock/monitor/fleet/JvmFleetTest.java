@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
-package org.taskclock.exporter;
+package org.taskclock.monitor.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import io.prometheus.metrics.config.ExporterProperties;
-import io.prometheus.metrics.config.PrometheusProperties;
-import io.prometheus.metrics.expositionformats.ExpositionFormats;
-import java.io.ByteArrayOutputStream;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -21,7 +16,6 @@ import org.taskclock.metrics.PoolUsage;
 import org.taskclock.monitor.usage.ThreadUsage;
 import org.taskclock.testing.LoadJvm;
 
-/** Samples and metrics of the same readings. */
 final class JvmFleetTest {
     private static final long TIMEOUT_SECONDS = 60;
 
@@ -34,21 +28,11 @@ final class JvmFleetTest {
     private long sampledProcess;
     private boolean hasEnded;
 
-    private JvmFleet fleet(LoadJvm load) throws ExporterException {
-        ExporterOptions options = new ExporterOptions(
-                "",
-                null,
-                List.of(),
-                "LoadProgram busy=2 lightly=3 kernel",
-                100,
-                Duration.ofSeconds(1),
-                Duration.ofSeconds(1),
-                Duration.ofMinutes(1),
-                true,
-                null,
-                "");
+    private JvmFleet fleet(LoadJvm load) {
         assertThat(load.isAlive()).isTrue();
-        return new JvmFleet(options, new ExporterStatus(""), log::add);
+        return new JvmFleet(
+                new FleetOptions(List.of(), "LoadProgram busy=2 lightly=3 kernel", 100, Duration.ofMinutes(1), true),
+                log::add);
     }
 
     private void sample(JvmFleet fleet) {
@@ -65,34 +49,15 @@ final class JvmFleetTest {
     @Test
     void shouldSayThatTheCountersOfAJvmBeganWithTheJvm() throws Exception {
         long before = System.nanoTime();
-        long beforeMillis = System.currentTimeMillis();
         try (LoadJvm load = LoadJvm.start("busy=2", "lightly=3", "kernel");
                 JvmFleet fleet = fleet(load)) {
             long after = System.nanoTime();
-            long afterMillis = System.currentTimeMillis();
             // As if it were found only now.
             Thread.sleep(500);
             fleet.refresh();
             long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS);
             while (fleet.read().isEmpty()) assertThat(System.nanoTime()).isLessThan(end);
             assertThat(fleet.read().get(0).startNanos()).isBetween(before - TICKS_NANOS, after);
-
-            ByteArrayOutputStream out = new ByteArrayOutputStream();
-            PrometheusProperties properties = PrometheusProperties.builder()
-                    .exporterProperties(ExporterProperties.builder()
-                            .includeCreatedTimestamps(true)
-                            .build())
-                    .build();
-            ExpositionFormats.init(properties)
-                    .getOpenMetricsTextFormatWriter()
-                    .write(out, new PrometheusMetrics(fleet, new ExporterStatus("")).collect());
-            String created = out.toString(StandardCharsets.UTF_8)
-                    .lines()
-                    .filter(line -> line.startsWith("process_cpu_time_seconds_created{"))
-                    .findFirst()
-                    .orElseThrow();
-            assertThat((long) (1_000 * Double.parseDouble(created.substring(created.lastIndexOf(' ')))))
-                    .isBetween(beforeMillis - TICKS_NANOS / 1_000_000, afterMillis);
         }
     }
 
@@ -129,6 +94,32 @@ final class JvmFleetTest {
             assertThat(sampledByThread).containsAllEntriesOf(sampledByPool);
             long inPools = counted.values().stream().mapToLong(Long::longValue).sum();
             assertThat(sampledProcess).isCloseTo(inPools, within(sampledProcess / 20));
+        }
+    }
+
+    @Test
+    void shouldGiveUpOnlyTheJvmThatCannotBeRead() throws Exception {
+        String mark = "-Dtaskclock.fleet.test=" + System.nanoTime();
+        FleetOptions options = new FleetOptions(List.of(), mark, 100, Duration.ofMinutes(1), true);
+        try (LoadJvm good = LoadJvm.start(mark, "idle");
+                LoadJvm bad = LoadJvm.start(mark, "idle");
+                JvmFleet fleet = new JvmFleet(options, log::add)) {
+            List<MonitoredJvm> jvms = new ArrayList<>();
+            long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS);
+            while (jvms.size() < 2) {
+                assertThat(System.nanoTime()).as("%s", log).isLessThan(end);
+                fleet.refresh();
+                jvms.clear();
+                for (JvmSnapshot snapshot : fleet.read()) jvms.add(snapshot.jvm());
+            }
+            fleet.forEach(jvms, jvm -> {
+                if (jvm.id().pid() == bad.pid()) throw new ArithmeticException("test");
+            });
+            assertThat(jvms).extracting(jvm -> jvm.id().pid()).containsExactly(good.pid());
+            assertThat(fleet.status().jvmErrors()).isEqualTo(1);
+            assertThat(log)
+                    .containsExactly("process " + bad.pid() + " (org.taskclock.testing.LoadProgram)"
+                            + " is not exported: java.lang.ArithmeticException: test");
         }
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
-package org.taskclock.exporter;
+package org.taskclock.monitor.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -11,7 +11,6 @@ import org.taskclock.CpuTime;
 import org.taskclock.metrics.PoolCounters;
 import org.taskclock.metrics.PoolUsage;
 import org.taskclock.metrics.ThreadKind;
-import org.taskclock.monitor.fleet.PoolReading;
 import org.taskclock.monitor.usage.EndedPool;
 import org.taskclock.monitor.usage.ThreadUsage;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
-package org.taskclock.exporter;
+package org.taskclock.monitor.fleet;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -12,8 +12,6 @@ import org.taskclock.metrics.JvmUsage;
 import org.taskclock.metrics.PoolCounters;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.fleet.JvmDiscovery.JvmId;
-import org.taskclock.monitor.fleet.PoolReading;
-import org.taskclock.monitor.fleet.PoolSampler;
 import org.taskclock.monitor.proc.MonitorException;
 import org.taskclock.monitor.usage.ThreadUsage;
 
@@ -24,9 +22,6 @@ public final class MonitoredJvm {
 
     final JvmId id;
     final JvmLabels labels;
-
-    /** Keeps labels that were made for the series of this JVM. */
-    final SeriesLabels series;
 
     /** The System.nanoTime at which its counters were 0. */
     final long startNanos;
@@ -62,7 +57,6 @@ public final class MonitoredJvm {
         this.labels = labels;
         this.sampler = sampler;
         startNanos = System.nanoTime() - (fromStart ? ageNanos(id) : 0);
-        series = new SeriesLabels(labels);
         counters = new PoolCounters(maxPools);
         cgroup = Cgroup.visible(id.pid());
         usage = new JvmUsage(counters.pools(), new CpuTime(0, 0, 0), null);

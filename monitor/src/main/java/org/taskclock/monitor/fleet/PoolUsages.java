@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
-package org.taskclock.exporter;
+package org.taskclock.monitor.fleet;
 
 import java.util.ArrayList;
 import java.util.List;
 import org.taskclock.metrics.PoolUsage;
-import org.taskclock.monitor.fleet.PoolReading;
+import org.taskclock.monitor.proc.TargetText;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /** Converts what the monitor reads to what the metrics count. */
@@ -16,7 +16,7 @@ final class PoolUsages {
         List<PoolUsage> converted = new ArrayList<>(reading.pools().size());
         for (ThreadUsage usage : reading.pools())
             converted.add(new PoolUsage(
-                    Text.sanitize(usage.pool()),
+                    TargetText.sanitize(usage.pool()),
                     usage.kind(),
                     usage.threads(),
                     usage.userNanos(),
@@ -27,7 +27,7 @@ final class PoolUsages {
                     -1));
         reading.yields()
                 .forEach((pool, yields) -> converted.add(
-                        new PoolUsage(Text.sanitize(pool.pool()), pool.kind(), 0, 0, 0, -1, -1, -1, yields)));
+                        new PoolUsage(TargetText.sanitize(pool.pool()), pool.kind(), 0, 0, 0, -1, -1, -1, yields)));
         return converted;
     }
 }

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.monitor.fleet;
+
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * Which JVMs to read, and how.
+ *
+ * @param service the rules of {@link ServiceName}
+ * @param match part of the command lines of the JVMs to read, ignoring case; null for all
+ * @param maxPools for each JVM
+ * @param keepEnded how long the counters of a JVM stay after its end
+ * @param attach whether to ask JVMs for the names of their threads
+ */
+public record FleetOptions(List<String> service, String match, int maxPools, Duration keepEnded, boolean attach) {}
