@@ -39,6 +39,9 @@ final class HistoryDatabase implements AutoCloseable {
     /** What queries that need more memory may write to the disk. By default, it is almost all that is free. */
     private static final String MAX_TEMPORARY = "1GB";
 
+    /** Where the server keeps recordings that were dropped on the page. */
+    private static final String OPENED = "opened";
+
     private static final long LOCK_TIMEOUT_NANOS = 10_000_000_000L;
     private static final long LOCK_PAUSE_MILLIS = 100;
 
@@ -237,11 +240,15 @@ final class HistoryDatabase implements AutoCloseable {
         return size(directory.resolve(FILE)) + size(directory.resolve(WAL));
     }
 
-    /** Returns the size of all other files, such as damaged ones, temporary ones, and recordings. */
+    /**
+     * Returns the size of all other files, such as damaged ones, temporary ones, and recordings; not of those that
+     * clients of the server have opened, which have a limit of their own: any client can send them.
+     */
     long otherBytes() {
         long[] bytes = {-bytes()};
         try (Stream<Path> files = Files.walk(directory)) {
             files.filter(file -> Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS))
+                    .filter(file -> !file.startsWith(directory.resolve(OPENED)))
                     .forEach(file -> bytes[0] += size(file));
         } catch (IOException | UncheckedIOException e) {
             // A file was deleted meanwhile. The next time, it is not there.

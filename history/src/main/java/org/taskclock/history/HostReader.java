@@ -48,7 +48,7 @@ final class HostReader {
         String sql = """
                 SELECT * FROM (SELECT time, jvm, kind, text FROM mark_row
                     WHERE time >= $1 AND time < $2 AND ($3 IS NULL OR jvm IS NULL OR jvm = $3)
-                    ORDER BY time DESC LIMIT 10000) ORDER BY time, kind, text
+                    ORDER BY time DESC LIMIT 2000) ORDER BY time, kind, text
                 """;
         List<Mark> marks = new ArrayList<>();
         try (PreparedStatement statement = connection.prepareStatement(sql)) {

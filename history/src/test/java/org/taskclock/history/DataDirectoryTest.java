@@ -69,6 +69,10 @@ class DataDirectoryTest {
                     .as("there is room again")
                     .isPositive();
 
+            allocate(directory.resolve("opened/1-2.gz"), 3 * max);
+            assertThat(history.database.otherBytes())
+                    .as("what clients open never replaces rows")
+                    .isLessThan(4_096);
             allocate(directory.resolve("recordings/taskclock-1.tclog"), max);
             assertThat(history.database.otherBytes()).isBetween(max, max + 4_096);
             seconds[0] += 601;

@@ -12,6 +12,7 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.cert.X509Certificate;
 import java.time.Clock;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -20,7 +21,10 @@ import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 import org.taskclock.history.JvmKey;
 
-/** Writes a line for each request that changes something or reads stacks, also if it was refused. Thread-safe. */
+/**
+ * Writes a line for each request that changes something or reads stacks. Requests of clients that may not do that are
+ * in a file of their own, so that nobody without permission can push out what others have done. Thread-safe.
+ */
 final class AuditLog {
     /** The attributes of a request that say who sent it, and why it was refused. */
     static final String USER = "taskclock.user";
@@ -31,13 +35,13 @@ final class AuditLog {
             Pattern.compile("/api/jvms/([A-Za-z0-9._-]{1,200})/(?:threads/([0-9]{1,10})/)?([a-z]{1,20})");
 
     private static final int MAX_TEXT = 200;
-    private static final int FIRST_FAILURE = 400;
+    private static final Set<Integer> REFUSED = Set.of(401, 403);
     private static final long MINUTE_MILLIS = 60_000;
 
-    /** So that somebody who may not do anything cannot push out what others have done. */
     private static final int MAX_REFUSED_PER_MINUTE = 30;
 
     private final Path file;
+    private final Path refusedFile;
     private final long maxBytes;
     private final Overview overview;
     private final Clock clock;
@@ -49,13 +53,15 @@ final class AuditLog {
     private String problem;
 
     /**
-     * Creates a log, which is appended to a file.
+     * Creates a log, which is appended to files.
      *
-     * @param maxBytes when the file is this large, it replaces the previous one, which has ".1" at the end
+     * @param directory where audit.log and audit-refused.log are
+     * @param maxBytes when a file is this large, it replaces the previous one, which has ".1" at the end
      * @param log receives the lines that cannot be written to the file
      */
-    AuditLog(Path file, long maxBytes, Overview overview, Clock clock, Consumer<String> log) {
-        this.file = file;
+    AuditLog(Path directory, long maxBytes, Overview overview, Clock clock, Consumer<String> log) {
+        file = directory.resolve("audit.log");
+        refusedFile = directory.resolve("audit-refused.log");
         this.maxBytes = maxBytes;
         this.overview = overview;
         this.clock = clock;
@@ -68,7 +74,7 @@ final class AuditLog {
     }
 
     private synchronized void add(Request request, int status) {
-        boolean isRefused = status >= FIRST_FAILURE;
+        boolean isRefused = REFUSED.contains(status);
         long now = clock.millis() / MINUTE_MILLIS;
         if (now != minute) {
             minute = now;
@@ -78,11 +84,13 @@ final class AuditLog {
             omitted++;
             return;
         }
-        write(new String(Json.bytes(json -> write(json, request, status)), StandardCharsets.UTF_8));
-        omitted = 0;
+        long before = isRefused ? omitted : 0;
+        String line = new String(Json.bytes(json -> write(json, request, status, before)), StandardCharsets.UTF_8);
+        write(isRefused ? refusedFile : file, line);
+        omitted -= before;
     }
 
-    private void write(JsonWriter json, Request request, int status) throws IOException {
+    private void write(JsonWriter json, Request request, int status, long omittedBefore) throws IOException {
         String path = Request.getPathInContext(request);
         Matcher jvm = JVM_ACTION.matcher(path);
         boolean isJvm = jvm.matches();
@@ -99,7 +107,7 @@ final class AuditLog {
             if (jvm.group(2) != null) json.name("thread").value(jvm.group(2));
         }
         writeSender(json, request);
-        if (omitted > 0) json.name("omitted").value(omitted);
+        if (omittedBefore > 0) json.name("omitted").value(omittedBefore);
         json.endObject();
     }
 
@@ -123,7 +131,7 @@ final class AuditLog {
         return text.substring(0, Math.min(MAX_TEXT, text.length()));
     }
 
-    private void write(String line) {
+    private void write(Path file, String line) {
         try {
             if (Files.exists(file) && Files.size(file) + line.length() >= maxBytes)
                 Files.move(file, file.resolveSibling(file.getFileName() + ".1"), StandardCopyOption.REPLACE_EXISTING);

@@ -50,6 +50,10 @@ final class HistoryApi {
 
     private static final long EXPORT_BYTES = 8 << 20;
     private static final long JVMS_BYTES = 4 << 20;
+
+    /** The history returns at most 2,000 marks of 2 KB. */
+    static final long MARKS_BYTES = 8 << 20;
+
     private static final int COMPARED_POINTS = 1_000;
     private static final int COMPARED_THREADS = 200;
 
@@ -149,7 +153,8 @@ final class HistoryApi {
         String id = call.path("id");
         OpenedRecordings.Opened recording = opened.find(id);
         Range range = recording == null ? range(call) : range(call, recording);
-        RequestBudget.Share share = budget.take(call, BYTES_PER_VALUE * points * MAX_POOLS);
+        RequestBudget.Share share =
+                budget.take(call, MARKS_BYTES + bytes(recording, BYTES_PER_VALUE * points * MAX_POOLS));
         PoolSeries series = recording == null
                 ? store.get().pools(id, range.from, range.to, points)
                 : series(recording, range, points, 0).pools();
@@ -165,11 +170,16 @@ final class HistoryApi {
                     + " values (limit times points) can be requested at a time: reduce one of them");
         OpenedRecordings.Opened recording = opened.find(call.path("id"));
         Range range = recording == null ? range(call) : range(call, recording);
-        RequestBudget.Share share = budget.take(call, BYTES_PER_VALUE * points * limit);
+        RequestBudget.Share share = budget.take(call, bytes(recording, BYTES_PER_VALUE * points * limit));
         ThreadSeries series = recording == null
                 ? store.get().threads(call.path("id"), range.from, range.to, points, limit)
                 : series(recording, range, points, limit).threads();
         send(call, share, Json.bytes(json -> SeriesJson.write(json, series)));
+    }
+
+    /** Returns what an answer takes, with the part of a recording that is expanded at a time. */
+    private static long bytes(OpenedRecordings.Opened recording, long bytes) {
+        return recording == null ? bytes : bytes + OpenedRecordings.READ_BYTES;
     }
 
     /** Sends an answer. A client that reads it slowly keeps only its text in memory. */
@@ -199,7 +209,7 @@ final class HistoryApi {
         Range after = range(call.time("from2"), call.time("to2"));
         double threshold = call.number("threshold", DEFAULT_THRESHOLD, 0, MAX_THRESHOLD) / 10_000.0;
         OpenedRecordings.Opened recording = opened.find(call.path("id"));
-        RequestBudget.Share share = budget.take(call, BYTES_PER_VALUE * COMPARED_POINTS * MAX_POOLS);
+        RequestBudget.Share share = budget.take(call, bytes(recording, BYTES_PER_VALUE * COMPARED_POINTS * MAX_POOLS));
         Comparison comparison = recording == null
                 ? new Comparison(intervals(call, before), intervals(call, after), threshold)
                 : compare(recording, before, after, threshold);
@@ -235,7 +245,7 @@ final class HistoryApi {
         OpenedRecordings.Opened recording = opened.find(id);
         Range range = recording == null ? range(call) : range(call, recording);
         History history = recording == null ? store.get() : null;
-        budget.take(call, EXPORT_BYTES);
+        budget.take(call, bytes(recording, EXPORT_BYTES));
         String extension = format.name().toLowerCase(Locale.ROOT);
         call.response.setStatus(200);
         call.response.getHeaders().put(HttpHeader.CONTENT_TYPE, TYPES.get(format));

@@ -21,20 +21,23 @@ final class Marks {
     private final HistoryStore store;
     private final HistoryApi history;
     private final JvmActions actions;
+    private final RequestBudget budget;
     private final Clock clock;
 
     private long minute;
     private int addedInMinute;
 
-    Marks(HistoryStore store, HistoryApi history, JvmActions actions, Clock clock) {
+    Marks(HistoryStore store, HistoryApi history, JvmActions actions, RequestBudget budget, Clock clock) {
         this.store = store;
         this.history = history;
         this.actions = actions;
+        this.budget = budget;
         this.clock = clock;
     }
 
     void list(Call call) throws ApiException, IOException {
         HistoryApi.Range range = history.range(call);
+        budget.take(call, HistoryApi.MARKS_BYTES);
         List<Mark> marks = store.get().marks(call.parameter("jvm"), range.from(), range.to());
         call.json(json -> {
             json.beginArray();

@@ -22,6 +22,9 @@ import org.taskclock.monitor.sampling.Interval;
 final class OpenedRecordings implements AutoCloseable {
     private static final long MAX_BYTES = 256L << 20;
 
+    /** What reading a recording takes: a block, and the interval in it. */
+    static final long READ_BYTES = 2 * Recording.MAX_BLOCK_BYTES;
+
     /** The oldest is closed if there are more. */
     private static final int MAX_OPEN = 20;
 
@@ -43,6 +46,7 @@ final class OpenedRecordings implements AutoCloseable {
     private final Semaphore uploads = new Semaphore(MAX_UPLOADS);
     private final Path directory;
     private final long quota;
+    private final RequestBudget budget;
     private int count;
     private boolean isCleaned;
 
@@ -50,9 +54,10 @@ final class OpenedRecordings implements AutoCloseable {
     private long totalBytes;
 
     /** @param quota the largest size of all recordings together; the oldest are closed */
-    OpenedRecordings(Path directory, long quota) {
+    OpenedRecordings(Path directory, long quota, RequestBudget budget) {
         this.directory = directory;
         this.quota = quota;
+        this.budget = budget;
     }
 
     /** Receives a recording. */
@@ -88,6 +93,7 @@ final class OpenedRecordings implements AutoCloseable {
             }) {
                 if (RequestBody.copy(call.request, out, MAX_BYTES) > MAX_BYTES) throw tooLarge();
             }
+            budget.take(call, READ_BYTES);
             Opened recording = add(name, file, size[0]);
             isOpened = true;
             call.json(201, Json.bytes(json -> write(json, recording)));
@@ -208,6 +214,7 @@ final class OpenedRecordings implements AutoCloseable {
         Opened found = find(call.path("id"));
         if (found == null) throw ApiException.notFound("no such recording is open: open it again");
         Instant at = call.time("at", found.to);
+        budget.take(call, READ_BYTES);
         Interval interval;
         try (Recording recording = Recording.open(found.file)) {
             recording.seek(at);

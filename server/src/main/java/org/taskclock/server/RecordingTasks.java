@@ -39,6 +39,7 @@ final class RecordingTasks implements AutoCloseable {
     private record Entry(String name, long bytes, boolean isRunning) {}
 
     private final Path directory;
+    private final long quota;
     private final JvmActions actions;
     private final String version;
     private final String host;
@@ -46,8 +47,10 @@ final class RecordingTasks implements AutoCloseable {
     private final Map<String, Thread> running = new ConcurrentHashMap<>();
     private final Set<String> started = ConcurrentHashMap.newKeySet();
 
-    RecordingTasks(Path directory, JvmActions actions, String version, String host, Consumer<String> log) {
+    /** @param quota the size of all recordings together, above which none is started and those that run end */
+    RecordingTasks(Path directory, long quota, JvmActions actions, String version, String host, Consumer<String> log) {
         this.directory = directory;
+        this.quota = quota;
         this.actions = actions;
         this.version = version;
         this.host = host;
@@ -63,6 +66,9 @@ final class RecordingTasks implements AutoCloseable {
         Files.createDirectories(directory);
         if (entries().size() >= MAX_FILES)
             throw new ApiException(503, "there are " + MAX_FILES + " recordings: delete some from " + directory);
+        if (isFull())
+            throw new ApiException(
+                    507, "the recordings have half of --max-size: delete some from " + directory + ", or raise it");
         String name = "taskclock-" + jvm.pid() + "-" + TIME.format(Instant.now()) + SUFFIX;
         if (!started.add(name)) throw new ApiException(503, "a recording has just been started: try again");
         Thread thread = new Thread(() -> record(jvm, directory.resolve(name), seconds), "taskclock-" + name);
@@ -92,13 +98,14 @@ final class RecordingTasks implements AutoCloseable {
     }
 
     /** Returns why the recording ends. */
-    private static String record(LiveJvm live, RecordingWriter writer, int seconds) throws IOException {
+    private String record(LiveJvm live, RecordingWriter writer, int seconds) throws IOException {
         long due = System.nanoTime();
         try {
             for (int i = 0; i < seconds; i++) {
                 due += TimeUnit.SECONDS.toNanos(1);
                 TimeUnit.NANOSECONDS.sleep(due - System.nanoTime());
                 writer.write(live.next());
+                if (isFull()) return "size limit of all recordings reached";
             }
             return "time limit reached";
         } catch (InterruptedException e) {
@@ -106,6 +113,10 @@ final class RecordingTasks implements AutoCloseable {
         } catch (MonitorException e) {
             return e.getMessage();
         }
+    }
+
+    private boolean isFull() throws IOException {
+        return entries().stream().mapToLong(Entry::bytes).sum() >= quota;
     }
 
     private List<Entry> entries() throws IOException {

@@ -34,11 +34,18 @@ public final class TaskClockServer implements AutoCloseable {
     private final EventChannel channel = new EventChannel();
     private final LiveViews views;
     private final HistoryStore store;
+    private static final long MIN_METRICS_BYTES = 1 << 20;
+
     private final OpenedRecordings opened;
     private final HistoryApi history;
     private final Marks marks;
     private final JvmActions actions;
     private final RecordingTasks recordings;
+    private final RequestBudget budget;
+
+    /** The size of the last answer with metrics. */
+    private volatile int metricsBytes;
+
     private final AgentWatch agents;
     private final SamplingLoop loop;
     private final PrometheusRegistry registry = new PrometheusRegistry();
@@ -74,12 +81,14 @@ public final class TaskClockServer implements AutoCloseable {
         overview = new Overview(fleet.processors());
         views = new LiveViews(options.exporter().fleet().attach(), overview);
         store = new HistoryStore(opener, options.data(), options.history(), log);
-        opened = new OpenedRecordings(options.data().resolve("opened"), limits.openedBytes());
+        opened = new OpenedRecordings(options.data().resolve("opened"), limits.openedBytes(), limits.budget());
+        budget = limits.budget();
         history = new HistoryApi(store, overview, opened, limits.budget(), options.clock());
         actions = new JvmActions(options.allowsActions(), overview, store, options.clock());
-        marks = new Marks(store, history, actions, options.clock());
+        marks = new Marks(store, history, actions, limits.budget(), options.clock());
         recordings = new RecordingTasks(
                 options.data().resolve("recordings"),
+                options.history().maxBytes() / 2,
                 actions,
                 options.exporter().version(),
                 keys.host(),
@@ -88,8 +97,7 @@ public final class TaskClockServer implements AutoCloseable {
         loop = new SamplingLoop(fleet, keys, overview, channel, store, options, log);
         routes = new Routes(log);
         addRoutes();
-        AuditLog audit =
-                new AuditLog(options.data().resolve("audit.log"), limits.auditBytes(), overview, options.clock(), log);
+        AuditLog audit = new AuditLog(options.data(), limits.auditBytes(), overview, options.clock(), log);
         web = new WebServer(options, token, external, audit, routes, log);
         // The page is served at once. Opening the history and reading the names of threads takes longer.
         store.start();
@@ -161,11 +169,15 @@ public final class TaskClockServer implements AutoCloseable {
         json.endObject();
     }
 
-    private void sendMetrics(Call call) throws IOException {
+    private void sendMetrics(Call call) throws ApiException, IOException {
         ExpositionFormatWriter writer =
                 formats.findWriter(call.request.getHeaders().get(HttpHeader.ACCEPT));
+        // The text, and copies of it while the array grows.
+        RequestBudget.Share share = budget.take(call, Math.max(MIN_METRICS_BYTES, 3L * metricsBytes));
         ByteArrayOutputStream body = new ByteArrayOutputStream();
         writer.write(body, registry.scrape());
+        metricsBytes = body.size();
+        share.keep(metricsBytes);
         call.send(200, writer.getContentType(), body.toByteArray());
     }
 

@@ -14,6 +14,7 @@ import com.networknt.schema.SpecVersion;
 import io.swagger.v3.parser.OpenAPIV3Parser;
 import io.swagger.v3.parser.core.models.ParseOptions;
 import io.swagger.v3.parser.core.models.SwaggerParseResult;
+import java.io.RandomAccessFile;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -24,6 +25,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.taskclock.history.HistoryOptions;
 import org.taskclock.testing.LoadJvm;
 
 /** The description of the API, and whether the server does what it says. */
@@ -224,6 +226,12 @@ final class ApiTest {
         check("GET", "/api/jvms/{id}/intervals", 400, path + "/intervals?at=x", null);
         check("GET", "/api/jvms/{id}/intervals", 404, "/api/jvms/r99/intervals", null);
         assertThat(server.get(path + "/export?by=thread").body()).contains("yielder");
+        try (RandomAccessFile large =
+                new RandomAccessFile(directory.resolve("recordings/large.gz").toFile(), "rw")) {
+            large.setLength(HistoryOptions.DEFAULT.maxBytes() / 2);
+        }
+        assertThat(check("POST", "/api/jvms/{id}/recordings", 507, jvm + "/recordings", "{}"))
+                .contains("half of --max-size");
     }
 
     private long endOfInterval(String path, String query) throws Exception {

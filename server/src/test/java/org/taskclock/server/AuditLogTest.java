@@ -62,9 +62,9 @@ final class AuditLogTest {
         server.await(() -> server.get("/-/ready").statusCode() == 200 ? true : null);
     }
 
-    private List<JsonObject> lines() throws IOException {
+    private List<JsonObject> lines(String name) throws IOException {
         List<JsonObject> lines = new ArrayList<>();
-        Path file = directory.resolve("audit.log");
+        Path file = directory.resolve(name);
         if (Files.exists(file))
             for (String line : Files.readAllLines(file))
                 lines.add(JsonParser.parseString(line).getAsJsonObject());
@@ -72,8 +72,8 @@ final class AuditLogTest {
     }
 
     /** Lines are written after the answer has been sent. */
-    private JsonObject awaitLine(TestServer server, int count) throws Exception {
-        return server.await(() -> lines().size() == count ? lines().get(count - 1) : null);
+    private JsonObject awaitLine(TestServer server, String file, int count) throws Exception {
+        return server.await(() -> lines(file).size() == count ? lines(file).get(count - 1) : null);
     }
 
     private static long busyThread(long pid) throws IOException {
@@ -112,7 +112,7 @@ final class AuditLogTest {
             String stack = "/api/jvms/" + id[0] + "/threads/" + thread + "/stack";
             var answer = server.post(stack, "{}", "Authorization", user);
             assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
-            JsonObject line = awaitLine(server, 1);
+            JsonObject line = awaitLine(server, "audit.log", 1);
             assertThat(line.get("action").getAsString()).isEqualTo("stack");
             assertThat(line.get("status").getAsInt()).isEqualTo(200);
             assertThat(line.get("jvm").getAsString()).isEqualTo(id[0]);
@@ -126,7 +126,7 @@ final class AuditLogTest {
 
             assertThat(server.post(stack, "{}", "X-Forwarded-For", "192.0.2.7").statusCode())
                     .isEqualTo(401);
-            JsonObject refused = awaitLine(server, 2);
+            JsonObject refused = awaitLine(server, "audit-refused.log", 1);
             assertThat(refused.get("status").getAsInt()).isEqualTo(401);
             assertThat(refused.get("reason").getAsString()).contains("a password is needed");
             assertThat(refused.get("forwardedFor").getAsString()).isEqualTo("192.0.2.7");
@@ -145,12 +145,37 @@ final class AuditLogTest {
             awaitReady(server);
             for (int i = 0; i < 50; i++)
                 assertThat(server.post("/api/marks", MARK).statusCode()).isEqualTo(403);
-            JsonObject refused = awaitLine(server, 30);
+            JsonObject refused = awaitLine(server, "audit-refused.log", 30);
             assertThat(refused.get("action").getAsString()).isEqualTo("marks");
             assertThat(refused.get("reason").getAsString()).contains("--allow-actions");
             clock.now = clock.now.plusSeconds(60);
             assertThat(server.post("/api/marks", MARK).statusCode()).isEqualTo(403);
-            assertThat(awaitLine(server, 31).get("omitted").getAsInt()).isEqualTo(20);
+            assertThat(awaitLine(server, "audit-refused.log", 31).get("omitted").getAsInt())
+                    .isEqualTo(20);
+            assertThat(directory.resolve("audit.log")).as("nothing was done").doesNotExist();
+        }
+    }
+
+    @Test
+    void shouldKeepWhatWasDoneWhenManyRequestsAreRefused() throws Exception {
+        ManualClock clock = new ManualClock();
+        settings.clock = clock;
+        settings.match = "no such program";
+        settings.allowsActions = true;
+        settings.limits = new ServerLimits(RequestBudget.ofHeap(), 1 << 20, 2_000);
+        try (TestServer server = start()) {
+            awaitReady(server);
+            assertThat(server.post("/api/marks", MARK).statusCode()).isEqualTo(201);
+            awaitLine(server, "audit.log", 1);
+            for (int i = 0; i < 60; i++) {
+                if (i == 30) clock.now = clock.now.plusSeconds(60);
+                assertThat(server.post("/api/marks", MARK, "Origin", "https://example.com")
+                                .statusCode())
+                        .isEqualTo(403);
+            }
+            server.await(() -> Files.exists(directory.resolve("audit-refused.log.1")) ? true : null);
+            assertThat(lines("audit.log")).hasSize(1);
+            assertThat(lines("audit.log").get(0).get("status").getAsInt()).isEqualTo(201);
         }
     }
 

@@ -21,6 +21,9 @@ import org.taskclock.monitor.sampling.IntervalSource;
  * in memory.
  */
 public final class Recording implements IntervalSource, Iterable<Interval> {
+    /** The largest part of a recording that is expanded at a time. */
+    public static final long MAX_BLOCK_BYTES = RecordingBlock.MAX_TEXT_BYTES;
+
     private final Path path;
     private final RecordingIndex index;
     private final DecodedBlocks decoded = new DecodedBlocks(this);

@@ -38,7 +38,7 @@ record RecordingBlock(long offset, long nextOffset, List<String> lines, State st
     private static final int DEFLATED = 8;
     private static final int HEADER_BYTES = 10;
     /** A hostile file of some kB expands to gigabytes, which would use all memory of a server. */
-    private static final long MAX_TEXT_BYTES =
+    static final long MAX_TEXT_BYTES =
             Math.max(16 << 20, Math.min(512 << 20, Runtime.getRuntime().maxMemory() / 8));
 
     private static final int TRAILER_BYTES = 8;
