@@ -45,6 +45,16 @@ void machine_changed(void) {
     calibration_reset();
 }
 
+// Adjusts the record after the carrier's clock, which had these values, restarted from zero.
+static void rebase_carrier(struct carrier *c, int64_t cpu, int64_t user) {
+    WRITE(c->first_cpu, READ(c->first_cpu) - cpu);
+    WRITE(c->first_user, READ(c->first_user) - user);
+    WRITE(c->last_cpu, READ(c->last_cpu) - cpu);
+    WRITE(c->last_user, READ(c->last_user) - user);
+    WRITE(c->cpu_offset, READ(c->cpu_offset) - cpu);
+    WRITE(c->user_offset, READ(c->user_offset) - user);
+}
+
 // Resets our state after the kernel's clock of this thread restarted from zero, because a checkpoint was restored or
 // this is a forked child.
 static void reset_clock(struct thread_clock *t) {

@@ -115,7 +115,6 @@ int life_can_grow(void);
 
 // ---- carriers.c
 
-void rebase_carrier(struct carrier *c, int64_t cpu, int64_t user);
 int64_t virtual_nanos(int32_t value);
 int64_t mount(int64_t cpu, int64_t user);
 int64_t unmount(void);
