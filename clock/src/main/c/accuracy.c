@@ -23,19 +23,11 @@ static const int64_t ASSUMED_AHEAD_BARE_METAL = 4000;  // ns
 // After each period the weight of older observations is halved, because the start of a JVM is not representative.
 static const uint64_t DECAY_PERIOD = 1000000000;  // ns
 
-// A residual is how far ahead a base was when the next one was taken. If two consecutive residuals exceed both limits
-// and are the same share of their base's age, this is not a disturbance: the rate is wrong.
-static const int64_t LARGE_RESIDUAL = 5000;  // ns
-enum { LARGE_RESIDUAL_DIVISOR = 128 };       // the limit is this fraction of the base's age
-enum { SIMILARITY_DIVISOR = 4 };             // shares that differ by less than this fraction are the same
-
 static int64_t budget;  // bound on the mean error, ns
 
 static int accuracy_lock;  // guards the variables below
 static uint64_t sampled_nanos;
 static int64_t sampled_ahead;
-static uint64_t large_residual_age;  // 0 if the last residual was not large
-static int64_t large_residual;
 static uint64_t observed;            // without the initial estimate, and never halved
 static int64_t observed_ahead;
 static uint64_t life_nanos;
@@ -53,8 +45,6 @@ static int has_stolen_time(void) {
     }
     return taken;
 }
-
-static uint64_t magnitude(int64_t value) { return (uint64_t)(value < 0 ? -value : value); }
 
 static void update_life(void) {
     // If no time is taken, the residuals cancel out, so their sum may be negative.
@@ -99,24 +89,9 @@ void set_accuracy(int64_t nanos) {
     __atomic_store_n(&accuracy_lock, 0, __ATOMIC_RELEASE);
 }
 
-static int rate_is_wrong(uint64_t nanos, int64_t residual) {
-    int large = magnitude(residual) > (uint64_t)LARGE_RESIDUAL && magnitude(residual) > nanos / LARGE_RESIDUAL_DIVISOR;
-    int wrong = 0;
-    if (large && large_residual_age) {
-        __int128 share = (__int128)residual * (int64_t)large_residual_age;
-        __int128 before = (__int128)large_residual * (int64_t)nanos;
-        __int128 difference = share > before ? share - before : before - share;
-        wrong = difference < (before < 0 ? -before : before) / SIMILARITY_DIVISOR;
-    }
-    large_residual_age = large && !wrong ? nanos + 1 : 0;
-    large_residual = residual;
-    return wrong;
-}
-
 // Records how far ahead a base was when the next one was taken, `nanos` of CPU time later.
 void record_residual(uint64_t nanos, int64_t residual) {
     if (__atomic_exchange_n(&accuracy_lock, 1, __ATOMIC_ACQUIRE)) return;  // another thread is recording one
-    int is_wrong = rate_is_wrong(nanos, residual);
     // No reading was ahead by more than a life, because none used the base for longer. So residuals are capped at it.
     int64_t limit = (int64_t)(life_nanos ? life_nanos : SHORTEST_LIFE);
     int64_t counted = residual > limit ? limit : residual < -limit ? -limit : residual;
@@ -128,8 +103,6 @@ void record_residual(uint64_t nanos, int64_t residual) {
     WRITE(observed_ahead, observed_ahead + counted);
     update_life();
     __atomic_store_n(&accuracy_lock, 0, __ATOMIC_RELEASE);
-    // Stolen time never makes the kernel count more than the counter does.
-    if (is_wrong) residual < 0 ? calibration_reset() : calibration_verify();
 }
 
 void accuracy_report(struct clock_report *into) {

@@ -33,6 +33,7 @@ static int await_rate(void) {
         if (i > 0) SYSCALL(__NR_nanosleep, &time, 0);
         calibrate();
     }
+    accuracy_rate_changed();
     return READ(process.nanos_per_count) != 0;
 }
 

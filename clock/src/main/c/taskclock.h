@@ -90,6 +90,8 @@ extern struct process_state process __attribute__((visibility("hidden")));
 // Before there is a marker, and in a forked child, this is all ones, which no area contains: the kernel writes 0.
 static inline uint64_t process_marker(void) { return ~READ(process.inverted_marker); }
 
+static inline uint64_t magnitude(int64_t value) { return (uint64_t)(value < 0 ? -value : value); }
+
 // ---- cpu.c
 
 void machine_changed(void);
@@ -101,7 +103,9 @@ void calibration_init(void);
 int calibration_is_due(uint64_t counts);  // uses only the counter
 void calibrate(void);
 void calibration_reset(void);
-void calibration_verify(void);
+// Resets the rate if the kernel's clock contradicts it. `residual`: how far ahead a base was when the next one was
+// taken, `nanos` of CPU time later.
+void calibration_check(uint64_t nanos, int64_t residual);
 void calibration_report(struct clock_report *into);
 
 // ---- accuracy.c
