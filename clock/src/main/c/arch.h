@@ -19,7 +19,6 @@
 
 #define ARCHITECTURE "x86_64"
 enum { MAX_KERNEL_PAGE = 4096 };
-#define VDSO_CLOCK_GETTIME "__vdso_clock_gettime"
 #define COUNTER_CLOCKSOURCE "tsc"
 #define RSEQ_SIGNATURE 0x53053053  // the same as glibc uses
 
@@ -96,7 +95,6 @@ static inline int runs_under_hypervisor(void) {
 
 #define ARCHITECTURE "aarch64"
 enum { MAX_KERNEL_PAGE = 65536 };  // 4, 16, or 64 KB
-#define VDSO_CLOCK_GETTIME "__kernel_clock_gettime"
 #define COUNTER_CLOCKSOURCE "arch_sys_counter"
 #define RSEQ_SIGNATURE 0xd428bc00  // the same as glibc uses
 

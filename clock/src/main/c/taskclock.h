@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
 
-// The native library of TaskClock. It uses raw system calls and no libc, so the same library works with glibc and musl.
+// The native library of TaskClock. It uses raw system calls and needs no libc, so the same library works with glibc and
+// musl.
 //
 //   kernel.c       system calls: CPU clocks, getrusage, files, lists of threads
-//   vdso.c         clocks that need no system call
 //   calibration.c  the rate of the time-stamp counter
 //   accuracy.c     how long the counter may be trusted before the kernel is asked again
 //   cpu.h, cpu.c   the calling thread's CPU time; cpu_now() in cpu.h decides whether to ask the kernel
@@ -27,6 +27,8 @@
 // ---- kernel.c
 
 int64_t clock_nanos(int32_t id);  // -1 if it cannot be read
+int64_t coarse_nanos(void);       // CLOCK_MONOTONIC_COARSE, which changes at each tick, without a system call
+int64_t raw_clock_nanos(void);    // CLOCK_MONOTONIC_RAW
 int64_t clock_resolution(int32_t id);
 int kernel_refusal(void);  // errno of a required system call that the kernel refuses; 0 if all work
 long rusage_of_thread(int64_t *user, int64_t *system);  // 0 or -errno
@@ -36,12 +38,6 @@ int32_t own_tid(void);
 void *map_pages(long length);  // null if there is no memory
 int32_t list_threads(int32_t *tids, int32_t capacity);
 int64_t raw_nanos(int32_t id, int32_t count);
-
-// ---- vdso.c
-
-void vdso_init(void);
-int64_t coarse_nanos(void);
-int64_t raw_clock_nanos(void);  // CLOCK_MONOTONIC_RAW
 
 // ---- slots.c
 
