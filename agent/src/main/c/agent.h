@@ -5,9 +5,10 @@
 // clock library through a table of functions, which it finds in the page that all copies of the clock share. Like the
 // clock, it does not use libc.
 //
-//   agent.c   the native methods that Java code calls, and calls to Java methods
+//   agent.c   the native methods that Java code calls
 //   ends.c    the end of platform threads
 //   floors.c  what the threads' user times must not fall below
+//   jvm.c     what the agent looks up in the JVM, and calls to Java methods
 //   times.c   the native methods behind ThreadMXBean's CPU times
 //   yield.c   the native method behind Thread.yield
 
@@ -18,19 +19,19 @@
 
 #include <jni.h>
 
-// agent.c
+// jvm.c
 extern const struct functions *clock_functions;
 void *symbol_in(const char *library, const char *name);  // null if not found, or if the library is not loaded
 // Returns whether the method was replaced.
 int replace_native(JNIEnv *env, jclass class, const char *name, const char *signature, void *function);
 jlong read_user_time(JNIEnv *env, jlong id);                        // USE_STOCK: call the JVM's own function
 int read_user_times(JNIEnv *env, jlongArray ids, jlongArray into);  // false: call the JVM's own function
+jclass jvm_prepare(JNIEnv *env);  // returns the hooks, or null with a pending exception
+void report_first_virtual_thread(JNIEnv *env);
 void report_first_yield(JNIEnv *env, jint record);
 void report_yield_sample(JNIEnv *env, jlong weight);
-jlong current_thread_id(JNIEnv *env, int *is_virtual);  // the Java id; for a virtual thread, not its carrier's
-
 void report_thread_end(JNIEnv *env, jobject thread, const jlong *values, jsize count);
-
+jlong current_thread_id(JNIEnv *env, int *is_virtual);  // the Java id; for a virtual thread, not its carrier's
 #define USE_STOCK INT64_MIN
 
 // ends.c. Returns a message, or null on success.

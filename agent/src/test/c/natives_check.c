@@ -11,6 +11,7 @@
 #define dlopen fake_dlopen
 #define dlsym fake_dlsym
 #include "agent.c"
+#include "jvm.c"
 #include "yield.c"
 
 static int libraries_are_missing;

@@ -19,7 +19,6 @@
 
 #define ARCHITECTURE "x86_64"
 enum { MAX_KERNEL_PAGE = 4096 };
-#define VDSO_CLOCK_GETTIME "__vdso_clock_gettime"
 #define COUNTER_CLOCKSOURCE "tsc"
 #define RSEQ_SIGNATURE 0x53053053  // the same as glibc uses
 
@@ -66,10 +65,10 @@ static inline uint64_t counter(void) {
     return (uint64_t)high << 32 | low;
 }
 
-static inline void cpuid(uint32_t leaf, uint32_t *a, uint32_t *c, uint32_t *d) {
-    uint32_t b;
-    *a = leaf, *c = 0;
-    __asm__("cpuid" : "+a"(*a), "=b"(b), "+c"(*c), "=d"(*d));
+static inline void cpuid(uint32_t leaf, uint32_t *a, uint32_t *d) {
+    uint32_t b, c = 0;
+    *a = leaf;
+    __asm__("cpuid" : "+a"(*a), "=b"(b), "+c"(c), "=d"(*d));
 }
 
 // The rate is not known in advance.
@@ -78,25 +77,17 @@ static inline uint64_t nominal_hertz(void) { return 0; }
 // Returns whether the processor guarantees that the counter has a constant rate and never stops (leaf 0x80000007, edx
 // bit 8).
 static inline int counter_is_invariant(void) {
-    uint32_t a, c, d;
-    cpuid(0x80000000, &a, &c, &d);
+    uint32_t a, d;
+    cpuid(0x80000000, &a, &d);
     if (a < 0x80000007) return 0;
-    cpuid(0x80000007, &a, &c, &d);
+    cpuid(0x80000007, &a, &d);
     return d >> 8 & 1;
-}
-
-// Returns whether the processor reports a hypervisor (leaf 1, ecx bit 31).
-static inline int runs_under_hypervisor(void) {
-    uint32_t a, c, d;
-    cpuid(1, &a, &c, &d);
-    return c >> 31 & 1;
 }
 
 #elif defined(__aarch64__) && defined(__AARCH64EL__)
 
 #define ARCHITECTURE "aarch64"
 enum { MAX_KERNEL_PAGE = 65536 };  // 4, 16, or 64 KB
-#define VDSO_CLOCK_GETTIME "__kernel_clock_gettime"
 #define COUNTER_CLOCKSOURCE "arch_sys_counter"
 #define RSEQ_SIGNATURE 0xd428bc00  // the same as glibc uses
 
@@ -155,9 +146,6 @@ static inline uint64_t nominal_hertz(void) {
 
 // The kernel lists the counter only if it has a constant rate.
 static inline int counter_is_invariant(void) { return 1; }
-
-// Programs cannot find out, so they must expect one.
-static inline int runs_under_hypervisor(void) { return 1; }
 
 #else
 #error "TaskClock's native library has been ported only to x86_64 and little-endian aarch64"

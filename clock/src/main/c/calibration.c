@@ -15,6 +15,12 @@ static const int64_t LONGEST_INTERVAL = NANOS_PER_SECOND;
 enum { AGREEMENT_DIVISOR = 2048 };       // the first two rates may differ by this fraction
 enum { RATE_TOLERANCE_DIVISOR = 1024 };  // a known rate that is off by more than this fraction is wrong
 
+// A residual is how far ahead a base was when the next one was taken. If two consecutive residuals exceed both limits
+// and are the same share of their base's age, this is not a disturbance: the rate is wrong.
+static const int64_t LARGE_RESIDUAL = 5000;  // ns
+enum { LARGE_RESIDUAL_DIVISOR = 128 };       // the limit is this fraction of the base's age
+enum { SIMILARITY_DIVISOR = 4 };             // shares that differ by less than this fraction are the same
+
 // One point in time on both clocks.
 struct moment {
     uint64_t counter;
@@ -30,6 +36,9 @@ static uint64_t calibrated_at;   // counter value
 static uint64_t due_counts;      // counts from calibrated_at to the next calibration; 0 while no rate is known
 static int64_t calibrated_over;  // ns
 static int64_t resets;
+
+static uint64_t large_residual_age;  // of its base; 0 if the last residual was not large
+static int64_t large_residual;
 
 // Reads both clocks. Returns the fastest of several attempts, because the reads may be interrupted.
 static struct moment moment_now(void) {
@@ -74,9 +83,7 @@ static void set_rate(uint64_t rate, struct moment now) {
         origin = now;
     }
     WRITE(due_counts, ((uint64_t)interval << 32) / rate);
-    if (rate == READ(process.nanos_per_count)) return;
     __atomic_store_n(&process.nanos_per_count, rate, __ATOMIC_RELEASE);
-    accuracy_rate_changed();
 }
 
 static void reset_at(struct moment now) {
@@ -125,14 +132,34 @@ void calibration_reset(void) {
     __atomic_store_n(&calibration_lock, 0, __ATOMIC_RELEASE);
 }
 
-// Called if the kernel's time contradicts the rate: either the rate is wrong or time was taken. Compares with the raw
-// clock to decide, if the origin is far enough in the past.
-void calibration_verify(void) {
-    if (__atomic_exchange_n(&calibration_lock, 1, __ATOMIC_ACQUIRE)) return;
-    struct moment now = moment_now();
+static int is_repeated(uint64_t nanos, int64_t residual) {
+    int large = magnitude(residual) > (uint64_t)LARGE_RESIDUAL && magnitude(residual) > nanos / LARGE_RESIDUAL_DIVISOR;
+    int repeated = 0;
+    if (large && large_residual_age) {
+        __int128 share = (__int128)residual * (int64_t)large_residual_age;
+        __int128 before = (__int128)large_residual * (int64_t)nanos;
+        __int128 difference = share > before ? share - before : before - share;
+        repeated = difference < (before < 0 ? -before : before) / SIMILARITY_DIVISOR;
+    }
+    large_residual_age = large && !repeated ? nanos + 1 : 0;
+    large_residual = residual;
+    return repeated;
+}
+
+// Compares with the raw clock, if the origin is far enough in the past.
+static int raw_clock_contradicts(struct moment now) {
     uint64_t known = READ(process.nanos_per_count), rate = rate_since(origin, now);
     int is_wrong = !rate || differs(rate, known, RATE_TOLERANCE_DIVISOR);
-    if (known && now.raw - origin.raw > 4 * FIRST_INTERVAL && is_wrong) reset_at(now);
+    return known && now.raw - origin.raw > 4 * FIRST_INTERVAL && is_wrong;
+}
+
+void calibration_check(uint64_t nanos, int64_t residual) {
+    if (__atomic_exchange_n(&calibration_lock, 1, __ATOMIC_ACQUIRE)) return;
+    if (is_repeated(nanos, residual)) {
+        struct moment now = moment_now();
+        // Either the rate is wrong or time was taken. That never makes the kernel count more than the counter does.
+        if (residual < 0 || raw_clock_contradicts(now)) reset_at(now);
+    }
     __atomic_store_n(&calibration_lock, 0, __ATOMIC_RELEASE);
 }
 

@@ -22,16 +22,6 @@ static void start_carrying(struct thread_clock *t) {
     t->carrier = c;
 }
 
-// Adjusts the record after the carrier's clock, which had these values, restarted from zero.
-void rebase_carrier(struct carrier *c, int64_t cpu, int64_t user) {
-    WRITE(c->first_cpu, READ(c->first_cpu) - cpu);
-    WRITE(c->first_user, READ(c->first_user) - user);
-    WRITE(c->last_cpu, READ(c->last_cpu) - cpu);
-    WRITE(c->last_user, READ(c->last_user) - user);
-    WRITE(c->cpu_offset, READ(c->cpu_offset) - cpu);
-    WRITE(c->user_offset, READ(c->user_offset) - user);
-}
-
 static void record_time(struct carrier *c, const struct thread_clock *t) {
     WRITE(c->last_cpu, (int64_t)t->cpu);
     WRITE(c->last_user, (int64_t)t->user);

@@ -19,7 +19,6 @@ void clock_init(void) {
     if (is_initialized) return;
     is_initialized = 1;
     is_wiped_on_fork = SYSCALL(__NR_madvise, &process, sizeof process, WIPE_ON_FORK) == 0;
-    vdso_init();
     split_init();
     accuracy_init();
     calibration_init();
@@ -33,6 +32,7 @@ static int await_rate(void) {
         if (i > 0) SYSCALL(__NR_nanosleep, &time, 0);
         calibrate();
     }
+    accuracy_rate_changed();
     return READ(process.nanos_per_count) != 0;
 }
 

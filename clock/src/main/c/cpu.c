@@ -45,6 +45,16 @@ void machine_changed(void) {
     calibration_reset();
 }
 
+// Adjusts the record after the carrier's clock, which had these values, restarted from zero.
+static void rebase_carrier(struct carrier *c, int64_t cpu, int64_t user) {
+    WRITE(c->first_cpu, READ(c->first_cpu) - cpu);
+    WRITE(c->first_user, READ(c->first_user) - user);
+    WRITE(c->last_cpu, READ(c->last_cpu) - cpu);
+    WRITE(c->last_user, READ(c->last_user) - user);
+    WRITE(c->cpu_offset, READ(c->cpu_offset) - cpu);
+    WRITE(c->user_offset, READ(c->user_offset) - user);
+}
+
 // Resets our state after the kernel's clock of this thread restarted from zero, because a checkpoint was restored or
 // this is a forked child.
 static void reset_clock(struct thread_clock *t) {
@@ -103,6 +113,7 @@ static void compare_bases(const struct thread_clock *t, uint64_t old_counter, ui
     uint64_t used = t->base_cpu - old_cpu;
     uint64_t predicted = (uint64_t)(((unsigned __int128)(t->base_counter - old_counter) * t->rate) >> 32);
     record_residual(used, (int64_t)(predicted - used));
+    calibration_check(used, (int64_t)(predicted - used));
 }
 
 static uint64_t take_base(struct thread_clock *t) {
@@ -118,7 +129,10 @@ static uint64_t take_base(struct thread_clock *t) {
     uint64_t cpu = kernel_cpu(t);
     uint64_t took = counter() - before;
     if (cpu == UNKNOWN) return UNKNOWN;
-    if (calibration_is_due(before) || t->kernel_reads % READS_PER_CALIBRATION == 0) calibrate();
+    if (calibration_is_due(before) || t->kernel_reads % READS_PER_CALIBRATION == 0) {
+        calibrate();
+        accuracy_rate_changed();
+    }
     uint64_t least = READ(min_read_counts);
     if (took < least) WRITE(min_read_counts, least = took);
     int rough = took > 2 * least;

@@ -22,6 +22,18 @@ int64_t clock_nanos(int32_t id) {
     return t.tv_sec * NANOS_PER_SECOND + t.tv_nsec;
 }
 
+// The library's function makes no system call for this clock (vdso(7)), and takes 6 ns instead of 200.
+extern int libc_clock_gettime(int32_t id, struct __kernel_timespec *t) __asm__("clock_gettime") __attribute__((weak));
+
+int64_t coarse_nanos(void) {
+    enum { MONOTONIC_COARSE = 6 };  // CLOCK_MONOTONIC_COARSE
+    struct __kernel_timespec t;
+    if (!libc_clock_gettime) return clock_nanos(MONOTONIC_COARSE);
+    return libc_clock_gettime(MONOTONIC_COARSE, &t) == 0 ? t.tv_sec * NANOS_PER_SECOND + t.tv_nsec : -1;
+}
+
+int64_t raw_clock_nanos(void) { return clock_nanos(4); }  // CLOCK_MONOTONIC_RAW
+
 int64_t clock_resolution(int32_t id) {
     struct __kernel_timespec t;
     if (SYSCALL(__NR_clock_getres, id, &t) != 0) return -1;

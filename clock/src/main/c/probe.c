@@ -19,7 +19,7 @@ enum { ANY_CHILD = 0x40000000 };                 // __WALL: includes children wi
 enum { CORE_LIMIT = 4 };                         // RLIMIT_CORE
 enum { SET_MASK = 2, MASK_BYTES = 8 };           // SIG_SETMASK
 
-enum { BLOCKS = 16, CALLS = 16, PREEMPTIONS = 4 };
+enum { BLOCKS = 16, CALLS = 16, PREEMPTIONS = 4, READS_PER_CALL = 16384 };
 static const int64_t TIMEOUT = 2 * NANOS_PER_SECOND;
 static const int64_t MAX_SPIN = 20000000;  // ns
 
@@ -30,7 +30,7 @@ struct trial {
     char area[MAX_AREA_SIZE] __attribute__((aligned(MAX_AREA_SIZE)));
     uint32_t area_length;
     int backend;
-    int64_t deadline;  // by coarse_nanos()
+    int64_t deadline;  // by raw_clock_nanos()
     int32_t subject;   // pid
     int is_done;
     int verdict;
@@ -101,7 +101,7 @@ static int survives_system_calls(volatile uint64_t *address, uint64_t marker) {
 // Preempts the subject repeatedly.
 static void preemptor(void *argument) {
     struct trial *trial = argument;
-    while (!READ(trial->is_done) && coarse_nanos() < trial->deadline && SYSCALL(__NR_getppid) == READ(trial->subject))
+    while (!READ(trial->is_done) && raw_clock_nanos() < trial->deadline && SYSCALL(__NR_getppid) == READ(trial->subject))
         nap();
     end_process();
 }
@@ -110,10 +110,11 @@ static int preemption_removes(struct trial *trial, volatile uint64_t *address, u
     int removed = 0, kept = 0;
     // A switch between counting switches and setting the marker looks as if the kernel kept the marker. So the kernel
     // is rejected only if this happens twice.
-    while (removed < PREEMPTIONS && kept < 2 && coarse_nanos() < trial->deadline) {
-        int64_t switches = switches_of_thread(), until = coarse_nanos() + MAX_SPIN;
+    while (removed < PREEMPTIONS && kept < 2 && raw_clock_nanos() < trial->deadline) {
+        int64_t switches = switches_of_thread(), until = raw_clock_nanos() + MAX_SPIN;
         *address = marker;
-        while (*address == marker && coarse_nanos() < until) {}
+        // Asks for the time so rarely that the thread is almost always preempted in user code.
+        for (uint32_t i = 1; *address == marker && (i % READS_PER_CALL || raw_clock_nanos() < until); i++) {}
         int is_removed = *address != marker;
         if (switches_of_thread() != switches) is_removed ? removed++ : kept++;
     }
@@ -153,13 +154,13 @@ int probe_markers(int backend) {
     if (!trial) return PROBE_OUT_OF_MEMORY;
     trial->backend = backend;
     trial->area_length = rseq_area_length(backend);
-    trial->deadline = coarse_nanos() + TIMEOUT;
+    trial->deadline = raw_clock_nanos() + TIMEOUT;
     trial->verdict = NO_VERDICT;
     long pid = start_child(trial->subject_stack, subject, trial);
     int verdict = PROBE_NO_CHILD;
     // wait4 fails if the host program reaps all children. In that case, poll for the result.
     if (!failed(pid) && failed(wait_for(pid))) {
-        while (READ(trial->verdict) == NO_VERDICT && coarse_nanos() < trial->deadline + TIMEOUT) nap();
+        while (READ(trial->verdict) == NO_VERDICT && raw_clock_nanos() < trial->deadline + TIMEOUT) nap();
     }
     if (!failed(pid)) verdict = __atomic_load_n(&trial->verdict, __ATOMIC_ACQUIRE);
     // The memory stays mapped in this case, because a preemptor may still be running on its stack.

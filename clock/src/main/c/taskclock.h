@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
 
-// The native library of TaskClock. It uses raw system calls and no libc, so the same library works with glibc and musl.
+// The native library of TaskClock. It uses raw system calls and needs no libc, so the same library works with glibc and
+// musl.
 //
 //   kernel.c       system calls: CPU clocks, getrusage, files, lists of threads
-//   vdso.c         clocks that need no system call
 //   calibration.c  the rate of the time-stamp counter
 //   accuracy.c     how long the counter may be trusted before the kernel is asked again
 //   cpu.h, cpu.c   the calling thread's CPU time; cpu_now() in cpu.h decides whether to ask the kernel
@@ -27,6 +27,8 @@
 // ---- kernel.c
 
 int64_t clock_nanos(int32_t id);  // -1 if it cannot be read
+int64_t coarse_nanos(void);       // CLOCK_MONOTONIC_COARSE, which changes at each tick, without a system call
+int64_t raw_clock_nanos(void);    // CLOCK_MONOTONIC_RAW
 int64_t clock_resolution(int32_t id);
 int kernel_refusal(void);  // errno of a required system call that the kernel refuses; 0 if all work
 long rusage_of_thread(int64_t *user, int64_t *system);  // 0 or -errno
@@ -36,12 +38,6 @@ int32_t own_tid(void);
 void *map_pages(long length);  // null if there is no memory
 int32_t list_threads(int32_t *tids, int32_t capacity);
 int64_t raw_nanos(int32_t id, int32_t count);
-
-// ---- vdso.c
-
-void vdso_init(void);
-int64_t coarse_nanos(void);
-int64_t raw_clock_nanos(void);  // CLOCK_MONOTONIC_RAW
 
 // ---- slots.c
 
@@ -90,6 +86,8 @@ extern struct process_state process __attribute__((visibility("hidden")));
 // Before there is a marker, and in a forked child, this is all ones, which no area contains: the kernel writes 0.
 static inline uint64_t process_marker(void) { return ~READ(process.inverted_marker); }
 
+static inline uint64_t magnitude(int64_t value) { return (uint64_t)(value < 0 ? -value : value); }
+
 // ---- cpu.c
 
 void machine_changed(void);
@@ -101,7 +99,9 @@ void calibration_init(void);
 int calibration_is_due(uint64_t counts);  // uses only the counter
 void calibrate(void);
 void calibration_reset(void);
-void calibration_verify(void);
+// Resets the rate if the kernel's clock contradicts it. `residual`: how far ahead a base was when the next one was
+// taken, `nanos` of CPU time later.
+void calibration_check(uint64_t nanos, int64_t residual);
 void calibration_report(struct clock_report *into);
 
 // ---- accuracy.c
@@ -115,7 +115,6 @@ int life_can_grow(void);
 
 // ---- carriers.c
 
-void rebase_carrier(struct carrier *c, int64_t cpu, int64_t user);
 int64_t virtual_nanos(int32_t value);
 int64_t mount(int64_t cpu, int64_t user);
 int64_t unmount(void);

@@ -14,8 +14,7 @@ public sealed interface CpuSection extends AutoCloseable permits OuterSection, I
      * Ends the section and adds the CPU time that the thread used in it to the account. If the account then reaches its
      * limit, this method runs the limit's callback after counting the section. Exceptions from the callback propagate.
      *
-     * <p>When called on another thread, this method ends the section with the CPU time that the section's thread has
-     * used so far. A second call has no effect. {@link CpuAccount#now()} reports both cases.
+     * <p>A call on another thread and a second call have no effect. {@link CpuAccount#now()} reports both.
      */
     @Override
     void close();

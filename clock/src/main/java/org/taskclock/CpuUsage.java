@@ -14,8 +14,8 @@ package org.taskclock;
  *     without the agent) or because the account had been ended
  * @param unclosed sections that were still open when their thread ended (included up to the account's last reading) or
  *     when the account was ended (included up to then)
- * @param closedElsewhere sections that another thread closed or tried to close; the CPU time of their own thread is
- *     included up to that call
+ * @param closedElsewhere calls of {@link CpuSection#close()} on another thread than the section's; they have no other
+ *     effect, so the section counts until its own thread closes it
  * @param closedTwice calls of {@link CpuSection#close()} on a section that was not open; they have no other effect
  */
 public record CpuUsage(

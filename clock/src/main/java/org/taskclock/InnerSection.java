@@ -7,8 +7,6 @@ final class InnerSection implements CpuSection {
     private final OuterSection outer;
     /** The next section in the free list. */
     InnerSection nextFree;
-
-    /** Written only by its own thread. Any other thread that has the section sees at least that it was opened. */
     boolean open;
 
     InnerSection(OuterSection outer) {

@@ -2,41 +2,17 @@
 // Copyright the TaskClock authors
 package org.taskclock;
 
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.lang.ref.WeakReference;
 
 /**
  * The usage of one thread for one account: its outer section, and the counter for that section and those nested in it.
- * Only that thread writes to it, with two exceptions: other threads post to {@link #remoteCloses}, and readers of the
- * account set {@link #clock}.
+ * Only that thread writes to it, except that readers of the account set {@link #clock}.
  */
 final class OuterSection extends SectionCounter implements CpuSection {
     /** {@link #openSections} counts the outer section as 1 and each nested section as 2. */
     private static final int OUTER = 1;
 
     private static final int INNER = 2;
-
-    private static final VarHandle REMOTE_CLOSES;
-
-    static {
-        try {
-            REMOTE_CLOSES = MethodHandles.lookup().findVarHandle(OuterSection.class, "remoteCloses", RemoteClose.class);
-        } catch (ReflectiveOperationException e) {
-            throw new ExceptionInInitializerError(e);
-        }
-    }
-
-    /**
-     * A request by another thread to close a section, in a linked list.
-     *
-     * @param state the counter's state at that time; if it has changed since, the request is obsolete
-     * @param section the section to close
-     * @param cpu the CPU time of the section's thread at that time; -1 if unknown
-     * @param bytes the bytes that the section's thread had allocated; -1 if unknown
-     * @param earlier the previous request; null if there is none
-     */
-    private record RemoteClose(long state, CpuSection section, long cpu, long bytes, RemoteClose earlier) {}
 
     final CpuAccount account;
     final Thread thread;
@@ -46,8 +22,7 @@ final class OuterSection extends SectionCounter implements CpuSection {
     /** Null if bytes are not counted. */
     private final SectionCounter bytes;
 
-    private volatile RemoteClose remoteCloses;
-    /** The open sections, in units of OUTER and INNER. Written before the counter's state, which publishes it. */
+    /** The open sections, in units of OUTER and INNER. */
     private int openSections;
 
     private InnerSection freeList;
@@ -66,7 +41,6 @@ final class OuterSection extends SectionCounter implements CpuSection {
     }
 
     CpuSection enter() {
-        if (remoteCloses != null) applyRemoteCloses();
         if (openSections != 0) return enterInner();
         long allocated = bytes == null ? 0 : AllocatedBytes.ofCurrentThread();
         long cpu = TaskClock.pointNanos();
@@ -88,17 +62,16 @@ final class OuterSection extends SectionCounter implements CpuSection {
 
     @Override
     public void close() {
-        if (openSections == OUTER && remoteCloses == null && thread == Thread.currentThread()) end();
+        if (openSections == OUTER && thread == Thread.currentThread()) end();
         else close(this);
     }
 
     /** Closes this section or one nested in it. */
     void close(CpuSection section) {
         if (thread != Thread.currentThread()) {
-            closeRemotely(section);
+            account.recordClosedElsewhere();
             return;
         }
-        if (remoteCloses != null) applyRemoteCloses();
         if (!isOpen(section)) {
             account.recordClosedTwice();
             return;
@@ -123,12 +96,7 @@ final class OuterSection extends SectionCounter implements CpuSection {
 
     /** Closes the last open section. */
     private void end() {
-        end(TaskClock.pointNanos(), bytes == null ? 0 : AllocatedBytes.ofCurrentThread());
-        CpuLimit current = account.limit();
-        if (current != null) report(current);
-    }
-
-    private void end(long cpu, long allocated) {
+        long cpu = TaskClock.pointNanos();
         openSections = 0;
         if (cpu < 0) {
             discard();
@@ -136,7 +104,9 @@ final class OuterSection extends SectionCounter implements CpuSection {
         } else {
             close(cpu);
         }
-        if (bytes != null) closeBytes(allocated);
+        if (bytes != null) closeBytes(AllocatedBytes.ofCurrentThread());
+        CpuLimit current = account.limit();
+        if (current != null) report(current);
     }
 
     private void openBytes(long allocated) {
@@ -163,86 +133,25 @@ final class OuterSection extends SectionCounter implements CpuSection {
         if (current.report(unreported)) account.check(current);
     }
 
-    /** Posts a request to the section's thread, because only that thread may write. */
-    private void closeRemotely(CpuSection section) {
-        long state = state();
-        long cpu = clock().pointNanos();
-        if (!isOpen(state) || !isOpen(section)) {
-            account.recordClosedTwice();
-            return;
-        }
-        // The usage of an ended thread is unknown. The section is also reported as unclosed.
-        if (cpu < 0 && !thread.isAlive()) {
-            account.recordClosedElsewhere();
-            return;
-        }
-        RemoteClose request;
-        do {
-            RemoteClose earlier = remoteCloses;
-            for (RemoteClose r = earlier; r != null; r = r.earlier) {
-                if (r.state == state && r.section == section) {
-                    account.recordClosedTwice();
-                    return;
-                }
-            }
-            request = new RemoteClose(state, section, cpu, bytes == null ? 0 : AllocatedBytes.of(thread), earlier);
-        } while (!REMOTE_CLOSES.compareAndSet(this, request.earlier, request));
-        account.recordClosedElsewhere();
-    }
-
-    /** Closes the sections that other threads have asked to close. */
-    private void applyRemoteCloses() {
-        RemoteClose newest;
-        do {
-            newest = remoteCloses;
-            RemoteClose last = null;
-            long state = state();
-            for (RemoteClose r = newest; r != null; r = r.earlier) {
-                if (r.state != state || !isOpen(r.section)) continue;
-                if (r.section instanceof InnerSection inner) inner.open = false;
-                openSections -= units(r.section);
-                if (last == null || r.cpu > last.cpu) last = r;
-            }
-            if (last != null && openSections == 0) end(last.cpu, last.bytes);
-            // The requests are removed only now, so that no reader mistakes an ended section for a running one.
-        } while (!REMOTE_CLOSES.compareAndSet(this, newest, null));
-    }
-
-    /** Returns the request with the latest time if other threads have closed every open section; otherwise null. */
-    private RemoteClose lastRemoteClose(long state) {
-        RemoteClose last = null;
-        int count = 0;
-        for (RemoteClose r = remoteCloses; r != null; r = r.earlier) {
-            if (r.state != state) continue;
-            count++;
-            if (last == null || r.cpu > last.cpu) last = r;
-        }
-        return count < openSections / INNER + openSections % INNER ? null : last;
-    }
-
     /**
      * Returns the CPU time that the thread has used so far. Only one reader at a time may call this and
      * {@link #allocatedBytes}.
      */
     long cpuNanos() {
         long state = state();
-        if (!isOpen(state)) return total(state, -1);
-        RemoteClose last = lastRemoteClose(state);
-        return total(state, last != null ? last.cpu : counter());
+        return total(state, isOpen(state) ? counter() : -1);
     }
 
     /** Returns the bytes that the thread has allocated so far; -1 if unknown. */
     long allocatedBytes() {
         long state = bytes.state();
         if (!isOpen(state)) return bytes.total(state, -1);
-        RemoteClose last = lastRemoteClose(state());
-        long counter = last != null ? last.bytes : AllocatedBytes.of(thread);
+        long counter = AllocatedBytes.of(thread);
         return counter < 0 && thread.isAlive() ? -1 : bytes.total(state, counter);
     }
 
     boolean isOpen() {
-        long state = state();
-        return isOpen(state) && lastRemoteClose(state) == null;
+        return isOpen(state());
     }
 
     private long counter() {
