@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
-package org.taskclock.monitor.usage;
+package org.taskclock.monitor.sampling;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -9,8 +9,7 @@ import java.util.function.Predicate;
 import org.assertj.core.data.Offset;
 import org.junit.jupiter.api.Test;
 import org.taskclock.monitor.finding.Diagnosis;
-import org.taskclock.monitor.sampling.Interval;
-import org.taskclock.monitor.sampling.Sampler;
+import org.taskclock.monitor.usage.JavaStatus;
 import org.taskclock.testing.LoadJvm;
 
 /** The Java states, locks, and allocation of threads in real JVMs. */
