@@ -78,7 +78,10 @@ final class Backends {
     }
 
     static Backend inUse() {
-        if (!TaskClock.isNative()) return Backend.MXBEAN;
+        return TaskClock.isNative() ? nativeBackend() : Backend.MXBEAN;
+    }
+
+    private static Backend nativeBackend() {
         long number = Library.backendInUse();
         return number == Backend.RSEQ.number
                 ? Backend.RSEQ
@@ -166,7 +169,8 @@ final class Backends {
     }
 
     private static synchronized ClockStatus describe() {
-        Backend current = inUse();
+        // Does not prepare the clock, which would wait for this lock.
+        Backend current = Preparation.isNative() ? nativeBackend() : Backend.MXBEAN;
         List<ClockStatus.Verdict> verdicts = new ArrayList<>();
         for (Backend backend : Backend.values()) verdicts.add(verdict(backend, current));
         boolean loaded = Library.isLoaded();

@@ -27,14 +27,19 @@ final class Library {
 
     private Library() {}
 
-    /** Returns whether the library is loaded. Loads it if it was not needed so far. */
     static boolean isLoaded() {
+        return isLoaded;
+    }
+
+    /** Returns whether the library is loaded. Loads it if it was not needed so far. */
+    static boolean isAvailable() {
         return isLoaded || (Preparation.run() && isLoaded);
     }
 
-    /** Returns why the library is not loaded, with the remedy; null if it is loaded. */
+    /** Returns why the library is not loaded, with the remedy. */
     static String failure() {
-        return failure;
+        String reason = failure;
+        return reason != null ? reason : "not loaded yet: no memory or no stack is left";
     }
 
     /** Returns whether another attempt to load the library is pointless. */
@@ -66,7 +71,7 @@ final class Library {
 
     /** Describes whether this copy shares the process-wide state. */
     static String state() {
-        if (!isLoaded()) return "none";
+        if (!isLoaded) return "none";
         int foreign = foreignPages();
         String ignored = foreign == 0
                 ? ""
