@@ -214,9 +214,15 @@ NATIVE(jboolean, limitMemory)(JNIEnv *env, jclass c) {
     return found == 1 && set_limit(RLIMIT_AS, (rlim_t)(pages * sysconf(_SC_PAGESIZE) + 600000));
 }
 
+NATIVE(jboolean, limitFileSize)(JNIEnv *env, jclass c, jlong bytes) {
+    (void)env, (void)c;
+    return set_limit(RLIMIT_FSIZE, (rlim_t)bytes);
+}
+
 NATIVE(jboolean, removeLimits)(JNIEnv *env, jclass c) {
     (void)env, (void)c;
-    return set_limit(RLIMIT_NOFILE, RLIM_INFINITY) && set_limit(RLIMIT_AS, RLIM_INFINITY);
+    return set_limit(RLIMIT_NOFILE, RLIM_INFINITY) && set_limit(RLIMIT_AS, RLIM_INFINITY) &&
+           set_limit(RLIMIT_FSIZE, RLIM_INFINITY);
 }
 
 // Makes reading the time-stamp counter raise SIGSEGV on the calling thread and the threads that it starts.

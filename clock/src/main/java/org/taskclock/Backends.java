@@ -78,7 +78,9 @@ final class Backends {
     }
 
     static Backend inUse() {
-        return TaskClock.isNative() ? nativeBackend() : Backend.MXBEAN;
+        if (!TaskClock.isNative()) return Backend.MXBEAN;
+        Library.ensureShared(); // the agent's library looks for the shared state next
+        return nativeBackend();
     }
 
     private static Backend nativeBackend() {
@@ -92,7 +94,7 @@ final class Backends {
         if (TaskClock.isNative()) {
             StartupThread thread = startup;
             if (thread != null) thread.awaitSelection();
-            selectIfDue();
+            improve();
         }
         return inUse();
     }
@@ -106,14 +108,15 @@ final class Backends {
         isSelected = true;
     }
 
-    /** Returns whether a later selection may have a better result. */
+    /** Returns whether {@link #improve} may change something. */
     static synchronized boolean mayImprove() {
-        return !isSelected || mayImprove;
+        return !isSelected || mayImprove || !Library.isShared();
     }
 
-    /** Selects the backend if that has not been done yet, or has to be done again. */
-    private static synchronized void selectIfDue() {
-        if (mayImprove() || Library.changes() != changesSeen) reselect();
+    /** Shares the state with other copies, and selects the backend, if that has not succeeded or is out of date. */
+    static synchronized void improve() {
+        Library.ensureShared();
+        if (!isSelected || mayImprove || Library.changes() != changesSeen) reselect();
     }
 
     /** Selects the backend again, because this may be another machine. */
@@ -163,7 +166,7 @@ final class Backends {
         if (Preparation.runNow()) {
             StartupThread thread = startup;
             if (thread != null) thread.awaitCompletion();
-            selectIfDue();
+            improve();
         }
         return describe();
     }
@@ -210,6 +213,7 @@ final class Backends {
         if (backend == Backend.MXBEAN) refusal = beanRefusal();
         else if (!loaded) refusal = Library.failure();
         else if (backend == Backend.SYSCALL) refusal = libraryRefusal();
+        else if (Library.isApart()) refusal = "another copy of TaskClock in this process shares its state";
         else if (Library.isOff() != 0) refusal = ProbeResult.text(ProbeResult.SWITCHED_OFF);
         else if (result != null) refusal = result.isEmpty() ? null : result;
         else refusal = "not tested, because " + current + " is in use";
