@@ -156,13 +156,18 @@ final class Preparation {
         if (isBeanReady) return true;
         try {
             requireRoom();
-            if (!canOpen(SPARE_FILES)) return false;
+            if (!canOpenFiles()) return false;
             MxbeanClock.refusal();
             isBeanReady = true;
             return true;
         } catch (LinkageError | VirtualMachineError e) {
             return false;
         }
+    }
+
+    /** Returns whether the JVM has file descriptors left. */
+    static boolean canOpenFiles() {
+        return canOpen(SPARE_FILES);
     }
 
     private static boolean canOpen(int files) {

@@ -53,7 +53,7 @@ final class StartupThread extends Thread {
 
     private static void select() {
         try {
-            Backends.selectBest();
+            Backends.select();
         } catch (Throwable e) {
             // The clock keeps the backend that it already uses.
         }

@@ -70,8 +70,8 @@ final class SystemCalls {
     /** Makes getrusage fail on all threads. */
     static native boolean denyRusage();
 
-    /** Makes clone, by which threads and processes start, fail on all threads. */
-    static native boolean denyClone();
+    /** Makes clone, by which threads and processes start, fail on all threads or only on the calling one. */
+    static native boolean denyClone(boolean onAllThreads);
 
     /** Makes opening a file fail. */
     static native boolean limitFiles();
