@@ -15,6 +15,7 @@ enum { CHUNK = 256 };  // clocks per array region
 
 static const struct functions *clock_functions;
 static struct sharing sharing;
+static int is_apart;  // another copy has published its functions while we could not
 static int has_vm_structs;
 static jfieldID eetop;
 
@@ -121,6 +122,24 @@ static jboolean isPrecise(JNIEnv *env, jclass c) {
 static jboolean isFirstCopy(JNIEnv *env, jclass c) {
     (void)env, (void)c;
     return clock_functions->cpuNanos == own_functions.cpuNanos;
+}
+
+// Tries again to publish our functions if that failed. If another copy has published its own in the meantime, we cannot
+// change over, because our readings are ahead of the kernel, and FFM has linked our functions. So that the other copy's
+// switch is obeyed, we ask the kernel from then on. Library.java holds the lock that all copies share.
+static jboolean share(JNIEnv *env, jclass c) {
+    (void)env, (void)c;
+    if (!sharing.error) return JNI_TRUE;
+    sharing = (struct sharing){0};
+    const struct functions *found = shared_functions(&own_functions, &sharing);
+    is_apart = found->cpuNanos != own_functions.cpuNanos;
+    if (is_apart) own_functions.selectBackend(BACKEND_OFF);
+    return !sharing.error;
+}
+
+static jboolean isApart(JNIEnv *env, jclass c) {
+    (void)env, (void)c;
+    return is_apart != 0;
 }
 
 static jint foreignPages(JNIEnv *env, jclass c) {
@@ -250,6 +269,8 @@ static const JNINativeMethod library_methods[] = {
     {"readTickNanos", "()J", (void *)tickNanos},
     {"readPrecise", "()Z", (void *)isPrecise},
     {"isFirstCopy", "()Z", (void *)isFirstCopy},
+    {"share", "()Z", (void *)share},
+    {"isApart", "()Z", (void *)isApart},
     {"foreignPages", "()I", (void *)foreignPages},
     {"shareError", "()I", (void *)shareError},
     {"shareStep", "()Ljava/lang/String;", (void *)shareStep},

@@ -151,9 +151,10 @@ NATIVE(jlong, foreignFunction)(JNIEnv *env, jclass c) {
     return (jlong)foreign;
 }
 
-// Makes a system call fail with this errno on all threads. If bits is not 0, the call fails only if the argument with
-// this index (from 0) has one of these bits set.
-static jboolean deny_call(int number, int error, int argument, int bits) {
+// Makes a system call fail with this errno. If bits is not 0, the call fails only if the argument with this index (from
+// 0) has one of these bits set. The flags say on which threads: SECCOMP_FILTER_FLAG_TSYNC, or 0 for this one and those
+// that it starts.
+static jboolean deny_call_on(unsigned flags, int number, int error, int argument, int bits) {
     struct sock_filter filter[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 3),
@@ -165,7 +166,11 @@ static jboolean deny_call(int number, int error, int argument, int bits) {
     };
     struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-           syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0;
+           syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program) == 0;
+}
+
+static jboolean deny_call(int number, int error, int argument, int bits) {
+    return deny_call_on(SECCOMP_FILTER_FLAG_TSYNC, number, error, argument, bits);
 }
 
 // Denies memfd_create if its flags contain one of these bits, or always if flags is 0.
@@ -186,9 +191,10 @@ NATIVE(jboolean, denyRusage)(JNIEnv *env, jclass c) {
 }
 
 // clone3 is refused as unknown, so that the C library uses clone.
-NATIVE(jboolean, denyClone)(JNIEnv *env, jclass c) {
+NATIVE(jboolean, denyClone)(JNIEnv *env, jclass c, jboolean all_threads) {
     (void)env, (void)c;
-    return deny_call(SYS_clone3, ENOSYS, 0, 0) && deny_call(SYS_clone, EAGAIN, 0, 0);
+    unsigned flags = all_threads ? SECCOMP_FILTER_FLAG_TSYNC : 0;
+    return deny_call_on(flags, SYS_clone3, ENOSYS, 0, 0) && deny_call_on(flags, SYS_clone, EAGAIN, 0, 0);
 }
 
 static jboolean set_limit(int resource, rlim_t value) {
@@ -214,9 +220,15 @@ NATIVE(jboolean, limitMemory)(JNIEnv *env, jclass c) {
     return found == 1 && set_limit(RLIMIT_AS, (rlim_t)(pages * sysconf(_SC_PAGESIZE) + 600000));
 }
 
+NATIVE(jboolean, limitFileSize)(JNIEnv *env, jclass c, jlong bytes) {
+    (void)env, (void)c;
+    return set_limit(RLIMIT_FSIZE, (rlim_t)bytes);
+}
+
 NATIVE(jboolean, removeLimits)(JNIEnv *env, jclass c) {
     (void)env, (void)c;
-    return set_limit(RLIMIT_NOFILE, RLIM_INFINITY) && set_limit(RLIMIT_AS, RLIM_INFINITY);
+    return set_limit(RLIMIT_NOFILE, RLIM_INFINITY) && set_limit(RLIMIT_AS, RLIM_INFINITY) &&
+           set_limit(RLIMIT_FSIZE, RLIM_INFINITY);
 }
 
 // Makes reading the time-stamp counter raise SIGSEGV on the calling thread and the threads that it starts.

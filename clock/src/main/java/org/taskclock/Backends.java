@@ -52,13 +52,16 @@ final class Backends {
     }
 
     private static void force(Backend backend) {
+        mayImprove = false;
         String refusal = trySelect(backend);
-        if (refusal != null) {
+        boolean isTemporary = mayImprove || !Preparation.canOpenFiles();
+        if (refusal != null && !isTemporary) {
             throw new IllegalStateException("-D" + PROPERTY + "=" + backend + ": the backend cannot be used here: "
                     + refusal + "; omit the property to use the best backend that works");
         }
+        // Until a later test succeeds, readings use what is left.
         forced = backend;
-        isSelected = true;
+        isSelected = refusal == null;
     }
 
     private static Backend parse(String name) {
@@ -67,10 +70,10 @@ final class Backends {
                 "-D" + PROPERTY + "=" + name + ": no such backend; valid values are " + List.of(Backend.values()));
     }
 
-    /** Starts the thread that selects the backend, unless it is forced, and upgrades the binding. */
-    static boolean startSelection() {
+    /** Starts the thread that selects the backend, unless it is selected already, and upgrades the binding. */
+    static synchronized boolean startSelection() {
         if (startup == null) {
-            StartupThread thread = new StartupThread(forced == null);
+            StartupThread thread = new StartupThread(!isSelected);
             thread.start();
             startup = thread;
         }
@@ -79,6 +82,11 @@ final class Backends {
 
     static Backend inUse() {
         if (!TaskClock.isNative()) return Backend.MXBEAN;
+        Library.ensureShared(); // the agent's library looks for the shared state next
+        return nativeBackend();
+    }
+
+    private static Backend nativeBackend() {
         long number = Library.backendInUse();
         return number == Backend.RSEQ.number
                 ? Backend.RSEQ
@@ -89,28 +97,20 @@ final class Backends {
         if (TaskClock.isNative()) {
             StartupThread thread = startup;
             if (thread != null) thread.awaitSelection();
-            selectIfDue();
+            improve();
         }
         return inUse();
     }
 
-    /** Tests the backends that need no system call, best first, and switches to the first usable one. */
-    static synchronized void selectBest() {
-        isSelected = false;
-        mayImprove = false;
-        changesSeen = Library.changes();
-        if (trySelect(Backend.RSEQ) != null) trySelect(Backend.RSEQ_OWN);
-        isSelected = true;
-    }
-
-    /** Returns whether a later selection may have a better result. */
+    /** Returns whether {@link #improve} may change something. */
     static synchronized boolean mayImprove() {
-        return !isSelected || mayImprove;
+        return !isSelected || mayImprove || !Library.isShared();
     }
 
-    /** Selects the backend if that has not been done yet, or has to be done again. */
-    private static synchronized void selectIfDue() {
-        if (mayImprove() || Library.changes() != changesSeen) reselect();
+    /** Shares the state with other copies, and selects the backend, if that has not succeeded or is out of date. */
+    static synchronized void improve() {
+        Library.ensureShared();
+        if (!isSelected || mayImprove || Library.changes() != changesSeen) select();
     }
 
     /** Selects the backend again, because this may be another machine. */
@@ -118,24 +118,28 @@ final class Backends {
         // System calls work on every machine.
         if (forced == Backend.SYSCALL) return;
         Library.machineChanged();
-        reselect();
+        select();
     }
 
-    /** Selects the backend again after the native code has switched to system calls. */
-    private static synchronized void reselect() {
-        if (forced == null) {
-            selectBest();
-            return;
-        }
+    /**
+     * Tests the backends that need no system call, best first, and switches to the first usable one. Instead of a forced
+     * backend, only system calls may be used.
+     */
+    static synchronized void select() {
+        isSelected = false;
         mayImprove = false;
         changesSeen = Library.changes();
-        // A forced backend is used again if it is still usable. Otherwise only system calls may replace it.
-        trySelect(forced);
+        if (forced != null) trySelect(forced);
+        else if (trySelect(Backend.RSEQ) != null) trySelect(Backend.RSEQ_OWN);
+        isSelected = true;
     }
 
     /** Tests a backend and switches the native code to it. Returns null, or the reason why it is not usable. */
     private static String trySelect(Backend backend) {
-        if (backend == Backend.MXBEAN) return MxbeanClock.refusal();
+        if (backend == Backend.MXBEAN) {
+            mayImprove |= !Preparation.isBeanUsable();
+            return beanRefusal();
+        }
         String refusal = libraryRefusal();
         if (refusal == null && backend != Backend.SYSCALL && budgetNanos == AccuracyBudget.EXACT) {
             refusal = "-D" + AccuracyBudget.PROPERTY + "=exact: every reading must ask the kernel";
@@ -160,13 +164,14 @@ final class Backends {
         if (Preparation.runNow()) {
             StartupThread thread = startup;
             if (thread != null) thread.awaitCompletion();
-            selectIfDue();
+            improve();
         }
         return describe();
     }
 
     private static synchronized ClockStatus describe() {
-        Backend current = inUse();
+        // Does not prepare the clock, which would wait for this lock.
+        Backend current = Preparation.isNative() ? nativeBackend() : Backend.MXBEAN;
         List<ClockStatus.Verdict> verdicts = new ArrayList<>();
         for (Backend backend : Backend.values()) verdicts.add(verdict(backend, current));
         boolean loaded = Library.isLoaded();
@@ -206,6 +211,7 @@ final class Backends {
         if (backend == Backend.MXBEAN) refusal = beanRefusal();
         else if (!loaded) refusal = Library.failure();
         else if (backend == Backend.SYSCALL) refusal = libraryRefusal();
+        else if (Library.isApart()) refusal = "another copy of TaskClock in this process shares its state";
         else if (Library.isOff() != 0) refusal = ProbeResult.text(ProbeResult.SWITCHED_OFF);
         else if (result != null) refusal = result.isEmpty() ? null : result;
         else refusal = "not tested, because " + current + " is in use";

@@ -150,7 +150,7 @@ public record ClockId(int id, boolean perThread, Kind kind) {
      *     use (see {@link TaskClock#status()})
      */
     public long nanos() {
-        if (!Library.isLoaded()) return -1;
+        if (!Library.isAvailable()) return -1;
         // A process clock visits all threads, which takes too long to delay a safepoint.
         return perThread ? Native.clockNanos(encode()) : Native.processNanos(encode());
     }

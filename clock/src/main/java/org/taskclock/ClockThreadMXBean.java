@@ -39,7 +39,7 @@ final class ClockThreadMXBean implements ThreadMXBean {
     }
 
     private static boolean isCaller(long id) {
-        return id == JavaThreadId.of(Thread.currentThread());
+        return id > 0 && id == JavaThreadId.of(Thread.currentThread());
     }
 
     /** Stores the same reading wherever the caller's id occurs. */

@@ -101,7 +101,12 @@ final class ExtractedLibrary implements AutoCloseable {
             directory = new File(newName());
             Files.createDirectory(directory.toPath()); // fails again, with a reason
         }
-        makePrivate(directory);
+        try {
+            makePrivate(directory);
+        } catch (IOException e) {
+            directory.delete();
+            throw e;
+        }
         return directory;
     }
 

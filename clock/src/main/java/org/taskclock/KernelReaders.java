@@ -19,7 +19,7 @@ public final class KernelReaders {
      * @return the id; -1 without the native library
      */
     public static int tid() {
-        return Library.isLoaded() ? Library.ownTid() : -1;
+        return Library.isAvailable() ? Library.ownTid() : -1;
     }
 
     /**
@@ -53,7 +53,7 @@ public final class KernelReaders {
      * @return nanoseconds since the thread started, in whole ticks; -1 without the native library
      */
     public static long userNanosByConstantId() {
-        return Library.isLoaded() ? Native.clockNanos(OWN_USER) : -1;
+        return Library.isAvailable() ? Native.clockNanos(OWN_USER) : -1;
     }
 
     /**
@@ -64,7 +64,7 @@ public final class KernelReaders {
      * @throws ArrayIndexOutOfBoundsException if the array has fewer than two elements
      */
     public static boolean rusage(long[] userSystem) {
-        return Library.isLoaded() && Library.rusage(userSystem);
+        return Library.isAvailable() && Library.rusage(userSystem);
     }
 
     /**
@@ -76,6 +76,6 @@ public final class KernelReaders {
      * @return elapsed nanoseconds for all calls together; -1 if the clock cannot be read
      */
     public static long timeSystemCalls(ClockId id, int count) {
-        return Library.isLoaded() ? Library.rawNanos(id.encode(), count) : -1;
+        return Library.isAvailable() ? Library.rawNanos(id.encode(), count) : -1;
     }
 }

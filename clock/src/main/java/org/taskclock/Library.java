@@ -18,6 +18,7 @@ final class Library {
     private static final String LOADING_CLASS_PROPERTY = "taskclock.loading";
 
     private static volatile boolean isLoaded;
+    private static volatile boolean isShared;
     /** The reason why the library is not loaded; null if it is loaded, or was not needed so far. */
     private static volatile String failure;
 
@@ -27,14 +28,19 @@ final class Library {
 
     private Library() {}
 
-    /** Returns whether the library is loaded. Loads it if it was not needed so far. */
     static boolean isLoaded() {
+        return isLoaded;
+    }
+
+    /** Returns whether the library is loaded. Loads it if it was not needed so far. */
+    static boolean isAvailable() {
         return isLoaded || (Preparation.run() && isLoaded);
     }
 
-    /** Returns why the library is not loaded, with the remedy; null if it is loaded. */
+    /** Returns why the library is not loaded, with the remedy. */
     static String failure() {
-        return failure;
+        String reason = failure;
+        return reason != null ? reason : "not loaded yet: no memory or no stack is left";
     }
 
     /** Returns whether another attempt to load the library is pointless. */
@@ -58,15 +64,29 @@ final class Library {
         if (reason == null) {
             tickNanos = readTickNanos();
             isPrecise = readPrecise();
+            isShared = shareError() == 0;
             isLoaded = true;
         }
         failure = reason;
         return reason;
     }
 
+    /** Returns whether all copies obey one switch. Otherwise {@link #ensureShared} may change that. */
+    static boolean isShared() {
+        return isShared;
+    }
+
+    /** Tries again to share the process-wide state if that failed while the library was loaded. */
+    static void ensureShared() {
+        if (isShared) return;
+        synchronized (Runtime.getRuntime()) {
+            isShared = share();
+        }
+    }
+
     /** Describes whether this copy shares the process-wide state. */
     static String state() {
-        if (!isLoaded()) return "none";
+        if (!isLoaded) return "none";
         int foreign = foreignPages();
         String ignored = foreign == 0
                 ? ""
@@ -74,6 +94,9 @@ final class Library {
                         + " named taskclock-abi3 that TaskClock did not create";
         if (shareError() != 0) {
             return "own: cannot create a shared page (" + shareStep() + ": errno " + shareError() + ")" + ignored;
+        }
+        if (isApart()) {
+            return "own: another copy shares its state, so this one asks the kernel at each reading" + ignored;
         }
         return (isFirstCopy() ? "shared, first copy in this process" : "shared with an earlier copy in this process")
                 + ignored;
@@ -195,6 +218,12 @@ final class Library {
 
     /** Returns whether this is the first copy of the library in this process. */
     private static native boolean isFirstCopy();
+
+    /** Shares the state if that failed before. Callers hold the lock. Returns false if it fails again. */
+    private static native boolean share();
+
+    /** Returns whether another copy has shared its state before this one could. */
+    static native boolean isApart();
 
     private static native int foreignPages();
 

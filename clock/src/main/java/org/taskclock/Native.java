@@ -4,7 +4,7 @@ package org.taskclock;
 
 /**
  * Reads CPU clocks through JNI, one value per call. JDK 22 and later use another class of this name, which switches to
- * FFM. Callers check {@link Library#isLoaded()} first.
+ * FFM. Callers check {@link Library#isAvailable()} first.
  */
 final class Native {
     private Native() {}

@@ -15,6 +15,14 @@ final class Preparation {
     private static final long FIRST_DISTANCE_NANOS = 100_000_000L;
     private static final long MAX_DISTANCE_NANOS = 900_000_000_000L;
 
+    /**
+     * The longest time that a reading waits for the first preparation by another thread, which usually takes 10 ms.
+     * Reading ThreadMXBean meanwhile would take longer, and its user and system time may be ahead of ours.
+     */
+    private static final long FIRST_WAIT_MILLIS = 2_000;
+
+    private static final long NANOS_PER_MILLI = 1_000_000;
+
     // More than the preparation needs, so that it is not attempted where static initializers of the JDK may fail.
     private static final int SPARE_BYTES = 1 << 20;
     private static final int SPARE_FRAMES = 256;
@@ -32,13 +40,28 @@ final class Preparation {
 
     private static volatile long distanceNanos;
     private static volatile long nextTryNanos;
-    private static boolean isRunning;
+
+    /** The thread that prepares; null if none does. The class's lock, which it does not hold meanwhile, guards writes. */
+    private static volatile Thread preparing;
 
     private Preparation() {}
 
-    /** Returns whether the native library is in use. Throws an exception if a forced backend cannot be used. */
+    /**
+     * Returns whether the native library is in use. Only waits for another thread if that prepares the clock for the
+     * first time, and then not for long. Throws an exception if a forced backend cannot be used.
+     */
     static boolean run() {
-        if (!isDone && isDue()) tryOnce();
+        if (!isDone && isDue()) tryOnce(false);
+        return requireUsable();
+    }
+
+    /** Like {@link #run}, but waits for another thread that prepares the clock, and not until the next try is due. */
+    static boolean runNow() {
+        if (!isDone) tryOnce(true);
+        return requireUsable();
+    }
+
+    private static boolean requireUsable() {
         String message = error;
         if (message != null) {
             throw isPropertyInvalid ? new IllegalArgumentException(message) : new IllegalStateException(message);
@@ -46,36 +69,75 @@ final class Preparation {
         return isNative;
     }
 
-    /** Like {@link #run}, but does not wait until the next try is due. */
-    static boolean runNow() {
-        if (!isDone) nextTryNanos = System.nanoTime();
-        return run();
+    /** Returns whether the native library is in use, without trying again. */
+    static boolean isNative() {
+        return isNative;
     }
 
     private static boolean isDue() {
         return distanceNanos == 0 || System.nanoTime() - nextTryNanos >= 0;
     }
 
-    private static synchronized void tryOnce() {
-        // A class loader may read the clock while we load a class.
-        if (isRunning || isDone || !isDue()) return;
-        isRunning = true;
+    private static void tryOnce(boolean isNow) {
+        boolean begun = false;
         try {
+            // First, so that end() has room, too.
             requireRoom();
-            error = null;
+            begun = begin(isNow);
+            if (begun) prepare();
+        } catch (RuntimeException | LinkageError | VirtualMachineError e) {
+            postpone();
+        } finally {
+            if (begun) end();
+        }
+    }
+
+    private static synchronized boolean begin(boolean isNow) {
+        boolean isFirst = distanceNanos == 0 && !isBeanReady;
+        awaitEnd(isNow ? Long.MAX_VALUE : isFirst ? FIRST_WAIT_MILLIS : 0);
+        if (preparing != null || isDone || !(isNow || isDue())) return false;
+        preparing = Thread.currentThread();
+        return true;
+    }
+
+    private static synchronized void end() {
+        preparing = null;
+        Preparation.class.notifyAll();
+    }
+
+    private static synchronized void awaitEnd(long millis) {
+        boolean interrupted = false;
+        long start = System.nanoTime();
+        long left = millis;
+        // A class loader may read the clock while we load a class.
+        while (left > 0 && preparing != null && preparing != Thread.currentThread()) {
+            try {
+                Preparation.class.wait(left);
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+            left = millis - (System.nanoTime() - start) / NANOS_PER_MILLI;
+        }
+        if (interrupted) Thread.currentThread().interrupt();
+    }
+
+    private static void prepare() {
+        String message = null;
+        try {
             isNative = Backends.load();
             isDone = isNative ? Backends.startSelection() : Library.isFailurePermanent();
             TaskClock.isSettled = isNative && isDone;
         } catch (IllegalArgumentException | IllegalStateException e) {
             isPropertyInvalid = e instanceof IllegalArgumentException;
-            error = e.getMessage();
-        } catch (RuntimeException | LinkageError | VirtualMachineError e) {
-            // Tried again later.
-        } finally {
-            distanceNanos = distanceNanos == 0 ? FIRST_DISTANCE_NANOS : Math.min(2 * distanceNanos, MAX_DISTANCE_NANOS);
-            nextTryNanos = System.nanoTime() + distanceNanos;
-            isRunning = false;
+            message = e.getMessage();
         }
+        error = message;
+        postpone();
+    }
+
+    private static void postpone() {
+        distanceNanos = distanceNanos == 0 ? FIRST_DISTANCE_NANOS : Math.min(2 * distanceNanos, MAX_DISTANCE_NANOS);
+        nextTryNanos = System.nanoTime() + distanceNanos;
     }
 
     private static void requireRoom() {
@@ -94,13 +156,18 @@ final class Preparation {
         if (isBeanReady) return true;
         try {
             requireRoom();
-            if (!canOpen(SPARE_FILES)) return false;
+            if (!canOpenFiles()) return false;
             MxbeanClock.refusal();
             isBeanReady = true;
             return true;
         } catch (LinkageError | VirtualMachineError e) {
             return false;
         }
+    }
+
+    /** Returns whether the JVM has file descriptors left. */
+    static boolean canOpenFiles() {
+        return canOpen(SPARE_FILES);
     }
 
     private static boolean canOpen(int files) {

@@ -12,7 +12,7 @@ final class ProbeResult {
 
     /** Returns whether a later test may have another result. */
     static boolean isTemporary(int code) {
-        return code == NO_CHILD || code == OUT_OF_MEMORY;
+        return code == NO_CHILD || code == OUT_OF_MEMORY || code == SWITCHED_OFF;
     }
 
     /** Returns the reason why a backend cannot be used; null if it can. */

@@ -14,8 +14,8 @@ final class StartupThread extends Thread {
 
     private static final long MAX_WAIT_MILLIS = 10_000;
 
-    // If a backend cannot be tested for lack of a process or of memory, the thread tries again: after 1 s, 4 s, 16 s,
-    // and so on, for six minutes in all.
+    // If a backend cannot be tested, or the state cannot be shared with other copies, for lack of a process, of memory,
+    // or of a file, the thread tries again: after 1 s, 4 s, 16 s, and so on, for six minutes in all.
     private static final long FIRST_PAUSE_MILLIS = 1_000;
     private static final long MAX_PAUSE_MILLIS = 256_000;
 
@@ -48,12 +48,12 @@ final class StartupThread extends Thread {
             // The clock keeps the binding that it already uses. The host program is not affected.
         }
         announceCompletion();
-        if (selectsBackend) improve();
+        improve();
     }
 
     private static void select() {
         try {
-            Backends.selectBest();
+            Backends.select();
         } catch (Throwable e) {
             // The clock keeps the backend that it already uses.
         }
@@ -63,7 +63,7 @@ final class StartupThread extends Thread {
         try {
             for (long pause = FIRST_PAUSE_MILLIS; pause <= MAX_PAUSE_MILLIS && Backends.mayImprove(); pause *= 4) {
                 Thread.sleep(pause);
-                if (Backends.mayImprove()) select();
+                Backends.improve();
             }
         } catch (Throwable e) {
             // The status tries again.

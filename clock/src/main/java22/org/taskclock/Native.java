@@ -5,7 +5,7 @@ package org.taskclock;
 /**
  * Reads CPU clocks, one value per call: through JNI at first, and through FFM, at a third of the cost, once FFM is
  * linked. Linking takes longer than many short programs run, so no reading waits for it. Older JDKs use another class
- * of this name, which always uses JNI. Callers check {@link Library#isLoaded()} first.
+ * of this name, which always uses JNI. Callers check {@link Library#isAvailable()} first.
  */
 final class Native {
     /**

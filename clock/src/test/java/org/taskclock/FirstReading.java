@@ -3,6 +3,7 @@
 package org.taskclock;
 
 import java.io.File;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -12,27 +13,35 @@ final class FirstReading {
 
     private static final int MAX_READ_DEPTHS = 400;
 
+    // Numbers of shared.h.
+    private static final int BACKEND_OFF = -1;
+    private static final int BACKEND_ON = -2;
+
     private static int readDepths;
     private static List<Object> garbage = new ArrayList<>();
 
     private FirstReading() {}
 
-    public static void main(String[] arguments) {
+    public static void main(String[] arguments) throws Exception {
         String lacking = arguments[0];
         SystemCalls.gettid(); // loads the tests' library
         require(TaskClock.class.getClassLoader() != null); // makes the JDK load what it needs to read our jar
         File directory = new File(System.getProperty("java.io.tmpdir"), "taskclock-test-" + SystemCalls.gettid());
+        LibraryCopy other = new LibraryCopy(Path.of(System.getProperty("test.jar")), LibraryCopy.PACKAGE);
+        if (lacking.equals("switched off")) other.status("backend"); // loads it
         switch (lacking) {
             case "threads" -> require(SystemCalls.limitMemory());
             case "files" -> require(SystemCalls.limitFiles());
             case "directory" -> System.setProperty("java.io.tmpdir", directory.toString());
-            case "clone" -> require(SystemCalls.denyClone());
+            case "clone" -> require(SystemCalls.denyClone(true));
             case "memfd" -> require(SystemCalls.denyMemfd(1, 0));
+            case "switched off" -> other.selectBackend(BACKEND_OFF);
             default -> {}
         }
         if (lacking.equals("stack")) useStack(0);
         else if (lacking.equals("heap")) useHeap();
-        String first = reading();
+        String first = lacking.equals("clone for a while") ? readingWithoutClone() : reading();
+        if (lacking.equals("switched off")) other.selectBackend(BACKEND_ON);
         require(SystemCalls.removeLimits());
         if (lacking.equals("directory")) require(directory.mkdir());
         System.out.println("first " + first);
@@ -51,6 +60,18 @@ final class FirstReading {
     private static String reading() {
         String cpu = TaskClock.cpuNanos() >= 0 ? " known" : " unknown";
         return Backend.inUse() + cpu;
+    }
+
+    /** Reads on a thread that cannot start others. */
+    private static String readingWithoutClone() throws InterruptedException {
+        String[] read = new String[1];
+        Thread thread = new Thread(() -> {
+            require(SystemCalls.denyClone(false));
+            read[0] = reading();
+        });
+        thread.start();
+        thread.join();
+        return read[0];
     }
 
     private static void awaitSettled() {

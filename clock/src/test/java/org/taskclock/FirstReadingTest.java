@@ -5,14 +5,20 @@ package org.taskclock;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests that a first reading that lacks something answers as well as it can, and that the clock recovers. */
 class FirstReadingTest {
+    @TempDir
+    private Path temporary;
+
     @BeforeAll
     static void assumeNativeLibrary() {
         assumeTrue(ExpectedBackend.isNative(), "no native library for this system");
@@ -27,8 +33,7 @@ class FirstReadingTest {
         "heap, -",
     })
     void shouldRecover(String lacking, String meanwhile) {
-        ChildJvm child = ChildJvm.run(List.of("-Xmx40m", "-XX:+UseSerialGC"), FirstReading.class, lacking)
-                .succeeded();
+        ChildJvm child = run(List.of("-Xmx40m", "-XX:+UseSerialGC"), lacking);
         // The JVM logs a line for each thread that it cannot start.
         assertThat(child.out()).containsPattern("(?m)^first " + (meanwhile.equals("-") ? "" : meanwhile + "$"));
         assertThat(child.out()).contains("then " + ExpectedBackend.name() + " known\n");
@@ -38,16 +43,41 @@ class FirstReadingTest {
     @ParameterizedTest
     @CsvSource({"clone, syscall", "memfd, best"})
     void shouldUseWhatIsLeft(String denied, String backend) {
-        ChildJvm child = ChildJvm.run(FirstReading.class, denied).succeeded();
+        ChildJvm child = run(List.of(), denied);
         String expected = backend.equals("best") ? ExpectedBackend.name() : backend;
         assertThat(child.out()).contains("first syscall known\n", "then " + expected + " known\n");
+    }
+
+    /** A forced backend that cannot be used for now is not an error. */
+    @ParameterizedTest
+    @CsvSource({
+        "files, syscall, mxbean unknown",
+        "files, mxbean, mxbean unknown",
+        "clone, best, syscall known",
+        "clone for a while, best, syscall known",
+        "switched off, best, syscall known"
+    })
+    void shouldNotFailIfAForcedBackendIsUnusableForNow(String lacking, String backend, String meanwhile) {
+        String forced = backend.equals("best") ? ExpectedBackend.name() : backend;
+        boolean isLasting = lacking.equals("clone");
+        ChildJvm child = run(List.of("-Dtaskclock.backend=" + forced), lacking);
+        assertThat(child.out())
+                .contains("first " + meanwhile + "\n", "then " + (isLasting ? "syscall" : forced) + " known\n");
     }
 
     /** Without a call of status(), readings try again, at growing distances. */
     @ParameterizedTest
     @ValueSource(strings = {"directory", "threads"})
     void shouldRecoverByReading(String lacking) {
-        ChildJvm child = ChildJvm.run(FirstReading.class, lacking, "reads").succeeded();
+        ChildJvm child = run(List.of(), lacking, "reads");
         assertThat(child.out()).contains("native after reads\n");
+    }
+
+    private ChildJvm run(List<String> options, String... arguments) {
+        List<String> all = new ArrayList<>(List.of("-Djava.io.tmpdir=" + temporary));
+        all.addAll(options);
+        ChildJvm child = ChildJvm.run(all, FirstReading.class, arguments).succeeded();
+        assertThat(temporary).isEmptyDirectory();
+        return child;
     }
 }

@@ -89,6 +89,82 @@ class LibraryCopiesTest {
     }
 
     @ParameterizedTest
+    @ValueSource(strings = {"status", "time"})
+    void shouldShareTheStateLater(String retry) throws Exception {
+        assumeNativeLibrary();
+        assertThat(runLateSharing(retry).out())
+                .isEqualTo("own: cannot create a shared page (ftruncate: errno 27)\n"
+                        + "shared, first copy in this process\n"
+                        + "shared with an earlier copy in this process\n"
+                        + "syscall after the switch\n");
+    }
+
+    /** The first copy must obey the switch of the second one, whose state it cannot use: its readings are ahead. */
+    @Test
+    void shouldAskTheKernelIfAnotherCopyHasSharedItsStateMeanwhile() throws Exception {
+        assumeNativeLibrary();
+        String best = ExpectedBackend.name();
+        assertThat(runLateSharing("second").out())
+                .isEqualTo("own: cannot create a shared page (ftruncate: errno 27)\n"
+                        + "shared, first copy in this process\n"
+                        + "own: another copy shares its state, so this one asks the kernel at each reading\n"
+                        + "syscall, " + best + "\n");
+    }
+
+    private ChildJvm runLateSharing(String scenario) throws Exception {
+        // The first copy needs no file of its own, so only its page is affected by the limit.
+        List<String> options = List.of("-Dtaskclock.library.path=" + givenLibrary());
+        return ChildJvm.run(options, LateSharing.class, scenario).succeeded();
+    }
+
+    private Path givenLibrary() throws Exception {
+        Path given = directory.resolve("given.so");
+        try (var library = Library.class.getResourceAsStream(ExpectedBackend.libraryName())) {
+            Files.copy(library, given);
+        }
+        return given;
+    }
+
+    /** Loads a copy while no page can be created, and a second one later. */
+    static final class LateSharing {
+        private static final long LIMIT_NANOS = 60_000_000_000L;
+
+        private LateSharing() {}
+
+        public static void main(String[] arguments) throws Exception {
+            SystemCalls.gettid(); // loads the tests' library
+            require(SystemCalls.limitFileSize(0));
+            require(TaskClock.cpuNanos() >= 0);
+            String before = Library.state();
+            require(SystemCalls.removeLimits());
+            System.out.println(before);
+            switch (arguments[0]) {
+                case "second" -> {}
+                case "status" -> System.out.println(TaskClock.status().state());
+                default -> {
+                    long end = System.nanoTime() + LIMIT_NANOS;
+                    while (Library.state().equals(before) && System.nanoTime() < end) Thread.sleep(10);
+                    System.out.println(Library.state());
+                }
+            }
+            try (LibraryCopy second = new LibraryCopy(Path.of(System.getProperty("test.jar")), LibraryCopy.PACKAGE)) {
+                System.out.println(second.status("state"));
+                if (arguments[0].equals("second")) {
+                    System.out.println(TaskClock.status().state());
+                    System.out.println(TaskClock.status().backend() + ", " + second.status("backend"));
+                } else {
+                    second.selectBackend(BACKEND_OFF);
+                    System.out.println(TaskClock.status().backend() + " after the switch");
+                }
+            }
+        }
+
+        private static void require(boolean condition) {
+            if (!condition) throw new AssertionError();
+        }
+    }
+
+    @ParameterizedTest
     @EnumSource
     void shouldNeverContradictEachOther(Packaging packaging) throws Exception {
         assumeNativeLibrary();
@@ -161,11 +237,7 @@ class LibraryCopiesTest {
     @Test
     void shouldUnloadWithAGivenLibrary() throws Exception {
         assumeNativeLibrary();
-        Path given = directory.resolve("given.so");
-        try (var library = Library.class.getResourceAsStream(ExpectedBackend.libraryName())) {
-            Files.copy(library, given);
-        }
-        runUnloadStress(List.of("-Dtaskclock.backend=syscall", "-Dtaskclock.library.path=" + given));
+        runUnloadStress(List.of("-Dtaskclock.backend=syscall", "-Dtaskclock.library.path=" + givenLibrary()));
     }
 
     private static String runUnloadStress(List<String> options) {

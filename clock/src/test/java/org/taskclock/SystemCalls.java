@@ -70,8 +70,8 @@ final class SystemCalls {
     /** Makes getrusage fail on all threads. */
     static native boolean denyRusage();
 
-    /** Makes clone, by which threads and processes start, fail on all threads. */
-    static native boolean denyClone();
+    /** Makes clone, by which threads and processes start, fail on all threads or only on the calling one. */
+    static native boolean denyClone(boolean onAllThreads);
 
     /** Makes opening a file fail. */
     static native boolean limitFiles();
@@ -79,7 +79,10 @@ final class SystemCalls {
     /** Leaves too little address space for the stack of a thread. */
     static native boolean limitMemory();
 
-    /** Undoes the two methods above. */
+    /** Makes it fail to extend a file beyond this size. */
+    static native boolean limitFileSize(long bytes);
+
+    /** Undoes the three methods above. */
     static native boolean removeLimits();
 
     /** Makes reading the time-stamp counter raise SIGSEGV on the calling thread and the threads that it starts. */

@@ -176,6 +176,18 @@ class ThreadMXBeanViewTest {
     }
 
     @Test
+    void shouldStoreOneReadingForAnIdThatOccursTwice() {
+        assumeClock();
+        long[] ids = {ownId, NO_SUCH_ID, ownId, ownId};
+        for (int round = 0; round < 1000; round++) {
+            long[] cpus = view.getThreadCpuTime(ids);
+            assertThat(cpus).containsExactly(cpus[0], -1, cpus[0], cpus[0]);
+            long[] users = view.getThreadUserTime(ids);
+            assertThat(users).containsExactly(users[0], -1, users[0], users[0]);
+        }
+    }
+
+    @Test
     void shouldReturnMinusOneIfTimingIsDisabled() {
         view.setThreadCpuTimeEnabled(false);
         try {
