@@ -187,11 +187,7 @@ public final class AgentController
 
     private Step removal(String feature) {
         return switch (feature) {
-            case Options.VTHREADS ->
-                () -> {
-                    accounts.remove();
-                    hooks.setAccounting(false);
-                };
+            case Options.VTHREADS -> accounts::remove;
             case Options.THREADMXBEAN -> () -> setThreadTimes(false);
             case Options.YIELD -> () -> setYieldModes(Options.NONE);
             case Options.BEAN -> () -> setBean("off");
@@ -225,7 +221,7 @@ public final class AgentController
     /** Switches off a feature whose patch was lost. Called on the watchdog's thread. */
     void patchLost(VirtualThreadPatch.Use use, String reason) {
         synchronized (this) {
-            if (use == VirtualThreadPatch.Use.MOUNTS) hooks.setAccounting(false);
+            if (use == VirtualThreadPatch.Use.MOUNTS) accounts.removeLost();
             else yields.passVirtual();
         }
         reportUnavailable(use.option(), reason);

@@ -103,8 +103,9 @@ final class VirtualThreadPatch implements Runnable, Watchdog.Check {
     /** Ends a use. */
     synchronized void disable(Use use) {
         generation++;
-        if (uses.remove(use) == null || !uses.isEmpty()) return;
-        if (isWaiting) hooks.stopAwaitingFirstVirtualThread();
+        uses.remove(use);
+        if (!isWaiting || !uses.isEmpty()) return;
+        hooks.stopAwaitingFirstVirtualThread();
         isWaiting = false;
     }
 
@@ -256,6 +257,10 @@ final class VirtualThreadPatch implements Runnable, Watchdog.Check {
             for (Use use : List.copyOf(uses.keySet())) giveUp(use, "another agent keeps undoing the change to " + TYPE);
         } else {
             reapplications++;
+            // Before threads call us again, because each mount begins a new interval of its carrier.
+            VirtualAccounts accounts = controller.accounts();
+            accounts.mountsWereLost();
+            accounts.resumeCarriers();
             patch.apply();
             redefinitions = redefinitions();
             isProven = false;
