@@ -368,6 +368,14 @@ final class Hooks {
         return (Boolean) call("probe");
     }
 
+    /**
+     * Sets the number of redefinitions of VirtualThread with which mounts call the hooks. While it differs from the
+     * actual number, the CPU time of a thread that runs is unknown.
+     */
+    void setPatchedRedefinitions(int count) {
+        call("setPatchedRedefinitions", count);
+    }
+
     /** Returns how often a class was redefined or retransformed, or -1 if this JDK does not count it. */
     int redefinitions(Class<?> type) {
         return (int) call("redefinitions", type);

@@ -153,6 +153,7 @@ final class VirtualAccounts implements Function<Thread, Object>, AgentController
     /** Removes the accounts after mounts have stopped to call us. */
     void removeLost() {
         mountsWereLost();
+        hooks.setPatchedRedefinitions(VirtualThreadPatch.NEVER);
         remove();
     }
 

@@ -45,6 +45,8 @@ final class VirtualThreadPatch implements Runnable, Watchdog.Check {
      * waiting began.
      */
     private static final int MAX_CHECKS_WHILE_WAITING = 10;
+    /** A number of redefinitions that no class has. */
+    static final int NEVER = -2;
 
     private final Instrumentation instrumentation;
     private final Hooks hooks;
@@ -184,9 +186,14 @@ final class VirtualThreadPatch implements Runnable, Watchdog.Check {
             ClassPatch newPatch = new ClassPatch(instrumentation, type(), List.copyOf(changes.values()));
             newPatch.apply();
             patch = newPatch;
-            redefinitions = redefinitions();
+            expect(redefinitions());
         }
         patch.require(changes.get(use));
+    }
+
+    private void expect(int count) {
+        redefinitions = count;
+        hooks.setPatchedRedefinitions(count);
     }
 
     private int redefinitions() throws FeatureException {
@@ -248,7 +255,7 @@ final class VirtualThreadPatch implements Runnable, Watchdog.Check {
         if (generation != startGeneration || !isEnabled(Use.MOUNTS)) return; // switched during the check
         if (isAccounted) {
             isProven = true;
-            redefinitions = startRedefinitions;
+            expect(startRedefinitions);
             return;
         }
         if (startRedefinitions == redefinitions) {
@@ -262,7 +269,7 @@ final class VirtualThreadPatch implements Runnable, Watchdog.Check {
             accounts.mountsWereLost();
             accounts.resumeCarriers();
             patch.apply();
-            redefinitions = redefinitions();
+            expect(redefinitions());
             isProven = false;
             System.err.println("taskclock: agent: another agent undid the change to " + TYPE + ": reapplied it");
         }

@@ -120,6 +120,7 @@ class RobustnessTest {
                             part.getState().equals("off") && part.getProblem().contains("another agent"));
             long own = VirtualOriginTest.totals()[1];
             stepper.run(VirtualOriginTest::burn);
+            assertThat(ThreadClock.of(stepper.thread).cpuNanos()).isEqualTo(-1);
             assertThat(VirtualOriginTest.totals()[1] - own).as("scheduling").isLessThan(50_000_000);
             stepper.end();
         }

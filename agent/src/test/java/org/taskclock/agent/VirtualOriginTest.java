@@ -16,6 +16,8 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.taskclock.CpuAccount;
 import org.taskclock.CpuSection;
 import org.taskclock.CpuTime;
@@ -186,9 +188,110 @@ class VirtualOriginTest {
 
     // ---- failures and other agents
 
+    @ParameterizedTest
+    @CsvSource({
+        "java/lang/TaskClockAccount#mount, unknown",
+        "java/lang/TaskClockAccount#unmount, unknown",
+        "java/lang/TaskClockGroup#addCarrier, known"
+    })
+    void shouldNotKnowTheTotalIfAMountFails(String fault, String total) throws IOException, InterruptedException {
+        attachable()
+                .option(FaultInjector.option(directory, fault))
+                .run(FailedMounts.class, total)
+                .assertSilent();
+    }
+
+    static final class FailedMounts {
+        public static void main(String[] args) throws Exception {
+            load("");
+            Stepper before = new Stepper();
+            before.run(VirtualOriginTest::burn);
+            awaitProof();
+            System.setProperty(FaultInjector.SWITCH, "on");
+            Stepper during = new Stepper("during");
+            for (Stepper stepper : new Stepper[] {before, during}) stepper.run(VirtualOriginTest::burn);
+            System.clearProperty(FaultInjector.SWITCH);
+            for (Stepper stepper : new Stepper[] {before, during}) {
+                stepper.run(Thread::yield);
+                long total = ThreadClock.of(stepper.thread).cpuNanos();
+                if (args[0].equals("unknown")) assertThat(total).isEqualTo(-1);
+                else assertThat(total).isGreaterThan(BURN_NANOS / 10);
+                stepper.run(VirtualOriginTest::assertDifferences);
+                stepper.end();
+            }
+        }
+    }
+
     /** Waits until the agent has found that its change to VirtualThread works. It checks once a second. */
     static void awaitProof() throws InterruptedException {
         Thread.sleep(2_500);
+    }
+
+    @Test
+    void shouldNotKnowTheTotalOfAThreadThatRanWhileAnotherAgentHadUndoneTheChange()
+            throws IOException, InterruptedException {
+        JvmLauncher.Result result = attachable()
+                .option("-javaagent:" + RobustnessTest.RedefiningAgent.jar(directory))
+                .run(RanUnhooked.class);
+        assertThat(result.exit()).as(result.toString()).isZero();
+        assertThat(result.err().lines())
+                .as(result.err())
+                .singleElement()
+                .asString()
+                .contains("another agent undid the change to java.lang.VirtualThread: reapplied it");
+    }
+
+    static final class RanUnhooked {
+        public static void main(String[] args) throws Exception {
+            load("");
+            CountDownLatch end = new CountDownLatch(1);
+            Stepper stepper = new Stepper();
+            Thread parked = VirtualThreadStarter.start("parked", () -> await(end));
+            stepper.run(VirtualOriginTest::burn);
+            awaitProof();
+            long parkedTotal = ThreadClock.of(parked).cpuNanos();
+            assertThat(parkedTotal).isPositive();
+            assertThat(ThreadClock.of(stepper.thread).cpuNanos()).isPositive();
+            long[] before = totals();
+
+            RobustnessTest.RedefiningAgent.redefine();
+            stepper.run(VirtualOriginTest::burn);
+            assertThat(ThreadClock.of(stepper.thread).cpuNanos())
+                    .as("before the agent notices")
+                    .isEqualTo(-1);
+            stepper.run(() -> assertThat(TaskClock.cpuNanos()).isEqualTo(-1));
+            awaitAccounting();
+            stepper.run(() -> assertThat(TaskClock.cpuNanos()).isEqualTo(-1));
+            assertThat(ThreadClock.of(stepper.thread).cpuNanos()).isEqualTo(-1);
+            stepper.run(VirtualOriginTest::assertDifferences);
+            stepper.end();
+            long[] after = totals();
+            assertThat(after[1] - before[1]).as("scheduling").isBetween(0L, BURN_NANOS / 2);
+
+            // It did not run in between.
+            assertThat(ThreadClock.of(parked).cpuNanos()).isEqualTo(parkedTotal);
+            end.countDown();
+            parked.join();
+            assertThat(ThreadClock.of(parked).cpuNanos()).isGreaterThan(parkedTotal);
+        }
+
+        private static void await(CountDownLatch latch) {
+            try {
+                latch.await();
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        }
+
+        private static void awaitAccounting() throws InterruptedException {
+            long end = System.nanoTime() + 10_000_000_000L;
+            boolean[] isAccounted = {false};
+            while (!isAccounted[0]) {
+                assertThat(System.nanoTime() - end).isNegative();
+                VirtualThreadStarter.start("", () -> isAccounted[0] = TaskClock.cpuNanos() >= 0)
+                        .join();
+            }
+        }
     }
 
     @Test
