@@ -52,11 +52,6 @@ static void clear(struct floors *f) {
     WRITE(f->other, 0);
 }
 
-void floors_discard(void) {
-    for (int32_t i = 0; records && i < RECORDS; i++)
-        if (id_of(records + i)) clear(records + i);
-}
-
 static int take(struct floors *f, int64_t before) {
     if (!__atomic_compare_exchange_n(&f->id, &before, CLAIMED, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) return 0;
     WRITE(f->tid, 0);

@@ -24,7 +24,6 @@ struct floors {
 typedef int has_ended(void *env, int64_t id);
 
 const char *floors_prepare(void);         // returns a message, or null on success
-void floors_discard(void);                // sets all to 0
 struct floors *floors_find(int64_t id);   // null if there are none
 // Returns the thread's floors, new ones if there are none; null if there is no room.
 struct floors *floors_claim(int64_t id, void *env, has_ended *ended);

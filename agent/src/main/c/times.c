@@ -239,12 +239,6 @@ void times_stop(void) {
     WRITE(generation, STOPPED);
 }
 
-const char *times_restore(JNIEnv *env, jclass thread_impl) {
-    times_stop();
-    floors_discard();
-    return replace_all(env, thread_impl, stock_cpu, stock_user, stock_cpus, stock_users);
-}
-
 const char *times_take(JNIEnv *env, jclass thread_impl, int others, int jvm_may_have_answered) {
     answers_for_others = others;
     WRITE(may_have_answered, jvm_may_have_answered);
@@ -252,7 +246,7 @@ const char *times_take(JNIEnv *env, jclass thread_impl, int others, int jvm_may_
     WRITE(generation, ++installations);
     WRITE(cpu_is_plain, !jvm_may_have_answered);
     const char *failure = replace_all(env, thread_impl, cpu, user, cpus, users);
-    if (failure) times_restore(env, thread_impl);
+    if (failure) times_stop();
     return failure;
 }
 

@@ -127,8 +127,6 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
                 return prepareTimes();
             case "takeTimes":
                 return takeTimes((Class<?>) arguments[0], (boolean) arguments[1], (boolean) arguments[2]);
-            case "restoreTimes":
-                return restoreTimes((Class<?>) arguments[0]);
             case "stopTimes":
                 stopTimes();
                 return null;
@@ -249,8 +247,6 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
 
     /** Makes ThreadMXBean answer from the JVM again. */
     private static native void stopTimes();
-
-    private static native String restoreTimes(Class<?> threadImpl);
 
     /** Returns what ThreadMXBean's current natives return for the caller. */
     private static native long cpuNanos(Class<?> threadImpl);

@@ -208,16 +208,11 @@ final class Hooks {
     }
 
     /**
-     * Makes ThreadMXBean answer from the JVM again. The natives stay replaced, so that no time falls below what the
-     * clock said: they return the JVM's time once it has passed that.
+     * Makes ThreadMXBean answer from the JVM again. The natives stay replaced until the JVM's times have passed what
+     * the clock said, so that no time falls below that.
      */
     void stopTimes() {
         call("stopTimes");
-    }
-
-    /** Restores the JVM's natives. */
-    void restoreTimes(Class<?> threadImpl) throws FeatureException {
-        callOrThrow("restoreTimes", threadImpl);
     }
 
     /** Returns the caller's CPU time from the current natives. */

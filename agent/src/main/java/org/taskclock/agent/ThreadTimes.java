@@ -62,10 +62,8 @@ final class ThreadTimes {
             hooks.takeTimes(threadImpl, readsUserTimeAsText(), mayHaveAnswered);
             mayHaveAnswered = true;
             String disagreement = disagreement();
-            if (disagreement != null) {
-                hooks.restoreTimes(threadImpl);
+            if (disagreement != null)
                 throw new FeatureException("not installed, because the clock and the JVM disagree: " + disagreement);
-            }
             if (virtual && VirtualThreadPatch.isSupported()) change(true);
             else if (isCorrected) change(false);
         } catch (FeatureException | RuntimeException | Error e) {
