@@ -45,17 +45,14 @@ static int is_dead(const struct floors *f, int64_t id, void *env, has_ended *end
     return id > 0 && ended(env, id) && (!tid || thread_is_gone(tid));
 }
 
-static void clear(struct floors *f) {
-    WRITE(f->generation, 0);
-    WRITE(f->jvm, 0);
-    WRITE(f->own, 0);
-    WRITE(f->other, 0);
-}
-
 static int take(struct floors *f, int64_t before) {
     if (!__atomic_compare_exchange_n(&f->id, &before, CLAIMED, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) return 0;
     WRITE(f->tid, 0);
-    clear(f);
+    WRITE(f->generation, 0);
+    WRITE(f->cpu, 0);
+    WRITE(f->jvm, 0);
+    WRITE(f->own, 0);
+    WRITE(f->other, 0);
     return 1;
 }
 
@@ -83,7 +80,7 @@ struct floors *floors_claim(int64_t id, void *env, has_ended *ended) {
     return 0;
 }
 
-int64_t floors_highest(const struct floors *f) {
+int64_t floors_highest_user(const struct floors *f) {
     int64_t jvm = READ(f->jvm), own = READ(f->own), other = READ(f->other), highest = jvm > own ? jvm : own;
     return highest > other ? highest : other;
 }

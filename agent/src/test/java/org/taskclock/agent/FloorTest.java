@@ -10,9 +10,13 @@ import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
-/** Checks that no time of an unchanged program goes backwards when the agent is attached and detached beside it. */
+/**
+ * Checks that no time of an unchanged program goes backwards: when the agent is attached and detached beside it, and
+ * when one thread reads another.
+ */
 class FloorTest {
     private static final ThreadMXBean BEAN = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
@@ -37,13 +41,15 @@ class FloorTest {
         /** Reads its own times, and those of another reader by id. */
         private static final class Reader extends Thread {
             private final int index;
-            // The last answer for each reader, CPU and user time.
-            private final long[] cpu = new long[READERS];
-            private final long[] user = new long[READERS];
+            // The last answer for each reader, CPU and user time. It is -1 before the reader starts.
+            private final long[] cpu =
+                    LongStream.generate(() -> -1).limit(READERS).toArray();
+            private final long[] user = cpu.clone();
             private final List<String> decreases = new ArrayList<>();
             /** What this reader was last told of itself. */
-            private volatile long ownUser;
+            private volatile long ownCpu = -1;
 
+            private volatile long ownUser = -1;
             private volatile long readings;
 
             Reader(int index) {
@@ -73,16 +79,19 @@ class FloorTest {
                     if (JvmLauncher.feature() < 21 || JvmLauncher.feature() > 24)
                         tell(index, BEAN.getThreadUserTime(getId()), user, "user time by the own id");
                 }
+                ownCpu = cpu[index];
                 ownUser = user[index];
             }
 
             @SuppressWarnings("deprecation")
             private void readAnother(Reader other) {
+                long leastCpu = other.ownCpu;
                 long leastUser = other.ownUser;
                 long cpuRead = BEAN.getThreadCpuTime(other.getId());
                 long userRead = BEAN.getThreadUserTime(other.getId());
                 tell(other.index, cpuRead, cpu, "CPU time by id");
                 tell(other.index, userRead, user, "user time by id");
+                check(leastCpu, cpuRead, "CPU time by id, after its own");
                 check(leastUser, userRead, "user time by id, after its own");
             }
 
@@ -138,6 +147,47 @@ class FloorTest {
                 long enough = reader.readings + READINGS;
                 while (reader.readings < enough) Thread.onSpinWait();
             }
+        }
+    }
+
+    /** The clock can be slightly ahead of the kernel, which the JVM asks for the time of another thread. */
+    @Test
+    void shouldNeverReadLessByIdThanTheThreadReadOfItself() throws IOException, InterruptedException {
+        JvmLauncher.withAgent("").run(OwnAndOther.class).assertSilent();
+    }
+
+    static final class OwnAndOther {
+        private static final int READINGS = 300_000;
+
+        private static volatile long ownCpu;
+        private static volatile long ownUser;
+        private static volatile boolean done;
+
+        @SuppressWarnings("deprecation") // threadId() came with JDK 19
+        public static void main(String[] args) throws Exception {
+            Thread thread = new Thread(() -> {
+                while (!done) {
+                    ownCpu = BEAN.getCurrentThreadCpuTime();
+                    if (ownCpu % 8 == 0) ownUser = BEAN.getCurrentThreadUserTime();
+                }
+            });
+            thread.start();
+            long[] ids = {thread.getId(), Thread.currentThread().getId()};
+            int decreases = 0;
+            long worst = 0;
+            for (int i = 0; i < READINGS; i++) {
+                boolean isUser = i % 8 == 7;
+                long least = isUser ? ownUser : ownCpu;
+                long read = isUser
+                        ? i % 2 == 0 ? BEAN.getThreadUserTime(ids[0]) : BEAN.getThreadUserTime(ids)[0]
+                        : i % 2 == 0 ? BEAN.getThreadCpuTime(ids[0]) : BEAN.getThreadCpuTime(ids)[0];
+                if (read >= least) continue;
+                decreases++;
+                worst = Math.max(worst, least - read);
+            }
+            done = true;
+            thread.join();
+            assertThat(decreases).as("decreases, the worst of " + worst + " ns").isZero();
         }
     }
 }
