@@ -25,6 +25,8 @@ struct floors {
 
 // Returns whether the JVM has no thread with this Java id any more.
 typedef int has_ended(void *env, int64_t id);
+// Returns whether the JVM's times have passed all floors of the thread.
+typedef int has_passed(void *env, int64_t id, const struct floors *f);
 
 const char *floors_prepare(void);        // returns a message, or null on success
 struct floors *floors_find(int64_t id);  // null if there are none
@@ -32,5 +34,8 @@ struct floors *floors_find(int64_t id);  // null if there are none
 struct floors *floors_claim(int64_t id, void *env, has_ended *ended);
 int64_t floors_highest_user(const struct floors *f);
 void floors_raise(int64_t *floor, int64_t nanos);
+// Returns whether the floors of all threads from *next on have been passed, and advances *next past those that have.
+// Checks a few threads only, so that it takes little time.
+int floors_all_passed(int32_t *next, void *env, has_passed *passed);
 
 #endif

@@ -22,7 +22,8 @@ static int answers_virtual;
 static int lets_virtual;
 
 // When the agent stops answering, the natives stay replaced, so that no time goes backwards. They then return the JVM's
-// times, and more only for a thread whose time the JVM has not passed yet.
+// times, and more only for a thread whose time the JVM has not passed yet. The JVM's natives return once it has passed
+// the times of all threads.
 enum { STOPPED = -1 };
 static int32_t generation = STOPPED;  // the number of the installation while we answer
 static int32_t installations;
@@ -33,11 +34,20 @@ static const int64_t SETTLED_AFTER = 1000000000;
 // Whether the clock alone gives the caller's CPU time.
 static int cpu_is_plain;
 
+static int are_replaced;  // the natives
+static int is_changing;   // a lock for the natives
+static int has_unlisted;  // the table of floors had no room for a thread
+static int64_t checked_at;
+static const int64_t CHECK_INTERVAL = 100000000;
+static int32_t next_to_check;
+
 static __thread struct {
     struct floors *floors;    // null before the thread reads itself
     int32_t generation;       // of the thread's last reading of its user time from the clock
     int32_t passed_cpu;       // the last installation whose CPU time the JVM has passed
-    struct floors unlisted;   // if the table has no room
+    int32_t passed_user;      // the same for the user time
+    int32_t is_check;         // the agent reads, not the program
+    struct floors unlisted;   // if the table has no room, and for checks
 } self;
 
 static int thread_has_ended(void *env, int64_t id) { return stock_cpu(env, 0, id) < 0; }
@@ -46,6 +56,10 @@ static jlong highest(jlong a, jlong b) { return a > b ? a : b; }
 
 static int is_settled(void) { return clock_functions->tickStamp() - READ(changed_at) > SETTLED_AFTER; }
 
+static int try_lock(void) { return !__atomic_exchange_n(&is_changing, 1, __ATOMIC_ACQUIRE); }
+
+static void unlock(void) { __atomic_store_n(&is_changing, 0, __ATOMIC_RELEASE); }
+
 static int replace_all(JNIEnv *env, jclass class, time_native *c, time_native *u, times_native *cs, times_native *us) {
     return replace_native(env, class, "getThreadTotalCpuTime0", "(J)J", (void *)c) &
            replace_native(env, class, "getThreadUserCpuTime0", "(J)J", (void *)u) &
@@ -53,13 +67,39 @@ static int replace_all(JNIEnv *env, jclass class, time_native *c, time_native *u
            replace_native(env, class, "getThreadUserCpuTime1", "([J[J)V", (void *)us);
 }
 
+static void restore(JNIEnv *env, jclass class) {
+    are_replaced = !replace_all(env, class, stock_cpu, stock_user, stock_cpus, stock_users);
+}
+
+static int jvm_has_passed(void *env, int64_t id, const struct floors *f) {
+    jlong cpu = stock_cpu(env, 0, id);
+    return cpu < 0 || (cpu >= READ(f->cpu) && stock_user(env, 0, id) >= floors_highest_user(f));
+}
+
+// Called by readings while we do not answer. From its last check on, the JVM only has to pass the times of the threads
+// that are left.
+static __attribute__((noinline)) void restore_if_passed(JNIEnv *env, jclass class) {
+    int64_t now = clock_functions->tickStamp();
+    if (now - READ(checked_at) < CHECK_INTERVAL || READ(lets_virtual) || READ(has_unlisted) || !try_lock()) return;
+    WRITE(checked_at, now);
+    int is_due = are_replaced && READ(generation) == STOPPED && is_settled();
+    if (is_due && floors_all_passed(&next_to_check, env, jvm_has_passed)) restore(env, class);
+    unlock();
+}
+
 // Returns the time of the calling virtual thread, if the JDK lets virtual threads get this far; -1 on other threads.
 static inline jlong virtual_nanos(int32_t value) {
     return READ(lets_virtual) ? clock_functions->virtualNanos(value) : -1;
 }
 
-static __attribute__((noinline)) struct floors *claim_own(JNIEnv *env, jlong id) {
+static struct floors *claim(JNIEnv *env, jlong id) {
     struct floors *f = floors_claim(id, env, thread_has_ended);
+    if (!f) WRITE(has_unlisted, 1);
+    return f;
+}
+
+static __attribute__((noinline)) struct floors *claim_own(JNIEnv *env, jlong id) {
+    struct floors *f = self.is_check ? 0 : claim(env, id);
     if (!f) f = &self.unlisted;
     WRITE(f->tid, (int32_t)SYSCALL(__NR_gettid));
     return self.floors = f;
@@ -69,7 +109,10 @@ static __attribute__((noinline)) struct floors *claim_own(JNIEnv *env, jlong id)
 // The clock never returns less than before, and the kernel, which the JVM asks, does not either.
 static __attribute__((noinline)) jlong changed_cpu(JNIEnv *env, jclass c) {
     int32_t now = READ(generation), count = READ(installations);
-    if (now == STOPPED && self.passed_cpu == count && !READ(lets_virtual)) return stock_cpu(env, c, 0);
+    if (now == STOPPED) {
+        restore_if_passed(env, c);
+        if (self.passed_cpu == count && !READ(lets_virtual)) return stock_cpu(env, c, 0);
+    }
     jlong id = 0;
     if (!self.floors || READ(lets_virtual)) {
         int is_virtual;
@@ -91,13 +134,20 @@ static __attribute__((noinline)) jlong changed_cpu(JNIEnv *env, jclass c) {
 
 // The first reading of the caller's user time since the agent began to answer, and all while it does not.
 static __attribute__((noinline)) jlong changed_user(JNIEnv *env, jclass c) {
-    int32_t now = READ(generation);
+    int32_t now = READ(generation), count = READ(installations);
+    if (now == STOPPED) {
+        restore_if_passed(env, c);
+        if (self.passed_user == count && !READ(lets_virtual)) return stock_user(env, c, 0);
+    }
     int is_virtual;
     jlong id = current_thread_id(env, &is_virtual);
     if (is_virtual) return virtual_nanos(VIRTUAL_USER);
     if (now == STOPPED) {
+        // Calls that began before the change may still raise the floors.
+        int is_last = is_settled();
         struct floors *f = self.floors ? self.floors : floors_find(id);
         jlong jvm = stock_user(env, c, 0), least = f ? floors_highest_user(f) : 0;
+        if (is_last && jvm >= least) self.passed_user = count;
         return jvm < 0 ? jvm : highest(jvm, least);
     }
     struct floors *f = claim_own(env, id);
@@ -150,7 +200,7 @@ static jlong other_cpu(jlong id, jlong nanos) {
 static jlong other_user(JNIEnv *env, jlong id, jlong nanos, int is_jvm) {
     if (nanos < 0) return nanos;
     int32_t now = READ(generation);
-    struct floors *f = now == STOPPED ? floors_find(id) : floors_claim(id, env, thread_has_ended);
+    struct floors *f = now == STOPPED ? floors_find(id) : claim(env, id);
     if (!f) return nanos;
     if (now != STOPPED && READ(may_have_answered) && READ(f->generation) != now) {
         // Until the change has settled, the JVM may still be answering calls that began before.
@@ -167,11 +217,13 @@ static jlong other_user(JNIEnv *env, jlong id, jlong nanos, int is_jvm) {
 
 static jlong cpu(JNIEnv *env, jclass c, jlong id) {
     if (id == 0) return own_cpu(env, c);
+    if (READ(generation) == STOPPED) restore_if_passed(env, c);
     return other_cpu(id, stock_cpu(env, c, id));
 }
 
 static jlong user(JNIEnv *env, jclass c, jlong id) {
     if (id == 0) return own_user(env, c);
+    if (READ(generation) == STOPPED) restore_if_passed(env, c);
     jlong nanos = answers_for_others && READ(generation) != STOPPED ? read_user_time(env, id) : USE_STOCK;
     int is_jvm = nanos == USE_STOCK;
     return other_user(env, id, is_jvm ? stock_user(env, c, id) : nanos, is_jvm);
@@ -205,11 +257,13 @@ static void correct(JNIEnv *env, jclass c, jlongArray ids, jlongArray into, int 
 }
 
 static void cpus(JNIEnv *env, jclass c, jlongArray ids, jlongArray into) {
+    if (READ(generation) == STOPPED) restore_if_passed(env, c);
     stock_cpus(env, c, ids, into);
     correct(env, c, ids, into, 0, 1);
 }
 
 static void users(JNIEnv *env, jclass c, jlongArray ids, jlongArray into) {
+    if (READ(generation) == STOPPED) restore_if_passed(env, c);
     int is_ours = answers_for_others && READ(generation) != STOPPED && read_user_times(env, ids, into);
     if (!is_ours) stock_users(env, c, ids, into);
     correct(env, c, ids, into, 1, !is_ours);
@@ -265,19 +319,34 @@ void times_stop(void) {
 }
 
 const char *times_take(JNIEnv *env, jclass thread_impl, int others, int jvm_may_have_answered) {
+    while (!try_lock()) SYSCALL(__NR_sched_yield);
     answers_for_others = others;
+    next_to_check = 0;
     WRITE(may_have_answered, jvm_may_have_answered);
     WRITE(changed_at, clock_functions->tickStamp());
     WRITE(generation, ++installations);
     WRITE(cpu_is_plain, !jvm_may_have_answered);
+    int were_replaced = are_replaced;
+    are_replaced = 1;
     int done = replace_all(env, thread_impl, cpu, user, cpus, users);
-    if (!done) times_stop();
+    if (!done) {
+        times_stop();
+        if (!were_replaced) restore(env, thread_impl);
+    }
+    unlock();
     return done ? 0 : "sun.management.ThreadImpl does not have the expected natives";
 }
 
 jlong times_now(JNIEnv *env, jclass thread_impl, const char *native) {
     jmethodID method = (*env)->GetStaticMethodID(env, thread_impl, native, "(J)J");
+    // A floor of the thread that installs the agent would keep the natives replaced if this thread then sleeps.
+    struct floors *own = self.floors;
+    int32_t last = self.generation;
+    self.is_check = 1;
     jlong nanos = method ? (*env)->CallStaticLongMethod(env, thread_impl, method, (jlong)0) : -1;
+    self.is_check = 0;
+    self.floors = own;
+    self.generation = last;
     if (!(*env)->ExceptionCheck(env)) return nanos;
     (*env)->ExceptionClear(env);
     return -1;

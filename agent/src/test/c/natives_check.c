@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
 
-// Checks what the agent's natives do if a library is not found, and if threads share the last yield record, and that a
-// thread's time is never less by its id than what it read of itself.
+// Checks what the agent's natives do if a library is not found, and if threads share the last yield record; that a
+// thread's time is never less by its id than what it read of itself; and that the JVM's natives return.
 
 #include "check.h"
 
@@ -203,6 +203,12 @@ static void *read_by_id(void *unused) {
     return unused;
 }
 
+static int are_the_jvms_own(void) {
+    for (int i = 0; i < TIMES; i++)
+        if (registered_times[i] != jvm_natives[i].function) return 0;
+    return 1;
+}
+
 static void check_times(void) {
     enum { SECOND = 1000000000 };
     static struct functions functions = {.cpuNanos = read_cpu, .userNanos = read_user, .tickStamp = read_now};
@@ -210,6 +216,7 @@ static void check_times(void) {
     now = 10LL * SECOND;
     CHECK(!times_prepare());
     CHECK(!times_take(&env, 0, 0, 0));
+    CHECK(!are_the_jvms_own());
     clock_cpu = 5000;
     clock_user = 4000;
     jvm_cpu_time = 4900;
@@ -221,6 +228,28 @@ static void check_times(void) {
     pthread_t other;
     CHECK(pthread_create(&other, 0, read_by_id, 0) == 0);
     pthread_join(other, 0);
+
+    times_stop();
+    CHECK(user_of(0) == 4000);
+    for (int i = 0; i < 3; i++) {
+        now += SECOND;
+        CHECK(user_of(OWN_ID) == 4000 && element(3, OWN_ID) == 4000);
+        CHECK(!are_the_jvms_own());
+    }
+    jvm_user_time = 4000;
+    now += SECOND;
+    CHECK(user_of(OWN_ID) == 4000);
+    CHECK(are_the_jvms_own());
+
+    // The next installation begins with what the JVM says now.
+    jvm_user_time = 4100;
+    CHECK(!times_take(&env, 0, 0, 1));
+    CHECK(!are_the_jvms_own());
+    CHECK(user_of(0) == 4100);
+    times_stop();
+    now += 2LL * SECOND;
+    CHECK(cpu_of(OWN_ID) == jvm_cpu_time);
+    CHECK(are_the_jvms_own());
 }
 
 int main(void) {

@@ -8,10 +8,16 @@ import com.sun.management.ThreadMXBean;
 import com.sun.tools.attach.VirtualMachine;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.BrokenBarrierException;
+import java.util.concurrent.CyclicBarrier;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Checks that no time of an unchanged program goes backwards: when the agent is attached and detached beside it, and
@@ -188,6 +194,101 @@ class FloorTest {
             done = true;
             thread.join();
             assertThat(decreases).as("decreases, the worst of " + worst + " ns").isZero();
+        }
+    }
+
+    // ---- the JVM's natives
+
+    private static final String REGISTERED =
+            "Registering JNI native method sun.management.ThreadImpl.getThreadTotalCpuTime0";
+
+    /** The JVM logs each replacement of a native. */
+    @Test
+    void shouldReturnTheNativesWhenTheJvmHasPassedAllTimes(@TempDir Path directory)
+            throws IOException, InterruptedException {
+        Path log = directory.resolve("natives.log");
+        JvmLauncher.withoutAgent()
+                .option("-Djdk.attach.allowAttachSelf=true", "-XX:+EnableDynamicAgentLoading")
+                .option("-Dagent.jar=" + System.getProperty("agent.jar"), "-Xlog:jni+resolve=debug:file=" + log)
+                .run(ReturnedNatives.class, log.toString())
+                .assertSilent();
+    }
+
+    static final class ReturnedNatives {
+        private static final int THREADS = 4;
+        private static final long TIMEOUT_NANOS = 20_000_000_000L;
+        /** Longer than the JVM's resolution and the kernel's tick. */
+        private static final long ENOUGH_NANOS = 50_000_000;
+
+        /** Each thread uses CPU time, and waits. */
+        private static final CyclicBarrier BARRIER = new CyclicBarrier(THREADS + 1);
+
+        @SuppressWarnings("deprecation") // threadId() came with JDK 19
+        public static void main(String[] args) throws Exception {
+            Path log = Path.of(args[0]);
+            VirtualMachine self =
+                    VirtualMachine.attach(Long.toString(ProcessHandle.current().pid()));
+            String jar = System.getProperty("agent.jar");
+            List<Long> ids = new ArrayList<>();
+            for (int i = 0; i < THREADS; i++) {
+                Thread thread = new Thread(ReturnedNatives::work);
+                thread.setDaemon(true);
+                thread.start();
+                ids.add(thread.getId());
+            }
+            long[] all = ids.stream().mapToLong(id -> id).toArray();
+            for (int round = 1; round <= 2; round++) {
+                self.loadAgent(jar, "");
+                burst();
+                assertThat(replacements(log)).isEqualTo(2 * round - 1);
+                self.loadAgent(jar, "detach");
+                long[] least = BEAN.getThreadUserTime(all);
+                // The JVM has not passed the times of threads that do not run. It has a resolution of 10 ms.
+                for (int i = 0; i < 75; i++) {
+                    Thread.sleep(20);
+                    assertNoneIsLess(BEAN.getThreadUserTime(all), least);
+                }
+                if (ThreadTimes.isTextInThisJdk()) assertThat(replacements(log)).isEqualTo(2 * round - 1);
+                burst();
+                long end = System.nanoTime() + TIMEOUT_NANOS;
+                while (replacements(log) < 2 * round) {
+                    assertThat(System.nanoTime() - end).isNegative();
+                    Thread.sleep(20);
+                    BEAN.getThreadCpuTime(all);
+                    BEAN.getCurrentThreadUserTime();
+                }
+                assertNoneIsLess(BEAN.getThreadUserTime(all), least);
+            }
+            self.detach();
+        }
+
+        private static void assertNoneIsLess(long[] times, long[] least) {
+            for (int i = 0; i < THREADS; i++) assertThat(times[i]).isGreaterThanOrEqualTo(least[i]);
+        }
+
+        private static long replacements(Path log) throws IOException {
+            try (Stream<String> lines = Files.lines(log)) {
+                return lines.filter(line -> line.contains(REGISTERED)).count();
+            }
+        }
+
+        /** Makes each thread use CPU time. */
+        private static void burst() throws Exception {
+            BARRIER.await();
+            BARRIER.await();
+        }
+
+        private static void work() {
+            try {
+                while (true) {
+                    BARRIER.await();
+                    long end = BEAN.getCurrentThreadUserTime() + ENOUGH_NANOS;
+                    while (BEAN.getCurrentThreadUserTime() < end) Thread.onSpinWait();
+                    BARRIER.await();
+                }
+            } catch (InterruptedException | BrokenBarrierException e) {
+                throw new AssertionError(e);
+            }
         }
     }
 }
