@@ -36,11 +36,6 @@ static void stopTimes(JNIEnv *env, jclass c) {
     times_stop();
 }
 
-static jstring restoreTimes(JNIEnv *env, jclass c, jclass thread_impl) {
-    (void)c;
-    return string_or_null(env, times_restore(env, thread_impl));
-}
-
 static jlong cpuNanos(JNIEnv *env, jclass c, jclass thread_impl) {
     (void)c;
     return times_now(env, thread_impl, "getThreadTotalCpuTime0");
@@ -178,7 +173,6 @@ static const JNINativeMethod natives[] = {
     {"prepareTimes", "()Ljava/lang/String;", (void *)prepareTimes},
     {"takeTimes", "(Ljava/lang/Class;ZZ)Ljava/lang/String;", (void *)takeTimes},
     {"stopTimes", "()V", (void *)stopTimes},
-    {"restoreTimes", "(Ljava/lang/Class;)Ljava/lang/String;", (void *)restoreTimes},
     {"cpuNanos", "(Ljava/lang/Class;)J", (void *)cpuNanos},
     {"userNanos", "(Ljava/lang/Class;)J", (void *)userNanos},
     {"stockCpuNanos", "(J)J", (void *)stockCpuNanos},

@@ -7,7 +7,7 @@
 //
 //   agent.c   the native methods that Java code calls
 //   ends.c    the end of platform threads
-//   floors.c  what the threads' user times must not fall below
+//   floors.c  what the threads' times must not fall below
 //   jvm.c     what the agent looks up in the JVM, and calls to Java methods
 //   times.c   the native methods behind ThreadMXBean's CPU times
 //   yield.c   the native method behind Thread.yield
@@ -41,8 +41,7 @@ const char *ends_report(JNIEnv *env, int on);
 const char *times_prepare(void);
 // jvm_may_have_answered: before now, so that no time may fall below what it said
 const char *times_take(JNIEnv *env, jclass thread_impl, int others, int jvm_may_have_answered);
-void times_stop(void);                                            // the JVM answers again, but no time goes backwards
-const char *times_restore(JNIEnv *env, jclass thread_impl);       // restores the JVM's natives at once
+void times_stop(void);  // the JVM answers again, but no time goes backwards
 void times_answer_virtual(int on);                                     // on: virtual threads get their own CPU time
 jlong times_now(JNIEnv *env, jclass thread_impl, const char *native);  // calls the method; -1 if it fails
 jlong times_stock_cpu(JNIEnv *env, jlong id);

@@ -8,7 +8,7 @@
 
 #include <linux/mman.h>
 
-enum { BUCKETS = 8192, BUCKET = 8, RECORDS = BUCKETS * BUCKET, MAX_TRIES = 16 };
+enum { BUCKETS = 8192, BUCKET = 8, RECORDS = BUCKETS * BUCKET, MAX_TRIES = 16, MAX_CHECKS = 16 };
 
 static const int64_t CLAIMED = INT64_MIN;
 
@@ -45,22 +45,14 @@ static int is_dead(const struct floors *f, int64_t id, void *env, has_ended *end
     return id > 0 && ended(env, id) && (!tid || thread_is_gone(tid));
 }
 
-static void clear(struct floors *f) {
-    WRITE(f->generation, 0);
-    WRITE(f->jvm, 0);
-    WRITE(f->own, 0);
-    WRITE(f->other, 0);
-}
-
-void floors_discard(void) {
-    for (int32_t i = 0; records && i < RECORDS; i++)
-        if (id_of(records + i)) clear(records + i);
-}
-
 static int take(struct floors *f, int64_t before) {
     if (!__atomic_compare_exchange_n(&f->id, &before, CLAIMED, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) return 0;
     WRITE(f->tid, 0);
-    clear(f);
+    WRITE(f->generation, 0);
+    WRITE(f->cpu, 0);
+    WRITE(f->jvm, 0);
+    WRITE(f->own, 0);
+    WRITE(f->other, 0);
     return 1;
 }
 
@@ -88,7 +80,7 @@ struct floors *floors_claim(int64_t id, void *env, has_ended *ended) {
     return 0;
 }
 
-int64_t floors_highest(const struct floors *f) {
+int64_t floors_highest_user(const struct floors *f) {
     int64_t jvm = READ(f->jvm), own = READ(f->own), other = READ(f->other), highest = jvm > own ? jvm : own;
     return highest > other ? highest : other;
 }
@@ -97,4 +89,13 @@ void floors_raise(int64_t *floor, int64_t nanos) {
     int64_t before = READ(*floor);
     while (before < nanos && !__atomic_compare_exchange_n(floor, &before, nanos, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         continue;
+}
+
+int floors_all_passed(int32_t *next, void *env, has_passed *passed) {
+    for (int checks = 0; *next < RECORDS; ++*next) {
+        const struct floors *f = records + *next;
+        int64_t id = id_of(f);
+        if (id > 0 && (checks++ == MAX_CHECKS || !passed(env, id, f))) return 0;
+    }
+    return 1;
 }

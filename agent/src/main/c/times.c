@@ -22,7 +22,8 @@ static int answers_virtual;
 static int lets_virtual;
 
 // When the agent stops answering, the natives stay replaced, so that no time goes backwards. They then return the JVM's
-// times, and more only for a thread whose time the JVM has not passed yet.
+// times, and more only for a thread whose time the JVM has not passed yet. The JVM's natives return once it has passed
+// the times of all threads.
 enum { STOPPED = -1 };
 static int32_t generation = STOPPED;  // the number of the installation while we answer
 static int32_t installations;
@@ -33,11 +34,20 @@ static const int64_t SETTLED_AFTER = 1000000000;
 // Whether the clock alone gives the caller's CPU time.
 static int cpu_is_plain;
 
+static int are_replaced;  // the natives
+static int is_changing;   // a lock for the natives
+static int has_unlisted;  // the table of floors had no room for a thread
+static int64_t checked_at;
+static const int64_t CHECK_INTERVAL = 100000000;
+static int32_t next_to_check;
+
 static __thread struct {
-    struct floors *floors;    // valid if the generation is current
+    struct floors *floors;    // null before the thread reads itself
     int32_t generation;       // of the thread's last reading of its user time from the clock
-    int32_t passed;           // the last installation whose CPU time the JVM has passed
-    struct floors unlisted;   // if the table has no room
+    int32_t passed_cpu;       // the last installation whose CPU time the JVM has passed
+    int32_t passed_user;      // the same for the user time
+    int32_t is_check;         // the agent reads, not the program
+    struct floors unlisted;   // if the table has no room, and for checks
 } self;
 
 static int thread_has_ended(void *env, int64_t id) { return stock_cpu(env, 0, id) < 0; }
@@ -46,43 +56,102 @@ static jlong highest(jlong a, jlong b) { return a > b ? a : b; }
 
 static int is_settled(void) { return clock_functions->tickStamp() - READ(changed_at) > SETTLED_AFTER; }
 
+static int try_lock(void) { return !__atomic_exchange_n(&is_changing, 1, __ATOMIC_ACQUIRE); }
+
+static void unlock(void) { __atomic_store_n(&is_changing, 0, __ATOMIC_RELEASE); }
+
+static int replace_all(JNIEnv *env, jclass class, time_native *c, time_native *u, times_native *cs, times_native *us) {
+    return replace_native(env, class, "getThreadTotalCpuTime0", "(J)J", (void *)c) &
+           replace_native(env, class, "getThreadUserCpuTime0", "(J)J", (void *)u) &
+           replace_native(env, class, "getThreadTotalCpuTime1", "([J[J)V", (void *)cs) &
+           replace_native(env, class, "getThreadUserCpuTime1", "([J[J)V", (void *)us);
+}
+
+static void restore(JNIEnv *env, jclass class) {
+    are_replaced = !replace_all(env, class, stock_cpu, stock_user, stock_cpus, stock_users);
+}
+
+static int jvm_has_passed(void *env, int64_t id, const struct floors *f) {
+    jlong cpu = stock_cpu(env, 0, id);
+    return cpu < 0 || (cpu >= READ(f->cpu) && stock_user(env, 0, id) >= floors_highest_user(f));
+}
+
+// Called by readings while we do not answer. From its last check on, the JVM only has to pass the times of the threads
+// that are left.
+static __attribute__((noinline)) void restore_if_passed(JNIEnv *env, jclass class) {
+    int64_t now = clock_functions->tickStamp();
+    if (now - READ(checked_at) < CHECK_INTERVAL || READ(lets_virtual) || READ(has_unlisted) || !try_lock()) return;
+    WRITE(checked_at, now);
+    int is_due = are_replaced && READ(generation) == STOPPED && is_settled();
+    if (is_due && floors_all_passed(&next_to_check, env, jvm_has_passed)) restore(env, class);
+    unlock();
+}
+
 // Returns the time of the calling virtual thread, if the JDK lets virtual threads get this far; -1 on other threads.
 static inline jlong virtual_nanos(int32_t value) {
     return READ(lets_virtual) ? clock_functions->virtualNanos(value) : -1;
 }
 
-// Returns the caller's CPU time shortly after a change, and while we do not answer. The clock never returns less than
-// before, and the kernel, which the JVM asks, does not either.
-static __attribute__((noinline)) jlong changed_cpu(JNIEnv *env, jclass c) {
-    if (READ(lets_virtual)) {
-        int is_virtual;
-        current_thread_id(env, &is_virtual);
-        if (is_virtual) return clock_functions->virtualNanos(VIRTUAL_CPU);
-    }
-    int32_t now = READ(generation), count = READ(installations);
-    if (now == STOPPED && self.passed == count) return stock_cpu(env, c, 0);
-    jlong ours = clock_functions->cpuNanos(), jvm = stock_cpu(env, c, 0);
-    if (now == STOPPED && jvm >= ours) self.passed = count;
-    if (now != STOPPED && is_settled()) WRITE(cpu_is_plain, 1);
-    return jvm < 0 ? jvm : highest(ours, jvm);
+static struct floors *claim(JNIEnv *env, jlong id) {
+    struct floors *f = floors_claim(id, env, thread_has_ended);
+    if (!f) WRITE(has_unlisted, 1);
+    return f;
 }
 
-// The first reading of the caller's user time since the agent began or stopped to answer.
+static __attribute__((noinline)) struct floors *claim_own(JNIEnv *env, jlong id) {
+    struct floors *f = self.is_check ? 0 : claim(env, id);
+    if (!f) f = &self.unlisted;
+    WRITE(f->tid, (int32_t)SYSCALL(__NR_gettid));
+    return self.floors = f;
+}
+
+// Returns the caller's CPU time shortly after a change, while we do not answer, and if the thread has no floors yet.
+// The clock never returns less than before, and the kernel, which the JVM asks, does not either.
+static __attribute__((noinline)) jlong changed_cpu(JNIEnv *env, jclass c) {
+    int32_t now = READ(generation), count = READ(installations);
+    if (now == STOPPED) {
+        restore_if_passed(env, c);
+        if (self.passed_cpu == count && !READ(lets_virtual)) return stock_cpu(env, c, 0);
+    }
+    jlong id = 0;
+    if (!self.floors || READ(lets_virtual)) {
+        int is_virtual;
+        id = current_thread_id(env, &is_virtual);
+        if (is_virtual) return clock_functions->virtualNanos(VIRTUAL_CPU);
+    }
+    jlong ours = clock_functions->cpuNanos(), jvm = READ(cpu_is_plain) ? ours : stock_cpu(env, c, 0);
+    if (jvm < 0) return jvm;
+    if (now == STOPPED) {
+        if (jvm >= ours) self.passed_cpu = count;
+    } else {
+        if (!self.floors) claim_own(env, id);
+        if (is_settled()) WRITE(cpu_is_plain, 1);
+    }
+    ours = highest(ours, jvm);
+    if (self.floors) WRITE(self.floors->cpu, ours);
+    return ours;
+}
+
+// The first reading of the caller's user time since the agent began to answer, and all while it does not.
 static __attribute__((noinline)) jlong changed_user(JNIEnv *env, jclass c) {
+    int32_t now = READ(generation), count = READ(installations);
+    if (now == STOPPED) {
+        restore_if_passed(env, c);
+        if (self.passed_user == count && !READ(lets_virtual)) return stock_user(env, c, 0);
+    }
     int is_virtual;
     jlong id = current_thread_id(env, &is_virtual);
     if (is_virtual) return virtual_nanos(VIRTUAL_USER);
-    int32_t now = READ(generation);
     if (now == STOPPED) {
-        jlong jvm = stock_user(env, c, 0);
+        // Calls that began before the change may still raise the floors.
+        int is_last = is_settled();
         struct floors *f = self.floors ? self.floors : floors_find(id);
-        return jvm < 0 || !f ? jvm : highest(jvm, floors_highest(f));
+        jlong jvm = stock_user(env, c, 0), least = f ? floors_highest_user(f) : 0;
+        if (is_last && jvm >= least) self.passed_user = count;
+        return jvm < 0 ? jvm : highest(jvm, least);
     }
-    struct floors *f = floors_claim(id, env, thread_has_ended);
-    if (!f) f = &self.unlisted;
-    WRITE(f->tid, (int32_t)SYSCALL(__NR_gettid));
-    floors_raise(&f->jvm, highest(READ(may_have_answered) ? stock_user(env, c, 0) : 0, floors_highest(f)));
-    self.floors = f;
+    struct floors *f = claim_own(env, id);
+    floors_raise(&f->jvm, highest(READ(may_have_answered) ? stock_user(env, c, 0) : 0, floors_highest_user(f)));
     self.generation = now;
     jlong nanos = clock_functions->userNanos(), least = READ(f->jvm);
     if (nanos < least) return nanos < 0 ? nanos : least;
@@ -91,9 +160,13 @@ static __attribute__((noinline)) jlong changed_user(JNIEnv *env, jclass c) {
 }
 
 static inline jlong own_cpu(JNIEnv *env, jclass c) {
-    if (!READ(cpu_is_plain)) return changed_cpu(env, c);
-    jlong nanos = virtual_nanos(VIRTUAL_CPU);
-    return nanos >= 0 ? nanos : clock_functions->cpuNanos();
+    jlong virtual = virtual_nanos(VIRTUAL_CPU);
+    if (virtual >= 0) return virtual;
+    struct floors *f = self.floors;
+    if (!READ(cpu_is_plain) || !f) return changed_cpu(env, c);
+    jlong nanos = clock_functions->cpuNanos();
+    if (nanos >= 0) WRITE(f->cpu, nanos);
+    return nanos;
 }
 
 static inline jlong own_user(JNIEnv *env, jclass c) {
@@ -111,12 +184,23 @@ void times_answer_virtual(int on) {
     WRITE(answers_virtual, on);
 }
 
+static int is_of(const struct floors *f, jlong id) { return __atomic_load_n(&f->id, __ATOMIC_ACQUIRE) == id; }
+
+// Returns what to say of another thread's CPU time: what the kernel says, and at least what the thread last read of
+// itself.
+static jlong other_cpu(jlong id, jlong nanos) {
+    struct floors *f = nanos < 0 ? 0 : floors_find(id);
+    if (!f) return nanos;
+    jlong own = READ(f->cpu);
+    return own > nanos && is_of(f, id) ? own : nanos;
+}
+
 // Returns what to say of another thread's user time: at least what was said before, to anybody. is_jvm: `nanos` is the
 // JVM's answer.
 static jlong other_user(JNIEnv *env, jlong id, jlong nanos, int is_jvm) {
     if (nanos < 0) return nanos;
     int32_t now = READ(generation);
-    struct floors *f = now == STOPPED ? floors_find(id) : floors_claim(id, env, thread_has_ended);
+    struct floors *f = now == STOPPED ? floors_find(id) : claim(env, id);
     if (!f) return nanos;
     if (now != STOPPED && READ(may_have_answered) && READ(f->generation) != now) {
         // Until the change has settled, the JVM may still be answering calls that began before.
@@ -124,61 +208,65 @@ static jlong other_user(JNIEnv *env, jlong id, jlong nanos, int is_jvm) {
         floors_raise(&f->jvm, is_jvm ? nanos : stock_user(env, 0, id));
         if (is_last) WRITE(f->generation, now);
     }
-    jlong least = floors_highest(f);
-    if (__atomic_load_n(&f->id, __ATOMIC_ACQUIRE) != id) return nanos;  // it has ended, and the record is another's
+    jlong least = floors_highest_user(f);
+    if (!is_of(f, id)) return nanos;  // it has ended, and the record is another's
     nanos = highest(nanos, least);
-    floors_raise(&f->other, nanos);
+    floors_raise(&f->other, nanos);  // also while stopped: the call may have begun before
     return nanos;
 }
 
-static jlong cpu(JNIEnv *env, jclass c, jlong id) { return id == 0 ? own_cpu(env, c) : stock_cpu(env, c, id); }
+static jlong cpu(JNIEnv *env, jclass c, jlong id) {
+    if (id == 0) return own_cpu(env, c);
+    if (READ(generation) == STOPPED) restore_if_passed(env, c);
+    return other_cpu(id, stock_cpu(env, c, id));
+}
 
 static jlong user(JNIEnv *env, jclass c, jlong id) {
     if (id == 0) return own_user(env, c);
+    if (READ(generation) == STOPPED) restore_if_passed(env, c);
     jlong nanos = answers_for_others && READ(generation) != STOPPED ? read_user_time(env, id) : USE_STOCK;
     int is_jvm = nanos == USE_STOCK;
     return other_user(env, id, is_jvm ? stock_user(env, c, id) : nanos, is_jvm);
 }
 
-// Stores the caller's own time wherever its id occurs. For a virtual thread, the JVM has stored -1 there.
-static void answer_own(JNIEnv *env, jclass c, jlongArray ids, jlongArray into, int is_user) {
+// Corrects the times of many threads. All entries with the caller's own id get the same value. For a virtual thread,
+// the JVM has stored -1 there.
+static void correct(JNIEnv *env, jclass c, jlongArray ids, jlongArray into, int is_user, int is_jvm) {
     enum { CHUNK = 64 };
     if ((*env)->ExceptionCheck(env)) return;
     int is_virtual;
-    jlong own_id = current_thread_id(env, &is_virtual), id[CHUNK], nanos = -1;
-    if (is_virtual && !READ(answers_virtual)) return;
-    int is_read = 0;
+    jlong own_id = current_thread_id(env, &is_virtual), own = -1;
+    int is_own_known = is_virtual && !READ(answers_virtual);
     jsize length = (*env)->GetArrayLength(env, ids);
     for (jsize start = 0; start < length; start += CHUNK) {
+        jlong id[CHUNK], nanos[CHUNK];
         jsize n = length - start < CHUNK ? length - start : CHUNK;
         (*env)->GetLongArrayRegion(env, ids, start, n, id);
+        (*env)->GetLongArrayRegion(env, into, start, n, nanos);
         for (jsize i = 0; i < n; i++) {
-            if (id[i] != own_id) continue;
-            if (!is_read) nanos = is_user ? own_user(env, c) : own_cpu(env, c);
-            is_read = 1;
-            (*env)->SetLongArrayRegion(env, into, start + i, 1, &nanos);
+            if (id[i] != own_id) {
+                nanos[i] = is_user ? other_user(env, id[i], nanos[i], is_jvm) : other_cpu(id[i], nanos[i]);
+                continue;
+            }
+            if (!is_own_known) own = is_user ? own_user(env, c) : own_cpu(env, c);
+            is_own_known = 1;
+            nanos[i] = own;
         }
+        (*env)->SetLongArrayRegion(env, into, start, n, nanos);
     }
 }
 
 static void cpus(JNIEnv *env, jclass c, jlongArray ids, jlongArray into) {
+    if (READ(generation) == STOPPED) restore_if_passed(env, c);
     stock_cpus(env, c, ids, into);
-    answer_own(env, c, ids, into, 0);
+    correct(env, c, ids, into, 0, 1);
 }
 
 static void users(JNIEnv *env, jclass c, jlongArray ids, jlongArray into) {
+    if (READ(generation) == STOPPED) restore_if_passed(env, c);
     int is_ours = answers_for_others && READ(generation) != STOPPED && read_user_times(env, ids, into);
     if (!is_ours) stock_users(env, c, ids, into);
-    if ((*env)->ExceptionCheck(env)) return;
-    jsize length = (*env)->GetArrayLength(env, ids);
-    for (jsize i = 0; i < length; i++) {
-        jlong id, nanos;
-        (*env)->GetLongArrayRegion(env, ids, i, 1, &id);
-        (*env)->GetLongArrayRegion(env, into, i, 1, &nanos);
-        jlong least = other_user(env, id, nanos, !is_ours);
-        if (least != nanos) (*env)->SetLongArrayRegion(env, into, i, 1, &least);
-    }
-    answer_own(env, c, ids, into, 1);
+    correct(env, c, ids, into, 1, !is_ours);
 }
 
 // Returns the number of read system calls that the calling thread has made, including those of this function, or -1 if
@@ -224,41 +312,41 @@ const char *times_prepare(void) {
     return found ? floors_prepare() : "libmanagement does not have the expected natives";
 }
 
-static const char *replace_all(JNIEnv *env, jclass class, time_native *c, time_native *u, times_native *cs,
-                               times_native *us) {
-    int done = replace_native(env, class, "getThreadTotalCpuTime0", "(J)J", (void *)c) &
-               replace_native(env, class, "getThreadUserCpuTime0", "(J)J", (void *)u) &
-               replace_native(env, class, "getThreadTotalCpuTime1", "([J[J)V", (void *)cs) &
-               replace_native(env, class, "getThreadUserCpuTime1", "([J[J)V", (void *)us);
-    return done ? 0 : "sun.management.ThreadImpl does not have the expected natives";
-}
-
 void times_stop(void) {
     WRITE(changed_at, clock_functions->tickStamp());
     WRITE(cpu_is_plain, 0);
     WRITE(generation, STOPPED);
 }
 
-const char *times_restore(JNIEnv *env, jclass thread_impl) {
-    times_stop();
-    floors_discard();
-    return replace_all(env, thread_impl, stock_cpu, stock_user, stock_cpus, stock_users);
-}
-
 const char *times_take(JNIEnv *env, jclass thread_impl, int others, int jvm_may_have_answered) {
+    while (!try_lock()) SYSCALL(__NR_sched_yield);
     answers_for_others = others;
+    next_to_check = 0;
     WRITE(may_have_answered, jvm_may_have_answered);
     WRITE(changed_at, clock_functions->tickStamp());
     WRITE(generation, ++installations);
     WRITE(cpu_is_plain, !jvm_may_have_answered);
-    const char *failure = replace_all(env, thread_impl, cpu, user, cpus, users);
-    if (failure) times_restore(env, thread_impl);
-    return failure;
+    int were_replaced = are_replaced;
+    are_replaced = 1;
+    int done = replace_all(env, thread_impl, cpu, user, cpus, users);
+    if (!done) {
+        times_stop();
+        if (!were_replaced) restore(env, thread_impl);
+    }
+    unlock();
+    return done ? 0 : "sun.management.ThreadImpl does not have the expected natives";
 }
 
 jlong times_now(JNIEnv *env, jclass thread_impl, const char *native) {
     jmethodID method = (*env)->GetStaticMethodID(env, thread_impl, native, "(J)J");
+    // A floor of the thread that installs the agent would keep the natives replaced if this thread then sleeps.
+    struct floors *own = self.floors;
+    int32_t last = self.generation;
+    self.is_check = 1;
     jlong nanos = method ? (*env)->CallStaticLongMethod(env, thread_impl, method, (jlong)0) : -1;
+    self.is_check = 0;
+    self.floors = own;
+    self.generation = last;
     if (!(*env)->ExceptionCheck(env)) return nanos;
     (*env)->ExceptionClear(env);
     return -1;

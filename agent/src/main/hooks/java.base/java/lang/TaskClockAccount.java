@@ -37,6 +37,9 @@ final class TaskClockAccount implements Runnable {
      */
     private static final long PARTIAL_ORIGIN = Long.MIN_VALUE / 2;
 
+    /** Where the CPU time starts while it is uncertain whether the thread runs without being accounted for. */
+    private static final long UNCERTAIN_ORIGIN = Long.MIN_VALUE;
+
     /** The number of values that {@link #value} can return. */
     static final int VALUES = 6;
 
@@ -47,7 +50,7 @@ final class TaskClockAccount implements Runnable {
 
     private final Runnable continuation;
     private final TaskClockGroup group;
-    // Totals up to the last unmount. The CPU time starts at PARTIAL_ORIGIN if the thread's total is unknown.
+    // Totals up to the last unmount. The CPU time starts at one of the origins above if the total is unknown.
     private long cpu;
     private long user;
     /**
@@ -67,21 +70,32 @@ final class TaskClockAccount implements Runnable {
 
     /** Records that the thread has run, or will run, without being accounted for. Called on the carrier. */
     void setPartial() {
-        if (cpu >= 0) cpu += PARTIAL_ORIGIN;
+        cpu = PARTIAL_ORIGIN | cpuNanos();
+    }
+
+    private boolean isUncertain() {
+        return cpu < PARTIAL_ORIGIN;
     }
 
     boolean isPartial() {
         return cpu < 0;
     }
 
+    /**
+     * Called by the scheduler on the carrier, before each mount. If another agent has redefined VirtualThread since we
+     * did, the mount may not call us. Then only this method notices that the thread runs.
+     */
     @Override
     public void run() {
+        if (isUncertain()) setPartial(); // its last mount did not call us
+        if (cpu >= 0 && !TaskClockHooks.isPatched()) cpu |= UNCERTAIN_ORIGIN;
         continuation.run();
     }
 
     /** Starts counting. Called on the carrier, before the thread continues. */
     @ForceInline
     void mount() throws Throwable {
+        if (isUncertain()) cpu = cpuNanos();
         long record = TaskClockCalls.mount(cpu, user);
         if (record == 0) { // no memory for a record: the time until the unmount is not counted
             setPartial();
@@ -107,9 +121,18 @@ final class TaskClockAccount implements Runnable {
         cpu = newCpu;
         user = newUser;
         UNSAFE.putIntRelease(this, CARRIER, -index);
-        // Done last, because this may fail: it allocates for a carrier that is new to the group.
+        // Done last, because this may fail if the stack is full.
         group.add(index, TaskClockGroup.CPU, moreCpu);
         group.add(index, TaskClockGroup.USER, moreUser);
+    }
+
+    /**
+     * Called if an unmount failed. The carrier may already run another thread, whose time must not be taken for ours.
+     */
+    void abandonMount() {
+        if (carrier <= 0) return; // the thread's time was counted, but not for its group
+        setPartial();
+        UNSAFE.putIntRelease(this, CARRIER, -carrier);
     }
 
     /** Counts the thread as ended. Called on its last carrier, after the last unmount. */
@@ -156,7 +179,7 @@ final class TaskClockAccount implements Runnable {
 
     /** Returns the CPU time that was accounted for. */
     long cpuNanos() {
-        return isPartial() ? cpu - PARTIAL_ORIGIN : cpu;
+        return cpu & ~PARTIAL_ORIGIN;
     }
 
     long userNanos() {
@@ -167,7 +190,10 @@ final class TaskClockAccount implements Runnable {
      * Returns one value for org.taskclock.VirtualThreadClock, which checks that the values are consistent. Thread-safe.
      */
     long value(int number) {
-        if (number == 0) return cpu;
+        if (number == 0) {
+            long total = cpu;
+            return total < 0 ? total | PARTIAL_ORIGIN : total;
+        }
         if (number == 1) return user;
         int index = UNSAFE.getIntAcquire(this, CARRIER);
         if (index <= 0) return 0;

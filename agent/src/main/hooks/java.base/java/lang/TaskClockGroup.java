@@ -38,14 +38,22 @@ final class TaskClockGroup {
 
     /** Adds to a total. Only the carrier with this index may call this. */
     void add(int carrier, int total, long amount) {
-        if (carrier >= SHARED) {
-            shared[total].getAndAdd(amount);
-            return;
-        }
         long[][] all = cells;
         long[] own = carrier < all.length ? all[carrier] : null;
-        if (own == null) own = addCarrier(carrier);
-        own[total] += amount;
+        if (own != null) own[total] += amount;
+        else addFirst(carrier, total, amount);
+    }
+
+    private void addFirst(int carrier, int total, long amount) {
+        if (carrier < SHARED) {
+            try {
+                addCarrier(carrier)[total] += amount;
+                return;
+            } catch (OutOfMemoryError e) {
+                // The next call tries again.
+            }
+        }
+        shared[total].getAndAdd(amount);
     }
 
     private long[] addCarrier(int carrier) {

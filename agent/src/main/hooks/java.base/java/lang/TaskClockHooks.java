@@ -58,6 +58,8 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
     private static volatile Runnable firstVirtualThreadAction;
     /** Whether virtual threads are accounted for, each from its next mount on. */
     static boolean accounting;
+    /** The number of redefinitions of VirtualThread with which mounts call us. */
+    private static int patchedRedefinitions;
     /** Returns the group of a virtual thread that is mounted for the first time. */
     private static volatile Function<Thread, Object> groups;
     /** Receives each virtual thread that ends, and its CPU and user time, on its last carrier; null for no listener. */
@@ -79,6 +81,8 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
     private static final Unsafe UNSAFE = Unsafe.getUnsafe();
     /** The field is used because getId can be overridden. */
     private static final long THREAD_ID = UNSAFE.objectFieldOffset(Thread.class, "tid");
+    /** The field in which the JVM counts redefinitions of a class; -1 if this JDK does not count them. */
+    private static final long REDEFINITIONS = redefinitionsOffset();
 
     static {
         // The agent initializes this class and takes the instance from there at once. Other threads can read the
@@ -123,8 +127,6 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
                 return prepareTimes();
             case "takeTimes":
                 return takeTimes((Class<?>) arguments[0], (boolean) arguments[1], (boolean) arguments[2]);
-            case "restoreTimes":
-                return restoreTimes((Class<?>) arguments[0]);
             case "stopTimes":
                 stopTimes();
                 return null;
@@ -166,6 +168,9 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
                 return prepareAccounts();
             case "setAccounting":
                 accounting = (boolean) arguments[0];
+                return null;
+            case "setPatchedRedefinitions":
+                patchedRedefinitions = (int) arguments[0];
                 return null;
             case "setAnswersVirtual":
                 // The native code comes first when switching on: it must not give a virtual thread its carrier's time.
@@ -243,8 +248,6 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
     /** Makes ThreadMXBean answer from the JVM again. */
     private static native void stopTimes();
 
-    private static native String restoreTimes(Class<?> threadImpl);
-
     /** Returns what ThreadMXBean's current natives return for the caller. */
     private static native long cpuNanos(Class<?> threadImpl);
 
@@ -320,7 +323,8 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
         try {
             Field field = VirtualThread.class.getDeclaredField("runContinuation");
             if (field.getType() != Runnable.class) {
-                return "VirtualThread.runContinuation has type " + field.getType().getName();
+                return "VirtualThread.runContinuation has type "
+                        + field.getType().getName();
             }
             for (Field reference : new Field[] {
                 VirtualThread.class.getDeclaredField("cont"), Continuation.class.getDeclaredField("tail")
@@ -357,13 +361,22 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
         }
     }
 
-    /** Returns how often a class was redefined or retransformed, or -1 if this JDK does not count it. */
-    private static int redefinitions(Class<?> type) {
+    private static long redefinitionsOffset() {
         try {
-            return UNSAFE.getIntVolatile(type, UNSAFE.objectFieldOffset(Class.class, "classRedefinedCount"));
+            return UNSAFE.objectFieldOffset(Class.class, "classRedefinedCount");
         } catch (InternalError e) {
             return -1;
         }
+    }
+
+    /** Returns how often a class was redefined or retransformed, or -1 if this JDK does not count it. */
+    private static int redefinitions(Class<?> type) {
+        return REDEFINITIONS < 0 ? -1 : UNSAFE.getIntVolatile(type, REDEFINITIONS);
+    }
+
+    /** Returns whether nobody has redefined VirtualThread since it was known that mounts call us. */
+    static boolean isPatched() {
+        return redefinitions(VirtualThread.class) == patchedRedefinitions;
     }
 
     /** Reads a static field of a class without initializing the class. */
@@ -456,13 +469,15 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
                     value instanceof TaskClockAccount ? (TaskClockAccount) value : open(thread, value);
             account.mount();
         } catch (Throwable e) {
-            failed("mount", e); // a later mount tries again
+            // A later mount tries again. The time until then is lost.
+            Object value = UNSAFE.getReference(thread, TaskClockAccount.FIELD_OFFSET);
+            if (value instanceof TaskClockAccount) ((TaskClockAccount) value).setPartial();
+            failed("mount", e);
         }
     }
 
     private static TaskClockAccount open(Thread thread, Object continuation) {
-        TaskClockAccount account =
-                new TaskClockAccount((Runnable) continuation, (TaskClockGroup) groups.apply(thread));
+        TaskClockAccount account = new TaskClockAccount((Runnable) continuation, (TaskClockGroup) groups.apply(thread));
         if (TaskClockAccount.hasRun(thread)) account.setPartial();
         UNSAFE.putReferenceRelease(thread, TaskClockAccount.FIELD_OFFSET, account);
         return account;
@@ -480,6 +495,8 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
             Object value = UNSAFE.getReference(thread, TaskClockAccount.FIELD_OFFSET);
             if (value instanceof TaskClockAccount) ((TaskClockAccount) value).unmount();
         } catch (Throwable e) {
+            Object value = UNSAFE.getReference(thread, TaskClockAccount.FIELD_OFFSET);
+            if (value instanceof TaskClockAccount) ((TaskClockAccount) value).abandonMount();
             failed("unmount", e);
         }
     }

@@ -166,13 +166,19 @@ public final class AgentController
     /** Installs a feature, or its deferred part if {@code options} is null. Reports a failure. */
     private void attempt(String feature, Options options) {
         try {
-            if (options == null) installDeferred(feature);
-            else install(feature, options);
+            installOrRestore(feature, options);
         } catch (FeatureException e) {
             reportUnavailable(feature, e.getMessage());
+        }
+    }
+
+    private void installOrRestore(String feature, Options options) throws FeatureException {
+        try {
+            if (options == null) installDeferred(feature);
+            else install(feature, options);
         } catch (RuntimeException | Error e) {
             restore(feature);
-            reportUnavailable(feature, e.toString());
+            throw new FeatureException(e.toString(), e);
         }
     }
 
@@ -187,11 +193,7 @@ public final class AgentController
 
     private Step removal(String feature) {
         return switch (feature) {
-            case Options.VTHREADS ->
-                () -> {
-                    accounts.remove();
-                    hooks.setAccounting(false);
-                };
+            case Options.VTHREADS -> accounts::remove;
             case Options.THREADMXBEAN -> () -> setThreadTimes(false);
             case Options.YIELD -> () -> setYieldModes(Options.NONE);
             case Options.BEAN -> () -> setBean("off");
@@ -225,7 +227,7 @@ public final class AgentController
     /** Switches off a feature whose patch was lost. Called on the watchdog's thread. */
     void patchLost(VirtualThreadPatch.Use use, String reason) {
         synchronized (this) {
-            if (use == VirtualThreadPatch.Use.MOUNTS) hooks.setAccounting(false);
+            if (use == VirtualThreadPatch.Use.MOUNTS) accounts.removeLost();
             else yields.passVirtual();
         }
         reportUnavailable(use.option(), reason);
@@ -236,7 +238,7 @@ public final class AgentController
         if (!isEnabled()) throw new FeatureException("the kill switch is on: first set Enabled to true");
         Options all = new Options(false, Map.of(name, value)).overriding(requestedOptions);
         try {
-            install(name.equals(Options.VIRTUAL_YIELD) ? Options.YIELD : name, all);
+            installOrRestore(name.equals(Options.VIRTUAL_YIELD) ? Options.YIELD : name, all);
             unavailable.remove(name);
             requestedOptions = all;
         } finally {
@@ -380,11 +382,9 @@ public final class AgentController
             optionsBeforeKillSwitch = null;
             runAll(List.of(
                     hooks::switchClocksOn,
-                    () -> setThreadTimes(restored.isOn(Options.THREADMXBEAN)),
-                    () -> setYieldModes(restored),
-                    () -> {
-                        if (restored.isOn(Options.VTHREADS)) accounts.install();
-                    }));
+                    () -> installOrRestore(Options.THREADMXBEAN, restored),
+                    () -> installOrRestore(Options.YIELD, restored),
+                    () -> installOrRestore(Options.VTHREADS, restored)));
         } else {
             optionsBeforeKillSwitch = currentOptions();
             runAll(List.of(
@@ -400,6 +400,7 @@ public final class AgentController
     private Options currentOptions() {
         Map<String, String> current = new TreeMap<>();
         current.put(Options.THREADMXBEAN, onOrOff(answersThreadTimes()));
+        current.put(Options.VIRTUAL, answersVirtual ? "mxbean" : "spec");
         current.put(Options.VTHREADS, onOrOff(accounts.isInstalled()));
         current.put(Options.YIELD, yields.mode().toString());
         if (VirtualThreadPatch.isSupported())

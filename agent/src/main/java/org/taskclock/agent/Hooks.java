@@ -208,16 +208,11 @@ final class Hooks {
     }
 
     /**
-     * Makes ThreadMXBean answer from the JVM again. The natives stay replaced, so that no time falls below what the
-     * clock said: they return the JVM's time once it has passed that.
+     * Makes ThreadMXBean answer from the JVM again. The natives stay replaced until the JVM's times have passed what
+     * the clock said, so that no time falls below that.
      */
     void stopTimes() {
         call("stopTimes");
-    }
-
-    /** Restores the JVM's natives. */
-    void restoreTimes(Class<?> threadImpl) throws FeatureException {
-        callOrThrow("restoreTimes", threadImpl);
     }
 
     /** Returns the caller's CPU time from the current natives. */
@@ -366,6 +361,14 @@ final class Hooks {
     /** Runs a virtual thread and returns whether its time was counted, or null if all carriers are busy. */
     Boolean probe() {
         return (Boolean) call("probe");
+    }
+
+    /**
+     * Sets the number of redefinitions of VirtualThread with which mounts call the hooks. While it differs from the
+     * actual number, the CPU time of a thread that runs is unknown.
+     */
+    void setPatchedRedefinitions(int count) {
+        call("setPatchedRedefinitions", count);
     }
 
     /** Returns how often a class was redefined or retransformed, or -1 if this JDK does not count it. */

@@ -57,18 +57,16 @@ final class ThreadTimes {
             if (virtual == answersVirtual) return;
             remove();
         }
-        hooks.takeTimes(threadImpl, readsUserTimeAsText(), mayHaveAnswered);
-        mayHaveAnswered = true;
-        installed = true;
+        installed = true; // before the call, which may have replaced the natives if it fails
         try {
+            hooks.takeTimes(threadImpl, readsUserTimeAsText(), mayHaveAnswered);
+            mayHaveAnswered = true;
             String disagreement = disagreement();
-            if (disagreement != null) {
-                hooks.restoreTimes(threadImpl);
+            if (disagreement != null)
                 throw new FeatureException("not installed, because the clock and the JVM disagree: " + disagreement);
-            }
             if (virtual && VirtualThreadPatch.isSupported()) change(true);
             else if (isCorrected) change(false);
-        } catch (FeatureException e) {
+        } catch (FeatureException | RuntimeException | Error e) {
             remove();
             throw e;
         }

@@ -96,9 +96,11 @@ final class VirtualAccounts implements Function<Thread, Object>, AgentController
      * What carriers used while accounting was off, by the index of their records. It is in no figure, because nobody
      * knows what it was used for.
      */
-    private final Map<Long, CpuTime> unaccounted = new HashMap<>();
+    private Map<Long, CpuTime> unaccounted = Map.of();
     /** The CPU time of each carrier when accounting was switched off, by index; null while it is on. */
     private Map<Long, Long> stoppedAt;
+    /** The CPU time of each carrier when accounting was last switched on again, by index. */
+    private Map<Long, Long> resumedAt = Map.of();
 
     private volatile boolean prepared;
 
@@ -115,11 +117,11 @@ final class VirtualAccounts implements Function<Thread, Object>, AgentController
     void install() throws FeatureException {
         if (isInstalled()) return;
         resumeCarriers();
-        hooks.setAccounting(true);
         try {
+            hooks.setAccounting(true);
             patch.enable(VirtualThreadPatch.Use.MOUNTS, this);
-        } catch (FeatureException | RuntimeException | LinkageError e) {
-            hooks.setAccounting(false);
+        } catch (FeatureException | RuntimeException | Error e) {
+            remove();
             throw e;
         }
     }
@@ -142,11 +144,17 @@ final class VirtualAccounts implements Function<Thread, Object>, AgentController
     }
 
     void remove() {
-        if (!isInstalled()) return;
         // The order matters: otherwise a probe that runs now would report that the patch was lost.
         patch.disable(VirtualThreadPatch.Use.MOUNTS);
         hooks.setAccounting(false);
         stopCarriers();
+    }
+
+    /** Removes the accounts after mounts have stopped to call us. */
+    void removeLost() {
+        mountsWereLost();
+        hooks.setPatchedRedefinitions(VirtualThreadPatch.NEVER);
+        remove();
     }
 
     /** Sets the listener; null for none. */
@@ -255,23 +263,41 @@ final class VirtualAccounts implements Function<Thread, Object>, AgentController
     }
 
     private synchronized void stopCarriers() {
-        stoppedAt = new HashMap<>();
+        if (stoppedAt != null) return;
+        mountsWereLost(); // for the case that there is no memory for more
+        Map<Long, Long> now = new HashMap<>();
         long[] fields = fields();
         for (int at = 0; at < fields.length; at += FIELDS)
-            stoppedAt.put(fields[at + INDEX], clock(fields, at).nanos());
+            now.put(fields[at + INDEX], clock(fields, at).nanos());
+        stoppedAt = now;
     }
 
-    private synchronized void resumeCarriers() {
+    /** Records that what carriers have used since they last unmounted a thread was not accounted for. */
+    synchronized void mountsWereLost() {
+        if (stoppedAt == null) stoppedAt = resumedAt;
+    }
+
+    /** Records that what carriers use from now on is accounted for. */
+    synchronized void resumeCarriers() {
+        if (stoppedAt == null) return;
+        Map<Long, Long> now = new HashMap<>();
+        Map<Long, CpuTime> all = new HashMap<>(unaccounted);
         long[] fields = fields();
-        for (int at = 0; at < fields.length && stoppedAt != null; at += FIELDS) {
-            long more = clock(fields, at).nanos() - accountedUntil(fields, at);
-            if ((fields[at + SEQUENCE] & 1) == 1 || more <= 0) continue; // still the thread of that time, or ended
-            CpuTime before = unaccounted.getOrDefault(fields[at + INDEX], NONE);
+        for (int at = 0; at < fields.length; at += FIELDS) {
+            if ((fields[at + SEQUENCE] & 1) == 1) continue; // still the thread of that time
+            long index = fields[at + INDEX];
+            long nanos = clock(fields, at).nanos();
+            now.put(index, nanos);
+            long more = nanos - accountedUntil(fields, at);
+            if (more <= 0) continue; // it has ended
+            CpuTime before = all.getOrDefault(index, NONE);
             long user = before.userNanos() + userPart(more, fields, at);
             long cpu = before.cpuNanos() + more;
-            unaccounted.put(fields[at + INDEX], new CpuTime(cpu, user, cpu - user));
+            all.put(index, new CpuTime(cpu, user, cpu - user));
         }
+        unaccounted = all;
         stoppedAt = null;
+        resumedAt = now;
     }
 
     /**

@@ -45,6 +45,8 @@ final class VirtualThreadPatch implements Runnable, Watchdog.Check {
      * waiting began.
      */
     private static final int MAX_CHECKS_WHILE_WAITING = 10;
+    /** A number of redefinitions that no class has. */
+    static final int NEVER = -2;
 
     private final Instrumentation instrumentation;
     private final Hooks hooks;
@@ -103,8 +105,9 @@ final class VirtualThreadPatch implements Runnable, Watchdog.Check {
     /** Ends a use. */
     synchronized void disable(Use use) {
         generation++;
-        if (uses.remove(use) == null || !uses.isEmpty()) return;
-        if (isWaiting) hooks.stopAwaitingFirstVirtualThread();
+        uses.remove(use);
+        if (!isWaiting || !uses.isEmpty()) return;
+        hooks.stopAwaitingFirstVirtualThread();
         isWaiting = false;
     }
 
@@ -183,9 +186,14 @@ final class VirtualThreadPatch implements Runnable, Watchdog.Check {
             ClassPatch newPatch = new ClassPatch(instrumentation, type(), List.copyOf(changes.values()));
             newPatch.apply();
             patch = newPatch;
-            redefinitions = redefinitions();
+            expect(redefinitions());
         }
         patch.require(changes.get(use));
+    }
+
+    private void expect(int count) {
+        redefinitions = count;
+        hooks.setPatchedRedefinitions(count);
     }
 
     private int redefinitions() throws FeatureException {
@@ -247,7 +255,7 @@ final class VirtualThreadPatch implements Runnable, Watchdog.Check {
         if (generation != startGeneration || !isEnabled(Use.MOUNTS)) return; // switched during the check
         if (isAccounted) {
             isProven = true;
-            redefinitions = startRedefinitions;
+            expect(startRedefinitions);
             return;
         }
         if (startRedefinitions == redefinitions) {
@@ -256,8 +264,12 @@ final class VirtualThreadPatch implements Runnable, Watchdog.Check {
             for (Use use : List.copyOf(uses.keySet())) giveUp(use, "another agent keeps undoing the change to " + TYPE);
         } else {
             reapplications++;
+            // Before threads call us again, because each mount begins a new interval of its carrier.
+            VirtualAccounts accounts = controller.accounts();
+            accounts.mountsWereLost();
+            accounts.resumeCarriers();
             patch.apply();
-            redefinitions = redefinitions();
+            expect(redefinitions());
             isProven = false;
             System.err.println("taskclock: agent: another agent undid the change to " + TYPE + ": reapplied it");
         }

@@ -24,8 +24,8 @@ import org.objectweb.asm.Opcodes;
 
 /**
  * Another agent, for tests of failures. Its options are methods, as {@code package/Class#method} separated by commas.
- * While the system property {@link #SWITCH} is set, they throw an OutOfMemoryError. With the option {@code system},
- * System.err and the system properties throw when they are written.
+ * While the system property {@link #SWITCH} is set, they throw an OutOfMemoryError: at once, or at their end if {@code
+ * @end} follows. With the option {@code system}, System.err and the system properties throw when they are written.
  */
 public final class FaultInjector implements ClassFileTransformer {
     static final String SWITCH = "test.fault";
@@ -83,7 +83,8 @@ public final class FaultInjector implements ClassFileTransformer {
                     @Override
                     public MethodVisitor visitMethod(int access, String method, String d, String s, String[] e) {
                         MethodVisitor next = super.visitMethod(access, method, d, s, e);
-                        return methods.contains(name + "#" + method) ? failing(next) : next;
+                        if (methods.contains(name + "#" + method)) return failing(next);
+                        return methods.contains(name + "#" + method + "@end") ? failingAtItsEnd(next) : next;
                     }
                 },
                 0);
@@ -95,24 +96,39 @@ public final class FaultInjector implements ClassFileTransformer {
             @Override
             public void visitCode() {
                 super.visitCode();
-                Label proceed = new Label();
-                super.visitLdcInsn(SWITCH);
-                super.visitMethodInsn(
-                        Opcodes.INVOKESTATIC,
-                        "java/lang/System",
-                        "getProperty",
-                        "(Ljava/lang/String;)Ljava/lang/String;",
-                        false);
-                super.visitJumpInsn(Opcodes.IFNULL, proceed);
-                super.visitTypeInsn(Opcodes.NEW, "java/lang/OutOfMemoryError");
-                super.visitInsn(Opcodes.DUP);
-                super.visitLdcInsn("injected");
-                super.visitMethodInsn(
-                        Opcodes.INVOKESPECIAL, "java/lang/OutOfMemoryError", "<init>", "(Ljava/lang/String;)V", false);
-                super.visitInsn(Opcodes.ATHROW);
-                super.visitLabel(proceed);
-                super.visitFrame(Opcodes.F_SAME, 0, null, 0, null);
+                fail(mv);
             }
         };
+    }
+
+    /** For void methods without branches. */
+    private static MethodVisitor failingAtItsEnd(MethodVisitor next) {
+        return new MethodVisitor(Opcodes.ASM9, next) {
+            @Override
+            public void visitInsn(int opcode) {
+                if (opcode == Opcodes.RETURN) fail(mv);
+                super.visitInsn(opcode);
+            }
+        };
+    }
+
+    private static void fail(MethodVisitor code) {
+        Label proceed = new Label();
+        code.visitLdcInsn(SWITCH);
+        code.visitMethodInsn(
+                Opcodes.INVOKESTATIC,
+                "java/lang/System",
+                "getProperty",
+                "(Ljava/lang/String;)Ljava/lang/String;",
+                false);
+        code.visitJumpInsn(Opcodes.IFNULL, proceed);
+        code.visitTypeInsn(Opcodes.NEW, "java/lang/OutOfMemoryError");
+        code.visitInsn(Opcodes.DUP);
+        code.visitLdcInsn("injected");
+        code.visitMethodInsn(
+                Opcodes.INVOKESPECIAL, "java/lang/OutOfMemoryError", "<init>", "(Ljava/lang/String;)V", false);
+        code.visitInsn(Opcodes.ATHROW);
+        code.visitLabel(proceed);
+        code.visitFrame(Opcodes.F_SAME, 0, null, 0, null);
     }
 }

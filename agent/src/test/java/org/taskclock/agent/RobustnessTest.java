@@ -32,6 +32,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.taskclock.ThreadClock;
 
 /**
  * Checks that extreme conditions harm neither the program nor the measurements. On JDK 17, tests of virtual threads
@@ -84,6 +85,7 @@ class RobustnessTest {
             return;
         }
         JvmLauncher jvm = JvmLauncher.withAgent("").option("-javaagent:" + RedefiningAgent.jar(directory));
+        if (JvmLauncher.feature() >= 22) jvm.option("--enable-native-access=ALL-UNNAMED");
         JvmLauncher.Result result = jvm.run(PatchUndone.class);
         assertThat(result.exit()).as(result.toString()).isZero();
         assertThat(result.err().lines())
@@ -99,9 +101,12 @@ class RobustnessTest {
         public static void main(String[] args) throws Exception {
             TaskClockMXBean bean = AgentCheck.bean();
             assertThat(isAccounted()).isTrue();
+            VirtualOriginTest.Stepper stepper = null;
             for (int i = 0; i < 4; i++) {
-                // Gives the agent time to check that its patch works.
-                Thread.sleep(2_500);
+                VirtualOriginTest.awaitProof();
+                stepper = new VirtualOriginTest.Stepper();
+                stepper.run(() -> {});
+                assertThat(ThreadClock.of(stepper.thread).cpuNanos()).isPositive();
                 RedefiningAgent.redefine();
                 assertThat(isAccounted()).isFalse();
                 assertThat(awaitAccounted()).isEqualTo(i < 3);
@@ -113,6 +118,11 @@ class RobustnessTest {
                     .hasSize(1)
                     .allMatch(part ->
                             part.getState().equals("off") && part.getProblem().contains("another agent"));
+            long own = VirtualOriginTest.totals()[1];
+            stepper.run(VirtualOriginTest::burn);
+            assertThat(ThreadClock.of(stepper.thread).cpuNanos()).isEqualTo(-1);
+            assertThat(VirtualOriginTest.totals()[1] - own).as("scheduling").isLessThan(50_000_000);
+            stepper.end();
         }
 
         private static boolean awaitAccounted() throws Exception {

@@ -3,6 +3,7 @@
 package org.taskclock.agent;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.management.ThreadMXBean;
 import com.sun.tools.attach.VirtualMachine;
@@ -12,10 +13,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Checks that the program starts, and that the agent can be used later, whatever fails while it is installed. */
@@ -126,12 +129,17 @@ class StartFailureTest {
 
     /** Attaches while a fault is injected, and again. Returns the state after the first attempt. */
     private static String attachTwice(String options) throws Exception {
+        return attachTwice(options, () -> {});
+    }
+
+    private static String attachTwice(String options, Runnable between) throws Exception {
         VirtualMachine self =
                 VirtualMachine.attach(Long.toString(ProcessHandle.current().pid()));
         System.setProperty(FaultInjector.SWITCH, "on");
         self.loadAgent(System.getProperty("agent.jar"), options);
         String first = System.getProperty("taskclock.agent");
         System.clearProperty(FaultInjector.SWITCH);
+        between.run();
         self.loadAgent(System.getProperty("agent.jar"), options);
         self.detach();
         assertThat(System.getProperty("taskclock.agent")).doesNotContain("unavailable", "failed");
@@ -157,11 +165,20 @@ class StartFailureTest {
         }
     }
 
+    /** The second one fails when the natives are replaced, but the agent does not know it yet. */
+    private static final String[] TIMES_FAULTS = {
+        "org/taskclock/agent/ThreadTimes#disagreement", "org/taskclock/agent/Hooks#takeTimes@end"
+    };
+
+    static String[] timesFaults() {
+        return TIMES_FAULTS;
+    }
+
     /** The agent restores what it is not sure of, and installs the other features. */
-    @Test
-    void shouldRestoreAFeatureWhoseInstallationFails() throws IOException, InterruptedException {
-        JvmLauncher.Result result =
-                attachable("org/taskclock/agent/ThreadTimes#disagreement").run(ThreadTimesInstalledTwice.class);
+    @ParameterizedTest
+    @MethodSource("timesFaults")
+    void shouldRestoreAFeatureWhoseInstallationFails(String fault) throws IOException, InterruptedException {
+        JvmLauncher.Result result = attachable(fault).run(ThreadTimesInstalledTwice.class);
         assertThat(result.exit()).as(result.toString()).isZero();
         assertThat(result.err())
                 .isEqualTo("taskclock: agent: unavailable: threadmxbean: java.lang.OutOfMemoryError: injected\n");
@@ -169,7 +186,46 @@ class StartFailureTest {
 
     static final class ThreadTimesInstalledTwice {
         public static void main(String[] args) throws Exception {
-            assertThat(attachTwice("yield=count")).contains("threadmxbean=off", "yield=count");
+            assertThat(attachTwice("yield=count", StartFailureTest::assertTimesOfTheJvm))
+                    .contains("threadmxbean=off", "yield=count");
+        }
+    }
+
+    /** Recognizes the JVM's own user times by their resolution. */
+    private static void assertTimesOfTheJvm() {
+        ThreadMXBean bean = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        if (!ThreadTimes.isTextInThisJdk()) return;
+        for (int i = 0; i < 1_000; i++)
+            assertThat(bean.getCurrentThreadUserTime() % 10_000_000).isZero();
+    }
+
+    /** Changes through the bean are made completely or not at all, too. */
+    @ParameterizedTest
+    @MethodSource("timesFaults")
+    void shouldRestoreAFeatureThatTheBeanFailsToSwitchOn(String fault) throws IOException, InterruptedException {
+        attachable(fault).run(SwitchedOn.class).assertSilent();
+    }
+
+    static final class SwitchedOn {
+        public static void main(String[] args) throws Exception {
+            VirtualMachine self =
+                    VirtualMachine.attach(Long.toString(ProcessHandle.current().pid()));
+            self.loadAgent(System.getProperty("agent.jar"), "threadmxbean=off");
+            TaskClockMXBean bean = AgentCheck.bean();
+            assertFails(() -> bean.setThreadMXBeanReplaced(true));
+            bean.setThreadMXBeanReplaced(true);
+            assertThat(bean.isThreadMXBeanReplaced()).isTrue();
+            bean.setEnabled(false);
+            assertFails(() -> bean.setEnabled(true));
+            assertThat(bean.isEnabled()).isTrue();
+            self.detach();
+        }
+
+        private static void assertFails(ThrowingCallable change) {
+            System.setProperty(FaultInjector.SWITCH, "on");
+            assertThatThrownBy(change).hasStackTraceContaining("java.lang.OutOfMemoryError: injected");
+            System.clearProperty(FaultInjector.SWITCH);
+            assertThat(System.getProperty("taskclock.agent")).contains("threadmxbean=off");
         }
     }
 

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.management.ThreadMXBean;
+import com.sun.tools.attach.VirtualMachine;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
@@ -14,6 +15,7 @@ import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.function.UnaryOperator;
 import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
@@ -320,7 +322,10 @@ class UnknownJdkTest {
 
     // ---- a wrong clock
 
-    /** Creates an agent whose check after installation reads a CPU time that is five seconds too high. */
+    /** By how much the clock is wrong, in ns; five seconds if not set. */
+    private static final String ERROR = "test.error";
+
+    /** Creates an agent whose check after installation reads a CPU time that is too high. */
     private Path agentWithWrongTime() throws IOException {
         Path changed = directory.resolve("wrong.jar");
         try (JarFile jar = new JarFile(System.getProperty("agent.jar"));
@@ -350,7 +355,15 @@ class UnknownJdkTest {
                     public void visitMethodInsn(int opcode, String owner, String called, String t, boolean i) {
                         super.visitMethodInsn(opcode, owner, called, t, i);
                         if (called.equals("cpuNanos")) {
+                            super.visitLdcInsn(ERROR);
                             super.visitLdcInsn(5_000_000_000L);
+                            super.visitMethodInsn(
+                                    Opcodes.INVOKESTATIC,
+                                    "java/lang/Long",
+                                    "getLong",
+                                    "(Ljava/lang/String;J)Ljava/lang/Long;",
+                                    false);
+                            super.visitMethodInsn(Opcodes.INVOKEVIRTUAL, "java/lang/Long", "longValue", "()J", false);
                             super.visitInsn(Opcodes.LADD);
                         }
                     }
@@ -364,19 +377,80 @@ class UnknownJdkTest {
         });
     }
 
-    @Test
-    void shouldSkipThreadMXBeanIfTheClockDisagrees() throws IOException, InterruptedException {
-        // The JVM loads the agent's class from the class path, which must not contain it ahead of the changed jar.
-        String classPath = Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
+    /** The JVM loads the agent's class from the class path, which must not contain it ahead of a changed jar. */
+    private static String classPathWithoutAgent() {
+        return Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
                 .filter(entry -> !entry.endsWith("taskclock-agent.jar"))
                 .filter(entry -> !Files.exists(Path.of(entry, "org", "taskclock", "agent", "Agent.class")))
                 .collect(Collectors.joining(File.pathSeparator));
+    }
+
+    @Test
+    void shouldSkipThreadMXBeanIfTheClockDisagrees() throws IOException, InterruptedException {
         JvmLauncher jvm = JvmLauncher.withoutAgent()
                 .option("-javaagent:" + agentWithWrongTime())
-                .classPath(classPath);
-        assertOneMessage(
-                jvm.run(ThreadTimesTest.StockTimes.class),
-                UNAVAILABLE + "threadmxbean: not installed, because the clock and the JVM disagree: CPU time ");
+                .classPath(classPathWithoutAgent());
+        assertOneMessage(jvm.run(ThreadTimesTest.StockTimes.class), DISAGREEMENT);
+    }
+
+    private static final String DISAGREEMENT =
+            UNAVAILABLE + "threadmxbean: not installed, because the clock and the JVM disagree: CPU time ";
+
+    @Test
+    void shouldNotLetTimesGoBackwardsIfTheClockDisagreesLater() throws IOException, InterruptedException {
+        JvmLauncher jvm = JvmLauncher.withoutAgent()
+                .option("-Dagent.jar=" + agentWithWrongTime(), "-D" + ERROR + "=0")
+                .option("-Djdk.attach.allowAttachSelf=true", "-XX:+EnableDynamicAgentLoading")
+                .classPath(classPathWithoutAgent());
+        assertOneMessage(jvm.run(WrongLater.class), DISAGREEMENT);
+    }
+
+    /** The clock is right when the agent is first attached, and wrong when it is attached again. */
+    static final class WrongLater {
+        private static final int THREADS = 8;
+
+        @SuppressWarnings("deprecation") // threadId() came with JDK 19
+        public static void main(String[] args) throws Exception {
+            ThreadMXBean bean = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+            VirtualMachine self =
+                    VirtualMachine.attach(Long.toString(ProcessHandle.current().pid()));
+            self.loadAgent(System.getProperty("agent.jar"), "");
+            assertThat(System.getProperty("taskclock.agent")).contains("threadmxbean=on");
+            long[] ids = new long[THREADS];
+            long[] users = new long[THREADS];
+            CountDownLatch read = new CountDownLatch(THREADS);
+            CountDownLatch end = new CountDownLatch(1);
+            for (int i = 0; i < THREADS; i++) {
+                int own = i;
+                Thread thread = new Thread(() -> {
+                    // The JVM's answer is up to 10 ms less.
+                    while (users[own] < 15_000_000 || users[own] % 10_000_000 < 5_000_000)
+                        users[own] = bean.getCurrentThreadUserTime();
+                    read.countDown();
+                    awaitUninterruptibly(end);
+                });
+                thread.setDaemon(true);
+                thread.start();
+                ids[i] = thread.getId();
+            }
+            read.await();
+            self.loadAgent(System.getProperty("agent.jar"), "detach");
+            System.clearProperty(ERROR);
+            self.loadAgent(System.getProperty("agent.jar"), "");
+            self.detach();
+            assertThat(System.getProperty("taskclock.agent")).contains("threadmxbean=off", "disagree");
+            for (int i = 0; i < THREADS; i++)
+                assertThat(bean.getThreadUserTime(ids[i])).isGreaterThanOrEqualTo(users[i]);
+            end.countDown();
+        }
+
+        private static void awaitUninterruptibly(CountDownLatch latch) {
+            try {
+                latch.await();
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        }
     }
 
     // ---- failed starts

@@ -9,11 +9,15 @@ import com.sun.management.ThreadMXBean;
 import com.sun.tools.attach.VirtualMachine;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.taskclock.CpuAccount;
 import org.taskclock.CpuSection;
 import org.taskclock.CpuTime;
@@ -26,42 +30,60 @@ class VirtualOriginTest {
     private static final long BURN_NANOS = 100_000_000;
     private static final long TOLERANCE_NANOS = 20_000_000;
 
+    @TempDir
+    private Path directory;
+
     @BeforeEach
     void needsVirtualThreads() {
         assumeTrue(JvmLauncher.feature() >= 21, "JDKs before 21 have no virtual threads");
     }
 
     private static void run(Class<?> program) throws IOException, InterruptedException {
+        attachable().run(program).assertSilent();
+    }
+
+    private static JvmLauncher attachable() {
         JvmLauncher jvm = JvmLauncher.withoutAgent()
                 .option("-Djdk.attach.allowAttachSelf=true", "-XX:+EnableDynamicAgentLoading")
                 .option("-Djdk.virtualThreadScheduler.parallelism=2", "-Djdk.virtualThreadScheduler.maxPoolSize=2")
                 .option("-Dagent.jar=" + System.getProperty("agent.jar"));
-        if (JvmLauncher.feature() >= 22) jvm.option("--enable-native-access=ALL-UNNAMED");
-        jvm.run(program).assertSilent();
+        return JvmLauncher.feature() >= 22 ? jvm.option("--enable-native-access=ALL-UNNAMED") : jvm;
     }
 
     /** Attaches to this JVM, changes the agent's options, or detaches it. */
     private static void load(String options) throws Exception {
-        VirtualMachine self =
-                VirtualMachine.attach(Long.toString(ProcessHandle.current().pid()));
-        self.loadAgent(System.getProperty("agent.jar"), options);
-        self.detach();
+        attach(options);
         assertThat(System.getProperty("taskclock.agent"))
                 .contains(options.equals("detach") ? "vthreads=off" : "vthreads=on")
                 .doesNotContain("unavailable");
     }
 
+    private static void attach(String options) throws Exception {
+        VirtualMachine self =
+                VirtualMachine.attach(Long.toString(ProcessHandle.current().pid()));
+        self.loadAgent(System.getProperty("agent.jar"), options);
+        self.detach();
+    }
+
     /** Uses CPU time, measured by the wall clock, so that it works without any clock under test. */
-    private static void burn() {
+    static void burn() {
         long end = System.nanoTime() + BURN_NANOS;
         while (System.nanoTime() - end < 0) Thread.onSpinWait();
     }
 
     /** A virtual thread that takes one step at a time. */
-    private static final class Stepper {
+    static final class Stepper {
         private volatile Runnable step;
         private volatile Throwable failure;
-        private final Thread thread = VirtualThreadStarter.start("stepper", this::work);
+        final Thread thread;
+
+        Stepper() {
+            this("stepper");
+        }
+
+        Stepper(String name) {
+            thread = VirtualThreadStarter.start(name, this::work);
+        }
 
         private void work() {
             while (!Thread.currentThread().isInterrupted()) {
@@ -164,18 +186,142 @@ class VirtualOriginTest {
         assertThat(spent.cpuNanos() - account.cpuNanos()).isLessThan(TOLERANCE_NANOS);
     }
 
-    @Test
-    void shouldChargeTheDetachedTimeToNobody() throws IOException, InterruptedException {
-        run(DetachedTime.class);
+    // ---- failures and other agents
+
+    @ParameterizedTest
+    @CsvSource({
+        "java/lang/TaskClockAccount#mount, unknown",
+        "java/lang/TaskClockAccount#unmount, unknown",
+        "java/lang/TaskClockGroup#addCarrier, known"
+    })
+    void shouldNotKnowTheTotalIfAMountFails(String fault, String total) throws IOException, InterruptedException {
+        attachable()
+                .option(FaultInjector.option(directory, fault))
+                .run(FailedMounts.class, total)
+                .assertSilent();
     }
 
-    static final class DetachedTime {
+    static final class FailedMounts {
+        public static void main(String[] args) throws Exception {
+            load("");
+            Stepper before = new Stepper();
+            before.run(VirtualOriginTest::burn);
+            awaitProof();
+            System.setProperty(FaultInjector.SWITCH, "on");
+            Stepper during = new Stepper("during");
+            for (Stepper stepper : new Stepper[] {before, during}) stepper.run(VirtualOriginTest::burn);
+            System.clearProperty(FaultInjector.SWITCH);
+            for (Stepper stepper : new Stepper[] {before, during}) {
+                stepper.run(Thread::yield);
+                long total = ThreadClock.of(stepper.thread).cpuNanos();
+                if (args[0].equals("unknown")) assertThat(total).isEqualTo(-1);
+                else assertThat(total).isGreaterThan(BURN_NANOS / 10);
+                stepper.run(VirtualOriginTest::assertDifferences);
+                stepper.end();
+            }
+        }
+    }
+
+    /** Waits until the agent has found that its change to VirtualThread works. It checks once a second. */
+    static void awaitProof() throws InterruptedException {
+        Thread.sleep(2_500);
+    }
+
+    @Test
+    void shouldNotKnowTheTotalOfAThreadThatRanWhileAnotherAgentHadUndoneTheChange()
+            throws IOException, InterruptedException {
+        JvmLauncher.Result result = attachable()
+                .option("-javaagent:" + RobustnessTest.RedefiningAgent.jar(directory))
+                .run(RanUnhooked.class);
+        assertThat(result.exit()).as(result.toString()).isZero();
+        assertThat(result.err().lines())
+                .as(result.err())
+                .singleElement()
+                .asString()
+                .contains("another agent undid the change to java.lang.VirtualThread: reapplied it");
+    }
+
+    static final class RanUnhooked {
+        public static void main(String[] args) throws Exception {
+            load("");
+            CountDownLatch end = new CountDownLatch(1);
+            Stepper stepper = new Stepper();
+            Thread parked = VirtualThreadStarter.start("parked", () -> await(end));
+            stepper.run(VirtualOriginTest::burn);
+            awaitProof();
+            long parkedTotal = ThreadClock.of(parked).cpuNanos();
+            assertThat(parkedTotal).isPositive();
+            assertThat(ThreadClock.of(stepper.thread).cpuNanos()).isPositive();
+            long[] before = totals();
+
+            RobustnessTest.RedefiningAgent.redefine();
+            stepper.run(VirtualOriginTest::burn);
+            assertThat(ThreadClock.of(stepper.thread).cpuNanos())
+                    .as("before the agent notices")
+                    .isEqualTo(-1);
+            stepper.run(() -> assertThat(TaskClock.cpuNanos()).isEqualTo(-1));
+            awaitAccounting();
+            stepper.run(() -> assertThat(TaskClock.cpuNanos()).isEqualTo(-1));
+            assertThat(ThreadClock.of(stepper.thread).cpuNanos()).isEqualTo(-1);
+            stepper.run(VirtualOriginTest::assertDifferences);
+            stepper.end();
+            long[] after = totals();
+            assertThat(after[1] - before[1]).as("scheduling").isBetween(0L, BURN_NANOS / 2);
+
+            // It did not run in between.
+            assertThat(ThreadClock.of(parked).cpuNanos()).isEqualTo(parkedTotal);
+            end.countDown();
+            parked.join();
+            assertThat(ThreadClock.of(parked).cpuNanos()).isGreaterThan(parkedTotal);
+        }
+
+        private static void await(CountDownLatch latch) {
+            try {
+                latch.await();
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        }
+
+        private static void awaitAccounting() throws InterruptedException {
+            long end = System.nanoTime() + 10_000_000_000L;
+            boolean[] isAccounted = {false};
+            while (!isAccounted[0]) {
+                assertThat(System.nanoTime() - end).isNegative();
+                VirtualThreadStarter.start("", () -> isAccounted[0] = TaskClock.cpuNanos() >= 0)
+                        .join();
+            }
+        }
+    }
+
+    @Test
+    void shouldChargeTheDetachedTimeToNobody() throws IOException, InterruptedException {
+        attachable().run(UnaccountedTime.class, "detach").assertSilent();
+    }
+
+    @Test
+    void shouldChargeTheTimeAfterAFailureToNobody() throws IOException, InterruptedException {
+        JvmLauncher.Result result = attachable()
+                .option(FaultInjector.option(directory, "org/taskclock/agent/VirtualThreadPatch#enable"))
+                .run(UnaccountedTime.class, "vthreads=off");
+        assertThat(result.exit()).as(result.toString()).isZero();
+        assertThat(result.err())
+                .isEqualTo("taskclock: agent: unavailable: vthreads: java.lang.OutOfMemoryError: injected\n");
+    }
+
+    /** The argument stops the accounting. */
+    static final class UnaccountedTime {
         public static void main(String[] args) throws Exception {
             Stepper stepper = new Stepper();
             load("");
             stepper.run(VirtualOriginTest::burn);
             long[] before = totals();
-            load("detach");
+            attach(args[0]);
+            System.setProperty(FaultInjector.SWITCH, "on");
+            // Begins again, and fails.
+            if (!args[0].equals("detach")) attach("vthreads=on");
+            System.clearProperty(FaultInjector.SWITCH);
+            assertThat(System.getProperty("taskclock.agent")).contains("vthreads=off");
             CountDownLatch burnt = new CountDownLatch(4);
             long[] used = new long[1];
             for (int i = 0; i < 4; i++) {
@@ -185,7 +331,7 @@ class VirtualOriginTest {
                 });
             }
             burnt.await();
-            load("");
+            load("vthreads=on");
             stepper.run(() -> {
                 CpuTime start = TaskClock.now();
                 burn();
@@ -198,16 +344,16 @@ class VirtualOriginTest {
             assertThat(carriers).isBetween(used[0], used[0] * 3 / 2 + TOLERANCE_NANOS);
             stepper.end();
         }
+    }
 
-        /** Returns the CPU time of all carriers, and the part of it that is their own. */
-        private static long[] totals() throws Exception {
-            long[] sums = new long[2];
-            for (TaskClockMXBean.Carrier carrier : AgentCheck.bean().getCarriers()) {
-                sums[0] += carrier.getCpuNanos();
-                sums[1] += carrier.getOwnNanos();
-            }
-            return sums;
+    /** Returns the CPU time of all carriers, and the part of it that is their own. */
+    static long[] totals() throws Exception {
+        long[] sums = new long[2];
+        for (TaskClockMXBean.Carrier carrier : AgentCheck.bean().getCarriers()) {
+            sums[0] += carrier.getCpuNanos();
+            sums[1] += carrier.getOwnNanos();
         }
+        return sums;
     }
 
     @Test
