@@ -6,7 +6,6 @@ import com.google.gson.Gson;
 import com.google.gson.JsonParseException;
 import java.io.IOException;
 import java.util.List;
-import java.util.Properties;
 import java.util.function.Function;
 import java.util.stream.LongStream;
 
@@ -102,20 +101,23 @@ public record AgentReport(
 
     /** Requests the report from a running JVM. Returns null if no agent is loaded. */
     public static AgentReport request(AttachClient jvm, long timeoutMillis) throws IOException {
-        Properties properties = agentProperties(jvm, timeoutMillis);
+        AgentReport report = requestOnce(jvm, timeoutMillis);
         // Another tool may have deleted the request file, which all tools share.
-        if (!properties.containsKey(PROPERTY)) properties = agentProperties(jvm, timeoutMillis);
-        String report = properties.getProperty(PROPERTY, "");
-        return report.isEmpty() ? null : parse(report);
+        return report == null ? requestOnce(jvm, timeoutMillis) : report;
     }
 
-    private static Properties agentProperties(AttachClient jvm, long timeoutMillis) throws IOException {
+    private static AgentReport requestOnce(AttachClient jvm, long timeoutMillis) throws IOException {
         create(jvm);
         try {
-            return jvm.properties(timeoutMillis, "agentProperties");
+            return jvm.execute(timeoutMillis, AgentReport::read, "agentProperties");
         } finally {
             delete(jvm);
         }
+    }
+
+    private static AgentReport read(AttachReply reply) throws IOException {
+        String report = reply.property(PROPERTY);
+        return report == null || report.isEmpty() ? null : parse(report);
     }
 
     private static void create(AttachClient jvm) {

@@ -17,6 +17,8 @@ import java.nio.file.attribute.PosixFileAttributes;
 import java.util.List;
 import java.util.Properties;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntPredicate;
+import java.util.stream.Stream;
 
 /**
  * A client of HotSpot's attach protocol (src/hotspot/os/posix/attachListener_posix.cpp), which every JDK since 9
@@ -63,25 +65,29 @@ public final class AttachClient {
      * @throws IOException if the JVM cannot be reached, refuses, or does not reply in time; the message is the reason
      */
     public String execute(long timeoutMillis, String... command) throws IOException {
-        return execute(timeoutMillis, false, command);
+        return execute(timeoutMillis, false, AttachReply::text, command);
     }
 
     /**
-     * Executes a command whose reply is in the format of {@link Properties}.
+     * Executes a command whose reply is in the format of {@link Properties}, and returns one of them; null if it is not
+     * there.
      *
      * @throws IOException as {@link #execute} does, or if the reply has another format
      */
-    Properties properties(long timeoutMillis, String command) throws IOException {
-        return AttachReply.properties(execute(timeoutMillis, command));
+    String property(long timeoutMillis, String command, String key) throws IOException {
+        return execute(timeoutMillis, false, reply -> reply.property(key), command);
     }
 
     /**
-     * Executes a command like {@link #execute}, but the JVM collects the whole reply before it sends any of it. JDK 25
-     * and later otherwise send the reply of a thread dump while the program is stopped (attachStream in
-     * attachListener.cpp), so a client that reads slowly would keep the program stopped. This takes version 2 of the
-     * protocol.
+     * Takes a thread dump. The JVM collects the whole reply before it sends any of it. JDK 25 and later otherwise send
+     * the reply while the program is stopped (attachStream in attachListener.cpp), so a client that reads slowly would
+     * keep the program stopped. This takes version 2 of the protocol.
+     *
+     * @param keeps the ids of the threads whose entries are kept
+     * @param keepsText whether to keep the texts of these
      */
-    String executeBuffered(long timeoutMillis, String... command) throws IOException {
+    ThreadDump threadDump(long timeoutMillis, IntPredicate keeps, boolean keepsText, String... options)
+            throws IOException {
         if (canBuffer == null) {
             try {
                 canBuffer = execute(timeoutMillis, "getversion", "options").contains("streaming");
@@ -89,11 +95,30 @@ public final class AttachClient {
                 canBuffer = false; // An older JVM, which always collects replies.
             }
         }
-        return execute(timeoutMillis, canBuffer, command);
+        String[] command =
+                Stream.concat(Stream.of("threaddump"), Stream.of(options)).toArray(String[]::new);
+        long beganAt = System.nanoTime();
+        return execute(
+                timeoutMillis,
+                canBuffer,
+                reply -> ThreadDump.read(reply, reply.memory(), keeps, keepsText, beganAt),
+                command);
     }
 
-    private String execute(long timeoutMillis, boolean buffered, String... command) throws IOException {
-        Exchange exchange = new Exchange(buffered, command);
+    /** What to do with a reply while it is read, within its {@link ReplyMemory}. */
+    @FunctionalInterface
+    interface Parser<T> {
+        T parse(AttachReply reply) throws IOException;
+    }
+
+    /** Executes a command and parses its reply. */
+    <T> T execute(long timeoutMillis, Parser<T> parser, String command) throws IOException {
+        return execute(timeoutMillis, false, parser, command);
+    }
+
+    private <T> T execute(long timeoutMillis, boolean buffered, Parser<T> parser, String... command)
+            throws IOException {
+        Exchange<T> exchange = new Exchange<>(buffered, parser, command);
         Thread thread = new Thread(exchange, "taskclock-attach");
         thread.setDaemon(true);
         thread.start();
@@ -106,22 +131,24 @@ public final class AttachClient {
         return exchange.result("it did not answer within " + timeoutMillis + " ms");
     }
 
-    private final class Exchange implements Runnable {
+    private final class Exchange<T> implements Runnable {
         private final boolean buffered;
+        private final Parser<T> parser;
         private final String[] command;
         private SocketChannel channel;
         private boolean done;
-        private String reply;
+        private T reply;
         private IOException failure;
 
-        Exchange(boolean buffered, String... command) {
+        Exchange(boolean buffered, Parser<T> parser, String... command) {
             this.buffered = buffered;
+            this.parser = parser;
             this.command = command;
         }
 
         @Override
         public void run() {
-            String received = null;
+            T received = null;
             IOException thrown = null;
             try (SocketChannel opened = SocketChannel.open(StandardProtocolFamily.UNIX)) {
                 synchronized (this) {
@@ -156,14 +183,16 @@ public final class AttachClient {
             return request.toString();
         }
 
-        private String exchange(SocketChannel to) throws IOException {
+        private T exchange(SocketChannel to) throws IOException {
             ByteBuffer out = ByteBuffer.wrap(request().getBytes(StandardCharsets.UTF_8));
             while (out.hasRemaining()) to.write(out);
-            return AttachReply.text(AttachReply.read(to));
+            try (AttachReply reply = new AttachReply(to)) {
+                return parser.parse(reply);
+            }
         }
 
         /** Returns the reply. If there is none yet, gives up for the given reason. */
-        private synchronized String result(String reason) throws IOException {
+        private synchronized T result(String reason) throws IOException {
             if (!done) {
                 done = true;
                 if (channel != null) channel.close();

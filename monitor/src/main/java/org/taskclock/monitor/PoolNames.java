@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.metrics.ThreadNames;
 
@@ -33,6 +34,9 @@ final class PoolNames {
     private static final long RETRY_NANOS = 30 * NANOS_PER_SECOND;
 
     private static final int MAX_DOUBLINGS = 7;
+
+    /** A dump has no more entries than there are threads, apart from those that start until it is taken. */
+    private static final int MAX_NEW_THREADS = 1_000;
 
     private static final String AMBIGUOUS = "";
 
@@ -55,6 +59,7 @@ final class PoolNames {
     private volatile Dumped dumped;
 
     private volatile int dumpSize;
+    private volatile int threadCount;
 
     private volatile Set<String> carrierPools = Set.of();
     private volatile boolean isPending;
@@ -122,6 +127,7 @@ final class PoolNames {
 
     /** Assigns each thread its pool, and asks for a dump if one is needed. */
     void update(Collection<PooledThread> threads, long now) {
+        threadCount = threads.size();
         Dumped dump = dumped;
         dumped = null;
         if (dump != null) learn(threads, dump);
@@ -200,8 +206,10 @@ final class PoolNames {
 
     private void dump() {
         long start = System.nanoTime();
+        AtomicInteger entries = new AtomicInteger();
+        int maxEntries = threadCount + MAX_NEW_THREADS;
         try {
-            ThreadDump dump = ThreadDump.parse(jvm.executeBuffered(TIMEOUT_MILLIS, "threaddump"));
+            ThreadDump dump = jvm.threadDump(TIMEOUT_MILLIS, tid -> entries.incrementAndGet() <= maxEntries, false);
             Map<Integer, Listed> threads = new HashMap<>();
             Set<String> carriers = new HashSet<>(carrierPools);
             for (ThreadDump.Entry entry : dump.all()) {
