@@ -2,10 +2,6 @@
 // Copyright the TaskClock authors
 package org.taskclock.exporter;
 
-import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -48,7 +44,8 @@ final class ServiceName {
         for (String rule : rules) {
             String name = "";
             if (rule.equals(JAR)) name = jar(command);
-            else if (rule.startsWith(ENVIRONMENT)) name = variable(pid, rule.substring(ENVIRONMENT.length()));
+            else if (rule.startsWith(ENVIRONMENT))
+                name = JvmProcesses.environmentVariable(pid, rule.substring(ENVIRONMENT.length()));
             else if (rule.startsWith(REGEX)) name = match(rule.substring(REGEX.length()), String.join(" ", command));
             if (!name.isEmpty()) return Text.sanitize(name);
         }
@@ -76,17 +73,5 @@ final class ServiceName {
         } catch (BoundedText.ExhaustedException | StackOverflowError e) {
             return ""; // alternatives within repetitions are recursive
         }
-    }
-
-    /** Returns a variable of the environment with which a process was started; empty if it cannot be read. */
-    private static String variable(long pid, String name) {
-        try {
-            byte[] bytes = Files.readAllBytes(Path.of("/proc/" + pid + "/environ"));
-            for (String entry : new String(bytes, StandardCharsets.UTF_8).split("\0", -1))
-                if (entry.startsWith(name + "=")) return entry.substring(name.length() + 1);
-        } catch (IOException e) {
-            // The environment of another user's process is private.
-        }
-        return "";
     }
 }

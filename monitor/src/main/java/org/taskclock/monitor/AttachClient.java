@@ -307,10 +307,8 @@ public final class AttachClient {
         if (state == 'T' || state == 't') throw new IOException("it is stopped");
         if (isExited(status)) throw new IOException(EXITED);
         try {
-            String options = new String(TargetMemory.commandLine(pid), StandardCharsets.ISO_8859_1)
-                    + new String(TargetMemory.environment(pid), StandardCharsets.ISO_8859_1);
             // With this option, SIGQUIT makes the JVM print a thread dump.
-            if (options.contains("+DisableAttachMechanism"))
+            if (TargetMemory.isStartedWith(pid, "+DisableAttachMechanism"))
                 throw new IOException("-XX:+DisableAttachMechanism forbids it");
         } catch (AccessDeniedException e) {
             throw new IOException("it belongs to another user", e);
