@@ -8,8 +8,6 @@ import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -34,6 +32,9 @@ public final class JvmFleet implements AutoCloseable {
     /** The number of calls of {@link #sampleRecent} after which all threads of a JVM are read again. */
     private static final long FULL_READINGS = 10;
 
+    /** How long a reading waits for the agents of all JVMs together, which answer at the same time. */
+    private static final long AGENT_NANOS = NANOS_PER_SECOND / 5;
+
     private static final long CLOSE_MILLIS = 500;
 
     /** How often a JVM could not be read, and when it is tried again. Stays while it is, because it may fail again. */
@@ -48,7 +49,6 @@ public final class JvmFleet implements AutoCloseable {
     /** Guards what follows. */
     private final ReentrantLock lock = new ReentrantLock();
 
-    private final ExecutorService attacher;
     private final PoolSamplers samplers;
     private final Map<Long, MonitoredJvm> jvms = new HashMap<>();
     private final List<MonitoredJvm> ended = new ArrayList<>();
@@ -69,14 +69,7 @@ public final class JvmFleet implements AutoCloseable {
         this.status = status;
         this.log = log;
         finder = new JvmFinder(options, log);
-        attacher = options.attach()
-                ? Executors.newSingleThreadExecutor(task -> {
-                    Thread thread = new Thread(task, "taskclock-names");
-                    thread.setDaemon(true);
-                    return thread;
-                })
-                : null;
-        samplers = new PoolSamplers(attacher);
+        samplers = new PoolSamplers(options.attach());
     }
 
     /** Finds JVMs that have started, and forgets those that ended some time ago. To be called by one thread. */
@@ -260,10 +253,11 @@ public final class JvmFleet implements AutoCloseable {
         lock.lock();
         try {
             long start = System.nanoTime();
+            long agentUntil = start + AGENT_NANOS;
             List<JvmSnapshot> snapshots = new ArrayList<>();
             forEach(jvms.values(), MonitoredJvm::askAgent);
-            forEach(jvms.values(), jvm -> snapshots.add(jvm.read()));
-            forEach(ended, jvm -> snapshots.add(jvm.read()));
+            forEach(jvms.values(), jvm -> snapshots.add(jvm.read(agentUntil)));
+            forEach(ended, jvm -> snapshots.add(jvm.read(agentUntil)));
             // Nothing is counted before the names of the threads are known.
             snapshots.removeIf(snapshot -> snapshot.usage().pools().isEmpty());
             removeEnded(start);
@@ -280,7 +274,6 @@ public final class JvmFleet implements AutoCloseable {
     public void close() {
         finder.close();
         reading.close();
-        if (attacher != null) attacher.shutdownNow();
         try {
             if (!lock.tryLock(CLOSE_MILLIS, TimeUnit.MILLISECONDS)) return;
         } catch (InterruptedException e) {

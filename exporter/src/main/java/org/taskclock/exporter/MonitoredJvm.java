@@ -120,11 +120,15 @@ public final class MonitoredJvm {
         if (!hasEnded) sampler.askAgent();
     }
 
-    /** Reads all threads. */
-    JvmSnapshot read() {
+    /**
+     * Reads all threads.
+     *
+     * @param agentUntil the System.nanoTime until which to wait for the agent
+     */
+    JvmSnapshot read(long agentUntil) {
         if (!hasEnded) {
             try {
-                add(sampler.read());
+                add(sampler.read(agentUntil));
             } catch (MonitorException e) {
                 end();
             }

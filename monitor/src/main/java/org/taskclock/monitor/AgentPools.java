@@ -10,7 +10,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.LongSupplier;
 import org.taskclock.metrics.PoolCounters;
 import org.taskclock.metrics.ThreadKind;
@@ -26,6 +30,9 @@ import org.taskclock.metrics.ThreadKind;
 final class AgentPools {
     private static final long NANOS_PER_SECOND = 1_000_000_000;
     private static final long TIMEOUT_MILLIS = 2_000;
+
+    /** The time that a request can take: it may be sent twice, after one for the names of threads. */
+    static final long MAX_NANOS = 10 * NANOS_PER_SECOND;
 
     /** The pause between the first two looks for the agent, which read the memory map of the process. It doubles. */
     private static final long MIN_LOOK_NANOS = 2 * NANOS_PER_SECOND;
@@ -53,6 +60,7 @@ final class AgentPools {
 
     private final int pid;
     private final Request request;
+    private final Executor worker;
     private final LongSupplier clock;
     private boolean isPresent;
     private int failures;
@@ -77,20 +85,23 @@ final class AgentPools {
      * Creates a reader.
      *
      * @param fromStart whether the first reading has all CPU time since the JVM started
+     * @param worker sends the requests
      */
-    AgentPools(int pid, AttachClient jvm, boolean fromStart) {
+    AgentPools(int pid, AttachClient jvm, boolean fromStart, Executor worker) {
         this(
                 pid,
                 isPresent -> isPresent || JvmProcesses.hasLibtaskclock(pid)
                         ? AgentReport.request(jvm, TIMEOUT_MILLIS)
                         : null,
                 fromStart,
+                worker,
                 System::nanoTime);
     }
 
-    AgentPools(int pid, Request request, boolean fromStart, LongSupplier clock) {
+    AgentPools(int pid, Request request, boolean fromStart, Executor worker, LongSupplier clock) {
         this.pid = pid;
         this.request = request;
+        this.worker = worker;
         this.clock = clock;
         isContinuous = fromStart;
         countsAllYields = fromStart;
@@ -101,10 +112,14 @@ final class AgentPools {
      * Asks the agent, if it is time to, and does not wait for the answer, so that several JVMs answer at the same time.
      * The next call of {@link #addTo} uses the answer.
      */
-    void ask(Executor executor) {
+    void ask() {
         if (answer != null || clock.getAsLong() - notBefore < 0) return;
         boolean wasPresent = isPresent;
-        answer = CompletableFuture.supplyAsync(() -> report(wasPresent), executor);
+        try {
+            answer = CompletableFuture.supplyAsync(() -> report(wasPresent), worker);
+        } catch (RejectedExecutionException e) {
+            return; // closing
+        }
     }
 
     private AgentReport report(boolean wasPresent) {
@@ -119,23 +134,47 @@ final class AgentPools {
      * Returns a reading with what the agent has counted, as of its answer to an earlier request if there is one, and
      * sends the next request. Does not wait.
      */
-    PoolReading addEarlierTo(PoolReading reading, Collection<PooledThread> threads, Executor executor) {
-        PoolReading sum = answer != null && answer.isDone() ? addTo(reading, threads) : reading;
-        ask(executor);
+    PoolReading addEarlierTo(PoolReading reading, Collection<PooledThread> threads) {
+        PoolReading sum = answer != null && answer.isDone() ? addAnswerTo(reading, threads) : reading;
+        ask();
         return sum;
     }
 
-    /** Returns a reading with what the agent has counted since the previous call. */
-    PoolReading addTo(PoolReading reading, Collection<PooledThread> threads) {
+    /**
+     * Returns a reading with what the agent has counted since the previous call. If it does not answer in time, that is
+     * part of a later reading, and meanwhile counts for the carriers.
+     *
+     * @param until the time until which to wait, according to the clock
+     */
+    PoolReading addTo(PoolReading reading, Collection<PooledThread> threads, long until) {
+        ask();
+        if (answer == null) {
+            isContinuous = false;
+            return reading;
+        }
+        try {
+            answer.get(Math.max(0, until - clock.getAsLong()), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException e) {
+            return reading;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return reading;
+        } catch (ExecutionException e) {
+            // Like the answer, below.
+        }
+        return addAnswerTo(reading, threads);
+    }
+
+    private PoolReading addAnswerTo(PoolReading reading, Collection<PooledThread> threads) {
         long now = clock.getAsLong();
         boolean wasContinuous = isContinuous;
         isContinuous = false;
-        if (answer == null && now - notBefore < 0) return reading;
         AgentReport report;
         try {
-            report = answer == null ? report(isPresent) : answer.join();
+            report = answer.join();
             failures = 0;
         } catch (CompletionException e) {
+            if (e.getCause() instanceof Error error) throw error;
             notBefore = now + (RETRY_NANOS << Math.min(failures++, MAX_DOUBLINGS));
             return reading;
         } finally {

@@ -88,6 +88,7 @@ public final class AttachClient {
      */
     ThreadDump threadDump(long timeoutMillis, IntPredicate keeps, boolean keepsText, String... options)
             throws IOException {
+        long until = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMillis);
         if (canBuffer == null) {
             try {
                 canBuffer = execute(timeoutMillis, "getversion", "options").contains("streaming");
@@ -99,7 +100,7 @@ public final class AttachClient {
                 Stream.concat(Stream.of("threaddump"), Stream.of(options)).toArray(String[]::new);
         long beganAt = System.nanoTime();
         return execute(
-                timeoutMillis,
+                Math.max(1, TimeUnit.NANOSECONDS.toMillis(until - beganAt)),
                 canBuffer,
                 reply -> ThreadDump.read(reply, reply.memory(), keeps, keepsText, beganAt),
                 command);

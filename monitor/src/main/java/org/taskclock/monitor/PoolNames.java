@@ -25,7 +25,6 @@ import org.taskclock.metrics.ThreadNames;
 final class PoolNames {
     private static final long NANOS_PER_SECOND = 1_000_000_000;
     private static final long TIMEOUT_MILLIS = 4_000;
-    private static final long FIRST_DUMP_NANOS = 5 * NANOS_PER_SECOND;
     private static final long PAUSE_NANOS = 10 * NANOS_PER_SECOND;
     private static final long PAUSE_NANOS_PER_THREAD = NANOS_PER_SECOND / 100;
     private static final long LONG_PAUSE_NANOS = 60 * NANOS_PER_SECOND;
@@ -42,7 +41,7 @@ final class PoolNames {
 
     private final int pid;
     private final AttachClient jvm;
-    private final Executor attacher;
+    private final Executor worker;
     private final boolean supportsVirtualThreads;
 
     /**
@@ -68,7 +67,9 @@ final class PoolNames {
     private volatile long dumpedAt;
     private volatile long retryAt;
     private boolean hasAsked;
-    private long firstAskedAt;
+
+    /** Whether the first dump is in use, or was not sent within the time for that. */
+    private volatile boolean hasAnswered;
 
     /** Pools by the pool that the kernel's truncated name gives; {@link #AMBIGUOUS} if there are several. */
     private final Map<String, String> pools = new HashMap<>();
@@ -76,10 +77,10 @@ final class PoolNames {
     /** The instances that the pools share. */
     private final Map<EndedPool.Key, SampledPool> sampled = new HashMap<>();
 
-    PoolNames(int pid, AttachClient jvm, Executor attacher) {
+    PoolNames(int pid, AttachClient jvm, Executor worker) {
         this.pid = pid;
         this.jvm = jvm;
-        this.attacher = attacher;
+        this.worker = worker;
         int feature = JvmProcesses.featureOf(pid);
         supportsVirtualThreads = feature == 0 || feature >= 21;
     }
@@ -90,12 +91,11 @@ final class PoolNames {
     }
 
     /**
-     * Returns whether the first dump is still awaited. What threads use is not counted until then, because a pool would
-     * otherwise appear under a truncated name first, and stay.
+     * Returns whether the first dump is still awaited, which has a time limit. What threads use is not counted until
+     * then, because a pool would otherwise appear under a truncated name first, and stay.
      */
-    boolean isAwaited(long now) {
-        boolean isAnswered = dumpedAt != 0 && dumped == null;
-        return hasAsked && !isAnswered && now - firstAskedAt < FIRST_DUMP_NANOS;
+    boolean isAwaited() {
+        return hasAsked && !hasAnswered;
     }
 
     /** Returns whether a dump has arrived that {@link #update} has not used yet. */
@@ -130,7 +130,10 @@ final class PoolNames {
         threadCount = threads.size();
         Dumped dump = dumped;
         dumped = null;
-        if (dump != null) learn(threads, dump);
+        if (dump != null) {
+            learn(threads, dump);
+            hasAnswered = true;
+        }
         boolean isMissing = false;
         boolean isGuessed = false;
         for (PooledThread thread : threads) {
@@ -140,7 +143,7 @@ final class PoolNames {
             if (known == null || known.equals(AMBIGUOUS)) isMissing = true;
             else isGuessed = true;
         }
-        if (attacher == null || isPending || (failures > 0 && now - retryAt < 0)) return;
+        if (worker == null || isPending || (failures > 0 && now - retryAt < 0)) return;
         long minimum = dumpSize * PAUSE_NANOS_PER_THREAD;
         boolean isDue = !hasAsked
                 || (isMissing && now - dumpedAt >= Math.max(minimum, PAUSE_NANOS))
@@ -194,13 +197,13 @@ final class PoolNames {
     }
 
     private void requestDump() {
-        if (!hasAsked) firstAskedAt = System.nanoTime();
         hasAsked = true;
         isPending = true;
         try {
-            attacher.execute(this::dump);
+            worker.execute(this::dump);
         } catch (RejectedExecutionException e) {
             isPending = false; // closing
+            hasAnswered = true;
         }
     }
 
@@ -227,6 +230,7 @@ final class PoolNames {
             failure = String.valueOf(e.getMessage());
         } finally {
             dumpedAt = System.nanoTime();
+            if (failures > 0) hasAnswered = true;
             isPending = false;
         }
     }
