@@ -138,6 +138,7 @@ public final class JvmFleet implements AutoCloseable {
             reading.progress();
             try {
                 action.accept(jvm);
+                report(jvm, jvm.takeAgentProblem());
             } catch (RuntimeException e) {
                 status.addJvmError();
                 all.remove(jvm);
@@ -150,6 +151,16 @@ public final class JvmFleet implements AutoCloseable {
                         System.nanoTime());
             }
         }
+    }
+
+    /** The JVM is then measured without what its agent counts. */
+    private void report(MonitoredJvm jvm, String agentProblem) {
+        if (agentProblem == null) return;
+        status.addJvmError();
+        if (!jvm.isAgentReported)
+            log.accept("process " + jvm.id.pid() + " (" + jvm.labels.service()
+                    + "): virtual threads and yields are not counted: " + agentProblem);
+        jvm.isAgentReported = true;
     }
 
     private void removeEnded(long now) {

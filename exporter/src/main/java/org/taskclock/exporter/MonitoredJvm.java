@@ -52,6 +52,9 @@ public final class MonitoredJvm {
     /** Whether it was reported that the names of its threads are incomplete. */
     boolean isReported;
 
+    /** Whether it was reported that its agent's report cannot be used. */
+    boolean isAgentReported;
+
     /**
      * Creates counters.
      *
@@ -103,6 +106,11 @@ public final class MonitoredJvm {
     /** Returns why the names of threads are incomplete; null if they are not, or if none is asked for. */
     String attachFailure() {
         return hasEnded ? null : sampler.attachFailure();
+    }
+
+    /** Returns why the report of its agent was not used since the last call; null if there is no reason. */
+    String takeAgentProblem() {
+        return hasEnded ? null : sampler.takeAgentProblem();
     }
 
     /** Reads the threads that run often. */

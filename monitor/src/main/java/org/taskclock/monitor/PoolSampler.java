@@ -145,6 +145,17 @@ public final class PoolSampler implements AutoCloseable {
         if (begin >= 0) shared.readings.charge(TaskClock.cpuNanos() - begin);
     }
 
+    /**
+     * Returns why the report of the agent, which the program can forge, was not used since the last call; null if it
+     * was, or if there is none.
+     */
+    public String takeAgentProblem() {
+        if (agent == null) return null;
+        String problem = agent.takeProblem();
+        String recentProblem = recentAgent.takeProblem();
+        return problem == null ? recentProblem : problem;
+    }
+
     /** Asks the agent, if there is one, so that it answers while others are asked. */
     public void askAgent() {
         if (agent != null && !names.isAwaited()) agent.ask();

@@ -16,11 +16,13 @@ import org.taskclock.metrics.ThreadKind;
 
 /** What is added to readings if the agent answers, is missing, or fails, with answers that the tests make up. */
 class AgentPoolsTest {
+    private static final long SECOND = 1_000_000_000;
     private static final EndedPool.Key VIRTUAL_YIELDS = new EndedPool.Key("other", ThreadKind.VIRTUAL);
 
     private final AtomicInteger requests = new AtomicInteger();
     private Executor worker = Runnable::run;
     private long now;
+    private long processNanos = 1_000;
     private AgentReport answer;
     private boolean fails;
 
@@ -31,13 +33,14 @@ class AgentPoolsTest {
     }
 
     private AgentPools agent(boolean fromStart) {
-        return new AgentPools(1, this::send, fromStart, worker, () -> now);
+        return new AgentPools(1, this::send, fromStart, worker, () -> now, () -> processNanos);
     }
 
     private static AgentReport report(long cpuNanos, long yields) throws IOException {
         return AgentReport.parse("""
-                {"pools":[], "carriers":[], "yielders":[], "yieldSites":[], "health":{"features":[]}, "yieldMode":"count",
-                 "virtualYields":%d, "virtualThreads":[{"name":"request-#", "live":3, "cpuNanos":%d, "userNanos":%d}]}
+                {"pools":[], "carriers":[], "yielders":[], "yieldSites":[], "health":{"features":[]},
+                 "yieldMode":"count", "virtualYields":%d,
+                 "virtualThreads":[{"name":"request-#", "live":3, "cpuNanos":%d, "userNanos":%d}]}
                 """.formatted(yields, cpuNanos, cpuNanos / 2));
     }
 
@@ -115,6 +118,60 @@ class AgentPoolsTest {
         answer = report(130, 9);
         tasks.remove(0).run();
         assertThat(cpuNanos(agent)).isEqualTo(30);
+    }
+
+    @Test
+    void shouldNotBelieveInMoreThanTheProcessHasUsed() throws IOException {
+        AgentPools agent = agent(true);
+        processNanos = 10 * SECOND;
+        answer = report(11 * SECOND, 0);
+        assertThat(cpuNanos(agent)).isEqualTo(-1);
+        assertThat(agent.takeProblem()).contains("claims 11.0 s", "only used 10.0 s");
+        assertThat(agent.takeProblem()).isNull();
+        answer = report(9 * SECOND, 0);
+        assertThat(cpuNanos(agent)).as("too early to ask again").isEqualTo(-1);
+        now += TimeUnit.SECONDS.toNanos(30);
+        assertThat(cpuNanos(agent)).as("after a gap").isZero();
+        processNanos = 12 * SECOND;
+        answer = report(11 * SECOND, 0);
+        assertThat(cpuNanos(agent)).isEqualTo(2 * SECOND);
+        // The process has used more before.
+        answer = report(12 * SECOND, 0);
+        assertThat(cpuNanos(agent)).isEqualTo(-1);
+        assertThat(agent.takeProblem()).contains("claims 1.0 s", "only used 0.0 s");
+    }
+
+    /** What is used from the request to the report may be in either of two reports. */
+    @Test
+    void shouldBelieveInWhatWasUsedWhileTheAgentWasAsked() throws IOException {
+        List<Runnable> tasks = new ArrayList<>();
+        worker = tasks::add;
+        AgentPools agent = agent(true);
+        processNanos = 10 * SECOND;
+        agent.ask();
+        answer = report(10 * SECOND, 0);
+        tasks.remove(0).run();
+        processNanos = 15 * SECOND;
+        assertThat(cpuNanos(agent)).isEqualTo(10 * SECOND);
+        agent.ask();
+        answer = report(15 * SECOND, 0);
+        tasks.remove(0).run();
+        assertThat(cpuNanos(agent)).isEqualTo(5 * SECOND);
+    }
+
+    /** A program can report new names each time. */
+    @Test
+    void shouldForgetGroupsThatAreGone() throws IOException {
+        AgentPools agent = agent(true);
+        answer = report(100, 7);
+        assertThat(cpuNanos(agent)).isEqualTo(100);
+        answer = AgentReport.parse("""
+                {"pools":[], "carriers":[], "yielders":[], "yieldSites":[], "health":{"features":[]},
+                 "yieldMode":"count", "virtualThreads":[]}
+                """);
+        assertThat(cpuNanos(agent)).isEqualTo(-1);
+        answer = report(110, 7);
+        assertThat(cpuNanos(agent)).isEqualTo(110);
     }
 
     @Test
