@@ -135,7 +135,6 @@ public final class JvmFleet implements AutoCloseable {
     /** Does something with each JVM of a collection, and gives up those with which it fails. */
     void forEach(Collection<MonitoredJvm> all, Consumer<MonitoredJvm> action) {
         for (MonitoredJvm jvm : List.copyOf(all)) {
-            reading.progress();
             try {
                 action.accept(jvm);
                 report(jvm, jvm.takeAgentProblem());
@@ -253,8 +252,8 @@ public final class JvmFleet implements AutoCloseable {
     }
 
     /**
-     * Reads all threads of all JVMs. The result also has the JVMs that ended recently. If a JVM does not answer, the
-     * result is that of the previous reading.
+     * Reads all threads of all JVMs. The result also has the JVMs that ended recently. If that takes longer than a
+     * scrape may, the result is that of the previous reading.
      */
     public List<JvmSnapshot> read() {
         return reading.get();
