@@ -10,6 +10,7 @@ import org.assertj.core.data.Offset;
 import org.junit.jupiter.api.Test;
 import org.taskclock.monitor.finding.Diagnosis;
 import org.taskclock.monitor.usage.JavaStatus;
+import org.taskclock.monitor.usage.ThreadUsage;
 import org.taskclock.testing.LoadJvm;
 
 /** The Java states, locks, and allocation of threads in real JVMs. */
