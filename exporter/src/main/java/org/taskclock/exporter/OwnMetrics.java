@@ -47,7 +47,8 @@ final class OwnMetrics {
                         new GaugeDataPointSnapshot(fleet.withoutNames(), Labels.of("reason", "attach"), null))));
         all.add(counter(
                 "jvm_errors",
-                "JVMs that were given up for a while because reading them failed or gave impossible values.",
+                "JVMs, or their agents, that were given up for a while because reading them failed or gave impossible"
+                        + " values.",
                 fleet.jvmErrors()));
         all.add(new GaugeSnapshot(
                 new MetricMetadata(PREFIX + "sample_age_seconds", "Time since the last sample.", Unit.SECONDS),

@@ -2,7 +2,10 @@
 // Copyright the TaskClock authors
 package org.taskclock.exporter;
 
+import static org.assertj.core.api.Assertions.as;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 
 import io.prometheus.metrics.expositionformats.ExpositionFormats;
 import java.io.ByteArrayOutputStream;
@@ -19,6 +22,13 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.taskclock.monitor.fleet.FleetOptions;
 import org.taskclock.monitor.fleet.JvmFleet;
+import org.taskclock.CpuTime;
+import org.taskclock.metrics.JvmUsage;
+import org.taskclock.metrics.Metric;
+import org.taskclock.metrics.PoolUsage;
+import org.taskclock.metrics.ThreadKind;
+import org.taskclock.monitor.usage.ThreadUsage;
+import org.taskclock.monitor.fleet.JvmSample;
 import org.taskclock.testing.LoadJvm;
 
 /** A JVM with bad data costs its own series only. */
@@ -83,21 +93,54 @@ class UntrustedJvmTest {
     }
 
     @Test
-    void shouldExportOtherJvmsIfTheReportOfOneIsForged() throws Exception {
+    void shouldMeasureJvmsWithForgedReportsWithoutTheirAgents() throws Exception {
         // A counter that begins again is added to what was before, so the sum overflows.
-        start(
+        Process overflowing = start(
                 ForgedReportProgram.report(ForgedReportProgram.group("a", 1, HUGE)),
                 ForgedReportProgram.report(ForgedReportProgram.group("a", 1, 0)));
         Process exaggerating = start(ForgedReportProgram.report(ForgedReportProgram.group("b", 1, HOURS)));
-        Predicate<String> exaggeration = line -> line.startsWith("process " + exaggerating.pid() + " ");
+        String start = "process " + exaggerating.pid() + " (org.taskclock.exporter.ForgedReportProgram): ";
         try (LoadJvm honest = LoadJvm.start(mark, "busy");
                 JvmFleet fleet = fleet()) {
             String text = await(
                     fleet,
                     t -> t.contains("pid=\"" + honest.pid() + "\"")
-                            && log.stream().anyMatch(exaggeration));
-            assertThat(text).doesNotContain(pid(exaggerating), "kind=\"virtual\"");
+                            && t.contains(pid(overflowing))
+                            && t.contains(pid(exaggerating))
+                            && log.stream().anyMatch(line -> line.startsWith(start)));
+            assertThat(log)
+                    .filteredOn(line -> line.startsWith(start))
+                    .singleElement(as(STRING))
+                    .contains("virtual threads and yields are not counted", "claims 17592.2 s of CPU time");
+            assertThat(text.lines().filter(line -> line.contains("cpu_time") && line.contains("kind=\"virtual\"")))
+                    .allMatch(line -> line.endsWith(" 0.0"));
             assertThat(fleet.status().jvmErrors()).isPositive();
+        }
+    }
+
+    /** The history, the overview, and recordings are made of these samples. */
+    @Test
+    void shouldNotSampleMoreThanTheProcessHasUsed() throws Exception {
+        Process forging = start(
+                ForgedReportProgram.report(ForgedReportProgram.group("a", 1, 1_000)),
+                ForgedReportProgram.report(ForgedReportProgram.group("a", 1, HOURS)));
+        try (JvmFleet fleet = fleet()) {
+            long virtual = 0;
+            int samples = 0;
+            long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+            while (samples < 10 || log.isEmpty()) {
+                assertThat(System.nanoTime()).as("%s", log).isLessThan(end);
+                fleet.refresh();
+                for (JvmSample sample : fleet.sampleRecent()) {
+                    if (!sample.pools().isEmpty()) samples++;
+                    for (ThreadUsage pool : sample.pools())
+                        if (pool.kind() == ThreadKind.VIRTUAL) virtual += pool.cpuNanos();
+                }
+                Thread.sleep(300);
+                if (virtual > HOURS / 2) break;
+            }
+            assertThat(virtual).isLessThan(TimeUnit.SECONDS.toNanos(60));
+            assertThat(log).allMatch(line -> line.startsWith("process " + forging.pid() + " "));
         }
     }
 

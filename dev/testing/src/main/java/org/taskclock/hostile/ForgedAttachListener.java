@@ -21,6 +21,7 @@ final class ForgedAttachListener {
     static final String FORGED_NAME = "forged-by-another-user";
 
     private static final int DUMP_BYTES = 300 << 20;
+    private static final int WIDE_DUMP_BYTES = 16_000_000;
 
     static volatile MappedByteBuffer library;
 
@@ -114,9 +115,16 @@ final class ForgedAttachListener {
         send(client, "2026-11-24 00:00:00\nFull thread dump OpenJDK 64-Bit Server VM (25 mixed mode):\n\n");
         String[] tids = Path.of("/proc/self/task").toFile().list();
         for (String tid : tids == null ? new String[0] : tids) send(client, entry(FORGED_NAME, 1, Long.parseLong(tid)));
-        if (scenario != Scenario.DUMP_BOMB) return;
-        String entry = entry("bomb " + "x".repeat(1_000), Long.MAX_VALUE, Long.MAX_VALUE);
-        for (int sent = 0; sent < DUMP_BYTES; sent += entry.length()) send(client, entry);
+        if (scenario == Scenario.DUMP_BOMB) {
+            String entry = entry("bomb " + "x".repeat(1_000), Long.MAX_VALUE, Long.MAX_VALUE);
+            for (int sent = 0; sent < DUMP_BYTES; sent += entry.length()) send(client, entry);
+        }
+        if (scenario == Scenario.WIDE_DUMP)
+            for (int sent = 0, tid = 1; sent < WIDE_DUMP_BYTES; tid++) {
+                String entry = entry("wide \u65e5", tid, tid);
+                send(client, entry);
+                sent += entry.length();
+            }
     }
 
     private static String entry(String name, long number, long tid) {

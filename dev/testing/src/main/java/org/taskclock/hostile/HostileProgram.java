@@ -49,7 +49,8 @@ public final class HostileProgram {
                     HUNG_ATTACH,
                     ENDLESS_REPLY,
                     SLOW_REPLY,
-                    DUMP_BOMB -> {
+                    DUMP_BOMB,
+                    WIDE_DUMP -> {
                 Path socket = ForgedAttachListener.start(scenario, PID);
                 if (scenario == Scenario.FORGED_SOCKET) Files.setAttribute(socket, "unix:uid", NOBODY);
             }

@@ -33,6 +33,8 @@ public enum Scenario {
     SLOW_REPLY,
     /** A thread dump of 300 MB. */
     DUMP_BOMB,
+    /** A thread dump of 16 MB, each entry of which has a character that makes its text twice as large in memory. */
+    WIDE_DUMP,
     /** Another user has created the file that requests the attach listener. */
     FOREIGN_ATTACH_FILE,
     /** Stopped by SIGSTOP, so that it answers nothing. */

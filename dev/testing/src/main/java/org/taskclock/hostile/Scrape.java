@@ -20,6 +20,9 @@ final class Scrape {
     final Map<Long, Double> pools = new HashMap<>();
     final Map<Long, Double> honestPools = new HashMap<>();
     final Map<Long, Double> collectors = new HashMap<>();
+    /** A pool of an honest JVM that is known under the kernel's name of its threads, by process id. */
+    final Map<Long, String> truncatedPools = new HashMap<>();
+
     int longestLabel;
     /** A line whose value is negative or not finite, or that cannot be parsed; null if there is none. */
     String badLine;
@@ -50,8 +53,10 @@ final class Scrape {
         if (line.startsWith(PROCESS)) processes.merge(pid, value, Double::sum);
         if (!line.startsWith(POOLS)) return;
         pools.merge(pid, value, Double::sum);
-        if (labels.getOrDefault("jvm_thread_pool_name", "").startsWith(HostileProgram.HONEST_THREADS))
-            honestPools.merge(pid, value, Double::sum);
+        String pool = labels.getOrDefault("jvm_thread_pool_name", "");
+        if (pool.startsWith(HostileProgram.HONEST_THREADS)) honestPools.merge(pid, value, Double::sum);
+        // JDK 26 leaves out the middle.
+        else if (pool.startsWith(HostileProgram.HONEST_THREADS.substring(0, 7))) truncatedPools.put(pid, pool);
         if (labels.getOrDefault("jvm_thread_kind", "").equals("gc")) collectors.merge(pid, value, Double::sum);
     }
 }

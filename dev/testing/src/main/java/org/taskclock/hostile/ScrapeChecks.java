@@ -3,9 +3,11 @@
 package org.taskclock.hostile;
 
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 
 /** Checks what exporter and serve say about hostile JVMs. */
 final class ScrapeChecks {
@@ -18,6 +20,7 @@ final class ScrapeChecks {
 
     private final List<HostileJvm> jvms;
     private final Failures failures;
+    private final Set<String> truncated = new HashSet<>();
     private final Map<String, Reading> last = new HashMap<>();
     private final int processors = Runtime.getRuntime().availableProcessors();
 
@@ -34,6 +37,10 @@ final class ScrapeChecks {
             failures.add(Check.SIZES, command + ": " + scrape.text.length() + " characters of metrics");
         checkGrowth(command + ": process", scrape.processes);
         checkGrowth(command + ": pools", scrape.pools);
+        scrape.truncatedPools.forEach((pid, pool) -> {
+            if (truncated.add(command + " " + pid))
+                failures.add(Check.NAMES, command + ": process " + pid + " has the pool \"" + pool + "\"");
+        });
         for (HostileJvm jvm : jvms) {
             if (jvm.scenario() == Scenario.GC_NAMES) checkKinds(command, jvm.pid(), scrape);
             if (jvm.scenario() == Scenario.FORGED_SOCKET) checkForged(command, jvm.pid(), scrape);

@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import org.taskclock.ProcessClock;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.usage.ThreadUsage;
 
@@ -52,6 +53,9 @@ public final class AgentClient {
     private long mounts;
 
     private long reportedAt;
+
+    /** The CPU time of the process when it was asked for the last report. */
+    private long reportedAtNanos;
 
     // Figures for the last interval.
     private List<ThreadUsage> usages = List.of();
@@ -132,8 +136,11 @@ public final class AgentClient {
         notBefore = start + (isFirstAttempt ? NANOS_PER_SECOND : RETRY_NANOS);
         isFirstAttempt = false;
         AgentReport report;
+        ProcessClock process = ProcessClock.of(pid);
+        long askedAtNanos = process.cpuNanos();
         try {
             report = AgentReport.request(jvm, TIMEOUT_MILLIS);
+            if (report != null && present) checkVirtualThreads(report, process.cpuNanos());
             problem = null;
         } catch (AgentReport.AgentReportException e) {
             problem = e.getMessage();
@@ -151,8 +158,20 @@ public final class AgentClient {
         long now = start + (System.nanoTime() - start) / 2;
         double share = reportedAt == 0 ? 1 : Math.min(1, (double) intervalNanos / (now - reportedAt));
         reportedAt = now;
+        reportedAtNanos = askedAtNanos;
         notBefore = start;
         update(report, wasPresent, share, intervalNanos);
+    }
+
+    /** Like {@link AgentPools}, throws if virtual threads have used more than their process meanwhile. */
+    private void checkVirtualThreads(AgentReport report, long processNanos) throws AgentReport.AgentReportException {
+        if (processNanos < 0) return;
+        long sum = 0;
+        for (AgentReport.Group group : report.virtualThreads()) {
+            Counters before = groups.getOrDefault(group.name(), new Counters(0, 0, 0));
+            sum += Math.max(0, group.cpuNanos() - before.cpuNanos);
+        }
+        AgentReport.checkTotal("virtual threads since its last report", sum, processNanos - reportedAtNanos);
     }
 
     /** Updates the state. {@code share} is the interval's share of the time since the previous report. */

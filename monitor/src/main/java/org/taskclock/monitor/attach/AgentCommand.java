@@ -26,8 +26,8 @@ final class AgentCommand {
             return null; // another tool sends a command, or the JVM's /tmp cannot be written
         }
         try {
-            String state = jvm.properties(timeoutMillis, "agentProperties").getProperty(STATE, "");
-            return state.isEmpty() ? null : state;
+            String state = jvm.property(timeoutMillis, "agentProperties", STATE);
+            return state == null || state.isEmpty() ? null : state;
         } finally {
             jvm.files().deleteIfExists(file);
         }

@@ -6,9 +6,10 @@ import com.google.gson.Gson;
 import com.google.gson.JsonParseException;
 import java.io.IOException;
 import java.util.List;
-import java.util.Properties;
+import java.util.Locale;
 import java.util.function.Function;
-import java.util.stream.LongStream;
+import java.util.function.ToLongFunction;
+import org.taskclock.ProcessClock;
 import org.taskclock.monitor.proc.TargetText;
 
 /** The report of the agent in a JVM, as org.taskclock.agent.AgentReportWriter writes it. Times are in nanoseconds. */
@@ -36,6 +37,7 @@ public record AgentReport(
     private static final long MAX_FIGURE = 1L << 60;
 
     private static final int MAX_ENTRIES = 100_000;
+    private static final long TOLERANCE_NANOS = 100_000_000;
 
     /** The name of the agent property that holds the report. */
     private static final String PROPERTY = "taskclock.report";
@@ -103,20 +105,25 @@ public record AgentReport(
 
     /** Requests the report from a running JVM. Returns null if no agent is loaded. */
     public static AgentReport request(AttachClient jvm, long timeoutMillis) throws IOException {
-        Properties properties = agentProperties(jvm, timeoutMillis);
+        AgentReport report = requestOnce(jvm, timeoutMillis);
         // Another tool may have deleted the request file, which all tools share.
-        if (!properties.containsKey(PROPERTY)) properties = agentProperties(jvm, timeoutMillis);
-        String report = properties.getProperty(PROPERTY, "");
-        return report.isEmpty() ? null : parse(report);
+        return report == null ? requestOnce(jvm, timeoutMillis) : report;
     }
 
-    private static Properties agentProperties(AttachClient jvm, long timeoutMillis) throws IOException {
+    private static AgentReport requestOnce(AttachClient jvm, long timeoutMillis) throws IOException {
         create(jvm);
         try {
-            return jvm.properties(timeoutMillis, "agentProperties");
+            AgentReport report = jvm.execute(timeoutMillis, AgentReport::read, "agentProperties");
+            if (report != null) report.checkAgainst(ProcessClock.of(jvm.pid()).cpuNanos());
+            return report;
         } finally {
             delete(jvm);
         }
+    }
+
+    private static AgentReport read(AttachReply reply) throws IOException {
+        String report = reply.property(PROPERTY);
+        return report == null || report.isEmpty() ? null : parse(report);
     }
 
     private static void create(AttachClient jvm) {
@@ -151,31 +158,91 @@ public record AgentReport(
 
     /** Throws if a figure is impossible, so that it ends neither in a sum that overflows nor in a negative counter. */
     private void checkFigures() throws AgentReportException {
-        for (Pool pool : pools) check(pool.name, pool.threads, pool.cpuNanos, pool.userNanos);
-        for (Group group : virtualThreads) check(group.name, group.live, group.ended, group.cpuNanos, group.userNanos);
-        for (Carrier carrier : carriers)
-            check("carrier", carrier.cpuNanos, carrier.userNanos, carrier.carriedNanos, carrier.carriedUserNanos);
-        for (Yielder yielder : yielders) check("yielder", yielder.yields, yielder.yieldNanos, yielder.cpuNanos);
-        for (Site site : yieldSites) check("call site", site.yields, site.virtualYields);
-        check("yields", platformYields, virtualYields, platformYieldNanos, reportNanos, health.mounts, health.stacks);
-        if (virtualThreads.size() > MAX_ENTRIES || carriers.size() > MAX_ENTRIES || yielders.size() > MAX_ENTRIES)
-            throw new AgentReportException("its agent reports more than " + MAX_ENTRIES + " entries");
-        checkSum("virtual threads", virtualThreads.stream().mapToLong(Group::cpuNanos));
-        checkSum("carriers", carriers.stream().mapToLong(Carrier::cpuNanos));
-        checkSum("yielders", yielders.stream().mapToLong(Yielder::yields));
+        for (List<?> list : List.of(pools, virtualThreads, carriers, yielders, yieldSites))
+            if (list.size() > MAX_ENTRIES)
+                throw new AgentReportException("its agent reports more than " + MAX_ENTRIES + " entries");
+        check("process", cpuNanos, userNanos, reportNanos);
+        check("yields", platformYields, virtualYields, platformYieldNanos);
+        check("agent", health.mounts, health.stacks, health.failures, health.memoryBytes);
+        checkSum("threads", pools, Pool::threads);
+        checkTimes("pools", pools, Pool::cpuNanos, Pool::userNanos);
+        checkSum("live virtual threads", virtualThreads, Group::live);
+        checkSum("ended virtual threads", virtualThreads, Group::ended);
+        checkTimes("virtual threads", virtualThreads, Group::cpuNanos, Group::userNanos);
+        checkTimes("carriers", carriers, Carrier::cpuNanos, Carrier::userNanos);
+        checkTimes("carried threads", carriers, Carrier::carriedNanos, Carrier::carriedUserNanos);
+        checkSum("yielders", yielders, Yielder::yields);
+        checkSum("yielders", yielders, Yielder::yieldNanos);
+        checkSum("yielders", yielders, Yielder::cpuNanos);
+        checkSum("call sites", yieldSites, Site::yields);
+        checkSum("call sites", yieldSites, Site::virtualYields);
     }
 
-    private static void checkSum(String what, LongStream figures) throws AgentReportException {
-        // No term is larger than the limit, so adding one to a sum that is not larger either does not overflow.
-        check(what, figures.reduce(0, (a, b) -> a > MAX_FIGURE ? a : a + b));
+    private static <T> void checkTimes(
+            String what, List<T> all, ToLongFunction<T> cpuNanos, ToLongFunction<T> userNanos)
+            throws AgentReportException {
+        checkSum(what, all, cpuNanos);
+        checkSum(what, all, userNanos);
+        for (T one : all)
+            if (userNanos.applyAsLong(one) > withTolerance(cpuNanos.applyAsLong(one)))
+                throw impossible("user time of " + what, userNanos.applyAsLong(one));
+    }
+
+    private static <T> void checkSum(String what, List<T> all, ToLongFunction<T> figure) throws AgentReportException {
+        long sum = 0;
+        for (T one : all) {
+            long value = figure.applyAsLong(one);
+            check(what, value);
+            // Neither is larger than the limit, so this does not overflow.
+            sum += Math.max(0, value);
+            check(what, sum);
+        }
     }
 
     private static void check(String what, long... figures) throws AgentReportException {
-        for (long figure : figures) {
-            if (figure >= -1 && figure <= MAX_FIGURE) continue; // -1 is unknown
-            throw new AgentReportException(
-                    "its agent reports an impossible figure for " + TargetText.limit(what) + ": " + figure);
-        }
+        for (long figure : figures) if (figure < -1 || figure > MAX_FIGURE) throw impossible(what, figure);
+    }
+
+    private static AgentReportException impossible(String what, long figure) {
+        return new AgentReportException("its agent reports an impossible figure for " + what + ": " + figure);
+    }
+
+    /** Returns the most that an agent may report of a time: clocks are not read at the same moment. */
+    static long withTolerance(long nanos) {
+        return nanos + nanos / 16 + TOLERANCE_NANOS;
+    }
+
+    /**
+     * Throws if an agent claims more than its process has used according to the kernel, which no program can forge.
+     *
+     * @param processNanos the CPU time of the process after the agent has reported; negative if it is unknown
+     */
+    void checkAgainst(long processNanos) throws AgentReportException {
+        if (processNanos < 0) return;
+        checkTotal("its process", cpuNanos, processNanos);
+        checkTotal("pools", sum(pools, Pool::cpuNanos), processNanos);
+        checkTotal("virtual threads", sum(virtualThreads, Group::cpuNanos), processNanos);
+        checkTotal("carriers", sum(carriers, Carrier::cpuNanos), processNanos);
+        checkTotal("carried threads", sum(carriers, Carrier::carriedNanos), processNanos);
+        checkTotal("yielders", sum(yielders, Yielder::cpuNanos), processNanos);
+        // None of these takes less than a nanosecond.
+        long yields = Math.max(platformYields + virtualYields, sum(yieldSites, Site::yields));
+        for (long count : new long[] {yields, sum(yielders, Yielder::yields), health.mounts})
+            if (count > withTolerance(processNanos)) throw impossible("yields and mounts", count);
+    }
+
+    private static <T> long sum(List<T> all, ToLongFunction<T> figure) {
+        return all.stream().mapToLong(figure).filter(value -> value > 0).sum();
+    }
+
+    public static void checkTotal(String what, long nanos, long processNanos) throws AgentReportException {
+        if (nanos > withTolerance(processNanos))
+            throw new AgentReportException(String.format(
+                    Locale.ROOT,
+                    "its agent claims %.1f s of CPU time for %s, but the process has only used %.1f s",
+                    nanos / 1e9,
+                    what,
+                    processNanos / 1e9));
     }
 
     private boolean isComplete() {

@@ -17,6 +17,8 @@ import java.nio.file.attribute.PosixFileAttributes;
 import java.util.List;
 import java.util.Properties;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntPredicate;
+import java.util.stream.Stream;
 import org.taskclock.monitor.proc.JvmProcesses;
 import org.taskclock.monitor.proc.TargetFiles;
 import org.taskclock.monitor.proc.TargetMemory;
@@ -67,25 +69,30 @@ public final class AttachClient {
      * @throws IOException if the JVM cannot be reached, refuses, or does not reply in time; the message is the reason
      */
     public String execute(long timeoutMillis, String... command) throws IOException {
-        return execute(timeoutMillis, false, command);
+        return execute(timeoutMillis, false, AttachReply::text, command);
     }
 
     /**
-     * Executes a command whose reply is in the format of {@link Properties}.
+     * Executes a command whose reply is in the format of {@link Properties}, and returns one of them; null if it is not
+     * there.
      *
      * @throws IOException as {@link #execute} does, or if the reply has another format
      */
-    Properties properties(long timeoutMillis, String command) throws IOException {
-        return AttachReply.properties(execute(timeoutMillis, command));
+    public String property(long timeoutMillis, String command, String key) throws IOException {
+        return execute(timeoutMillis, false, reply -> reply.property(key), command);
     }
 
     /**
-     * Executes a command like {@link #execute}, but the JVM collects the whole reply before it sends any of it. JDK 25
-     * and later otherwise send the reply of a thread dump while the program is stopped (attachStream in
-     * attachListener.cpp), so a client that reads slowly would keep the program stopped. This takes version 2 of the
-     * protocol.
+     * Takes a thread dump. The JVM collects the whole reply before it sends any of it. JDK 25 and later otherwise send
+     * the reply while the program is stopped (attachStream in attachListener.cpp), so a client that reads slowly would
+     * keep the program stopped. This takes version 2 of the protocol.
+     *
+     * @param keeps the ids of the threads whose entries are kept
+     * @param keepsText whether to keep the texts of these
      */
-    public String executeBuffered(long timeoutMillis, String... command) throws IOException {
+    public ThreadDump threadDump(long timeoutMillis, IntPredicate keeps, boolean keepsText, String... options)
+            throws IOException {
+        long until = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMillis);
         if (canBuffer == null) {
             try {
                 canBuffer = execute(timeoutMillis, "getversion", "options").contains("streaming");
@@ -93,11 +100,30 @@ public final class AttachClient {
                 canBuffer = false; // An older JVM, which always collects replies.
             }
         }
-        return execute(timeoutMillis, canBuffer, command);
+        String[] command =
+                Stream.concat(Stream.of("threaddump"), Stream.of(options)).toArray(String[]::new);
+        long beganAt = System.nanoTime();
+        return execute(
+                Math.max(1, TimeUnit.NANOSECONDS.toMillis(until - beganAt)),
+                canBuffer,
+                reply -> ThreadDump.read(reply, reply.memory(), keeps, keepsText, beganAt),
+                command);
     }
 
-    private String execute(long timeoutMillis, boolean buffered, String... command) throws IOException {
-        Exchange exchange = new Exchange(buffered, command);
+    /** What to do with a reply while it is read, within its {@link ReplyMemory}. */
+    @FunctionalInterface
+    interface Parser<T> {
+        T parse(AttachReply reply) throws IOException;
+    }
+
+    /** Executes a command and parses its reply. */
+    <T> T execute(long timeoutMillis, Parser<T> parser, String command) throws IOException {
+        return execute(timeoutMillis, false, parser, command);
+    }
+
+    private <T> T execute(long timeoutMillis, boolean buffered, Parser<T> parser, String... command)
+            throws IOException {
+        Exchange<T> exchange = new Exchange<>(buffered, parser, command);
         Thread thread = new Thread(exchange, "taskclock-attach");
         thread.setDaemon(true);
         thread.start();
@@ -110,22 +136,24 @@ public final class AttachClient {
         return exchange.result("it did not answer within " + timeoutMillis + " ms");
     }
 
-    private final class Exchange implements Runnable {
+    private final class Exchange<T> implements Runnable {
         private final boolean buffered;
+        private final Parser<T> parser;
         private final String[] command;
         private SocketChannel channel;
         private boolean done;
-        private String reply;
+        private T reply;
         private IOException failure;
 
-        Exchange(boolean buffered, String... command) {
+        Exchange(boolean buffered, Parser<T> parser, String... command) {
             this.buffered = buffered;
+            this.parser = parser;
             this.command = command;
         }
 
         @Override
         public void run() {
-            String received = null;
+            T received = null;
             IOException thrown = null;
             try (SocketChannel opened = SocketChannel.open(StandardProtocolFamily.UNIX)) {
                 synchronized (this) {
@@ -160,14 +188,16 @@ public final class AttachClient {
             return request.toString();
         }
 
-        private String exchange(SocketChannel to) throws IOException {
+        private T exchange(SocketChannel to) throws IOException {
             ByteBuffer out = ByteBuffer.wrap(request().getBytes(StandardCharsets.UTF_8));
             while (out.hasRemaining()) to.write(out);
-            return AttachReply.text(AttachReply.read(to));
+            try (AttachReply reply = new AttachReply(to)) {
+                return parser.parse(reply);
+            }
         }
 
         /** Returns the reply. If there is none yet, gives up for the given reason. */
-        private synchronized String result(String reason) throws IOException {
+        private synchronized T result(String reason) throws IOException {
             if (!done) {
                 done = true;
                 if (channel != null) channel.close();
@@ -282,10 +312,8 @@ public final class AttachClient {
         if (state == 'T' || state == 't') throw new IOException("it is stopped");
         if (isExited(status)) throw new IOException(EXITED);
         try {
-            String options = new String(TargetMemory.commandLine(pid), StandardCharsets.ISO_8859_1)
-                    + new String(TargetMemory.environment(pid), StandardCharsets.ISO_8859_1);
             // With this option, SIGQUIT makes the JVM print a thread dump.
-            if (options.contains("+DisableAttachMechanism"))
+            if (TargetMemory.isStartedWith(pid, "+DisableAttachMechanism"))
                 throw new IOException("-XX:+DisableAttachMechanism forbids it");
         } catch (AccessDeniedException e) {
             throw new IOException("it belongs to another user", e);

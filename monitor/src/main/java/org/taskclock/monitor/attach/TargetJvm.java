@@ -7,7 +7,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.util.Properties;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.taskclock.monitor.proc.JvmProcesses;
@@ -99,7 +98,8 @@ public final class TargetJvm {
             checkLoaded(jvm.execute(TIMEOUT_MILLIS, "load", "instrument", "false", argument));
             if (files.exists(reply))
                 return new String(files.read(reply, TargetFiles.MAX_TEXT_BYTES), StandardCharsets.UTF_8);
-            return properties().getProperty(STATE_PROPERTY, "failed: the agent did not reply");
+            state = property(STATE_PROPERTY);
+            return state == null ? "failed: the agent did not reply" : state;
         } catch (IOException e) {
             throw attachFailed(e);
         } finally {
@@ -149,7 +149,7 @@ public final class TargetJvm {
     /** Returns the last state that the agent reported, or null if it was never loaded. */
     public String state() throws MonitorException {
         try {
-            return properties().getProperty(STATE_PROPERTY);
+            return property(STATE_PROPERTY);
         } catch (IOException e) {
             throw attachFailed(e);
         }
@@ -158,7 +158,7 @@ public final class TargetJvm {
     /** Returns the feature version of the JVM. */
     public int feature() throws MonitorException {
         try {
-            return Integer.parseInt(properties().getProperty("java.specification.version", ""));
+            return Integer.parseInt(property("java.specification.version"));
         } catch (NumberFormatException e) {
             throw new MonitorException(
                     MonitorException.Reason.FAILED, "process " + pid + " does not report its version");
@@ -190,8 +190,8 @@ public final class TargetJvm {
                 "process " + pid + ": the agent does not report: run taskclock attach " + pid + " to see why");
     }
 
-    private Properties properties() throws IOException {
-        return AttachClient.of(pid).properties(TIMEOUT_MILLIS, "properties");
+    private String property(String key) throws IOException {
+        return AttachClient.of(pid).property(TIMEOUT_MILLIS, "properties", key);
     }
 
     /** Checks the reply to a load command, as sun.tools.attach.HotSpotVirtualMachine does. */

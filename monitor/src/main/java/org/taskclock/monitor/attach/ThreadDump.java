@@ -2,12 +2,17 @@
 // Copyright the TaskClock authors
 package org.taskclock.monitor.attach;
 
+import java.io.IOException;
+import java.io.Reader;
+import java.io.StringReader;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.IntPredicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.taskclock.metrics.ThreadNames;
@@ -20,7 +25,7 @@ public final class ThreadDump {
      * @param tid the kernel's thread id in the JVM's pid namespace
      * @param javaId 0 for the JVM's own threads
      * @param carriedId the id of the virtual thread that this thread carries; 0 if none
-     * @param text all lines of the entry
+     * @param text all lines of the entry; empty if they were not kept
      */
     public record Entry(int tid, long javaId, String name, long carriedId, String text) {
         private static final Pattern FRAME = Pattern.compile("\tat ([^(]+)\\(");
@@ -74,43 +79,71 @@ public final class ThreadDump {
     private static final Pattern NID = Pattern.compile(" nid=(?:0x([0-9a-f]{1,8})|(\\d{1,9}))(?![0-9a-fx])");
     private static final Pattern CARRYING = Pattern.compile("\\n +Carrying virtual thread #(\\d{1,18})(?!\\d)");
 
+    private static final int PART_LENGTH = 1 << 12;
+
+    /** More than the 1,024 frames of a stack (-XX:MaxJavaStackTraceDepth). The rest is ignored. */
+    private static final int MAX_ENTRY_LENGTH = 1 << 17;
+
+    /** What becomes part of the name of a pool is shorter. */
+    private static final int MAX_NAME_LENGTH = 1_000;
+
+    /** What an entry takes besides its texts. */
+    private static final int ENTRY_BYTES = 200;
+
+    /** The memory of an entry while it grows and is copied, for each character. */
+    private static final int ENTRY_FACTOR = 8;
+
     private final Map<Integer, Entry> entries = new HashMap<>();
+    private final IntPredicate keeps;
+    private final boolean keepsText;
     private final long beganAt;
+    private long keptBytes;
     private final long takenAt = System.nanoTime();
 
     private boolean virtualThreads;
 
-    private ThreadDump(long beganAt) {
+    private ThreadDump(IntPredicate keeps, boolean keepsText, long beganAt) {
+        this.keeps = keeps;
+        this.keepsText = keepsText;
         this.beganAt = beganAt;
     }
 
     public static ThreadDump parse(String text) {
-        return parse(text, System.nanoTime());
+        try {
+            return read(new StringReader(text), new ReplyMemory(() -> true), tid -> true, true, System.nanoTime());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     /**
-     * Parses a dump.
+     * Reads a dump. Only one entry needs to be in memory as a whole: an entry starts with a quote at the start of a
+     * line; other quotes may be part of a name.
      *
+     * @param memory gets what is kept
+     * @param keeps the ids of the threads whose entries are kept
+     * @param keepsText whether to keep the texts of these
      * @param beganAt the System.nanoTime at which the JVM was asked for it
      */
-    static ThreadDump parse(String text, long beganAt) {
-        ThreadDump dump = new ThreadDump(beganAt);
-        int start = text.startsWith("\"") ? 0 : nextStart(text, 0);
-        while (start >= 0) {
-            int end = nextStart(text, start);
-            dump.add(text.substring(start, end < 0 ? text.length() : end));
-            start = end;
+    static ThreadDump read(Reader in, ReplyMemory memory, IntPredicate keeps, boolean keepsText, long beganAt)
+            throws IOException {
+        ThreadDump dump = new ThreadDump(keeps, keepsText, beganAt);
+        StringBuilder entry = null;
+        char last = '\n';
+        char[] part = new char[PART_LENGTH];
+        for (int length; (length = in.read(part)) >= 0; ) {
+            for (int i = 0; i < length; i++) {
+                if (part[i] == '"' && last == '\n') {
+                    if (entry != null) dump.add(entry.toString());
+                    entry = new StringBuilder();
+                }
+                last = part[i];
+                if (entry != null && entry.length() < MAX_ENTRY_LENGTH) entry.append(last);
+            }
+            memory.set(dump.keptBytes + (entry == null ? 0 : (long) ENTRY_FACTOR * entry.length()));
         }
+        if (entry != null) dump.add(entry.toString());
         return dump;
-    }
-
-    /**
-     * Returns where the next thread's entry starts: at a quote at the start of a line. Other quotes may be part of a
-     * name.
-     */
-    private static int nextStart(String text, int from) {
-        int quote = text.indexOf("\n\"", from);
-        return quote < 0 ? -1 : quote + 1;
     }
 
     private void add(String block) {
@@ -134,15 +167,20 @@ public final class ThreadDump {
             if (last < 0) return;
             tid = last;
         }
+        if (!keeps.test(tid)) return;
         Matcher carrying = CARRYING.matcher(block);
+        String name = parts.group(1);
+        if (!keepsText && name.length() > MAX_NAME_LENGTH) name = name.substring(0, MAX_NAME_LENGTH);
+        String text = keepsText ? block.strip() : "";
+        keptBytes += ENTRY_BYTES + 2L * (name.length() + text.length());
         entries.put(
                 tid,
                 new Entry(
                         tid,
                         parts.group(2) == null ? 0 : Long.parseLong(parts.group(2)),
-                        parts.group(1),
+                        name,
                         carrying.find() ? Long.parseLong(carrying.group(1)) : 0,
-                        block.strip()));
+                        text));
     }
 
     private static String header(String block) {

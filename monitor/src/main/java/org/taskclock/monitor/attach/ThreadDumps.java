@@ -65,9 +65,8 @@ public final class ThreadDumps {
     public ThreadDump dump() throws IOException {
         if (!attachAllowed) throw new IOException(NOT_ALLOWED);
         ThreadDump dump;
-        long beganAt = System.nanoTime();
         try {
-            dump = ThreadDump.parse(jvm.executeBuffered(TIMEOUT_MILLIS, "threaddump", EXTENDED), beganAt);
+            dump = jvm.threadDump(TIMEOUT_MILLIS, tid -> true, true, EXTENDED);
             failure = null;
         } catch (IOException e) {
             failure = e.getMessage();

@@ -22,7 +22,7 @@ public final class ThreadStacks {
     public static List<String> of(long pid, int tid) throws IOException {
         ThreadDump dump;
         try {
-            dump = ThreadDump.parse(AttachClient.of(pid).executeBuffered(TIMEOUT_MILLIS, "threaddump"));
+            dump = AttachClient.of(pid).threadDump(TIMEOUT_MILLIS, id -> id == tid, true);
         } catch (IOException e) {
             throw new IOException("process " + pid + " gives no stack: " + e.getMessage(), e);
         }

@@ -10,8 +10,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.LongSupplier;
+import org.taskclock.ProcessClock;
 import org.taskclock.metrics.PoolCounters;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.attach.AgentReport;
@@ -23,7 +28,8 @@ import org.taskclock.monitor.usage.ThreadUsage;
 /**
  * Adds to the readings of a {@link PoolSampler} what TaskClock's agent counts, if it is loaded: the CPU time of virtual
  * threads, and yields. The agent is asked before or after the threads are read, so virtual threads may be slightly
- * behind or ahead of their carriers.
+ * behind or ahead of their carriers. What an agent reports is used only if the kernel's figures of the process allow
+ * it.
  *
  * <p>A reading without the agent's answer leaves the CPU time of virtual threads with their carriers. The next answer
  * therefore only counts from then on.
@@ -31,6 +37,9 @@ import org.taskclock.monitor.usage.ThreadUsage;
 final class AgentPools {
     private static final long NANOS_PER_SECOND = 1_000_000_000;
     private static final long TIMEOUT_MILLIS = 2_000;
+
+    /** The time that a request can take: it may be sent twice, after one for the names of threads. */
+    static final long MAX_NANOS = 10 * NANOS_PER_SECOND;
 
     /** The pause between the first two looks for the agent, which read the memory map of the process. It doubles. */
     private static final long MIN_LOOK_NANOS = 2 * NANOS_PER_SECOND;
@@ -58,14 +67,27 @@ final class AgentPools {
 
     private final int pid;
     private final Request request;
+    private final Executor worker;
     private final LongSupplier clock;
+    /** The CPU time that the process has used according to the kernel; -1 if unknown. */
+    private final LongSupplier processTime;
+
     private boolean isPresent;
     private int failures;
+
+    /** Why the last answer cannot be used, until it is taken; null if there is no reason. */
+    private String problem;
+
     private long look = MIN_LOOK_NANOS;
     private long notBefore;
 
     /** The answer to a request that was sent ahead; null if none was. */
     private CompletableFuture<AgentReport> answer;
+
+    /** The CPU time of the process when that was sent, and when the request for the last report was. */
+    private long askedAtNanos;
+
+    private long reportedAtNanos;
 
     /** Whether the previous reading has the CPU time of all virtual threads until then. */
     private boolean isContinuous;
@@ -74,7 +96,7 @@ final class AgentPools {
     private boolean countsAllYields;
 
     // As of the last report. Elements of groups are CPU and user time.
-    private final Map<String, long[]> groups = new HashMap<>();
+    private Map<String, long[]> groups = Map.of();
     private Map<Integer, Long> yielders = Map.of();
     private long virtualYields;
 
@@ -82,21 +104,32 @@ final class AgentPools {
      * Creates a reader.
      *
      * @param fromStart whether the first reading has all CPU time since the JVM started
+     * @param worker sends the requests
      */
-    AgentPools(int pid, AttachClient jvm, boolean fromStart) {
+    AgentPools(int pid, AttachClient jvm, boolean fromStart, Executor worker) {
         this(
                 pid,
                 isPresent -> isPresent || JvmProcesses.hasLibtaskclock(pid)
                         ? AgentReport.request(jvm, TIMEOUT_MILLIS)
                         : null,
                 fromStart,
-                System::nanoTime);
+                worker,
+                System::nanoTime,
+                ProcessClock.of(pid)::cpuNanos);
     }
 
-    AgentPools(int pid, Request request, boolean fromStart, LongSupplier clock) {
+    AgentPools(
+            int pid,
+            Request request,
+            boolean fromStart,
+            Executor worker,
+            LongSupplier clock,
+            LongSupplier processTime) {
         this.pid = pid;
         this.request = request;
+        this.worker = worker;
         this.clock = clock;
+        this.processTime = processTime;
         isContinuous = fromStart;
         countsAllYields = fromStart;
         notBefore = clock.getAsLong();
@@ -106,10 +139,15 @@ final class AgentPools {
      * Asks the agent, if it is time to, and does not wait for the answer, so that several JVMs answer at the same time.
      * The next call of {@link #addTo} uses the answer.
      */
-    void ask(Executor executor) {
+    void ask() {
         if (answer != null || clock.getAsLong() - notBefore < 0) return;
         boolean wasPresent = isPresent;
-        answer = CompletableFuture.supplyAsync(() -> report(wasPresent), executor);
+        askedAtNanos = processTime.getAsLong();
+        try {
+            answer = CompletableFuture.supplyAsync(() -> report(wasPresent), worker);
+        } catch (RejectedExecutionException e) {
+            return; // closing
+        }
     }
 
     private AgentReport report(boolean wasPresent) {
@@ -124,48 +162,95 @@ final class AgentPools {
      * Returns a reading with what the agent has counted, as of its answer to an earlier request if there is one, and
      * sends the next request. Does not wait.
      */
-    PoolReading addEarlierTo(PoolReading reading, Collection<PooledThread> threads, Executor executor) {
-        PoolReading sum = answer != null && answer.isDone() ? addTo(reading, threads) : reading;
-        ask(executor);
+    PoolReading addEarlierTo(PoolReading reading, Collection<PooledThread> threads) {
+        PoolReading sum = answer != null && answer.isDone() ? addAnswerTo(reading, threads) : reading;
+        ask();
         return sum;
     }
 
-    /** Returns a reading with what the agent has counted since the previous call. */
-    PoolReading addTo(PoolReading reading, Collection<PooledThread> threads) {
+    /**
+     * Returns a reading with what the agent has counted since the previous call. If it does not answer in time, that is
+     * part of a later reading, and meanwhile counts for the carriers.
+     *
+     * @param until the time until which to wait, according to the clock
+     */
+    PoolReading addTo(PoolReading reading, Collection<PooledThread> threads, long until) {
+        ask();
+        if (answer == null) {
+            isContinuous = false;
+            return reading;
+        }
+        try {
+            answer.get(Math.max(0, until - clock.getAsLong()), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException e) {
+            return reading;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return reading;
+        } catch (ExecutionException e) {
+            // Like the answer, below.
+        }
+        return addAnswerTo(reading, threads);
+    }
+
+    private PoolReading addAnswerTo(PoolReading reading, Collection<PooledThread> threads) {
         long now = clock.getAsLong();
         boolean wasContinuous = isContinuous;
         isContinuous = false;
-        if (answer == null && now - notBefore < 0) return reading;
         AgentReport report;
+        Map<String, long[]> reported = new HashMap<>();
+        List<ThreadUsage> usages = new ArrayList<>(reading.pools());
         try {
-            report = answer == null ? report(isPresent) : answer.join();
+            report = answer.join();
+            if (report != null) usages.addAll(usages(report, wasContinuous, reported));
             failures = 0;
-        } catch (CompletionException e) {
+        } catch (CompletionException | AgentReport.AgentReportException e) {
+            Throwable cause = e instanceof CompletionException ? e.getCause() : e;
+            if (cause instanceof Error error) throw error;
+            if (cause instanceof AgentReport.AgentReportException) problem = cause.getMessage();
             notBefore = now + (RETRY_NANOS << Math.min(failures++, MAX_DOUBLINGS));
             return reading;
         } finally {
             answer = null;
         }
+        groups = reported;
+        reportedAtNanos = askedAtNanos;
         isPresent = report != null;
         countsAllYields |= report == null;
         if (report == null) {
             notBefore = now + look;
             look = Math.min(MAX_LOOK_NANOS, 2 * look);
-            groups.clear();
             yielders = Map.of();
             virtualYields = 0;
             return reading;
         }
         isContinuous = true;
-        List<ThreadUsage> usages = new ArrayList<>(reading.pools());
-        for (AgentReport.Group group : report.virtualThreads()) usages.add(usage(group, wasContinuous));
         Map<EndedPool.Key, Long> yields = report.yieldMode().equals("count") ? yields(report, threads) : Map.of();
         countsAllYields = true;
         return new PoolReading(usages, yields, reading.process());
     }
 
-    private ThreadUsage usage(AgentReport.Group group, boolean isCounted) {
-        long[] last = groups.computeIfAbsent(group.name(), n -> new long[2]);
+    /**
+     * Returns what virtual threads have used since the last report. The program can forge it, but they cannot have used
+     * more than their process, from the request for that report until now.
+     */
+    private List<ThreadUsage> usages(AgentReport report, boolean isCounted, Map<String, long[]> reported)
+            throws AgentReport.AgentReportException {
+        List<ThreadUsage> usages = new ArrayList<>();
+        long sum = 0;
+        for (AgentReport.Group group : report.virtualThreads()) {
+            long[] last = groups.getOrDefault(group.name(), new long[2]).clone();
+            ThreadUsage usage = usage(group, isCounted, last);
+            reported.put(group.name(), last);
+            usages.add(usage);
+            sum += usage.cpuNanos();
+        }
+        long now = processTime.getAsLong();
+        if (now >= 0) AgentReport.checkTotal("virtual threads since its last report", sum, now - reportedAtNanos);
+        return usages;
+    }
+
+    private ThreadUsage usage(AgentReport.Group group, boolean isCounted, long... last) {
         long cpu = isCounted ? Math.max(0, group.cpuNanos() - last[0]) : 0;
         long user = Math.max(0, Math.min(cpu, group.userNanos() - last[1]));
         last[0] = group.cpuNanos();
@@ -173,6 +258,13 @@ final class AgentPools {
         int live = (int) Math.min(Integer.MAX_VALUE, group.live());
         return new ThreadUsage(
                 pid, 0, 0, group.name(), false, ThreadKind.VIRTUAL, group.name(), live, cpu, user, -1, -1, -1, '-');
+    }
+
+    /** Returns why an answer since the last call cannot be used; null if there was none. */
+    String takeProblem() {
+        String taken = problem;
+        problem = null;
+        return taken;
     }
 
     /** Returns the yields since the last report, by pool. Those of threads that ended before the report are unknown. */

@@ -8,8 +8,6 @@ import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -32,6 +30,9 @@ public final class JvmFleet implements AutoCloseable {
     /** The number of calls of {@link #sampleRecent} after which all threads of a JVM are read again. */
     private static final long FULL_READINGS = 10;
 
+    /** How long a reading waits for the agents of all JVMs together, which answer at the same time. */
+    private static final long AGENT_NANOS = NANOS_PER_SECOND / 5;
+
     private static final long CLOSE_MILLIS = 500;
 
     /** How often a JVM could not be read, and when it is tried again. Stays while it is, because it may fail again. */
@@ -46,7 +47,6 @@ public final class JvmFleet implements AutoCloseable {
     /** Guards what follows. */
     private final ReentrantLock lock = new ReentrantLock();
 
-    private final ExecutorService attacher;
     private final PoolSamplers samplers;
     private final Map<Long, MonitoredJvm> jvms = new HashMap<>();
     private final List<MonitoredJvm> ended = new ArrayList<>();
@@ -67,14 +67,7 @@ public final class JvmFleet implements AutoCloseable {
         this.options = options;
         this.log = log;
         finder = new JvmFinder(options, log);
-        attacher = options.attach()
-                ? Executors.newSingleThreadExecutor(task -> {
-                    Thread thread = new Thread(task, "taskclock-names");
-                    thread.setDaemon(true);
-                    return thread;
-                })
-                : null;
-        samplers = new PoolSamplers(attacher);
+        samplers = new PoolSamplers(options.attach());
     }
 
     public FleetStatus status() {
@@ -144,9 +137,9 @@ public final class JvmFleet implements AutoCloseable {
     /** Does something with each JVM of a collection, and gives up those with which it fails. */
     void forEach(Collection<MonitoredJvm> all, Consumer<MonitoredJvm> action) {
         for (MonitoredJvm jvm : List.copyOf(all)) {
-            reading.progress();
             try {
                 action.accept(jvm);
+                report(jvm, jvm.takeAgentProblem());
             } catch (RuntimeException e) {
                 status.addJvmError();
                 all.remove(jvm);
@@ -159,6 +152,16 @@ public final class JvmFleet implements AutoCloseable {
                         System.nanoTime());
             }
         }
+    }
+
+    /** The JVM is then measured without what its agent counts. */
+    private void report(MonitoredJvm jvm, String agentProblem) {
+        if (agentProblem == null) return;
+        status.addJvmError();
+        if (!jvm.isAgentReported)
+            log.accept("process " + jvm.id.pid() + " (" + jvm.labels.service()
+                    + "): virtual threads and yields are not counted: " + agentProblem);
+        jvm.isAgentReported = true;
     }
 
     private void removeEnded(long now) {
@@ -251,8 +254,8 @@ public final class JvmFleet implements AutoCloseable {
     }
 
     /**
-     * Reads all threads of all JVMs. The result also has the JVMs that ended recently. If a JVM does not answer, the
-     * result is that of the previous reading.
+     * Reads all threads of all JVMs. The result also has the JVMs that ended recently. If that takes longer than a
+     * scrape may, the result is that of the previous reading.
      */
     public List<JvmSnapshot> read() {
         return reading.get();
@@ -262,10 +265,11 @@ public final class JvmFleet implements AutoCloseable {
         lock.lock();
         try {
             long start = System.nanoTime();
+            long agentUntil = start + AGENT_NANOS;
             List<JvmSnapshot> snapshots = new ArrayList<>();
             forEach(jvms.values(), MonitoredJvm::askAgent);
-            forEach(jvms.values(), jvm -> snapshots.add(jvm.read()));
-            forEach(ended, jvm -> snapshots.add(jvm.read()));
+            forEach(jvms.values(), jvm -> snapshots.add(jvm.read(agentUntil)));
+            forEach(ended, jvm -> snapshots.add(jvm.read(agentUntil)));
             // Nothing is counted before the names of the threads are known.
             snapshots.removeIf(snapshot -> snapshot.usage().pools().isEmpty());
             removeEnded(start);
@@ -282,7 +286,6 @@ public final class JvmFleet implements AutoCloseable {
     public void close() {
         finder.close();
         reading.close();
-        if (attacher != null) attacher.shutdownNow();
         try {
             if (!lock.tryLock(CLOSE_MILLIS, TimeUnit.MILLISECONDS)) return;
         } catch (InterruptedException e) {

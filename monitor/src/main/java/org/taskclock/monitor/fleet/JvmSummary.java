@@ -3,12 +3,10 @@
 package org.taskclock.monitor.fleet;
 
 import java.io.IOException;
-import java.io.StringReader;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Properties;
 import org.taskclock.ProcessClock;
 import org.taskclock.monitor.attach.AttachClient;
 import org.taskclock.monitor.proc.ContainerId;
@@ -103,9 +101,7 @@ public record JvmSummary(
         try {
             if (!JvmProcesses.hasLibtaskclock(pid)) return AgentState.NONE;
             if (!attach) return null;
-            Properties properties = new Properties();
-            properties.load(new StringReader(AttachClient.of(pid).execute(ATTACH_TIMEOUT_MILLIS, "properties")));
-            String state = properties.getProperty(STATE_PROPERTY);
+            String state = AttachClient.of(pid).property(ATTACH_TIMEOUT_MILLIS, "properties", STATE_PROPERTY);
             if (state == null || state.startsWith("failed: ")) return AgentState.NONE;
             return state.endsWith("detached") ? AgentState.DETACHED : AgentState.ACTIVE;
         } catch (IOException e) {

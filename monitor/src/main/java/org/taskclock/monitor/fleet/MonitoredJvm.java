@@ -47,6 +47,9 @@ public final class MonitoredJvm {
     /** Whether it was reported that the names of its threads are incomplete. */
     boolean isReported;
 
+    /** Whether it was reported that its agent's report cannot be used. */
+    boolean isAgentReported;
+
     /**
      * Creates counters.
      *
@@ -99,6 +102,11 @@ public final class MonitoredJvm {
         return hasEnded ? null : sampler.attachFailure();
     }
 
+    /** Returns why the report of its agent was not used since the last call; null if there is no reason. */
+    String takeAgentProblem() {
+        return hasEnded ? null : sampler.takeAgentProblem();
+    }
+
     /** Reads the threads that run often. */
     void sample() {
         if (hasEnded) return;
@@ -114,11 +122,15 @@ public final class MonitoredJvm {
         if (!hasEnded) sampler.askAgent();
     }
 
-    /** Reads all threads. */
-    JvmSnapshot read() {
+    /**
+     * Reads all threads.
+     *
+     * @param agentUntil the System.nanoTime until which to wait for the agent
+     */
+    JvmSnapshot read(long agentUntil) {
         if (!hasEnded) {
             try {
-                add(sampler.read());
+                add(sampler.read(agentUntil));
             } catch (MonitorException e) {
                 end();
             }

@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.metrics.ThreadNames;
 import org.taskclock.monitor.attach.AttachClient;
@@ -29,7 +30,6 @@ import org.taskclock.monitor.usage.ThreadUsage;
 final class PoolNames {
     private static final long NANOS_PER_SECOND = 1_000_000_000;
     private static final long TIMEOUT_MILLIS = 4_000;
-    private static final long FIRST_DUMP_NANOS = 5 * NANOS_PER_SECOND;
     private static final long PAUSE_NANOS = 10 * NANOS_PER_SECOND;
     private static final long PAUSE_NANOS_PER_THREAD = NANOS_PER_SECOND / 100;
     private static final long LONG_PAUSE_NANOS = 60 * NANOS_PER_SECOND;
@@ -39,11 +39,14 @@ final class PoolNames {
 
     private static final int MAX_DOUBLINGS = 7;
 
+    /** A dump has no more entries than there are threads, apart from those that start until it is taken. */
+    private static final int MAX_NEW_THREADS = 1_000;
+
     private static final String AMBIGUOUS = "";
 
     private final int pid;
     private final AttachClient jvm;
-    private final Executor attacher;
+    private final Executor worker;
     private final boolean supportsVirtualThreads;
 
     /**
@@ -60,6 +63,7 @@ final class PoolNames {
     private volatile Dumped dumped;
 
     private volatile int dumpSize;
+    private volatile int threadCount;
 
     private volatile Set<String> carrierPools = Set.of();
     private volatile boolean isPending;
@@ -68,7 +72,9 @@ final class PoolNames {
     private volatile long dumpedAt;
     private volatile long retryAt;
     private boolean hasAsked;
-    private long firstAskedAt;
+
+    /** Whether the first dump is in use, or was not sent within the time for that. */
+    private volatile boolean hasAnswered;
 
     /** Pools by the pool that the kernel's truncated name gives; {@link #AMBIGUOUS} if there are several. */
     private final Map<String, String> pools = new HashMap<>();
@@ -76,10 +82,10 @@ final class PoolNames {
     /** The instances that the pools share. */
     private final Map<EndedPool.Key, SampledPool> sampled = new HashMap<>();
 
-    PoolNames(int pid, AttachClient jvm, Executor attacher) {
+    PoolNames(int pid, AttachClient jvm, Executor worker) {
         this.pid = pid;
         this.jvm = jvm;
-        this.attacher = attacher;
+        this.worker = worker;
         int feature = JvmProcesses.featureOf(pid);
         supportsVirtualThreads = feature == 0 || feature >= 21;
     }
@@ -90,12 +96,11 @@ final class PoolNames {
     }
 
     /**
-     * Returns whether the first dump is still awaited. What threads use is not counted until then, because a pool would
-     * otherwise appear under a truncated name first, and stay.
+     * Returns whether the first dump is still awaited, which has a time limit. What threads use is not counted until
+     * then, because a pool would otherwise appear under a truncated name first, and stay.
      */
-    boolean isAwaited(long now) {
-        boolean isAnswered = dumpedAt != 0 && dumped == null;
-        return hasAsked && !isAnswered && now - firstAskedAt < FIRST_DUMP_NANOS;
+    boolean isAwaited() {
+        return hasAsked && !hasAnswered;
     }
 
     /** Returns whether a dump has arrived that {@link #update} has not used yet. */
@@ -127,9 +132,13 @@ final class PoolNames {
 
     /** Assigns each thread its pool, and asks for a dump if one is needed. */
     void update(Collection<PooledThread> threads, long now) {
+        threadCount = threads.size();
         Dumped dump = dumped;
         dumped = null;
-        if (dump != null) learn(threads, dump);
+        if (dump != null) {
+            learn(threads, dump);
+            hasAnswered = true;
+        }
         boolean isMissing = false;
         boolean isGuessed = false;
         for (PooledThread thread : threads) {
@@ -139,7 +148,7 @@ final class PoolNames {
             if (known == null || known.equals(AMBIGUOUS)) isMissing = true;
             else isGuessed = true;
         }
-        if (attacher == null || isPending || (failures > 0 && now - retryAt < 0)) return;
+        if (worker == null || isPending || (failures > 0 && now - retryAt < 0)) return;
         long minimum = dumpSize * PAUSE_NANOS_PER_THREAD;
         boolean isDue = !hasAsked
                 || (isMissing && now - dumpedAt >= Math.max(minimum, PAUSE_NANOS))
@@ -193,20 +202,22 @@ final class PoolNames {
     }
 
     private void requestDump() {
-        if (!hasAsked) firstAskedAt = System.nanoTime();
         hasAsked = true;
         isPending = true;
         try {
-            attacher.execute(this::dump);
+            worker.execute(this::dump);
         } catch (RejectedExecutionException e) {
             isPending = false; // closing
+            hasAnswered = true;
         }
     }
 
     private void dump() {
         long start = System.nanoTime();
+        AtomicInteger entries = new AtomicInteger();
+        int maxEntries = threadCount + MAX_NEW_THREADS;
         try {
-            ThreadDump dump = ThreadDump.parse(jvm.executeBuffered(TIMEOUT_MILLIS, "threaddump"));
+            ThreadDump dump = jvm.threadDump(TIMEOUT_MILLIS, tid -> entries.incrementAndGet() <= maxEntries, false);
             Map<Integer, Listed> threads = new HashMap<>();
             Set<String> carriers = new HashSet<>(carrierPools);
             for (ThreadDump.Entry entry : dump.all()) {
@@ -224,6 +235,7 @@ final class PoolNames {
             failure = String.valueOf(e.getMessage());
         } finally {
             dumpedAt = System.nanoTime();
+            if (failures > 0) hasAnswered = true;
             isPending = false;
         }
     }

@@ -11,6 +11,7 @@ import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Executor;
 import org.taskclock.CpuTime;
 import org.taskclock.ProcStat;
 import org.taskclock.ProcessClock;
@@ -103,9 +104,10 @@ public final class PoolSampler implements AutoCloseable {
         precise = counters != null && ProcText.number(counters) > 0;
         AttachClient jvm = AttachClient.of(pid);
         inNamespace = jvm.innerPid() != pid;
-        names = new PoolNames(pid, jvm, shared.attacher);
-        agent = shared.attacher == null ? null : new AgentPools(pid, jvm, fromStart);
-        recentAgent = shared.attacher == null ? null : new AgentPools(pid, jvm, fromStart);
+        Executor worker = shared.newWorker();
+        names = new PoolNames(pid, jvm, worker);
+        agent = worker == null ? null : new AgentPools(pid, jvm, fromStart, worker);
+        recentAgent = worker == null ? null : new AgentPools(pid, jvm, fromStart, worker);
         process = processTime();
         start = fromStart ? new CpuTime(0, 0, 0) : process;
         readAll(fromStart);
@@ -149,18 +151,36 @@ public final class PoolSampler implements AutoCloseable {
         if (begin >= 0) shared.readings.charge(TaskClock.cpuNanos() - begin);
     }
 
-    /** Asks the agent, if there is one. The next call of {@link #read} waits for the answer. */
+    /**
+     * Returns why the report of the agent, which the program can forge, was not used since the last call; null if it
+     * was, or if there is none.
+     */
+    public String takeAgentProblem() {
+        if (agent == null) return null;
+        String problem = agent.takeProblem();
+        String recentProblem = recentAgent.takeProblem();
+        return problem == null ? recentProblem : problem;
+    }
+
+    /** Asks the agent, if there is one, so that it answers while others are asked. */
     public void askAgent() {
-        if (agent != null && !names.isAwaited(System.nanoTime())) agent.ask(shared.agentRequests);
+        if (agent != null && !names.isAwaited()) agent.ask();
+    }
+
+    /** Reads like {@link #read(long)}, and waits until the agent has answered. */
+    public PoolReading read() throws MonitorException {
+        return read(System.nanoTime() + AgentPools.MAX_NANOS);
     }
 
     /**
      * Reads all threads and returns what was used since the previous call; nothing yet, if the JVM was just asked for
      * the names of its threads.
      *
+     * @param agentUntil the System.nanoTime until which to wait for the agent; a later answer is part of a later
+     *     reading
      * @throws MonitorException if the process has ended; {@link #end} then returns what was used
      */
-    public PoolReading read() throws MonitorException {
+    public PoolReading read(long agentUntil) throws MonitorException {
         long begin = System.nanoTime();
         if (readAt == 0 || begin - readAt >= MIN_READING_NANOS) {
             readAll(true);
@@ -169,10 +189,10 @@ public final class PoolSampler implements AutoCloseable {
         } else {
             sample();
         }
-        if (names.isAwaited(begin)) return new PoolReading(List.of(), new CpuTime(0, 0, 0));
+        if (names.isAwaited()) return new PoolReading(List.of(), new CpuTime(0, 0, 0));
         process = later(process, processTime());
         PoolReading reading = take();
-        return agent == null ? reading : agent.addTo(reading, threads.values());
+        return agent == null ? reading : agent.addTo(reading, threads.values(), agentUntil);
     }
 
     /**
@@ -189,10 +209,10 @@ public final class PoolSampler implements AutoCloseable {
         if (readsAll) readAll(true);
         else sample();
         if (readsAll || names.hasNewNames()) names.update(threads.values(), begin);
-        if (names.isAwaited(begin)) return new PoolReading(List.of(), new CpuTime(0, 0, 0));
+        if (names.isAwaited()) return new PoolReading(List.of(), new CpuTime(0, 0, 0));
         process = later(process, processTime());
         PoolReading reading = take();
-        if (recentAgent != null) reading = recentAgent.addEarlierTo(reading, threads.values(), shared.agentRequests);
+        if (recentAgent != null) reading = recentAgent.addEarlierTo(reading, threads.values());
         return new PoolReading(reading.pools(), Map.of(), reading.process(), takeThreads());
     }
 

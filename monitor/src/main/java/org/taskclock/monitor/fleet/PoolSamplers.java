@@ -6,7 +6,8 @@ import java.io.FileInputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.Executor;
-import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import org.taskclock.CpuTime;
@@ -30,20 +31,20 @@ public final class PoolSamplers implements AutoCloseable {
 
     private static final int TEXT_BYTES = 4_096;
 
-    /** The number of agents that are asked at the same time. They answer on threads of their JVMs. */
-    private static final int AGENT_REQUESTS = 16;
+    private static final long STACK_BYTES = 256 << 10;
 
     final ProcFile.Budget files = new ProcFile.Budget(Math.min(MAX_OPEN_FILES, HostCpu.filesForThreads()));
     final ReadBudget readings = new ReadBudget(READ_SHARE, System.nanoTime());
     final byte[] text = new byte[TEXT_BYTES];
     private final ByteBuffer view = ByteBuffer.wrap(text);
-    final Executor attacher;
     final HostCpu machine = new HostCpu(files);
 
-    /** Has no threads until the first request. */
-    final ThreadPoolExecutor agentRequests = new ThreadPoolExecutor(
-            AGENT_REQUESTS, AGENT_REQUESTS, 30, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
-                Thread thread = new Thread(task, "taskclock-agents");
+    private final boolean attach;
+
+    /** Each JVM uses at most one, through its {@link JvmWorker}. */
+    private final ExecutorService threads =
+            new ThreadPoolExecutor(0, Integer.MAX_VALUE, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> {
+                Thread thread = new Thread(null, task, "taskclock-names", STACK_BYTES);
                 thread.setDaemon(true);
                 return thread;
             });
@@ -51,11 +52,15 @@ public final class PoolSamplers implements AutoCloseable {
     /**
      * Creates a group.
      *
-     * @param attacher runs the requests for thread names, which can take seconds; null if no JVM may be attached to
+     * @param attach whether JVMs may be attached to, for the names of threads and for what the agent counts
      */
-    public PoolSamplers(Executor attacher) {
-        this.attacher = attacher;
-        agentRequests.allowCoreThreadTimeOut(true);
+    public PoolSamplers(boolean attach) {
+        this.attach = attach;
+    }
+
+    /** Returns what sends requests to a JVM; null if no JVM may be attached to. */
+    Executor newWorker() {
+        return attach ? new JvmWorker(threads) : null;
     }
 
     /**
@@ -102,6 +107,6 @@ public final class PoolSamplers implements AutoCloseable {
     @Override
     public void close() {
         machine.close();
-        agentRequests.shutdownNow();
+        threads.shutdownNow();
     }
 }

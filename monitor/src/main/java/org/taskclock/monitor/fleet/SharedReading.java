@@ -12,14 +12,12 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
 /**
- * Reads on a thread of its own, so that nobody waits for a reading that makes no progress. Callers at the same time
- * share a reading. Thread-safe.
+ * Reads on a thread of its own, so that nobody waits longer than a scrape may take, however many JVMs are slow or hang.
+ * Callers at the same time share a reading. Thread-safe.
  */
 final class SharedReading implements AutoCloseable {
-    /** The reading of one JVM takes milliseconds. A scrape must be answered within a second. */
-    private static final long STALLED_NANOS = 700_000_000;
-
-    private static final long CHECK_MILLIS = 50;
+    /** The reading of a JVM takes milliseconds. A scrape must be answered within a second. */
+    private static final long MAX_MILLIS = 700;
 
     private final Supplier<List<JvmSnapshot>> reader;
     private final ExecutorService thread = Executors.newSingleThreadExecutor(task -> {
@@ -30,42 +28,31 @@ final class SharedReading implements AutoCloseable {
 
     private Future<?> current;
     private volatile List<JvmSnapshot> last = List.of();
-    private volatile long progressAt;
 
     SharedReading(Supplier<List<JvmSnapshot>> reader) {
         this.reader = reader;
     }
 
-    /** To be called by the reader when it goes on to the next JVM. */
-    void progress() {
-        progressAt = System.nanoTime();
-    }
-
     private synchronized Future<?> start() {
         if (current == null || current.isDone()) {
-            progress();
             current = thread.submit(() -> last = reader.get());
         }
         return current;
     }
 
-    /** Returns a new reading, or the last one if the new one makes no progress. */
+    /** Returns a new reading, or the last one if the new one takes too long. */
     List<JvmSnapshot> get() {
-        Future<?> reading = start();
-        while (true) {
-            try {
-                reading.get(CHECK_MILLIS, TimeUnit.MILLISECONDS);
-                return last;
-            } catch (TimeoutException e) {
-                if (System.nanoTime() - progressAt > STALLED_NANOS) return last;
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                return last;
-            } catch (ExecutionException e) {
-                if (e.getCause() instanceof Error error) throw error;
-                throw new IllegalStateException(e.getCause());
-            }
+        try {
+            start().get(MAX_MILLIS, TimeUnit.MILLISECONDS);
+        } catch (TimeoutException e) {
+            return last; // the reading goes on
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof Error error) throw error;
+            throw new IllegalStateException(e.getCause());
         }
+        return last;
     }
 
     @Override

@@ -4,7 +4,6 @@ package org.taskclock.monitor.proc;
 
 import java.io.File;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -237,9 +236,7 @@ public final class JvmProcesses {
     /** Returns a process's command line; empty if it cannot be read. */
     public static List<String> command(long pid) {
         try {
-            // Not readString, which throws if the text is not valid UTF-8.
-            String text = new String(TargetMemory.commandLine(pid), StandardCharsets.UTF_8);
-            return text.isEmpty() ? List.of() : List.of(text.split("\0"));
+            return TargetMemory.commandLine(pid);
         } catch (IOException e) {
             return List.of();
         }
@@ -248,13 +245,10 @@ public final class JvmProcesses {
     /** Returns a variable of the environment with which a process was started; empty if it is unknown. */
     public static String environmentVariable(long pid, String name) {
         try {
-            String all = new String(TargetMemory.environment(pid), StandardCharsets.UTF_8);
-            for (String entry : all.split("\0", -1))
-                if (entry.startsWith(name + "=")) return TargetText.limit(entry.substring(name.length() + 1));
+            return TargetMemory.variable(pid, name);
         } catch (IOException e) {
             return ""; // the environment of another user's process is private
         }
-        return "";
     }
 
     private static String fileName(String path) {

@@ -16,19 +16,37 @@ public final class ModifiedUtf8 {
     private ModifiedUtf8() {}
 
     public static String decode(byte[] text) {
+        return decode(text, text.length);
+    }
+
+    /** Decodes the beginning of a text. */
+    public static String decode(byte[] text, int length) {
         StringBuilder decoded = null;
         int start = 0;
-        for (int i = 0; i + 5 < text.length; i++) {
+        for (int i = 0; i + 5 < length; i++) {
             if (!isHalf(text, i, 0xa0) || !isHalf(text, i + 3, 0xb0)) continue;
-            if (decoded == null) decoded = new StringBuilder(text.length);
+            if (decoded == null) decoded = new StringBuilder(length);
             decoded.append(new String(text, start, i - start, StandardCharsets.UTF_8))
                     .append(half(text, i))
                     .append(half(text, i + 3));
             start = i + 6;
             i += 5;
         }
-        String rest = new String(text, start, text.length - start, StandardCharsets.UTF_8);
+        String rest = new String(text, start, length - start, StandardCharsets.UTF_8);
         return decoded == null ? rest : decoded.append(rest).toString();
+    }
+
+    /** Returns the length of a text without a character, or a surrogate pair, of which bytes may be missing. */
+    public static int completeLength(byte[] text, int length) {
+        int end = length;
+        for (int back = 1; back <= Math.min(3, length); back++) {
+            int lead = text[length - back] & 0xff;
+            if ((lead & 0xc0) == 0x80) continue; // not the first byte of a character
+            int needed = lead < 0xc0 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+            if (back < needed) end -= back;
+            break;
+        }
+        return end >= 3 && isHalf(text, end - 3, 0xa0) ? end - 3 : end;
     }
 
     /**

@@ -23,6 +23,12 @@ import java.util.Objects;
 final class PerfData implements AutoCloseable {
     private static final int MAGIC = 0xcafec0c0;
     private static final int MAX_BYTES = 16 << 20;
+
+    /**
+     * The JVM has the file in memory, so that reading it takes less than 1 ms. Whoever shows it does not wait longer.
+     */
+    private static final long REFRESH_MILLIS = 300;
+
     private static final int PROLOGUE_BYTES = 32;
     /** The fixed part of an entry, which its name and its value follow. */
     private static final int ENTRY_BYTES = 20;
@@ -83,7 +89,7 @@ final class PerfData implements AutoCloseable {
     boolean refresh() {
         try {
             // Into a buffer of its own, because a read that takes too long goes on.
-            byte[] content = TargetWorkers.call(pid, this::content);
+            byte[] content = TargetWorkers.call(pid, REFRESH_MILLIS, this::content);
             data.clear().put(content).flip();
             if (data.limit() < PROLOGUE_BYTES
                     || data.order(ByteOrder.BIG_ENDIAN).getInt(0) != MAGIC) return false;

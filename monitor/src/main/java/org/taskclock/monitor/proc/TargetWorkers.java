@@ -3,6 +3,9 @@
 package org.taskclock.monitor.proc;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
@@ -17,17 +20,20 @@ import java.util.concurrent.TimeoutException;
 /**
  * Runs what a process can block for as long as it likes, such as opening one of its files, on daemon threads. The
  * caller waits until a deadline, which is counted from the start. A thread that is still blocked then is left alone:
- * until it returns, nothing else is tried for that process.
+ * until it returns, nothing else is tried for that process, and once a user has blocked several, for none of that user.
  */
 final class TargetWorkers {
     static final long TIMEOUT_MILLIS = 2_000;
 
-    /** Blocked threads for all processes together. */
-    private static final int MAX_BLOCKED = 64;
+    /** For the processes of a user, so that no user makes the files of others unreadable. */
+    private static final int MAX_BLOCKED_BY_OWNER = 8;
+
+    /** For all processes together, so that threads do not run out. */
+    private static final int MAX_BLOCKED = 256;
 
     private static final long STACK_BYTES = 256 << 10;
 
-    private record Blocked(long pid, CompletableFuture<?> result) {}
+    private record Blocked(long pid, String owner, CompletableFuture<?> result) {}
 
     private static final Set<Blocked> BLOCKED = ConcurrentHashMap.newKeySet();
 
@@ -46,7 +52,9 @@ final class TargetWorkers {
     }
 
     static <T> T call(long pid, long timeoutMillis, Callable<T> task) throws IOException {
-        CompletableFuture<T> result = start(pid, task);
+        // Now, because the process may have ended when the time is up.
+        String owner = owner(pid);
+        CompletableFuture<T> result = start(pid, owner, task);
         long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMillis);
         boolean isInterrupted = false;
         try {
@@ -58,7 +66,7 @@ final class TargetWorkers {
                 }
             }
         } catch (TimeoutException e) {
-            BLOCKED.add(new Blocked(pid, result));
+            BLOCKED.add(new Blocked(pid, owner, result));
             throw new IOException("its files did not answer within " + timeoutMillis + " ms", e);
         } catch (ExecutionException e) {
             throw thrown(e.getCause());
@@ -73,9 +81,10 @@ final class TargetWorkers {
         return cause instanceof IOException exception ? exception : new IOException(cause);
     }
 
-    private static <T> CompletableFuture<T> start(long pid, Callable<T> task) throws IOException {
-        if (isBlocked(pid) || BLOCKED.size() >= MAX_BLOCKED)
-            throw new IOException("its files did not answer an earlier request");
+    private static <T> CompletableFuture<T> start(long pid, String owner, Callable<T> task) throws IOException {
+        if (isBlocked(pid)) throw new IOException("its files did not answer an earlier request");
+        if (BLOCKED.size() >= MAX_BLOCKED || blockedBy(owner) >= MAX_BLOCKED_BY_OWNER)
+            throw new IOException("files of other processes did not answer");
         CompletableFuture<T> result = new CompletableFuture<>();
         THREADS.execute(() -> {
             try {
@@ -85,6 +94,33 @@ final class TargetWorkers {
             }
         });
         return result;
+    }
+
+    private static long blockedBy(String owner) {
+        return BLOCKED.stream().filter(blocked -> blocked.owner.equals(owner)).count();
+    }
+
+    /**
+     * Returns whom a process belongs to: the real user, which nobody else can become; of root, who is a different one
+     * in each container, also the namespace of process ids, which only privileged containers can change.
+     */
+    private static String owner(long pid) {
+        try {
+            Path process = Path.of("/proc/" + pid);
+            // Not the owner of the directory, which is root if the process has made itself undumpable.
+            String status = Files.readString(process.resolve("status"), StandardCharsets.ISO_8859_1);
+            int at = status.indexOf("\nUid:\t") + "\nUid:\t".length();
+            String user = status.substring(at, status.indexOf('\t', at));
+            return user.equals("0") ? user + " " + Files.readSymbolicLink(process.resolve("ns/pid")) : user;
+        } catch (IOException | RuntimeException e) {
+            return ""; // it has ended, or belongs to another user
+        }
+    }
+
+    /** Returns how many threads are blocked. */
+    static int blocked() {
+        BLOCKED.removeIf(blocked -> blocked.result.isDone());
+        return BLOCKED.size();
     }
 
     /** Returns whether an earlier request to a process is still blocked. */

@@ -18,6 +18,10 @@ import org.taskclock.monitor.proc.TargetFiles;
 final class AsyncProfilerSource implements StackSource {
     private static final long TIMEOUT_MILLIS = 20_000;
 
+    /** Of its output. It is copied several times. */
+    private static final int MAX_BYTES =
+            (int) Math.min(256 << 20, Runtime.getRuntime().maxMemory() / 16);
+
     /**
      * The signals to choose from, from the upper range of real-time signals. async-profiler's default, SIGPROF, would
      * disable JFR's CPU-time sampler until the JVM exits, because the handler stays installed.
@@ -136,7 +140,7 @@ final class AsyncProfilerSource implements StackSource {
     private String output(String file) throws IOException {
         String path = TargetFiles.TMP + file;
         if (!jvm.files().exists(path)) return "";
-        return new String(jvm.files().read(path, AttachReply.MAX_BYTES), StandardCharsets.UTF_8);
+        return new String(jvm.files().read(path, MAX_BYTES), StandardCharsets.UTF_8);
     }
 
     private void execute(String command) throws IOException {

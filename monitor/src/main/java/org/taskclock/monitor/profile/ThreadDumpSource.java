@@ -56,8 +56,7 @@ final class ThreadDumpSource implements StackSource {
 
     @Override
     public void start() throws IOException {
-        String first = jvm.executeBuffered(TIMEOUT_MILLIS, "threaddump");
-        add(first);
+        add(dump());
         samples.clear();
         if (cpuNanos.isEmpty())
             throw new ProfileException("process " + pid + ": its thread dumps do not contain CPU times");
@@ -73,7 +72,7 @@ final class ThreadDumpSource implements StackSource {
                 Thread.sleep(pauseMillis);
                 if (stopped) return;
                 long start = System.nanoTime();
-                add(jvm.executeBuffered(TIMEOUT_MILLIS, "threaddump"));
+                add(dump());
                 long nanos = System.nanoTime() - start;
                 pauseMillis = Math.max(MIN_PAUSE_MILLIS, PAUSE_FACTOR * nanos / 1_000_000);
             }
@@ -87,9 +86,13 @@ final class ThreadDumpSource implements StackSource {
         }
     }
 
-    private synchronized void add(String text) {
+    private ThreadDump dump() throws IOException {
+        return jvm.threadDump(TIMEOUT_MILLIS, tid -> true, true);
+    }
+
+    private synchronized void add(ThreadDump dump) {
         dumps++;
-        for (ThreadDump.Entry entry : ThreadDump.parse(text).all()) {
+        for (ThreadDump.Entry entry : dump.all()) {
             Matcher cpu = CPU.matcher(entry.text());
             if (entry.javaId() == 0 || !cpu.find()) continue;
             long nanos = Long.parseLong(cpu.group(1)) * 1_000_000 + Long.parseLong(cpu.group(2)) * 10_000;

@@ -47,4 +47,17 @@ class AgentClientTest {
             assertThat(jvm.takeRequests()).isZero();
         }
     }
+
+    @Test
+    void shouldNotBelieveInMoreThanTheProcessHasUsed() throws Exception {
+        String report = "taskclock.report={\"pools\":[],\"carriers\":[],\"yielders\":[],\"yieldSites\":[],"
+                + "\"health\":{\"features\":[]},\"yieldMode\":\"count\","
+                + "\"virtualThreads\":[{\"name\":\"forged\",\"cpuNanos\":3600000000000}]}\n";
+        try (FakeJvm jvm = new FakeJvm(request -> report)) {
+            AgentClient agent = new AgentClient((int) jvm.pid(), jvm.client(), true);
+            agent.advance(1);
+            assertThat(agent.problem()).startsWith("its agent claims 3600.0 s of CPU time for virtual threads");
+            assertThat(agent.isPresent()).isFalse();
+        }
+    }
 }

@@ -8,8 +8,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.taskclock.testing.LoadJvm;
 
@@ -45,6 +48,63 @@ class AgentReportTest {
         assertThatThrownBy(() -> AgentReport.parse(text))
                 .isInstanceOf(AgentReport.AgentReportException.class)
                 .hasMessageContaining("another version of TaskClock");
+    }
+
+    private static String complete(String pools, String groups, String carriers, String yielders, String sites) {
+        return "{\"pools\":[%s],\"virtualThreads\":[%s],\"carriers\":[%s],\"yieldMode\":\"count\",\"yielders\":[%s],"
+                        .formatted(pools, groups, carriers, yielders)
+                + "\"health\":{\"features\":[]},\"yieldSites\":[%s]}".formatted(sites);
+    }
+
+    /** Returns reports with one of all figures that is not possible, or two whose sum is not. */
+    static List<String> impossibleReports() {
+        List<String> reports = new ArrayList<>();
+        String half = Long.toString((1L << 60) - 1);
+        for (String bad : List.of("-2", "-9223372036854775808", "9223372036854775807", half)) {
+            boolean isSum = bad.equals(half);
+            for (String figure : List.of("cpuNanos", "userNanos")) {
+                String entry = "{\"name\":\"a\",\"tid\":1,\"cpuNanos\":" + half + ",\"" + figure + "\":" + bad + "}";
+                String entries = isSum ? entry + "," + entry : entry;
+                reports.add(complete(entries, "", "", "", ""));
+                reports.add(complete("", entries, "", "", ""));
+                reports.add(complete("", "", entries, "", ""));
+            }
+            for (String figure : List.of("live", "ended"))
+                reports.add(complete("", twice("\"name\":\"a\",\"" + figure + "\":" + bad, isSum), "", "", ""));
+            for (String figure : List.of("carriedNanos", "carriedUserNanos"))
+                reports.add(complete("", "", twice("\"tid\":1,\"" + figure + "\":" + bad, isSum), "", ""));
+            for (String figure : List.of("yields", "yieldNanos"))
+                reports.add(complete("", "", "", twice("\"tid\":1,\"" + figure + "\":" + bad, isSum), ""));
+            for (String figure : List.of("yields", "virtualYields"))
+                reports.add(complete("", "", "", "", twice("\"stack\":[],\"" + figure + "\":" + bad, isSum)));
+            if (isSum) continue;
+            for (String figure : List.of("cpuNanos", "userNanos", "platformYields", "virtualYields", "reportNanos"))
+                reports.add("{\"pools\":[],\"" + figure + "\":" + bad + REST);
+            for (String figure : List.of("mounts", "stacks", "memoryBytes"))
+                reports.add(complete("", "", "", "", "")
+                        .replace("\"features\":[]", "\"features\":[],\"" + figure + "\":" + bad));
+        }
+        reports.add(complete("", "", "", "", "").replace("\"features\":[]", "\"features\":[],\"failures\":-2"));
+        reports.add(complete("{\"name\":\"a\",\"threads\":-2}", "", "", "", ""));
+        String userOnly = "\"name\":\"a\",\"tid\":1,\"cpuNanos\":1000,\"userNanos\":1000000000000";
+        for (String entry : List.of(userOnly, userOnly.replace("1000,", "1,"))) {
+            reports.add(complete("{" + entry + "}", "", "", "", ""));
+            reports.add(complete("", "{" + entry + "}", "", "", ""));
+            reports.add(complete("", "", "{" + entry + "}", "", ""));
+        }
+        return reports;
+    }
+
+    private static String twice(String members, boolean isTwice) {
+        return "{" + members + "}" + (isTwice ? ",{" + members + "}" : "");
+    }
+
+    @ParameterizedTest
+    @MethodSource("impossibleReports")
+    void shouldCheckEachFigureAndEachSum(String text) {
+        assertThatThrownBy(() -> AgentReport.parse(text))
+                .isInstanceOf(AgentReport.AgentReportException.class)
+                .hasMessageContaining("impossible figure");
     }
 
     /** Each would overflow a sum, or make a counter decrease. */

@@ -96,8 +96,11 @@ class AttachClientTest {
         try (LoadJvm load = LoadJvm.start(sends ? "-Xlog:attach=trace" : "-Xint", "idle")) {
             AttachClient client = AttachClient.of(load.pid());
             for (int i = 0; i < 2; i++) {
-                assertThat(client.executeBuffered(TIMEOUT_MILLIS, "threaddump", "-e"))
-                        .contains("\"pool-7-thread-1\"", " allocated=", "java.lang.Thread.sleep");
+                assertThat(client.threadDump(TIMEOUT_MILLIS, tid -> true, true, "-e")
+                                .all())
+                        .filteredOn(entry -> entry.name().equals("pool-7-thread-1"))
+                        .singleElement()
+                        .satisfies(entry -> assertThat(entry.text()).contains(" allocated=", "java.lang.Thread.sleep"));
             }
             List<String> log = load.end();
             if (!sends) return;

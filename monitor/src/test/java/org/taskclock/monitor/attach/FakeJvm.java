@@ -80,13 +80,19 @@ public final class FakeJvm implements AutoCloseable {
                 } else if (reply.equals(ENDLESS_REPLY)) {
                     sendUntilDisconnected(channel);
                 } else {
-                    if (!reply.isEmpty())
-                        channel.write(ByteBuffer.wrap(("0\n" + reply).getBytes(StandardCharsets.UTF_8)));
-                    channel.close();
+                    send(channel, reply);
                 }
             }
         } catch (IOException e) {
             return; // closed
+        }
+    }
+
+    private static void send(SocketChannel channel, String reply) {
+        try (channel) {
+            if (!reply.isEmpty()) channel.write(ByteBuffer.wrap(("0\n" + reply).getBytes(StandardCharsets.UTF_8)));
+        } catch (IOException e) {
+            return; // the client has read enough
         }
     }
 

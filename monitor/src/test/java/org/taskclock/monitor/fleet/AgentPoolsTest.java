@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -18,10 +19,13 @@ import org.taskclock.monitor.usage.ThreadUsage;
 
 /** What is added to readings if the agent answers, is missing, or fails, with answers that the tests make up. */
 class AgentPoolsTest {
+    private static final long SECOND = 1_000_000_000;
     private static final EndedPool.Key VIRTUAL_YIELDS = new EndedPool.Key("other", ThreadKind.VIRTUAL);
 
     private final AtomicInteger requests = new AtomicInteger();
+    private Executor worker = Runnable::run;
     private long now;
+    private long processNanos = 1_000;
     private AgentReport answer;
     private boolean fails;
 
@@ -32,18 +36,20 @@ class AgentPoolsTest {
     }
 
     private AgentPools agent(boolean fromStart) {
-        return new AgentPools(1, this::send, fromStart, () -> now);
+        return new AgentPools(1, this::send, fromStart, worker, () -> now, () -> processNanos);
     }
 
     private static AgentReport report(long cpuNanos, long yields) throws IOException {
         return AgentReport.parse("""
-                {"pools":[], "carriers":[], "yielders":[], "yieldSites":[], "health":{"features":[]}, "yieldMode":"count",
-                 "virtualYields":%d, "virtualThreads":[{"name":"request-#", "live":3, "cpuNanos":%d, "userNanos":%d}]}
+                {"pools":[], "carriers":[], "yielders":[], "yieldSites":[], "health":{"features":[]},
+                 "yieldMode":"count", "virtualYields":%d,
+                 "virtualThreads":[{"name":"request-#", "live":3, "cpuNanos":%d, "userNanos":%d}]}
                 """.formatted(yields, cpuNanos, cpuNanos / 2));
     }
 
     private static PoolReading read(AgentPools agent) {
-        return agent.addTo(new PoolReading(List.of(), new CpuTime(0, 0, 0)), List.of());
+        PoolReading reading = new PoolReading(List.of(), new CpuTime(0, 0, 0));
+        return agent.addTo(reading, List.of(), Long.MAX_VALUE);
     }
 
     /** Returns the CPU time of virtual threads in the next reading; -1 if there are none. */
@@ -71,26 +77,104 @@ class AgentPoolsTest {
 
     @Test
     void shouldAddEarlierAnswersWithoutWaiting() throws IOException {
-        AgentPools agent = agent(true);
         List<Runnable> tasks = new ArrayList<>();
+        worker = tasks::add;
+        AgentPools agent = agent(true);
         answer = report(100, 0);
-        assertThat(earlierCpuNanos(agent, tasks)).as("just asked").isEqualTo(-1);
-        assertThat(earlierCpuNanos(agent, tasks)).as("not answered").isEqualTo(-1);
+        assertThat(earlierCpuNanos(agent)).as("just asked").isEqualTo(-1);
+        assertThat(earlierCpuNanos(agent)).as("not answered").isEqualTo(-1);
         assertThat(tasks).as("not asked again").hasSize(1);
         tasks.remove(0).run();
-        assertThat(earlierCpuNanos(agent, tasks)).isEqualTo(100);
+        assertThat(earlierCpuNanos(agent)).isEqualTo(100);
         assertThat(tasks).as("asked for the next").hasSize(1);
         answer = report(130, 0);
-        assertThat(earlierCpuNanos(agent, tasks)).isEqualTo(-1);
+        assertThat(earlierCpuNanos(agent)).isEqualTo(-1);
         tasks.remove(0).run();
-        assertThat(earlierCpuNanos(agent, tasks)).isEqualTo(30);
+        assertThat(earlierCpuNanos(agent)).isEqualTo(30);
     }
 
-    private static long earlierCpuNanos(AgentPools agent, List<Runnable> tasks) {
+    private static long earlierCpuNanos(AgentPools agent) {
         PoolReading reading = new PoolReading(List.of(), new CpuTime(0, 0, 0));
-        List<ThreadUsage> pools =
-                agent.addEarlierTo(reading, List.of(), tasks::add).pools();
+        List<ThreadUsage> pools = agent.addEarlierTo(reading, List.of()).pools();
         return pools.isEmpty() ? -1 : pools.get(0).cpuNanos();
+    }
+
+    /** The carriers have that much more meanwhile, and less later (PoolCounters). */
+    @Test
+    void shouldAddALateAnswerToALaterReading() throws IOException {
+        List<Runnable> tasks = new ArrayList<>();
+        worker = tasks::add;
+        AgentPools agent = agent(true);
+        answer = report(100, 7);
+        agent.ask();
+        tasks.remove(0).run();
+        assertThat(cpuNanos(agent)).isEqualTo(100);
+        agent.ask();
+        PoolReading reading = new PoolReading(List.of(), new CpuTime(0, 0, 0));
+        long start = System.nanoTime();
+        assertThat(agent.addTo(reading, List.of(), now + TimeUnit.MILLISECONDS.toNanos(50)))
+                .isEqualTo(reading);
+        assertThat(agent.addTo(reading, List.of(), now - 1)).isEqualTo(reading);
+        assertThat(System.nanoTime() - start)
+                .isBetween(TimeUnit.MILLISECONDS.toNanos(50), TimeUnit.MILLISECONDS.toNanos(1_900));
+        assertThat(tasks).as("not asked again").hasSize(1);
+        answer = report(130, 9);
+        tasks.remove(0).run();
+        assertThat(cpuNanos(agent)).isEqualTo(30);
+    }
+
+    @Test
+    void shouldNotBelieveInMoreThanTheProcessHasUsed() throws IOException {
+        AgentPools agent = agent(true);
+        processNanos = 10 * SECOND;
+        answer = report(11 * SECOND, 0);
+        assertThat(cpuNanos(agent)).isEqualTo(-1);
+        assertThat(agent.takeProblem()).contains("claims 11.0 s", "only used 10.0 s");
+        assertThat(agent.takeProblem()).isNull();
+        answer = report(9 * SECOND, 0);
+        assertThat(cpuNanos(agent)).as("too early to ask again").isEqualTo(-1);
+        now += TimeUnit.SECONDS.toNanos(30);
+        assertThat(cpuNanos(agent)).as("after a gap").isZero();
+        processNanos = 12 * SECOND;
+        answer = report(11 * SECOND, 0);
+        assertThat(cpuNanos(agent)).isEqualTo(2 * SECOND);
+        // The process has used more before.
+        answer = report(12 * SECOND, 0);
+        assertThat(cpuNanos(agent)).isEqualTo(-1);
+        assertThat(agent.takeProblem()).contains("claims 1.0 s", "only used 0.0 s");
+    }
+
+    /** What is used from the request to the report may be in either of two reports. */
+    @Test
+    void shouldBelieveInWhatWasUsedWhileTheAgentWasAsked() throws IOException {
+        List<Runnable> tasks = new ArrayList<>();
+        worker = tasks::add;
+        AgentPools agent = agent(true);
+        processNanos = 10 * SECOND;
+        agent.ask();
+        answer = report(10 * SECOND, 0);
+        tasks.remove(0).run();
+        processNanos = 15 * SECOND;
+        assertThat(cpuNanos(agent)).isEqualTo(10 * SECOND);
+        agent.ask();
+        answer = report(15 * SECOND, 0);
+        tasks.remove(0).run();
+        assertThat(cpuNanos(agent)).isEqualTo(5 * SECOND);
+    }
+
+    /** A program can report new names each time. */
+    @Test
+    void shouldForgetGroupsThatAreGone() throws IOException {
+        AgentPools agent = agent(true);
+        answer = report(100, 7);
+        assertThat(cpuNanos(agent)).isEqualTo(100);
+        answer = AgentReport.parse("""
+                {"pools":[], "carriers":[], "yielders":[], "yieldSites":[], "health":{"features":[]},
+                 "yieldMode":"count", "virtualThreads":[]}
+                """);
+        assertThat(cpuNanos(agent)).isEqualTo(-1);
+        answer = report(110, 7);
+        assertThat(cpuNanos(agent)).isEqualTo(110);
     }
 
     @Test
@@ -153,16 +237,16 @@ class AgentPoolsTest {
     void shouldUseAnAnswerThatWasRequestedAhead() throws IOException {
         AgentPools agent = agent(true);
         answer = report(100, 7);
-        agent.ask(Runnable::run);
-        agent.ask(Runnable::run);
+        agent.ask();
+        agent.ask();
         answer = report(130, 9);
         assertThat(cpuNanos(agent)).isEqualTo(100);
         assertThat(requests.get()).isEqualTo(1);
         assertThat(cpuNanos(agent)).isEqualTo(30);
         fails = true;
-        agent.ask(Runnable::run);
+        agent.ask();
         assertThat(cpuNanos(agent)).isEqualTo(-1);
-        agent.ask(Runnable::run);
+        agent.ask();
         assertThat(requests.get()).as("too early to ask again").isEqualTo(3);
     }
 }

@@ -8,9 +8,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.taskclock.ProcessClock;
@@ -30,15 +27,9 @@ class PoolSamplerTest {
     /** Half of the 1 % that is promised for the metrics. The rest is for the time between two readings. */
     private static final double TOLERANCE = 0.005;
 
-    private final ExecutorService attacher = Executors.newSingleThreadExecutor();
     private final Map<EndedPool.Key, Long> totals = new HashMap<>();
     private final Map<EndedPool.Key, Integer> threads = new HashMap<>();
     private long processNanos;
-
-    @AfterEach
-    void stopAttacher() {
-        attacher.shutdownNow();
-    }
 
     private void add(PoolReading reading) {
         threads.clear();
@@ -75,7 +66,7 @@ class PoolSamplerTest {
     @Test
     void shouldAgreeWithTheClockOfTheProcess() throws Exception {
         try (LoadJvm load = LoadJvm.start("busy=2", "kernel", "idle=40");
-                PoolSamplers samplers = new PoolSamplers(attacher);
+                PoolSamplers samplers = new PoolSamplers(true);
                 PoolSampler sampler = samplers.open(load.pid(), true)) {
             ProcessClock clock = ProcessClock.of(load.pid());
             for (int i = 0; i < 3; i++) {
@@ -98,7 +89,7 @@ class PoolSamplerTest {
     @Test
     void shouldCountOnlyWhatIsUsedSinceItWasOpened() throws Exception {
         try (LoadJvm load = LoadJvm.start("busy");
-                PoolSamplers samplers = new PoolSamplers(null)) {
+                PoolSamplers samplers = new PoolSamplers(false)) {
             load.send("churn 20");
             long before = ProcessClock.of(load.pid()).cpuNanos();
             try (PoolSampler sampler = samplers.open(load.pid(), false)) {
@@ -116,7 +107,7 @@ class PoolSamplerTest {
     @Test
     void shouldWaitForTheNamesOfThreads() throws Exception {
         try (LoadJvm load = LoadJvm.start("busy");
-                PoolSamplers samplers = new PoolSamplers(attacher);
+                PoolSamplers samplers = new PoolSamplers(true);
                 PoolSampler sampler = samplers.open(load.pid(), true)) {
             add(sampler.read());
             assertThat(processNanos).isZero();
@@ -133,7 +124,7 @@ class PoolSamplerTest {
     @Test
     void shouldLoseNothingWhenThreadsEnd() throws Exception {
         try (LoadJvm load = LoadJvm.start("idle=5");
-                PoolSamplers samplers = new PoolSamplers(attacher);
+                PoolSamplers samplers = new PoolSamplers(true);
                 PoolSampler sampler = samplers.open(load.pid(), true)) {
             for (int i = 0; i < 3; i++) {
                 // These run for 20 ms each, so most are never seen.
@@ -152,7 +143,7 @@ class PoolSamplerTest {
     @Test
     void shouldReturnWhatWasUsedUntilTheProcessEnded() throws Exception {
         try (LoadJvm load = LoadJvm.start("busy=2");
-                PoolSamplers samplers = new PoolSamplers(attacher);
+                PoolSamplers samplers = new PoolSamplers(true);
                 PoolSampler sampler = samplers.open(load.pid(), true)) {
             sample(sampler, 10);
             add(sampler.read());
@@ -175,7 +166,7 @@ class PoolSamplerTest {
                 .toString();
         try (LoadJvm load =
                         LoadJvm.start("-javaagent:" + agent + "=yield=count", "yield", virtual ? "virtual=4" : "idle");
-                PoolSamplers samplers = new PoolSamplers(attacher);
+                PoolSamplers samplers = new PoolSamplers(true);
                 PoolSampler sampler = samplers.open(load.pid(), false)) {
             sample(sampler, 12);
             add(sampler.read());
@@ -203,7 +194,7 @@ class PoolSamplerTest {
     @Test
     void shouldReadIdleThreadsRarely() throws Exception {
         try (LoadJvm load = LoadJvm.start("idle=1000");
-                PoolSamplers samplers = new PoolSamplers(null);
+                PoolSamplers samplers = new PoolSamplers(false);
                 PoolSampler sampler = samplers.open(load.pid(), true)) {
             for (int i = 0; i < 10; i++) {
                 sampler.read();
@@ -221,7 +212,7 @@ class PoolSamplerTest {
     void shouldReportAProcessThatHasEnded() throws Exception {
         Process process = new ProcessBuilder("true").start();
         process.waitFor();
-        try (PoolSamplers samplers = new PoolSamplers(null)) {
+        try (PoolSamplers samplers = new PoolSamplers(false)) {
             assertThatThrownBy(() -> samplers.open(process.pid(), true))
                     .isInstanceOfSatisfying(MonitorException.class, e -> assertThat(e.reason())
                             .isEqualTo(MonitorException.Reason.GONE));

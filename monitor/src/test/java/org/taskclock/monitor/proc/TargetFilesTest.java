@@ -4,15 +4,27 @@ package org.taskclock.monitor.proc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -23,6 +35,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(60)
 class TargetFilesTest {
     private static final int MAX_BYTES = 100;
+    private static final int HOSTILE_PROCESSES = 70;
     private static final long PID = ProcessHandle.current().pid();
 
     @TempDir
@@ -119,21 +132,107 @@ class TargetFilesTest {
         assertThat(files.exists("/tmp")).isTrue();
     }
 
-    /** Whatever opens a file of a process must do so in this class, where it is checked. */
+    /** Whoever replaces a file with a pipe between the check of its type and its opening blocks a thread. */
     @Test
-    void shouldBeTheOnlyClassThatOpensFilesOfAProcess() throws IOException {
-        Path sources = Path.of("src/main/java/org/taskclock/monitor");
-        try (Stream<Path> all = Files.walk(sources)) {
-            assertThat(all.filter(file -> file.toString().endsWith(".java") && !file.endsWith("TargetFiles.java")))
-                    .hasSizeGreaterThan(50)
-                    .allSatisfy(file -> assertThat(Files.readString(file))
-                            .doesNotContain("/root", "/cwd\"", "\"/map_files", "/fd/"));
+    void shouldReadFilesOfOtherUsersAlthoughThreadsAreBlocked() throws Exception {
+        assumeTrue("root".equals(System.getProperty("user.name")), "needs root");
+        List<Process> hostile = new ArrayList<>();
+        ExecutorService readers = Executors.newFixedThreadPool(10);
+        RacingPipe release = new RacingPipe(root.resolve("release"));
+        try {
+            for (int i = 0; i < HOSTILE_PROCESSES; i++)
+                hostile.add(new ProcessBuilder("setpriv", "--reuid", "65534", "sleep", "600").start());
+            List<Callable<Void>> readings = new ArrayList<>();
+            for (Process process : hostile) {
+                TargetFiles itsFiles = new TargetFiles(process.pid(), root);
+                readings.add(() -> {
+                    while (true) {
+                        try {
+                            itsFiles.read("/release", MAX_BYTES);
+                        } catch (IOException e) {
+                            if (e.getMessage().contains("did not answer")) return null;
+                        }
+                    }
+                });
+            }
+            // Each ends when it is blocked, or when it is refused because others are.
+            for (Future<Void> reading : readers.invokeAll(readings)) reading.get();
+            long start = System.nanoTime();
+            for (int i = 0; i < 100; i++) assertThat(files.exists("/tmp")).isTrue();
+            assertThat(System.nanoTime() - start).isLessThan(TimeUnit.SECONDS.toNanos(2));
+            assertThat(TargetWorkers.blocked()).isPositive().isLessThan(HOSTILE_PROCESSES / 2);
+        } finally {
+            readers.shutdownNow();
+            release.end();
+            for (Process process : hostile) process.destroyForcibly();
         }
-        for (String name : List.of("cmdline", "environ", "maps")) {
-            try (Stream<Path> all = Files.walk(sources)) {
-                assertThat(all.filter(file -> file.toString().endsWith(".java") && !file.endsWith("TargetMemory.java")))
-                        .allSatisfy(file -> assertThat(Files.readString(file)).doesNotContain("\"/" + name));
+    }
+
+    /** A file that is a pipe, and not, thousands of times a second. */
+    private static final class RacingPipe {
+        private final Path file;
+        private final Path pipe;
+        private final Path regular;
+        private final Thread thread = new Thread(this::run);
+        private volatile boolean stopped;
+
+        RacingPipe(Path file) throws IOException, InterruptedException {
+            this.file = file;
+            pipe = file.resolveSibling("pipe");
+            regular = file.resolveSibling("regular");
+            assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor())
+                    .isZero();
+            Files.writeString(regular, "JAVA_VERSION=\"25\"\n");
+            thread.start();
+        }
+
+        private void run() {
+            try {
+                Path next = file.resolveSibling("next");
+                for (int i = 0; !stopped; i++) {
+                    Files.createLink(next, i % 2 == 0 ? pipe : regular);
+                    Files.move(next, file, StandardCopyOption.ATOMIC_MOVE);
+                }
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
             }
         }
+
+        /** Lets the readers go on that wait for somebody who writes. */
+        void end() throws IOException, InterruptedException {
+            stopped = true;
+            thread.join();
+            // Those that have opened it read until its end.
+            for (; TargetWorkers.blocked() > 0; Thread.sleep(10)) new RandomAccessFile(pipe.toFile(), "rw").close();
+        }
+    }
+
+    /** Whatever opens a file of a process, or what shows its memory, must do so where it is checked and bounded. */
+    @Test
+    void shouldBeTheOnlyClassThatOpensFilesOfAProcess() throws IOException {
+        // The first is that of the file system, the second in /proc. Our own process is trusted.
+        Map<Pattern, String> allowed = Map.of(
+                Pattern.compile("\"[^\"]*/(root|cwd|map_files|fd/)[^\"]*\""), "TargetFiles.java",
+                Pattern.compile("\"/?(cmdline|environ|maps|smaps|numa_maps)\""), "TargetMemory.java");
+        List<Path> sources = new ArrayList<>();
+        // What is in dev is for ourselves.
+        try (Stream<Path> modules = Stream.concat(Files.list(Path.of("..")), Files.list(Path.of("../metrics")))) {
+            for (Path module : modules.map(found -> found.resolve("src/main")).toList()) {
+                if (!Files.isDirectory(module)) continue;
+                try (Stream<Path> files = Files.walk(module)) {
+                    sources.addAll(files.filter(file -> file.toString().endsWith(".java"))
+                            .toList());
+                }
+            }
+        }
+        assertThat(sources).hasSizeGreaterThan(500);
+        List<String> found = new ArrayList<>();
+        for (Path source : sources) {
+            String text = Files.readString(source).replace("\"/proc/self/", "");
+            allowed.forEach((pattern, file) -> {
+                if (!source.endsWith(file) && pattern.matcher(text).find()) found.add(source + ": " + pattern);
+            });
+        }
+        assertThat(found).isEmpty();
     }
 }
