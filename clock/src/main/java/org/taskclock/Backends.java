@@ -122,8 +122,8 @@ final class Backends {
     }
 
     /**
-     * Tests the backends that need no system call, best first, and switches to the first usable one. Instead of a forced
-     * backend, only system calls may be used.
+     * Tests the backends that need no system call, best first, and switches to the first usable one. Instead of a
+     * forced backend, only system calls may be used.
      */
     static synchronized void select() {
         isSelected = false;

@@ -41,7 +41,7 @@ final class Preparation {
     private static volatile long distanceNanos;
     private static volatile long nextTryNanos;
 
-    /** The thread that prepares; null if none does. The class's lock, which it does not hold meanwhile, guards writes. */
+    /** The thread that prepares; null if none. The class's lock, which it does not hold meanwhile, guards writes. */
     private static volatile Thread preparing;
 
     private Preparation() {}

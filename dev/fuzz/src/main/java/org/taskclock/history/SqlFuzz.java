@@ -61,7 +61,7 @@ public final class SqlFuzz {
             Runtime.getRuntime().addShutdownHook(new Thread(() -> delete(parent)));
             try (Connection connection = DATABASE.connection();
                     Statement statement = connection.createStatement()) {
-                statement.execute("INSERT INTO mark_row VALUES (1, 'x', 'user', 'mark')");
+                statement.execute("INSERT INTO mark_row VALUES (1, 'x', 'user', 'mark', 0)");
             }
             STATE = state();
         } catch (IOException | SQLException e) {
