@@ -23,8 +23,8 @@ import picocli.CommandLine.Spec;
 abstract class LabCommand implements Callable<Integer> {
     static final String JAR = "taskclock-lab.jar";
     private static final String PROPERTY = "taskclock.lab.jar";
-    private static final String WHERE = "In the source tree, ./taskclock builds the lab first. Elsewhere, this needs " + JAR
-            + " beside the command line's jar, or -D" + PROPERTY + "=FILE in TASKCLOCK_JAVA_OPTS.";
+    private static final String WHERE = "In the source tree, ./taskclock builds the lab first. Elsewhere, this needs "
+            + JAR + " next to the command line's jar, or -D" + PROPERTY + "=FILE in TASKCLOCK_JAVA_OPTS.";
 
     @Spec
     private CommandSpec spec;
@@ -59,7 +59,7 @@ abstract class LabCommand implements Callable<Integer> {
                         .orElse(null);
         if (jar == null)
             return Main.fail(
-                    spec.name() + ": no " + JAR + " beside " + own + ": copy it there from the release, or run"
+                    spec.name() + ": no " + JAR + " next to " + own + ": copy it there from the release, or run"
                             + " ./taskclock " + spec.name() + " in the source tree",
                     Main.FAILED);
         if (!Files.isRegularFile(jar))

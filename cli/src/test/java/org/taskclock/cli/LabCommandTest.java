@@ -76,7 +76,7 @@ class LabCommandTest {
         assertThat(bench.exitCode()).isEqualTo(Main.FAILED);
         assertThat(bench.out()).isEmpty();
         assertThat(bench.err())
-                .isEqualTo("taskclock: bench: no taskclock-lab.jar beside " + jar
+                .isEqualTo("taskclock: bench: no taskclock-lab.jar next to " + jar
                         + ": copy it there from the release, or run ./taskclock bench in the source tree\n");
 
         CliResult given = run("-Dtaskclock.lab.jar=/nonexistent", "experiment", "yield");

@@ -46,13 +46,7 @@ class MainTest {
 
     @ParameterizedTest
     @ValueSource(
-            strings = {
-                "--bogus",
-                "doctr",
-                "doctor --bogus",
-                "doctor surplus",
-                "doctor --json=x",
-                "yields --limit -1 1"
+            strings = {"--bogus", "doctr", "doctor --bogus", "doctor surplus", "doctor --json=x", "yields --limit -1 1"
             })
     void shouldReportUsageErrorsInOneLine(String arguments) throws Exception {
         assertUsageError(CliResult.run(arguments.split(" ")), "--help");

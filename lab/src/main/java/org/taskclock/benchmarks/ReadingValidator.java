@@ -97,8 +97,7 @@ final class ReadingValidator {
     }
 
     private void checkMonotonic(String part, long last, long now) {
-        if (now < last)
-            report(part + " went back by " + (last - now) + " ns, from " + last);
+        if (now < last) report(part + " went back by " + (last - now) + " ns, from " + last);
     }
 
     private void report(String description) {

@@ -21,8 +21,7 @@ public final class Main {
     public static void main(String[] args) {
         System.exit(new CommandLine(new Main())
                 .setParameterExceptionHandler((e, unused) -> {
-                    String command =
-                            e.getCommandLine().getCommandSpec().qualifiedName();
+                    String command = e.getCommandLine().getCommandSpec().qualifiedName();
                     return fail(e.getMessage() + ": see " + command + " --help", USAGE);
                 })
                 .setExecutionExceptionHandler((e, command, unused) -> fail(e, command.getCommandName()))
