@@ -151,6 +151,12 @@ NATIVE(jlong, foreignFunction)(JNIEnv *env, jclass c) {
     return (jlong)foreign;
 }
 
+static jboolean install(struct sock_filter *filter, unsigned short length, unsigned flags) {
+    struct sock_fprog program = {length, filter};
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program) == 0;
+}
+
 // Makes a system call fail with this errno. If bits is not 0, the call fails only if the argument with this index (from
 // 0) has one of these bits set. The flags say on which threads: SECCOMP_FILTER_FLAG_TSYNC, or 0 for this one and those
 // that it starts.
@@ -164,9 +170,7 @@ static jboolean deny_call_on(unsigned flags, int number, int error, int argument
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
-    struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-           syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program) == 0;
+    return install(filter, sizeof filter / sizeof *filter, flags);
 }
 
 static jboolean deny_call(int number, int error, int argument, int bits) {
@@ -188,6 +192,20 @@ NATIVE(jboolean, denyCpuClocks)(JNIEnv *env, jclass c) {
 NATIVE(jboolean, denyRusage)(JNIEnv *env, jclass c) {
     (void)env, (void)c;
     return deny_call(SYS_getrusage, EPERM, 0, 0);
+}
+
+// Denies mappings of private memory with no other flags, which the library uses. Heap, stacks, and files need others.
+NATIVE(jboolean, denyMmap)(JNIEnv *env, jclass c) {
+    (void)env, (void)c;
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mmap, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args) + 3 * 8),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, MAP_PRIVATE | MAP_ANONYMOUS, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOMEM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    return install(filter, sizeof filter / sizeof *filter, SECCOMP_FILTER_FLAG_TSYNC);
 }
 
 // clone3 is refused as unknown, so that the C library uses clone.

@@ -215,14 +215,14 @@ final class Backends {
         else if (Library.isOff() != 0) refusal = ProbeResult.text(ProbeResult.SWITCHED_OFF);
         else if (result != null) refusal = result.isEmpty() ? null : result;
         else refusal = "not tested, because " + current + " is in use";
-        return new ClockStatus.Verdict(backend, refusal == null, refusal == null ? description(backend) : refusal);
+        return new ClockStatus.Verdict(backend, refusal == null, refusal == null ? description(backend, current) : refusal);
     }
 
     private static String beanRefusal() {
         return Preparation.isBeanUsable() ? MxbeanClock.refusal() : "not available now: no memory or no files are left";
     }
 
-    private static String description(Backend backend) {
+    private static String description(Backend backend, Backend current) {
         if (backend == Backend.MXBEAN) return "ThreadMXBean of this JVM";
         String method = "one clock_gettime call with id 0";
         if (backend == Backend.RSEQ) method = "time-stamp counter, with a marker in the C library's area";
@@ -230,6 +230,13 @@ final class Backends {
         String others = Library.knowsJavaThreads()
                 ? ""
                 : "; other threads through ThreadMXBean, because libjvm's tables are not visible";
-        return method + ", through " + Native.binding() + others;
+        boolean isAtRisk = backend == Backend.RSEQ_OWN && current == backend && kernelHasRseqDebug();
+        String risk = isAtRisk ? "; the kernel kills this process if root turns on rseq_debug in debugfs" : "";
+        return method + ", through " + Native.binding() + others + risk;
+    }
+
+    /** Linux 6.19 introduced the switch. Only root can read it. */
+    private static boolean kernelHasRseqDebug() {
+        return System.getProperty("os.version", "").matches("(6\\.(19|[2-9]\\d)|[7-9]\\.|[1-9]\\d+\\.).*");
     }
 }

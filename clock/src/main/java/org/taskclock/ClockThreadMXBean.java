@@ -13,10 +13,13 @@ import javax.management.ObjectName;
  * bean.
  */
 final class ClockThreadMXBean implements ThreadMXBean {
-    private static final ClockThreadMXBean INSTANCE =
-            ManagementFactory.getThreadMXBean() instanceof ThreadMXBean platform
-                    ? new ClockThreadMXBean(platform)
-                    : null;
+    /** Initialized only when ThreadMXBean can be used. */
+    private static final class Holder {
+        private static final ClockThreadMXBean INSTANCE =
+                ManagementFactory.getThreadMXBean() instanceof ThreadMXBean platform
+                        ? new ClockThreadMXBean(platform)
+                        : null;
+    }
 
     private final ThreadMXBean platform;
 
@@ -25,10 +28,13 @@ final class ClockThreadMXBean implements ThreadMXBean {
     }
 
     static ThreadMXBean instance() {
-        if (INSTANCE == null) {
+        if (!Preparation.isBeanUsable()) {
+            throw new IllegalStateException("ThreadMXBean cannot be initialized now: no memory or no files are left");
+        }
+        if (Holder.INSTANCE == null) {
             throw new UnsupportedOperationException("this JVM has no com.sun.management.ThreadMXBean");
         }
-        return INSTANCE;
+        return Holder.INSTANCE;
     }
 
     /** Returns false if timing is disabled, and on a virtual thread, for which the JDK has its own rules. */

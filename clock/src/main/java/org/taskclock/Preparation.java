@@ -5,6 +5,11 @@ package org.taskclock;
 import java.io.File;
 import java.io.FileInputStream;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import javax.management.MBeanServer;
+import javax.management.MBeanServerFactory;
+import javax.management.MalformedObjectNameException;
+import javax.management.ObjectName;
 
 /**
  * Prepares the clock at its first reading, and again later if that fails: without memory, stack, files, or threads, a
@@ -156,7 +161,7 @@ final class Preparation {
         if (isBeanReady) return true;
         try {
             requireRoom();
-            if (!canOpenFiles()) return false;
+            if (!canOpenFiles() && !MBeans.includeThreads()) return false;
             MxbeanClock.refusal();
             isBeanReady = true;
             return true;
@@ -176,6 +181,25 @@ final class Preparation {
         try (FileInputStream in = new FileInputStream(file)) {
             return in.getFD().valid() && canOpen(files - 1);
         } catch (IOException e) {
+            return false;
+        }
+    }
+
+    /** A separate class, so that a first reading does not load that of the exception. */
+    private static final class MBeans {
+        /**
+         * Returns whether the program has initialized ThreadMXBean. There is no way to know that if it has not also used
+         * the MBean server.
+         */
+        static boolean includeThreads() {
+            try {
+                ObjectName name = new ObjectName(ManagementFactory.THREAD_MXBEAN_NAME);
+                for (MBeanServer server : MBeanServerFactory.findMBeanServer(null)) {
+                    if (server.isRegistered(name)) return true;
+                }
+            } catch (MalformedObjectNameException | RuntimeException e) {
+                // A security manager forbids it.
+            }
             return false;
         }
     }

@@ -158,6 +158,8 @@ public final class TaskClock {
      *
      * @return the bean, which all callers share
      * @throws UnsupportedOperationException if this JVM has no {@code com.sun.management.ThreadMXBean}
+     * @throws IllegalStateException if the JVM's bean has not been used yet and would fail now, because no memory or no
+     *     files are left: the JVM could then never use it again
      */
     public static com.sun.management.ThreadMXBean threadMXBean() {
         return ClockThreadMXBean.instance();

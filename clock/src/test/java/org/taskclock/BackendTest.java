@@ -114,6 +114,19 @@ class BackendTest {
         assertThat(child.err()).isEmpty();
     }
 
+    /** The kernel kills processes that use rseq-own when rseq_debug is turned on, which kernels have since 6.19. */
+    @ParameterizedTest
+    @CsvSource({"6.3.0, false", "6.18.44-x, false", "6.19-rc1, true", "7.0.0-1-generic, true", "10.1, true", "?, false"})
+    void shouldWarnOfRseqDebugWhileRseqOwnIsInUse(String kernel, boolean warns) {
+        assumeTrue(ExpectedBackend.name(true).equals("rseq-own"), "this kernel does not support rseq-own");
+        List<String> command = ChildJvm.command(List.of("-Dos.version=" + kernel), StatusPrinter.class);
+        assertThat(ChildJvm.run(command).succeeded().out()).doesNotContain("rseq_debug");
+        command.addAll(0, List.of("env", "GLIBC_TUNABLES=glibc.pthread.rseq=0"));
+        assertThat(ChildJvm.run(command).succeeded().out().lines().filter(line -> line.contains("rseq_debug")))
+                .hasSize(warns ? 1 : 0)
+                .allMatch(line -> line.startsWith("rseq-own+") && line.contains("kills this process"));
+    }
+
     @ParameterizedTest
     @CsvSource({"100ns,100", "1us,1000", "250us,250000", "2ms,2000000"})
     void shouldUseTheConfiguredAccuracy(String accuracy, long nanos) {

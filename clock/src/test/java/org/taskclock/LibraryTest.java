@@ -9,7 +9,6 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.nio.charset.Charset;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -197,26 +196,8 @@ class LibraryTest {
         return ChildJvm.run(command);
     }
 
-    /** Returns a launcher for which {@link #directory} is a separate tmpfs mounted with this option. */
     private List<String> mounted(String option) {
-        String script = "mount -t tmpfs -o \"$1\" none \"$2\" || exit 99; shift 2; exec \"$@\"";
-        for (List<String> namespace : List.of(List.of("unshare", "--mount"), List.of("unshare", "-Urm"))) {
-            List<String> launcher = new ArrayList<>(namespace);
-            launcher.addAll(List.of("sh", "-c", script, "sh", option, directory.toString()));
-            List<String> probe = new ArrayList<>(launcher);
-            probe.add("true");
-            if (canRun(probe)) return launcher;
-        }
-        assumeTrue(false, "a private tmpfs mount is not permitted (unshare --mount, unshare -Urm)");
-        throw new AssertionError();
-    }
-
-    private static boolean canRun(List<String> command) {
-        try {
-            return ChildJvm.run(command).exit() == 0;
-        } catch (UncheckedIOException e) {
-            return false; // no such command
-        }
+        return TmpfsLauncher.command(directory, option);
     }
 
     private static Path extractLibrary(Path to) throws IOException {

@@ -73,6 +73,9 @@ final class SystemCalls {
     /** Makes clone, by which threads and processes start, fail on all threads or only on the calling one. */
     static native boolean denyClone(boolean onAllThreads);
 
+    /** Makes mapping memory fail for the library, on all threads. */
+    static native boolean denyMmap();
+
     /** Makes opening a file fail. */
     static native boolean limitFiles();
 
