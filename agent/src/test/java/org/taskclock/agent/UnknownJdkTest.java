@@ -381,7 +381,7 @@ class UnknownJdkTest {
     }
 
     /** The JVM loads the agent's class from the class path, which must not contain it ahead of a changed jar. */
-    private static String classPathWithoutAgent() {
+    static String classPathWithoutAgent() {
         return Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
                 .filter(entry -> !entry.endsWith("taskclock-agent.jar"))
                 .filter(entry -> !Files.exists(Path.of(entry, "org", "taskclock", "agent", "Agent.class")))
