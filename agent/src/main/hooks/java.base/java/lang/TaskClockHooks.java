@@ -3,6 +3,7 @@
 
 package java.lang;
 
+import java.lang.invoke.MethodHandles;
 import java.lang.reflect.Field;
 import java.util.function.BiConsumer;
 import java.util.function.BiFunction;
@@ -23,8 +24,8 @@ import jdk.internal.vm.annotation.ReservedStackAccess;
  *
  * <p>The JVM may call these methods at any point, so they neither throw nor wait.
  *
- * <p>The agent holds the only instance. It calls {@link #apply} with the name of an operation, because reflection would
- * add milliseconds to its start. Only the agent's class {@code Hooks} knows these names.
+ * <p>The agent holds the only open instance. It calls {@link #apply} with the name of an operation, because reflection
+ * would add milliseconds to its start. Only the agent's class {@code Hooks} knows these names.
  */
 public final class TaskClockHooks implements BiFunction<String, Object[], Object> {
     /**
@@ -85,8 +86,8 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
     private static final long REDEFINITIONS = redefinitionsOffset();
 
     static {
-        // The agent initializes this class and takes the instance from there at once. Other threads can read the
-        // properties, so the instance is there only before the program starts, which is on the thread with id 1.
+        // The agent initializes this class and takes the instance from there at once. Before the program starts, which
+        // is on the thread with id 1, only other agents can read the properties, and a closed instance is of no use.
         if (UNSAFE.getLong(Thread.currentThread(), THREAD_ID) == 1)
             System.getProperties().put("taskclock.hooks", new TaskClockHooks());
     }
@@ -96,14 +97,34 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
 
     private static final boolean HAS_CARRIERS = Runtime.version().feature() >= 21;
 
-    private TaskClockHooks() {}
+    /** Whether this instance runs operations. All that a closed one does is to return an open one to the agent. */
+    private final boolean isOpen;
+
+    private TaskClockHooks() {
+        this(false);
+    }
+
+    private TaskClockHooks(boolean isOpen) {
+        this.isOpen = isOpen;
+    }
 
     // ---- called by the agent
+
+    /** Requires private access to this package, which is open to the agent only. */
+    private static TaskClockHooks open(Object[] arguments) {
+        if (arguments.length == 1 && arguments[0] instanceof MethodHandles.Lookup) {
+            MethodHandles.Lookup lookup = (MethodHandles.Lookup) arguments[0];
+            boolean isPrivate = (lookup.lookupModes() & MethodHandles.Lookup.PRIVATE) != 0;
+            if (isPrivate && lookup.lookupClass() == Thread.class) return new TaskClockHooks(true);
+        }
+        throw new SecurityException("only for the agent itself");
+    }
 
     /** Runs an operation of the agent's class {@code Hooks}. */
     @Override
     @SuppressWarnings("unchecked")
     public Object apply(String operation, Object[] arguments) {
+        if (!isOpen) return open(arguments);
         switch (operation) {
             case "setController":
                 controller = (BiFunction<String, Boolean, String>) arguments[0];
@@ -323,8 +344,7 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
         try {
             Field field = VirtualThread.class.getDeclaredField("runContinuation");
             if (field.getType() != Runnable.class) {
-                return "VirtualThread.runContinuation has type "
-                        + field.getType().getName();
+                return "VirtualThread.runContinuation has type " + field.getType().getName();
             }
             for (Field reference : new Field[] {
                 VirtualThread.class.getDeclaredField("cont"), Continuation.class.getDeclaredField("tail")
@@ -477,7 +497,8 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
     }
 
     private static TaskClockAccount open(Thread thread, Object continuation) {
-        TaskClockAccount account = new TaskClockAccount((Runnable) continuation, (TaskClockGroup) groups.apply(thread));
+        TaskClockAccount account =
+                new TaskClockAccount((Runnable) continuation, (TaskClockGroup) groups.apply(thread));
         if (TaskClockAccount.hasRun(thread)) account.setPartial();
         UNSAFE.putReferenceRelease(thread, TaskClockAccount.FIELD_OFFSET, account);
         return account;

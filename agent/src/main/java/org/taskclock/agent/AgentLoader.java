@@ -57,7 +57,8 @@ public final class AgentLoader extends ClassLoader implements BiConsumer<Class<?
     private final File file;
 
     /**
-     * Kept open because some classes are loaded later, and the jar may be deleted after attaching. Null before the
+     * Kept open because some classes are loaded later, and the jar may be deleted after attaching. This opens no file:
+     * the JVM's own class loader keeps the jar of every agent open, and the JDK shares the descriptor. Null before the
      * first use.
      */
     private JarFile jar;

@@ -49,7 +49,9 @@ final class Hooks {
     static Hooks define(Instrumentation instrumentation) throws FeatureException {
         try {
             Class<?> type = defineClass(instrumentation, Thread.class, "java.lang.TaskClockHooks");
-            return new Hooks((BiFunction<String, Object[], Object>) takeInstance(type, "taskclock.hooks"));
+            Hooks closed = new Hooks((BiFunction<String, Object[], Object>) takeInstance(type, "taskclock.hooks"));
+            Object open = closed.call("open", MethodHandles.privateLookupIn(Thread.class, MethodHandles.lookup()));
+            return new Hooks((BiFunction<String, Object[], Object>) open);
         } catch (ReflectiveOperationException | IOException | LinkageError | RuntimeException e) {
             throw new FeatureException("cannot install the hooks in java.lang: " + e, e);
         }
@@ -82,7 +84,7 @@ final class Hooks {
         synchronized (Runtime.getRuntime()) {
             Class.forName(type.getName(), true, null);
             Object instance = System.getProperties().remove(key);
-            if (instance != null) return instance;
+            if (type.isInstance(instance)) return instance;
         }
         // The program is running, or an earlier attempt to start the agent has initialized the class and failed later.
         Constructor<?> constructor = type.getDeclaredConstructor();

@@ -117,7 +117,7 @@ final class ThreadTimes {
     }
 
     /** Returns whether getThreadUserTime with the caller's own id returns the CPU time. */
-    private static boolean hasUserTimeBug() {
+    static boolean hasUserTimeBug() {
         int feature = Runtime.version().feature();
         return feature >= 21 && feature < 25;
     }

@@ -13,8 +13,9 @@ import javax.management.ObjectName;
 
 /**
  * A program that checks each feature of the agent once. It needs only the JDK, so it runs in any environment. The agent
- * must run with {@code yield=count}. The system property {@code test.expectedBackend} names the expected backend. On
- * success the program prints nothing; a failure ends the JVM with exit code 1.
+ * must run with {@code yield=count}. The argument {@link #ATTACHED} says that it was attached to the running program.
+ * The system property {@code test.expectedBackend} names the expected backend. On success the program prints nothing; a
+ * failure ends the JVM with exit code 1.
  */
 @SuppressWarnings("ThreadPriorityCheck") // yields are under test
 final class AgentCheck {
@@ -24,6 +25,8 @@ final class AgentCheck {
     private static final int READINGS = 20_000;
     private static final int YIELDS = 3_000;
     private static final int THREADS = 4;
+
+    static final String ATTACHED = "attached";
 
     private static volatile Object unusedSink;
 
@@ -36,7 +39,10 @@ final class AgentCheck {
         check(
                 backend == null || backend.equals(bean().getBackend()),
                 "backend " + bean().getBackend() + ", expected " + backend);
-        checkOwnTimes();
+        awaitDeferredFeatures();
+        // JDK 21 to 24 return the CPU time instead, which an attached agent does not correct.
+        int feature = Runtime.version().feature();
+        checkOwnTimes(args.length == 0 || !args[0].equals(ATTACHED) || feature < 21 || feature > 24);
         checkOtherThreads();
         checkYields();
         if (Runtime.version().feature() >= 21) checkAccounts();
@@ -67,7 +73,7 @@ final class AgentCheck {
         if (!condition) throw new AssertionError(message);
     }
 
-    private static void checkOwnTimes() {
+    private static void checkOwnTimes(boolean isUserKnownById) {
         long id = Thread.currentThread().getId();
         long cpu = 0;
         long user = 0;
@@ -75,7 +81,8 @@ final class AgentCheck {
             unusedSink = new byte[1_000];
             long lastCpu = cpu;
             long lastUser = user;
-            user = i % 2 == 0 ? BEAN.getCurrentThreadUserTime() : BEAN.getThreadUserTime(id);
+            boolean isById = i % 2 != 0 && isUserKnownById;
+            user = isById ? BEAN.getThreadUserTime(id) : BEAN.getCurrentThreadUserTime();
             cpu = i % 2 == 0 ? BEAN.getThreadCpuTime(id) : BEAN.getCurrentThreadCpuTime();
             check(
                     cpu >= lastCpu && user >= lastUser,
@@ -145,8 +152,10 @@ final class AgentCheck {
             own += carrier.getOwnNanos();
         }
         check(ended >= THREADS && virtual > 0, ended + " virtual threads ended, cpu " + virtual);
+        // The agent's probe is not listed.
+        long probe = 2_000_000;
         check(
-                Math.abs(virtual + own - carriers) <= carriers / 100,
+                Math.abs(virtual + own - carriers) <= carriers / 100 + probe,
                 "virtual threads " + virtual + " + own " + own + " != carriers " + carriers);
     }
 

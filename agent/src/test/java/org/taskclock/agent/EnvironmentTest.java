@@ -5,6 +5,7 @@ package org.taskclock.agent;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import com.sun.tools.attach.VirtualMachine;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -19,9 +20,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
+import java.util.jar.Attributes;
 import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
 import java.util.jar.JarOutputStream;
+import java.util.jar.Manifest;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -29,6 +32,9 @@ import org.junit.jupiter.api.condition.EnabledForJreRange;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.objectweb.asm.ClassWriter;
+import org.objectweb.asm.MethodVisitor;
+import org.objectweb.asm.Opcodes;
 
 /** Runs the agent in JVMs of many kinds and in restricted environments. */
 @SuppressWarnings("ThreadPriorityCheck") // yields are under test
@@ -400,5 +406,84 @@ class EnvironmentTest {
 
     private static boolean isRoot() throws IOException {
         return (int) Files.getAttribute(Path.of("/proc/self"), "unix:uid") == 0;
+    }
+
+    // ---- the agent's jar
+
+    /** Creates an agent that does nothing. Its class is only in its jar, so the JVM opens that. */
+    private Path emptyAgent() throws IOException {
+        Manifest manifest = new Manifest();
+        manifest.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
+        manifest.getMainAttributes().putValue("Premain-Class", "EmptyAgent");
+        ClassWriter writer = new ClassWriter(0);
+        writer.visit(Opcodes.V17, Opcodes.ACC_PUBLIC, "EmptyAgent", null, "java/lang/Object", null);
+        MethodVisitor premain = writer.visitMethod(
+                Opcodes.ACC_PUBLIC | Opcodes.ACC_STATIC, "premain", "(Ljava/lang/String;)V", null, null);
+        premain.visitCode();
+        premain.visitInsn(Opcodes.RETURN);
+        premain.visitMaxs(0, 1);
+        premain.visitEnd();
+        writer.visitEnd();
+        Path jar = directory.resolve("empty-agent.jar");
+        try (OutputStream out = Files.newOutputStream(jar);
+                JarOutputStream jarOut = new JarOutputStream(out, manifest)) {
+            jarOut.putNextEntry(new JarEntry("EmptyAgent.class"));
+            jarOut.write(writer.toByteArray());
+        }
+        return jar;
+    }
+
+    /**
+     * The JVM opens an agent's jar and keeps it open. A descriptor of ours would be one more that makes a checkpoint
+     * fail, but the JDK opens a file for all its JarFiles once.
+     */
+    @Test
+    void shouldOpenItsJarNoMoreOftenThanTheJvm() throws IOException, InterruptedException {
+        Path empty = emptyAgent();
+        String count = JvmLauncher.withoutAgent()
+                .option("-javaagent:" + empty)
+                .run(OpenJars.class, empty.toString())
+                .assertSilent()
+                .out();
+        assertThat(count).isEqualTo("1\n");
+        Path jar = directory.resolve("ours.jar");
+        Files.copy(Path.of(System.getProperty("agent.jar")), jar);
+        for (boolean isAttached : new boolean[] {false, true}) {
+            JvmLauncher jvm = JvmLauncher.withoutAgent().classPath(UnknownJdkTest.classPathWithoutAgent());
+            if (isAttached) jvm.option("-Djdk.attach.allowAttachSelf=true", "-XX:+EnableDynamicAgentLoading");
+            else jvm.option("-javaagent:" + jar + "=yield=count");
+            String[] arguments = isAttached ? new String[] {jar.toString(), "attach"} : new String[] {jar.toString()};
+            assertThat(jvm.run(OpenJars.class, arguments).assertSilent().out()).isEqualTo(count);
+        }
+    }
+
+    /**
+     * Prints how many descriptors of a jar are open. The jar is deleted before the agent has loaded all its classes.
+     */
+    static final class OpenJars {
+        public static void main(String[] args) throws Exception {
+            Path jar = Path.of(args[0]);
+            boolean isAttached = args.length > 1;
+            if (isAttached) {
+                VirtualMachine self = VirtualMachine.attach(
+                        Long.toString(ProcessHandle.current().pid()));
+                self.loadAgent(jar.toString(), "yield=count");
+                self.detach();
+                Files.delete(jar);
+            }
+            if (System.getProperty("taskclock.agent") != null)
+                AgentCheck.main(isAttached ? new String[] {AgentCheck.ATTACHED} : new String[0]);
+            try (Stream<Path> descriptors = Files.list(Path.of("/proc/self/fd"))) {
+                System.out.println(descriptors.filter(d -> isOf(jar, d)).count());
+            }
+        }
+
+        private static boolean isOf(Path jar, Path descriptor) {
+            try {
+                return Files.readSymbolicLink(descriptor).toString().startsWith(jar.toString());
+            } catch (IOException e) {
+                return false; // closed
+            }
+        }
     }
 }

@@ -81,8 +81,7 @@ class FloorTest {
                     tell(index, BEAN.getCurrentThreadCpuTime(), cpu, "own CPU time");
                 } else {
                     tell(index, BEAN.getThreadCpuTime(getId()), cpu, "CPU time by the own id");
-                    // JDK 21 to 24 return the CPU time instead.
-                    if (JvmLauncher.feature() < 21 || JvmLauncher.feature() > 24)
+                    if (!ThreadTimes.hasUserTimeBug())
                         tell(index, BEAN.getThreadUserTime(getId()), user, "user time by the own id");
                 }
                 ownCpu = cpu[index];

@@ -8,8 +8,6 @@ import com.sun.tools.attach.VirtualMachine;
 import java.io.IOException;
 import java.lang.reflect.Method;
 import java.util.List;
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -49,19 +47,17 @@ class OtherAgentsTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"jacoco, true", "opentelemetry, true", "datadog, true", "elastic, true", "datadog, false"})
+    @CsvSource({
+        "jacoco, true",
+        "jacoco, false",
+        "opentelemetry, true",
+        "opentelemetry, false",
+        "datadog, true",
+        "datadog, false",
+        "elastic, true",
+        "elastic, false"
+    })
     void shouldWorkWithOtherAgents(String other, boolean isFirst) throws IOException, InterruptedException {
-        start(other, isFirst);
-    }
-
-    @Tag("slow")
-    @ParameterizedTest
-    @ValueSource(strings = {"jacoco", "opentelemetry", "elastic"})
-    void shouldWorkWithOtherAgentsThatAreLoadedLater(String other) throws IOException, InterruptedException {
-        start(other, false);
-    }
-
-    private static void start(String other, boolean isFirst) throws IOException, InterruptedException {
         String ours = "-javaagent:" + System.getProperty("agent.jar") + "=yield=count";
         quietly()
                 .option(isFirst ? agent(other) : ours, isFirst ? ours : agent(other))
@@ -96,18 +92,8 @@ class OtherAgentsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"opentelemetry", "datadog"})
+    @ValueSource(strings = {"opentelemetry", "datadog", "elastic"})
     void shouldAttachToAProgramWithAnotherAgent(String other) throws IOException, InterruptedException {
-        attach(other);
-    }
-
-    @Tag("slow")
-    @Test
-    void shouldAttachToAProgramWithElasticsAgent() throws IOException, InterruptedException {
-        attach("elastic");
-    }
-
-    private static void attach(String other) throws IOException, InterruptedException {
         quietly()
                 .option(agent(other), "-Djdk.attach.allowAttachSelf=true", "-XX:+EnableDynamicAgentLoading")
                 .option("-Dagent.jar=" + System.getProperty("agent.jar"))
@@ -122,7 +108,7 @@ class OtherAgentsTest {
                     VirtualMachine.attach(Long.toString(ProcessHandle.current().pid()));
             String jar = System.getProperty("agent.jar");
             self.loadAgent(jar, "yield=count");
-            AgentCheck.main(new String[0]);
+            AgentCheck.main(new String[] {AgentCheck.ATTACHED});
             self.loadAgent(jar, "detach");
             assertThat(System.getProperty("taskclock.agent"))
                     .contains("threadmxbean=off,yield=pass")

@@ -3,9 +3,11 @@
 package org.taskclock.agent;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.tools.attach.VirtualMachine;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.lang.instrument.Instrumentation;
 import java.lang.invoke.MethodHandles;
 import java.lang.management.ManagementFactory;
@@ -13,6 +15,8 @@ import java.lang.reflect.Array;
 import java.lang.reflect.Field;
 import java.lang.reflect.InaccessibleObjectException;
 import java.lang.reflect.Modifier;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -22,13 +26,21 @@ import java.util.List;
 import java.util.Properties;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiFunction;
+import java.util.jar.Attributes;
 import java.util.jar.JarFile;
+import java.util.jar.JarOutputStream;
+import java.util.jar.Manifest;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Checks that a program cannot take the agent's privileges by reflection. */
 class PrivilegesTest {
+    @TempDir
+    private Path directory;
+
     @Test
     void shouldNotGiveTheProgramItsPrivileges() throws IOException, InterruptedException {
         JvmLauncher.withAgent("yield=count")
@@ -37,9 +49,27 @@ class PrivilegesTest {
                 .assertSilent();
     }
 
+    @Test
+    void shouldNotGiveTheProgramItsPrivilegesWhenAttached() throws IOException, InterruptedException {
+        JvmLauncher.withoutAgent()
+                .option("-Djdk.attach.allowAttachSelf=true", "-XX:+EnableDynamicAgentLoading")
+                .option("-Dagent.jar=" + System.getProperty("agent.jar"))
+                .run(Program.class, "attach")
+                .assertSilent();
+    }
+
     static final class Program {
+        /** What the walk must find in an array in a private field of a superclass. */
+        private static class Planted {
+            private final Object[] found = {null, MethodHandles.lookup()};
+        }
+
+        private static final class PlantedDeeper extends Planted {}
+
         public static void main(String[] args) throws Exception {
+            if (args.length > 0) attach();
             AgentCheck.bean();
+            AgentCheck.awaitDeferredFeatures();
             MBeanServer server = ManagementFactory.getPlatformMBeanServer();
             assertThat(server.getClassLoaderFor(new ObjectName(TaskClockMXBean.NAME)))
                     .isNull();
@@ -55,7 +85,20 @@ class PrivilegesTest {
                     Class.forName("java.lang.TaskClockHooks").getMethod("bean").invoke(null), "bean");
             reachable.walk();
             assertThat(reachable.privileged).isEmpty();
-            assertThat(reachable.count()).as("what the walk has visited").isGreaterThan(50);
+            // The walk reads private static fields of the agent's classes, and the elements of arrays.
+            assertThat(reachable.seen).contains("org.taskclock.StartupThread", AgentLoader.HIDDEN);
+            assertThat(reachable.seen).contains(Thread.currentThread(), ClassLoader.getSystemClassLoader());
+            reachable.add(new PlantedDeeper(), "planted");
+            reachable.walk();
+            assertThat(reachable.privileged).singleElement().asString().contains("Lookup");
+        }
+
+        private static void attach() throws Exception {
+            VirtualMachine self =
+                    VirtualMachine.attach(Long.toString(ProcessHandle.current().pid()));
+            self.loadAgent(System.getProperty("agent.jar"), "yield=count");
+            self.detach();
+            assertThat(System.getProperty("taskclock.agent")).contains("threadmxbean=on,yield=count");
         }
 
         /** Returns the classes of the agent that the program can name, those in the JDK's packages included. */
@@ -114,15 +157,73 @@ class PrivilegesTest {
         }
     }
 
+    /** An agent that is loaded before ours, and keeps what is put into the system properties. */
+    public static final class RecordingAgent {
+        static final Set<Object> VALUES = Collections.newSetFromMap(new ConcurrentHashMap<>());
+
+        private RecordingAgent() {}
+
+        public static void premain(String options) {
+            Properties recording = new Properties() {
+                private static final long serialVersionUID = 1;
+
+                @Override
+                public synchronized Object put(Object key, Object value) {
+                    VALUES.add(value);
+                    return super.put(key, value);
+                }
+            };
+            recording.putAll(System.getProperties());
+            System.setProperties(recording);
+        }
+
+        static Path jar(Path directory) throws IOException {
+            Manifest manifest = new Manifest();
+            manifest.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
+            manifest.getMainAttributes().putValue("Premain-Class", RecordingAgent.class.getName());
+            Path jar = directory.resolve("recording-agent.jar");
+            try (OutputStream out = Files.newOutputStream(jar);
+                    JarOutputStream jarOut = new JarOutputStream(out, manifest)) {
+                jarOut.flush();
+            }
+            return jar;
+        }
+    }
+
+    @Test
+    void shouldNotShowItsPrivilegesToAnAgentThatIsLoadedBefore() throws IOException, InterruptedException {
+        String ours = "-javaagent:" + System.getProperty("agent.jar");
+        JvmLauncher.withoutAgent()
+                .option("-javaagent:" + RecordingAgent.jar(directory), ours)
+                .run(AfterRecording.class)
+                .assertSilent();
+    }
+
+    static final class AfterRecording {
+        @SuppressWarnings("unchecked") // the hooks implement this type
+        public static void main(String[] args) throws Exception {
+            assertThat(System.getProperty("taskclock.agent")).contains("threadmxbean=on");
+            assertThat(RecordingAgent.VALUES).hasAtLeastOneElementOfType(String.class);
+            for (Object value : RecordingAgent.VALUES) {
+                if (!value.getClass().getName().equals("java.lang.TaskClockHooks")) continue;
+                BiFunction<Object, Object[], Object> hooks = (BiFunction<Object, Object[], Object>) value;
+                for (MethodHandles.Lookup lookup : new MethodHandles.Lookup[] {
+                    MethodHandles.lookup(),
+                    MethodHandles.publicLookup(),
+                    MethodHandles.publicLookup().in(Thread.class)
+                })
+                    assertThatThrownBy(() -> hooks.apply("open", new Object[] {lookup}))
+                            .isInstanceOf(SecurityException.class);
+                assertThatThrownBy(() -> hooks.apply("failures", new Object[0])).isInstanceOf(SecurityException.class);
+            }
+        }
+    }
+
     /** The objects that fields lead to, as far as the JVM permits the program to read them. */
     private static final class Reachable {
         private final Set<Object> seen = Collections.newSetFromMap(new IdentityHashMap<>());
         private final Deque<Object> next = new ArrayDeque<>();
         final List<String> privileged = new ArrayList<>();
-
-        int count() {
-            return seen.size();
-        }
 
         void addClass(Class<?> type) {
             if (!seen.add(type)) return;

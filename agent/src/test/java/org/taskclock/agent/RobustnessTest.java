@@ -467,8 +467,8 @@ class RobustnessTest {
                 return;
             }
             mount(20);
-            // Waits until the calls are linked.
-            Thread.sleep(JvmLauncher.feature() < 22 ? 0 : 3_000);
+            // Waits until the deferred features are installed and the calls are linked.
+            Thread.sleep(3_000);
             mount(20);
             long before = spunClasses(loaded);
             mount(3_000);

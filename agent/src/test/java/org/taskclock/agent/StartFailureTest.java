@@ -143,7 +143,7 @@ class StartFailureTest {
         self.loadAgent(System.getProperty("agent.jar"), options);
         self.detach();
         assertThat(System.getProperty("taskclock.agent")).doesNotContain("unavailable", "failed");
-        AgentCheck.main(new String[0]);
+        AgentCheck.main(new String[] {AgentCheck.ATTACHED});
         return first;
     }
 
