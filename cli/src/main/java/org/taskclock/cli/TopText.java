@@ -148,7 +148,8 @@ final class TopText {
                 summary.append(String.format(Locale.ROOT, " of %.0f %%", 100 * totals.containerCores()));
             }
             if (totals.throttledNanos() > 0) {
-                summary.append(String.format(Locale.ROOT, ", throttled %.0f ms", totals.throttledNanos() / 1e6));
+                summary.append(
+                        String.format(Locale.ROOT, ", throttled %.1f %%", interval.percent(totals.throttledNanos())));
             }
         }
         if (totals.machineNanos() >= 0) {

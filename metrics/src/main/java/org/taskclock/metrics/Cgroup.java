@@ -214,9 +214,13 @@ public final class Cgroup {
 
     /** Returns what the group has used; null if it is neither that of a container nor limited. */
     public JvmUsage.ContainerUsage usage() {
-        long cpu = cpuNanos();
-        if (cpu < 0) return null;
-        return new JvmUsage.ContainerUsage(cpu, throttledNanos(), cpuLimit(), periods(), throttledPeriods());
+        JvmUsage.ContainerUsage known = known();
+        return known.cpuNanos() < 0 ? null : known;
+    }
+
+    /** Returns what is known of the group's usage, also if its CPU time is not. */
+    public JvmUsage.ContainerUsage known() {
+        return new JvmUsage.ContainerUsage(cpuNanos(), throttledNanos(), cpuLimit(), periods(), throttledPeriods());
     }
 
     private static double quota(Path group, boolean v2) {

@@ -26,5 +26,20 @@ public record JvmUsage(List<PoolUsage> pools, CpuTime process, ContainerUsage co
         public ContainerUsage(long cpuNanos, long throttledNanos, double limit) {
             this(cpuNanos, throttledNanos, limit, -1, -1);
         }
+
+        /**
+         * Returns the part of an interval in which the limit was used up, as the share of the periods in which the
+         * group ran; -1 if unknown. {@code throttledNanos} can increase by more than the interval, because the kernel
+         * adds up the run queues of all processors.
+         *
+         * @param before the usage at the start of the interval
+         */
+        public long throttledNanosSince(ContainerUsage before, long intervalNanos) {
+            long all = periods - before.periods;
+            long throttled = throttledPeriods - before.throttledPeriods;
+            boolean isKnown = before.periods >= 0 && before.throttledPeriods >= 0 && all >= 0 && throttled >= 0;
+            if (!isKnown) return -1;
+            return all == 0 ? 0 : Math.round(intervalNanos * Math.min(1, (double) throttled / all));
+        }
     }
 }

@@ -99,7 +99,8 @@ public final class RecordingResults {
                 "container limit",
                 summary.cores > 0 ? NumberFormatter.format(summary.cores) + " processors" : "none or unknown");
         if (summary.throttledNanos > 0)
-            properties.put("throttled for", NumberFormatter.format(summary.throttledNanos / 1e9) + " s");
+            properties.put(
+                    "throttled", NumberFormatter.format(summary.percent(summary.throttledNanos)) + " % of the time");
         properties.putAll(machine);
         properties.put("taskclock itself", NumberFormatter.format(summary.percent(summary.ownNanos)) + " " + PERCENT);
         return properties;

@@ -102,8 +102,8 @@ public final class Diagnoser {
                 "throttled",
                 0,
                 "the container is throttled by its limit of " + number(limit) + " cores",
-                List.of("throttled for " + number(throttledNanos / 1e6) + " ms of " + number(intervalNanos / 1e6)
-                        + " ms")));
+                List.of("throttled in " + number(100.0 * throttledNanos / intervalNanos)
+                        + " % of the periods in which it ran")));
     }
 
     private static boolean isSuspect(ThreadUsage thread, long intervalNanos, double seconds) {

@@ -14,8 +14,8 @@ import org.taskclock.monitor.usage.ThreadUsage;
  * @param pools those that have threads or used something
  * @param threads those that used something
  * @param process the CPU time of the process
- * @param container CPU time and throttled time in the interval, -1 if unknown; null if the JVM has neither a container
- *     nor a limit
+ * @param container CPU time in the interval, and the part of it in which the limit was used up, -1 if unknown; null if
+ *     the JVM has neither a container nor a limit
  */
 public record JvmSample(
         MonitoredJvm jvm,

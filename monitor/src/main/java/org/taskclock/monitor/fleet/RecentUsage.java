@@ -42,8 +42,9 @@ final class RecentUsage {
         long since = takenAt == 0 ? jvm.startNanos : takenAt;
         boolean hasRead = readAt != 0 && readAt != takenAt;
         CpuTime used = hasRead ? process.minus(taken) : NOTHING;
-        JvmSample sample = new JvmSample(
-                jvm, hasRead ? readAt - since : 0, pools.take(), threads.take(), used, difference(container, now));
+        long nanos = hasRead ? readAt - since : 0;
+        JvmSample sample =
+                new JvmSample(jvm, nanos, pools.take(), threads.take(), used, difference(container, now, nanos));
         if (hasRead) {
             taken = process;
             takenAt = readAt;
@@ -52,11 +53,11 @@ final class RecentUsage {
         return sample;
     }
 
-    private static ContainerUsage difference(ContainerUsage before, ContainerUsage now) {
+    static ContainerUsage difference(ContainerUsage before, ContainerUsage now, long intervalNanos) {
         if (before == null || now == null) return null;
         return new ContainerUsage(
                 difference(before.cpuNanos(), now.cpuNanos()),
-                difference(before.throttledNanos(), now.throttledNanos()),
+                now.throttledNanosSince(before, intervalNanos),
                 now.limit());
     }
 

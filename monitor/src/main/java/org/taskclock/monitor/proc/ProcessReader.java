@@ -7,13 +7,14 @@ import org.taskclock.CpuTime;
 import org.taskclock.ProcStat;
 import org.taskclock.ProcessClock;
 import org.taskclock.metrics.Cgroup;
+import org.taskclock.metrics.JvmUsage.ContainerUsage;
 import org.taskclock.monitor.usage.ProcessUsage;
 
 /** Reads everything about a JVM except its threads: its process, its control group, and the machine. */
 public final class ProcessReader implements AutoCloseable {
     /** A reading. The units are those of {@link ProcessUsage}; the values are totals, not those of an interval. */
     public record Reading(
-            long nanos, long process, long processUser, long container, long throttled, CpuTime machine, long own) {}
+            long nanos, long process, long processUser, ContainerUsage container, CpuTime machine, long own) {}
 
     private final long pid;
     private final byte[] text;
@@ -42,14 +43,7 @@ public final class ProcessReader implements AutoCloseable {
             if (now == null) throw exited();
             time = new CpuTime(now.userNanos() + now.systemNanos(), now.userNanos(), now.systemNanos());
         }
-        return new Reading(
-                nanos,
-                time.cpuNanos(),
-                time.userNanos(),
-                cgroup.cpuNanos(),
-                cgroup.throttledNanos(),
-                machine.now(),
-                own.cpuNanos());
+        return new Reading(nanos, time.cpuNanos(), time.userNanos(), cgroup.known(), machine.now(), own.cpuNanos());
     }
 
     /** Returns the CPU time of the process. */

@@ -29,11 +29,25 @@ final class RecordedValues {
         return nanos;
     }
 
-    /** Returns totals with a limit that is a number. Gson reads NaN, too. */
-    static ProcessUsage totals(ProcessUsage totals) {
+    /**
+     * Returns totals with a limit that is a number; Gson reads NaN, too. Earlier versions recorded the kernel's
+     * throttled time, which can be longer than the interval.
+     */
+    static ProcessUsage totals(ProcessUsage totals, long intervalNanos) {
         double cores = totals.containerCores();
         if (!Double.isFinite(cores)) throw new IllegalArgumentException("no limit: " + cores);
-        return totals;
+        if (totals.throttledNanos() <= intervalNanos) return totals;
+        return new ProcessUsage(
+                totals.processNanos(),
+                totals.processUserNanos(),
+                totals.containerNanos(),
+                cores,
+                intervalNanos,
+                totals.machineNanos(),
+                totals.processors(),
+                totals.ownNanos(),
+                totals.machineUserNanos(),
+                totals.heap());
     }
 
     /** Returns diagnoses that have all parts. */

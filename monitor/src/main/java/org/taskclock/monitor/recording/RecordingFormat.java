@@ -231,7 +231,7 @@ final class RecordingFormat {
                     Objects.requireNonNull(members.name),
                     Objects.requireNonNull(members.source),
                     threads,
-                    RecordedValues.totals(members.totals),
+                    RecordedValues.totals(members.totals, members.intervalNanos),
                     RecordedValues.diagnoses(members.diagnoses),
                     List.copyOf(members.notes),
                     endedPools.decode(line.getAsJsonArray("ended")));

@@ -198,9 +198,9 @@ public final class Sampler implements AutoCloseable {
         ProcessUsage totals = new ProcessUsage(
                 Math.min(Math.max(processNanos, sum), maxNanos),
                 Math.min(Math.max(processUserNanos, 0), processNanos),
-                difference(now.container(), last.container()),
+                difference(now.container().cpuNanos(), last.container().cpuNanos()),
                 reader.cpuLimit(),
-                difference(now.throttled(), last.throttled()),
+                now.container().throttledNanosSince(last.container(), intervalNanos),
                 machineNanos,
                 reader.processors(),
                 now.own() - last.own(),

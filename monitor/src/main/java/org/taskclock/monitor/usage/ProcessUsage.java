@@ -9,7 +9,7 @@ package org.taskclock.monitor.usage;
  * @param containerNanos CPU time of all processes of the JVM's container, or of another control group with a limit; -1
  *     if there is none or it cannot be read
  * @param containerCores the CPU limit of the control group; 0 if there is none
- * @param throttledNanos how long that limit kept the control group from running; -1 if unknown
+ * @param throttledNanos the part of the interval in which that limit was used up; -1 if unknown
  * @param machineNanos CPU time of all processes of the machine; -1 if unknown
  * @param ownNanos CPU time of the process that takes the readings
  * @param machineUserNanos the part of {@code machineNanos} spent in user mode; -1 if unknown

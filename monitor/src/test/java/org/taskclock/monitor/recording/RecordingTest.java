@@ -184,7 +184,10 @@ class RecordingTest {
         }
     }
 
-    /** Written before the format had the CPU time since the start of a thread, and the machine's user time. */
+    /**
+     * Written before the format had the CPU time since the start of a thread, and the machine's user time, and with the
+     * throttled time of all run queues.
+     */
     @Test
     void shouldReadFilesOfOlderVersions() throws IOException {
         Path file = folder.resolve("older.gz");
@@ -193,7 +196,7 @@ class RecordingTest {
                 {"thread":0,"pid":4711,"tid":12,"javaId":31,"name":"busy-4","kind":"JAVA","pool":"busy-#"}
                 {"time":"2026-11-21T10:00:01Z","intervalNanos":1000000000,"pid":4711,"name":"Main","source":"proc",\
                 "totals":{"processNanos":9,"processUserNanos":7,"containerNanos":-1,"containerCores":0.0,\
-                "throttledNanos":-1,"machineNanos":20,"processors":2,"ownNanos":1},"diagnoses":[],"notes":[],\
+                "throttledNanos":7000000000,"machineNanos":20,"processors":2,"ownNanos":1},"diagnoses":[],"notes":[],\
                 "rows":[[0,5,3,1,7,0,"R"]],"gone":[]}
                 {"end":"interrupted"}
                 """;
@@ -205,7 +208,7 @@ class RecordingTest {
             assertThat(interval.threads())
                     .containsExactly(new ThreadUsage(
                             4711, 12, 31, "busy-4", false, ThreadKind.JAVA, "busy-#", 1, 5, 3, 1, 7, 0, 'R'));
-            assertThat(interval.totals()).isEqualTo(new ProcessUsage(9, 7, -1, 0, -1, 20, 2, 1));
+            assertThat(interval.totals()).isEqualTo(new ProcessUsage(9, 7, -1, 0, 1_000_000_000, 20, 2, 1));
             assertThat(interval.endedPools()).isEmpty();
             assertThat(recording.faults()).isEmpty();
         }
