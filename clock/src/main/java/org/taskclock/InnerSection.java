@@ -7,6 +7,7 @@ final class InnerSection implements CpuSection {
     private final OuterSection outer;
     /** The next section in the free list. */
     InnerSection nextFree;
+
     boolean open;
 
     InnerSection(OuterSection outer) {

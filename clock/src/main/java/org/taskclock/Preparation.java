@@ -188,8 +188,8 @@ final class Preparation {
     /** A separate class, so that a first reading does not load that of the exception. */
     private static final class MBeans {
         /**
-         * Returns whether the program has initialized ThreadMXBean. There is no way to know that if it has not also used
-         * the MBean server.
+         * Returns whether the program has initialized ThreadMXBean. There is no way to know that if it has not also
+         * used the MBean server.
          */
         static boolean includeThreads() {
             try {

@@ -105,8 +105,7 @@ class ContainerTest {
             assertThat(Double.parseDouble(throttled.group(1))).isBetween(50.0, 100.0);
             CliResult exceeding = CliResult.run("check", pid, "--cpu", "80% of limit", "--for", "2s");
             assertThat(exceeding.exitCode()).as(exceeding.toString()).isEqualTo(Main.THRESHOLD);
-            assertThat(exceeding.out())
-                    .contains("of the limit of 0.2", "! throttled: ");
+            assertThat(exceeding.out()).contains("of the limit of 0.2", "! throttled: ");
             CliResult within = CliResult.run("check", pid, "--cpu", "50%", "--for", "1s");
             assertThat(within.exitCode()).as(within.toString()).isEqualTo(Main.OK);
         } finally {

@@ -4,7 +4,6 @@ package org.taskclock.exporter;
 
 import static org.assertj.core.api.Assertions.as;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 
 import io.prometheus.metrics.expositionformats.ExpositionFormats;
@@ -20,15 +19,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.fleet.FleetOptions;
 import org.taskclock.monitor.fleet.JvmFleet;
-import org.taskclock.CpuTime;
-import org.taskclock.metrics.JvmUsage;
-import org.taskclock.metrics.Metric;
-import org.taskclock.metrics.PoolUsage;
-import org.taskclock.metrics.ThreadKind;
-import org.taskclock.monitor.usage.ThreadUsage;
 import org.taskclock.monitor.fleet.JvmSample;
+import org.taskclock.monitor.usage.ThreadUsage;
 import org.taskclock.testing.LoadJvm;
 
 /** A JVM with bad data costs its own series only. */

@@ -10,7 +10,6 @@ import java.util.Locale;
 import java.util.function.Function;
 import java.util.function.ToLongFunction;
 import org.taskclock.ProcessClock;
-import org.taskclock.monitor.proc.TargetText;
 
 /** The report of the agent in a JVM, as org.taskclock.agent.AgentReportWriter writes it. Times are in nanoseconds. */
 public record AgentReport(

@@ -11,7 +11,6 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.taskclock.monitor.attach.AttachClient;
-import org.taskclock.monitor.attach.AttachReply;
 import org.taskclock.monitor.proc.TargetFiles;
 
 /** Samples with async-profiler's library: a timer per thread that counts CPU time, stacks without safepoint bias. */

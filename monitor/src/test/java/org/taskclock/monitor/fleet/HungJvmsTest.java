@@ -7,8 +7,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.taskclock.monitor.attach.FakeJvm;
 import org.junit.jupiter.api.Timeout;
+import org.taskclock.monitor.attach.FakeJvm;
 import org.taskclock.testing.LoadJvm;
 
 /** JVMs that accept the connections of tools and never answer, beside one that does. */

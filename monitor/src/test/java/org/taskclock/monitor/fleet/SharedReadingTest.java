@@ -43,8 +43,7 @@ class SharedReadingTest {
             long start = System.nanoTime();
             assertThat(shared.get()).as("nothing is known yet").isEmpty();
             assertThat(System.nanoTime() - start).isLessThan(SECONDS.toNanos(1));
-            while (shared.get().isEmpty())
-                assertThat(System.nanoTime() - start).isLessThan(SECONDS.toNanos(30));
+            while (shared.get().isEmpty()) assertThat(System.nanoTime() - start).isLessThan(SECONDS.toNanos(30));
         }
     }
 }
