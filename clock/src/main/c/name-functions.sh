@@ -5,8 +5,8 @@
 # name-functions.sh OBJECT [TOOL-PREFIX]
 #
 # Gives each function of an object file a second name, taskclock_NAME, that export.map exports. The library's file is
-# deleted once it is loaded, so a profiler finds names only in memory, where the dynamic symbols are, but not the others.
-# Calls inside the library use the first names, which are hidden, so no other library can come between.
+# deleted once it is loaded, so a profiler finds names only in memory, and only the dynamic symbols are there. Calls
+# inside the library use the first names, which are hidden, so no other library can come between.
 set -eu
 object=$1 tools=${2:-}
 "${tools}objdump" -t "$object" | awk '{

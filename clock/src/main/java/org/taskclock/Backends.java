@@ -122,8 +122,8 @@ final class Backends {
     }
 
     /**
-     * Tests the backends that need no system call, best first, and switches to the first usable one. Instead of a forced
-     * backend, only system calls may be used.
+     * Tests the backends that need no system call, best first, and switches to the first usable one. Instead of a
+     * forced backend, only system calls may be used.
      */
     static synchronized void select() {
         isSelected = false;
@@ -215,7 +215,8 @@ final class Backends {
         else if (Library.isOff() != 0) refusal = ProbeResult.text(ProbeResult.SWITCHED_OFF);
         else if (result != null) refusal = result.isEmpty() ? null : result;
         else refusal = "not tested, because " + current + " is in use";
-        return new ClockStatus.Verdict(backend, refusal == null, refusal == null ? description(backend, current) : refusal);
+        return new ClockStatus.Verdict(
+                backend, refusal == null, refusal == null ? description(backend, current) : refusal);
     }
 
     private static String beanRefusal() {

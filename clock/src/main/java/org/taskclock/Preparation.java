@@ -46,7 +46,9 @@ final class Preparation {
     private static volatile long distanceNanos;
     private static volatile long nextTryNanos;
 
-    /** The thread that prepares; null if none does. The class's lock, which it does not hold meanwhile, guards writes. */
+    /**
+     * The thread that prepares; null if none does. The class's lock, which it does not hold meanwhile, guards writes.
+     */
     private static volatile Thread preparing;
 
     private Preparation() {}
@@ -188,8 +190,8 @@ final class Preparation {
     /** A separate class, so that a first reading does not load that of the exception. */
     private static final class MBeans {
         /**
-         * Returns whether the program has initialized ThreadMXBean. There is no way to know that if it has not also used
-         * the MBean server.
+         * Returns whether the program has initialized ThreadMXBean. There is no way to know that if it has not also
+         * used the MBean server.
          */
         static boolean includeThreads() {
             try {

@@ -116,7 +116,8 @@ class BackendTest {
 
     /** The kernel kills processes that use rseq-own when rseq_debug is turned on, which kernels have since 6.19. */
     @ParameterizedTest
-    @CsvSource({"6.3.0, false", "6.18.44-x, false", "6.19-rc1, true", "7.0.0-1-generic, true", "10.1, true", "?, false"})
+    @CsvSource({"6.3.0, false", "6.18.44-x, false", "6.19-rc1, true", "7.0.0-1-generic, true", "10.1, true", "?, false"
+    })
     void shouldWarnOfRseqDebugWhileRseqOwnIsInUse(String kernel, boolean warns) {
         assumeTrue(ExpectedBackend.name(true).equals("rseq-own"), "this kernel does not support rseq-own");
         List<String> command = ChildJvm.command(List.of("-Dos.version=" + kernel), StatusPrinter.class);
