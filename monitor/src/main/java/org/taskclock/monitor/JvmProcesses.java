@@ -201,7 +201,7 @@ public final class JvmProcesses {
     }
 
     /** Returns the JVM's feature version; 0 if unknown. */
-    static int featureOf(long pid) {
+    public static int featureOf(long pid) {
         String version = JdkVersion.of(pid);
         try {
             return version == null ? 0 : Runtime.Version.parse(version).feature();
