@@ -28,6 +28,14 @@ public final class Cgroup {
     /** In /proc/self/mountinfo: a mount of version 2 whose root is above our own group. */
     private static final Pattern HOST_MOUNT = Pattern.compile("^\\S+ \\S+ \\S+ ((?:/\\.\\.)+) (\\S+) .*- cgroup2 ");
 
+    private static final long SEARCH_PAUSE_NANOS = 60_000_000_000L;
+
+    /** Our own group in a mount of the host's hierarchy; null if it was not found. */
+    private record Own(Path top, long self, Path group, long searchedAt) {}
+
+    /** The result of the last search; null before the first one. */
+    private static Own own;
+
     /** The directory of the group with the CPU time; null if there is none. */
     private final Path usageDirectory;
     /** The directories of the groups that may have a limit: this one and its parents, up to the mount point. */
@@ -98,6 +106,21 @@ public final class Cgroup {
      * Returns the group that is {@code up} levels above our own, which is at a depth of the mount; null if not found.
      */
     private static Path ancestor(Path top, int depth, long self, int up) throws IOException {
+        Path group = ownGroup(top, depth, self);
+        for (int i = 0; group != null && i < up; i++) group = group.getParent();
+        return group;
+    }
+
+    /** The search reads many groups of the host, so others wait for it, and its result is kept. */
+    private static synchronized Path ownGroup(Path top, int depth, long self) throws IOException {
+        boolean isKnown = own != null && own.top.equals(top) && own.self == self;
+        if (isKnown && own.group != null && Files.isDirectory(own.group)) return own.group;
+        if (isKnown && own.group == null && System.nanoTime() - own.searchedAt < SEARCH_PAUSE_NANOS) return null;
+        own = new Own(top, self, findOwnGroup(top, depth, self), System.nanoTime());
+        return own.group;
+    }
+
+    private static Path findOwnGroup(Path top, int depth, long self) throws IOException {
         String pid = Long.toString(self);
         try (Stream<Path> groups =
                 Files.find(top, depth, (path, attributes) -> path.getNameCount() == top.getNameCount() + depth)) {
@@ -106,9 +129,7 @@ public final class Cgroup {
                 Path group = all.next();
                 Path processes = group.resolve("cgroup.procs");
                 if (!Files.isDirectory(group) || !Files.isReadable(processes)) continue;
-                if (!Files.readAllLines(processes).contains(pid)) continue;
-                for (int i = 0; i < up; i++) group = group.getParent();
-                return group;
+                if (Files.readAllLines(processes).contains(pid)) return group;
             }
         }
         return null;

@@ -102,6 +102,13 @@ class CgroupTest {
         assertThat(Cgroup.outside(List.of("0::/../../pod2.slice/" + scope), mounts.subList(0, 1), 4711))
                 .as("the host's hierarchy is not mounted")
                 .isNull();
+
+        List<String> lines = List.of("0::/../../pod2.slice/" + scope);
+        assertThat(Cgroup.outside(lines, mounts, 4711)).isNotNull();
+        Files.delete(root.resolve("kubepods.slice/burstable.slice/pod1.slice/ours.scope/cgroup.procs"));
+        assertThat(Cgroup.outside(lines, mounts, 4711))
+                .as("our own group is not looked for again")
+                .isNotNull();
     }
 
     @Test

@@ -19,14 +19,15 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
+import org.taskclock.metrics.Cgroup;
 import org.taskclock.monitor.fleet.JvmDiscovery.JvmId;
 import org.taskclock.monitor.proc.ContainerIdentity;
 import org.taskclock.monitor.proc.JvmProcesses;
 import org.taskclock.monitor.proc.TargetText;
 
 /**
- * Finds JVMs and their labels. The kernel reads the command line and the environment from the memory of a process,
- * which may be a file that never answers. Each process is therefore asked on a thread of its own.
+ * Finds JVMs, their labels, and their versions. The kernel reads the command line and the environment from the memory
+ * of a process, which may be a file that never answers. Each process is therefore asked on a thread of its own.
  *
  * <p>Confined to one thread, except for {@link #forget}.
  */
@@ -39,17 +40,20 @@ final class JvmFinder implements AutoCloseable {
 
     private static final int MAX_THREADS = 256;
 
+    /** What is read of a new JVM before it is measured; {@code cgroup} is null if its files are not visible here. */
+    record Found(JvmLabels labels, int feature, Cgroup cgroup) {}
+
     private static final class Request {
-        final Future<Optional<JvmLabels>> labels;
+        final Future<Optional<Found>> found;
         final long since = System.nanoTime();
         boolean isReported;
 
-        Request(Future<Optional<JvmLabels>> labels) {
-            this.labels = labels;
+        Request(Future<Optional<Found>> found) {
+            this.found = found;
         }
 
         boolean isSilent() {
-            return !labels.isDone() && System.nanoTime() - since > SILENT_NANOS;
+            return !found.isDone() && System.nanoTime() - since > SILENT_NANOS;
         }
     }
 
@@ -89,19 +93,18 @@ final class JvmFinder implements AutoCloseable {
         return discovery.isNewer(jvm);
     }
 
-    /** Returns the labels of new JVMs, apart from those that are not selected or have not answered yet. */
-    Map<JvmId, JvmLabels> labels(List<JvmId> jvms) {
+    /** Returns what was read of new JVMs, apart from those that are not selected or have not answered yet. */
+    Map<JvmId, Found> read(List<JvmId> jvms) {
         for (JvmId jvm : jvms) ask(jvm);
         long end = System.nanoTime() + PATIENCE_NANOS;
-        Map<JvmId, JvmLabels> answers = new HashMap<>();
+        Map<JvmId, Found> answers = new HashMap<>();
         for (JvmId jvm : jvms) {
             Request request = requests.get(jvm);
             if (request == null) continue;
             try {
-                Optional<JvmLabels> labels =
-                        request.labels.get(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS);
+                Optional<Found> answer = request.found.get(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS);
                 requests.remove(jvm);
-                labels.ifPresent(found -> answers.put(jvm, found));
+                answer.ifPresent(found -> answers.put(jvm, found));
             } catch (TimeoutException e) {
                 reportIfSilent(jvm, request);
             } catch (InterruptedException e) {
@@ -125,14 +128,15 @@ final class JvmFinder implements AutoCloseable {
         }
     }
 
-    private Optional<JvmLabels> read(long pid) {
+    private Optional<Found> read(long pid) {
         if (match != null) {
             String command = String.join(" ", JvmProcesses.command(pid));
             if (!command.toLowerCase(Locale.ROOT).contains(match)) return Optional.empty();
         }
         ContainerIdentity container = ContainerIdentity.of(pid);
-        return Optional.of(new JvmLabels(
-                pid, service.of(pid), TargetText.sanitize(container.id()), TargetText.sanitize(container.podUid())));
+        JvmLabels labels = new JvmLabels(
+                pid, service.of(pid), TargetText.sanitize(container.id()), TargetText.sanitize(container.podUid()));
+        return Optional.of(new Found(labels, JvmProcesses.featureOf(pid), Cgroup.visible(pid)));
     }
 
     private void reportIfSilent(JvmId jvm, Request request) {

@@ -84,11 +84,11 @@ public final class JvmFleet implements AutoCloseable {
         } finally {
             lock.unlock();
         }
-        Map<JvmId, JvmLabels> labels = finder.labels(unknown);
+        Map<JvmId, JvmFinder.Found> read = finder.read(unknown);
         lock.lock();
         try {
             long now = System.nanoTime();
-            labels.forEach((id, found) -> open(id, found, now));
+            read.forEach((id, found) -> open(id, found, now));
             refused.values().removeIf(refusal -> !running.contains(refusal.id));
             removeEnded(now);
             updateStatus();
@@ -104,7 +104,7 @@ public final class JvmFleet implements AutoCloseable {
         return refusal == null || !refusal.id.equals(id) || System.nanoTime() - refusal.retryAt >= 0;
     }
 
-    private void open(JvmId id, JvmLabels labels, long now) {
+    private void open(JvmId id, JvmFinder.Found found, long now) {
         MonitoredJvm known = jvms.get(id.pid());
         // The id was reused. Both would have the same labels.
         if (known != null) {
@@ -114,10 +114,10 @@ public final class JvmFleet implements AutoCloseable {
         }
         Refusal refusal = refused.get(id.pid());
         try {
-            ended.removeIf(jvm -> jvm.labels.equals(labels));
+            ended.removeIf(jvm -> jvm.labels.equals(found.labels()));
             boolean fromStart = finder.isNewer(id);
-            PoolSampler sampler = samplers.open(id.pid(), fromStart);
-            jvms.put(id.pid(), new MonitoredJvm(id, labels, sampler, fromStart, options.maxPools()));
+            PoolSampler sampler = samplers.open(id.pid(), fromStart, found.feature());
+            jvms.put(id.pid(), new MonitoredJvm(id, found, sampler, fromStart, options.maxPools()));
             status.addJvm();
         } catch (MonitorException e) {
             if (e.reason() == MonitorException.Reason.GONE) finder.forget(id.pid());

@@ -55,13 +55,13 @@ public final class MonitoredJvm {
      *
      * @param fromStart whether the sampler counts from the start of the JVM
      */
-    MonitoredJvm(JvmId id, JvmLabels labels, PoolSampler sampler, boolean fromStart, int maxPools) {
+    MonitoredJvm(JvmId id, JvmFinder.Found found, PoolSampler sampler, boolean fromStart, int maxPools) {
         this.id = id;
-        this.labels = labels;
+        labels = found.labels();
         this.sampler = sampler;
         startNanos = System.nanoTime() - (fromStart ? ageNanos(id) : 0);
         counters = new PoolCounters(maxPools);
-        cgroup = Cgroup.visible(id.pid());
+        cgroup = found.cgroup();
         usage = new JvmUsage(counters.pools(), new CpuTime(0, 0, 0), null);
     }
 

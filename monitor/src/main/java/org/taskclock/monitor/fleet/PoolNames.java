@@ -82,11 +82,10 @@ final class PoolNames {
     /** The instances that the pools share. */
     private final Map<EndedPool.Key, SampledPool> sampled = new HashMap<>();
 
-    PoolNames(int pid, AttachClient jvm, Executor worker) {
+    PoolNames(int pid, int feature, AttachClient jvm, Executor worker) {
         this.pid = pid;
         this.jvm = jvm;
         this.worker = worker;
-        int feature = JvmProcesses.featureOf(pid);
         supportsVirtualThreads = feature == 0 || feature >= 21;
     }
 

@@ -92,7 +92,7 @@ public final class PoolSampler implements AutoCloseable {
     /** When {@link #read} last read all threads; 0 if it has not. */
     private long readAt;
 
-    PoolSampler(PoolSamplers shared, int pid, boolean fromStart) throws MonitorException {
+    PoolSampler(PoolSamplers shared, int pid, boolean fromStart, int feature) throws MonitorException {
         this.shared = shared;
         this.pid = pid;
         clock = ProcessClock.of(pid);
@@ -105,7 +105,7 @@ public final class PoolSampler implements AutoCloseable {
         AttachClient jvm = AttachClient.of(pid);
         inNamespace = jvm.innerPid() != pid;
         Executor worker = shared.newWorker();
-        names = new PoolNames(pid, jvm, worker);
+        names = new PoolNames(pid, feature, jvm, worker);
         agent = worker == null ? null : new AgentPools(pid, jvm, fromStart, worker);
         recentAgent = worker == null ? null : new AgentPools(pid, jvm, fromStart, worker);
         process = processTime();

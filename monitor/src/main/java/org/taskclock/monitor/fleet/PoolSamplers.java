@@ -63,14 +63,20 @@ public final class PoolSamplers implements AutoCloseable {
         return attach ? new JvmWorker(threads) : null;
     }
 
+    /** Opens a sampler like {@link #open(long, boolean, int)}, and looks for the version of the JVM. */
+    public PoolSampler open(long pid, boolean fromStart) throws MonitorException {
+        return open(pid, fromStart, JvmProcesses.featureOf(pid));
+    }
+
     /**
-     * Opens a sampler.
+     * Opens a sampler. Reads only what the kernel answers at once.
      *
      * @param fromStart whether to count what the JVM used before this call
+     * @param feature the feature version of the JVM; 0 if unknown
      * @throws MonitorException if the process has ended
      */
-    public PoolSampler open(long pid, boolean fromStart) throws MonitorException {
-        return new PoolSampler(this, (int) pid, fromStart);
+    public PoolSampler open(long pid, boolean fromStart, int feature) throws MonitorException {
+        return new PoolSampler(this, (int) pid, fromStart, feature);
     }
 
     /**
