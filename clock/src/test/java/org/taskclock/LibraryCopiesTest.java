@@ -92,11 +92,12 @@ class LibraryCopiesTest {
     @ValueSource(strings = {"status", "time"})
     void shouldShareTheStateLater(String retry) throws Exception {
         assumeNativeLibrary();
-        assertThat(runLateSharing(retry).out())
-                .isEqualTo("own: cannot create a shared page (ftruncate: errno 27)\n"
-                        + "shared, first copy in this process\n"
-                        + "shared with an earlier copy in this process\n"
-                        + "syscall after the switch\n");
+        assertThat(runLateSharing(retry).out()).isEqualTo("""
+                        own: cannot create a shared page (ftruncate: errno 27)
+                        shared, first copy in this process
+                        shared with an earlier copy in this process
+                        syscall after the switch
+                        """);
     }
 
     /** The first copy must obey the switch of the second one, whose state it cannot use: its readings are ahead. */
