@@ -18,7 +18,6 @@ import org.taskclock.metrics.ThreadKind;
 import org.taskclock.metrics.ThreadNames;
 import org.taskclock.monitor.attach.AttachClient;
 import org.taskclock.monitor.attach.ThreadDump;
-import org.taskclock.monitor.proc.JvmProcesses;
 import org.taskclock.monitor.usage.EndedPool;
 import org.taskclock.monitor.usage.ThreadUsage;
 
