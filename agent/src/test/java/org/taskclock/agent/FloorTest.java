@@ -247,10 +247,10 @@ class FloorTest {
                     Thread.sleep(20);
                     assertNoneIsLess(BEAN.getThreadUserTime(all), least);
                 }
-                if (ThreadTimes.isTextInThisJdk()) assertThat(replacements(log)).isEqualTo(2 * round - 1);
+                if (ThreadTimes.isTextInThisJdk()) assertThat(replacements(log)).isEqualTo(2L * round - 1);
                 burst();
                 long end = System.nanoTime() + TIMEOUT_NANOS;
-                while (replacements(log) < 2 * round) {
+                while (replacements(log) < 2L * round) {
                     assertThat(System.nanoTime() - end).isNegative();
                     Thread.sleep(20);
                     BEAN.getThreadCpuTime(all);
