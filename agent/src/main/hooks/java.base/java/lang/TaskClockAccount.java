@@ -40,13 +40,16 @@ final class TaskClockAccount implements Runnable {
     /** Where the CPU time starts while it is uncertain whether the thread runs without being accounted for. */
     private static final long UNCERTAIN_ORIGIN = Long.MIN_VALUE;
 
+    /** The number of carriers for which there is room at first. */
+    private static final int CARRIERS = 64;
+
     /** The number of values that {@link #value} can return. */
     static final int VALUES = 6;
 
     /** The addresses of the carriers' records, by index. Records are never freed. */
-    private static volatile long[] addresses = new long[64];
+    private static volatile long[] addresses;
     /** The group of the thread that each carrier mounted last, by the index of the carrier's record. */
-    private static volatile TaskClockGroup[] lastGroups = new TaskClockGroup[64];
+    private static volatile TaskClockGroup[] lastGroups;
 
     private final Runnable continuation;
     private final TaskClockGroup group;
@@ -61,6 +64,16 @@ final class TaskClockAccount implements Runnable {
     TaskClockAccount(Runnable continuation, TaskClockGroup group) {
         this.continuation = continuation;
         this.group = group;
+    }
+
+    /**
+     * Called before the first use. This is no initializer, because a class whose initializer fails, for example because
+     * the heap is full, can never be used.
+     */
+    static void prepare() {
+        if (addresses != null) return;
+        lastGroups = new TaskClockGroup[CARRIERS];
+        addresses = new long[CARRIERS];
     }
 
     /** Returns whether a virtual thread has run before. Called before it continues. */

@@ -63,7 +63,10 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
     private static int patchedRedefinitions;
     /** Returns the group of a virtual thread that is mounted for the first time. */
     private static volatile Function<Thread, Object> groups;
-    /** Receives each virtual thread that ends, and its CPU and user time, on its last carrier; null for no listener. */
+    /**
+     * Receives each virtual thread that ends, on its last carrier: its CPU and user time, and 1 if they are a part of
+     * its total, otherwise 0. Null for no listener.
+     */
     private static volatile BiConsumer<Thread, long[]> endListener;
 
     /** Receives each platform thread that ends, and the values of ends.c, on that thread; null for no listener. */
@@ -86,16 +89,17 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
     private static final long REDEFINITIONS = redefinitionsOffset();
 
     static {
-        // The agent initializes this class and takes the instance from there at once. Before the program starts, which
-        // is on the thread with id 1, only other agents can read the properties, and a closed instance is of no use.
-        if (UNSAFE.getLong(Thread.currentThread(), THREAD_ID) == 1)
+        // The agent initializes this class and takes the instance from there at once. Others can read it, too, but a
+        // closed instance is of no use to them.
+        try {
             System.getProperties().put("taskclock.hooks", new TaskClockHooks());
+        } catch (OutOfMemoryError e) {
+            // The agent creates an instance when it can. If this failed, the class could never be used.
+        }
     }
 
     /** Whether everything that a mount calls is loaded. */
     private static boolean prepared;
-
-    private static final boolean HAS_CARRIERS = Runtime.version().feature() >= 21;
 
     /** Whether this instance runs operations. All that a closed one does is to return an open one to the agent. */
     private final boolean isOpen;
@@ -351,6 +355,7 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
             }) {
                 if (reference.getType().isPrimitive()) return reference + " is not a reference";
             }
+            TaskClockAccount.prepare();
             TaskClockGroup group = new TaskClockGroup();
             groups.apply(Thread.currentThread());
             for (int i = 0; i < 2; i++) {
@@ -531,7 +536,9 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
             TaskClockAccount account = (TaskClockAccount) value;
             account.end();
             BiConsumer<Thread, long[]> listener = endListener;
-            if (listener != null) listener.accept(thread, new long[] {account.cpuNanos(), account.userNanos()});
+            if (listener == null) return;
+            long isPartial = account.isPartial() ? 1 : 0;
+            listener.accept(thread, new long[] {account.cpuNanos(), account.userNanos(), isPartial});
         } catch (Throwable e) {
             failed("end", e);
         }
@@ -601,7 +608,8 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
         try {
             ObjIntConsumer<Thread> listener = firstYieldListener;
             if (listener != null) {
-                listener.accept(HAS_CARRIERS ? Thread.currentCarrierThread() : Thread.currentThread(), record);
+                boolean hasCarriers = Runtime.version().feature() >= 21;
+                listener.accept(hasCarriers ? Thread.currentCarrierThread() : Thread.currentThread(), record);
             }
         } catch (Throwable e) {
             failed("onFirstYield", e);

@@ -30,7 +30,11 @@ public final class TaskClockBean
         implements DynamicMBean, MBeanRegistration, BiFunction<Supplier<DynamicMBean>, Boolean, Object> {
     static {
         // The agent initializes this class, removes the property at once, and uses its value as a factory of beans.
-        System.getProperties().put("taskclock.bean", new TaskClockBean());
+        try {
+            System.getProperties().put("taskclock.bean", new TaskClockBean());
+        } catch (OutOfMemoryError e) {
+            // The agent creates an instance when it can. If this failed, the class could never be used.
+        }
     }
 
     private static final String DESCRIPTION = "CPU times by TaskClock";

@@ -99,6 +99,10 @@ final class FlightRecorderEvents implements FlightRecorderListener {
         @Label("Java Thread Id")
         long javaThreadId;
 
+        @Label("Partial")
+        @Description("Whether the thread also ran while it was not accounted for")
+        boolean partial;
+
         @Name("cpuThreshold")
         @Label("CPU Threshold")
         @Description("Omit virtual threads that used less CPU time")
@@ -197,11 +201,12 @@ final class FlightRecorderEvents implements FlightRecorderListener {
         lastRows = rows;
     }
 
-    private void commitVirtualThreadCpu(Thread thread, long cpuNanos, long userNanos) {
+    private void commitVirtualThreadCpu(Thread thread, long cpuNanos, long userNanos, boolean isPartial) {
         VirtualThreadCpu event = new VirtualThreadCpu();
         if (!event.isEnabled()) return;
         event.threadName = thread.getName();
         event.javaThreadId = hooks.threadId(thread);
+        event.partial = isPartial;
         event.cpuTime = cpuNanos;
         event.userTime = userNanos;
         event.systemTime = cpuNanos - userNanos;

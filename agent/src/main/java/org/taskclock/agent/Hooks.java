@@ -77,8 +77,8 @@ final class Hooks {
     }
 
     /**
-     * Initializes a class that stores an instance of itself in the system properties while a program starts, and takes
-     * the instance from there. Reflection would add milliseconds to the start.
+     * Initializes a class that stores an instance of itself in the system properties, and takes the instance from
+     * there. Reflection would add milliseconds to the start.
      */
     static Object takeInstance(Class<?> type, String key) throws ReflectiveOperationException {
         synchronized (Runtime.getRuntime()) {
@@ -86,7 +86,7 @@ final class Hooks {
             Object instance = System.getProperties().remove(key);
             if (type.isInstance(instance)) return instance;
         }
-        // The program is running, or an earlier attempt to start the agent has initialized the class and failed later.
+        // It could not be stored, or an earlier attempt to start the agent has initialized the class and failed later.
         Constructor<?> constructor = type.getDeclaredConstructor();
         constructor.setAccessible(true);
         return constructor.newInstance();
@@ -325,7 +325,10 @@ final class Hooks {
         call("setAccounting", on);
     }
 
-    /** Sets the listener that receives each virtual thread that ends, with its CPU and user time; null for none. */
+    /**
+     * Sets the listener that receives each virtual thread that ends; null for none. The array contains its CPU and user
+     * time, and 1 if they are a part of its total, otherwise 0.
+     */
     void setEndListener(BiConsumer<Thread, long[]> listener) {
         call("setEndListener", listener);
     }

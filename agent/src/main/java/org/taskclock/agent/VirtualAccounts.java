@@ -23,7 +23,8 @@ import org.taskclock.CpuTime;
 final class VirtualAccounts implements Function<Thread, Object>, AgentController.Step {
     /** A listener that is called when a virtual thread ends. */
     interface EndListener {
-        void ended(Thread thread, long cpuNanos, long userNanos);
+        /** The times are a part of the thread's total if it also ran while it was not accounted for. */
+        void ended(Thread thread, long cpuNanos, long userNanos, boolean isPartial);
     }
 
     /**
@@ -160,9 +161,7 @@ final class VirtualAccounts implements Function<Thread, Object>, AgentController
     /** Sets the listener; null for none. */
     void setEndListener(EndListener listener) {
         hooks.setEndListener(
-                listener == null
-                        ? null
-                        : (thread, times) -> listener.ended(thread, times[GROUP_CPU], times[GROUP_USER]));
+                listener == null ? null : (thread, times) -> listener.ended(thread, times[0], times[1], times[2] != 0));
     }
 
     // ---- called on the carrier

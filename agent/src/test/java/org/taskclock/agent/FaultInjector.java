@@ -25,11 +25,13 @@ import org.objectweb.asm.Opcodes;
 /**
  * Another agent, for tests of failures. Its options are methods, as {@code package/Class#method} separated by commas.
  * While the system property {@link #SWITCH} is set, they throw an OutOfMemoryError: at once, or at their end if {@code
- * @end} follows. With the option {@code system}, System.err and the system properties throw when they are written.
+ * @end} follows. With the option {@code system}, System.err and the system properties throw when they are written. With
+ * {@code properties}, the system properties have no room for the agent's instances.
  */
 public final class FaultInjector implements ClassFileTransformer {
     static final String SWITCH = "test.fault";
     static final String SYSTEM = "system";
+    static final String PROPERTIES = "properties";
 
     private final List<String> methods;
 
@@ -41,6 +43,7 @@ public final class FaultInjector implements ClassFileTransformer {
     public static void premain(String options, Instrumentation instrumentation) {
         List<String> methods = List.of(options.split(",", -1));
         instrumentation.addTransformer(new FaultInjector(methods));
+        if (methods.contains(PROPERTIES)) rejectInstances();
         if (!methods.contains(SYSTEM)) return;
         System.setErr(new PrintStream(OutputStream.nullOutputStream()) {
             @Override
@@ -54,6 +57,20 @@ public final class FaultInjector implements ClassFileTransformer {
             @Override
             public synchronized Object setProperty(String key, String value) {
                 throw new OutOfMemoryError("injected");
+            }
+        };
+        properties.putAll(System.getProperties());
+        System.setProperties(properties);
+    }
+
+    private static void rejectInstances() {
+        Properties properties = new Properties() {
+            private static final long serialVersionUID = 1;
+
+            @Override
+            public synchronized Object put(Object key, Object value) {
+                if (!(value instanceof String)) throw new OutOfMemoryError("injected");
+                return super.put(key, value);
             }
         };
         properties.putAll(System.getProperties());

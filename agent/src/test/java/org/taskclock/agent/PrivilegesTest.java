@@ -124,44 +124,11 @@ class PrivilegesTest {
         }
     }
 
-    /** The system properties are a place that all threads of the program can read. */
-    @Test
-    void shouldNotShowItsPrivilegesInTheSystemProperties() throws IOException, InterruptedException {
-        JvmLauncher.withoutAgent()
-                .option("-Djdk.attach.allowAttachSelf=true", "-XX:+EnableDynamicAgentLoading")
-                .option("-Dagent.jar=" + System.getProperty("agent.jar"))
-                .run(RecordedProperties.class)
-                .assertSilent();
-    }
+    /** Another agent, or a program. It keeps what is put into the system properties, which all can read. */
+    public static final class Recorder {
+        private static final Set<Object> VALUES = Collections.newSetFromMap(new ConcurrentHashMap<>());
 
-    static final class RecordedProperties {
-        public static void main(String[] args) throws Exception {
-            Set<Object> values = Collections.newSetFromMap(new ConcurrentHashMap<>());
-            Properties recording = new Properties() {
-                private static final long serialVersionUID = 1;
-
-                @Override
-                public synchronized Object put(Object key, Object value) {
-                    values.add(value.getClass().getName());
-                    return super.put(key, value);
-                }
-            };
-            recording.putAll(System.getProperties());
-            System.setProperties(recording);
-            VirtualMachine self =
-                    VirtualMachine.attach(Long.toString(ProcessHandle.current().pid()));
-            self.loadAgent(System.getProperty("agent.jar"), "");
-            self.detach();
-            assertThat(System.getProperty("taskclock.agent")).contains("threadmxbean=on");
-            assertThat(values).contains("java.lang.String").doesNotContain("java.lang.TaskClockHooks");
-        }
-    }
-
-    /** An agent that is loaded before ours, and keeps what is put into the system properties. */
-    public static final class RecordingAgent {
-        static final Set<Object> VALUES = Collections.newSetFromMap(new ConcurrentHashMap<>());
-
-        private RecordingAgent() {}
+        private Recorder() {}
 
         public static void premain(String options) {
             Properties recording = new Properties() {
@@ -180,13 +147,35 @@ class PrivilegesTest {
         static Path jar(Path directory) throws IOException {
             Manifest manifest = new Manifest();
             manifest.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
-            manifest.getMainAttributes().putValue("Premain-Class", RecordingAgent.class.getName());
-            Path jar = directory.resolve("recording-agent.jar");
+            manifest.getMainAttributes().putValue("Premain-Class", Recorder.class.getName());
+            Path jar = directory.resolve("recorder.jar");
             try (OutputStream out = Files.newOutputStream(jar);
                     JarOutputStream jarOut = new JarOutputStream(out, manifest)) {
                 jarOut.flush();
             }
             return jar;
+        }
+
+        /** Asserts that the hooks were there, but are of no use. */
+        @SuppressWarnings("unchecked") // the hooks implement this type
+        static void assertHooksAreClosed() {
+            assertThat(System.getProperty("taskclock.agent")).contains("threadmxbean=on");
+            MethodHandles.Lookup[] lookups = {
+                MethodHandles.lookup(),
+                MethodHandles.publicLookup(),
+                MethodHandles.publicLookup().in(Thread.class)
+            };
+            int found = 0;
+            for (Object value : VALUES) {
+                if (!value.getClass().getName().equals("java.lang.TaskClockHooks")) continue;
+                found++;
+                BiFunction<Object, Object[], Object> hooks = (BiFunction<Object, Object[], Object>) value;
+                assertThatThrownBy(() -> hooks.apply("failures", new Object[0])).isInstanceOf(SecurityException.class);
+                for (MethodHandles.Lookup lookup : lookups)
+                    assertThatThrownBy(() -> hooks.apply("open", new Object[] {lookup}))
+                            .isInstanceOf(SecurityException.class);
+            }
+            assertThat(found).isEqualTo(1);
         }
     }
 
@@ -194,28 +183,34 @@ class PrivilegesTest {
     void shouldNotShowItsPrivilegesToAnAgentThatIsLoadedBefore() throws IOException, InterruptedException {
         String ours = "-javaagent:" + System.getProperty("agent.jar");
         JvmLauncher.withoutAgent()
-                .option("-javaagent:" + RecordingAgent.jar(directory), ours)
-                .run(AfterRecording.class)
+                .option("-javaagent:" + Recorder.jar(directory), ours)
+                .run(RecordedAtStart.class)
                 .assertSilent();
     }
 
-    static final class AfterRecording {
-        @SuppressWarnings("unchecked") // the hooks implement this type
+    static final class RecordedAtStart {
+        public static void main(String[] args) {
+            Recorder.assertHooksAreClosed();
+        }
+    }
+
+    @Test
+    void shouldNotShowItsPrivilegesInTheSystemProperties() throws IOException, InterruptedException {
+        JvmLauncher.withoutAgent()
+                .option("-Djdk.attach.allowAttachSelf=true", "-XX:+EnableDynamicAgentLoading")
+                .option("-Dagent.jar=" + System.getProperty("agent.jar"))
+                .run(RecordedLater.class)
+                .assertSilent();
+    }
+
+    static final class RecordedLater {
         public static void main(String[] args) throws Exception {
-            assertThat(System.getProperty("taskclock.agent")).contains("threadmxbean=on");
-            assertThat(RecordingAgent.VALUES).hasAtLeastOneElementOfType(String.class);
-            for (Object value : RecordingAgent.VALUES) {
-                if (!value.getClass().getName().equals("java.lang.TaskClockHooks")) continue;
-                BiFunction<Object, Object[], Object> hooks = (BiFunction<Object, Object[], Object>) value;
-                for (MethodHandles.Lookup lookup : new MethodHandles.Lookup[] {
-                    MethodHandles.lookup(),
-                    MethodHandles.publicLookup(),
-                    MethodHandles.publicLookup().in(Thread.class)
-                })
-                    assertThatThrownBy(() -> hooks.apply("open", new Object[] {lookup}))
-                            .isInstanceOf(SecurityException.class);
-                assertThatThrownBy(() -> hooks.apply("failures", new Object[0])).isInstanceOf(SecurityException.class);
-            }
+            Recorder.premain("");
+            VirtualMachine self =
+                    VirtualMachine.attach(Long.toString(ProcessHandle.current().pid()));
+            self.loadAgent(System.getProperty("agent.jar"), "");
+            self.detach();
+            Recorder.assertHooksAreClosed();
         }
     }
 

@@ -11,8 +11,10 @@ import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
+import java.util.jar.JarFile;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
@@ -20,6 +22,11 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.objectweb.asm.ClassReader;
+import org.objectweb.asm.ClassVisitor;
+import org.objectweb.asm.Handle;
+import org.objectweb.asm.MethodVisitor;
+import org.objectweb.asm.Opcodes;
 
 /** Checks that the program starts, and that the agent can be used later, whatever fails while it is installed. */
 class StartFailureTest {
@@ -242,5 +249,92 @@ class StartFailureTest {
         public static void main(String[] args) throws Exception {
             assertThat(attachTwice("yield=count")).startsWith("failed: ");
         }
+    }
+
+    // ---- initializers: if one fails, its class cannot be used until the JVM restarts
+
+    @ParameterizedTest
+    @ValueSource(strings = {"TaskClockAccount", "TaskClockGroup", "TaskClockCalls", "TaskClockProbe"})
+    void shouldAllocateNothingWhenItsClassesAreInitialized(String name) throws IOException {
+        List<String> found = new ArrayList<>();
+        try (JarFile jar = new JarFile(System.getProperty("agent.jar"))) {
+            byte[] bytes = jar.getInputStream(jar.getEntry(AgentLoader.HIDDEN + "java/lang/" + name + ".class"))
+                    .readAllBytes();
+            new ClassReader(bytes).accept(new Initializer(found), 0);
+        }
+        assertThat(found).isEmpty();
+    }
+
+    /** Collects what a class does when it is initialized, except for calls to Unsafe, which do not allocate. */
+    private static final class Initializer extends ClassVisitor {
+        private final List<String> found;
+
+        Initializer(List<String> found) {
+            super(Opcodes.ASM9);
+            this.found = found;
+        }
+
+        @Override
+        public MethodVisitor visitMethod(int access, String method, String type, String s, String[] e) {
+            if (!method.equals("<clinit>")) return null;
+            return new MethodVisitor(Opcodes.ASM9) {
+                @Override
+                public void visitTypeInsn(int opcode, String created) {
+                    found.add(created);
+                }
+
+                @Override
+                public void visitIntInsn(int opcode, int operand) {
+                    if (opcode == Opcodes.NEWARRAY) found.add("array");
+                }
+
+                @Override
+                public void visitMethodInsn(int opcode, String owner, String called, String t, boolean i) {
+                    if (!owner.equals("jdk/internal/misc/Unsafe")) found.add(called);
+                }
+
+                @Override
+                public void visitInvokeDynamicInsn(String called, String t, Handle bootstrap, Object... a) {
+                    found.add(called);
+                }
+            };
+        }
+    }
+
+    /** Mounts keep calling the clock through JNI. */
+    @Test
+    @EnabledForJreRange(minVersion = 22, disabledReason = "this JDK does not link calls")
+    void shouldAccountForVirtualThreadsIfTheCallsCannotBeLinked() throws IOException, InterruptedException {
+        attachable("java/lang/TaskClockCalls$Critical#<clinit>")
+                .option("-D" + FaultInjector.SWITCH + "=on")
+                .run(Unlinked.class)
+                .assertSilent();
+    }
+
+    static final class Unlinked {
+        public static void main(String[] args) throws Exception {
+            VirtualMachine self =
+                    VirtualMachine.attach(Long.toString(ProcessHandle.current().pid()));
+            self.loadAgent(System.getProperty("agent.jar"), "yield=count");
+            self.detach();
+            VirtualThreadStarter.start("first", () -> {}).join();
+            TaskClockMXBean bean = AgentCheck.bean();
+            long end = System.nanoTime() + 10_000_000_000L;
+            while (bean.getFailures() == 0) {
+                assertThat(System.nanoTime() - end).isNegative();
+                Thread.sleep(10);
+            }
+            assertThat(bean.getLastFailure()).startsWith("link: ");
+            AgentCheck.main(new String[] {AgentCheck.ATTACHED});
+        }
+    }
+
+    @Test
+    void shouldWorkIfItsInstancesCannotBePassedOn() throws IOException, InterruptedException {
+        JvmLauncher.withoutAgent()
+                .option(FaultInjector.option(directory, FaultInjector.PROPERTIES))
+                .option("-javaagent:" + System.getProperty("agent.jar") + "=yield=count")
+                .run(AgentCheck.class)
+                .assertSilent();
     }
 }

@@ -9,10 +9,14 @@ import com.sun.management.ThreadMXBean;
 import com.sun.tools.attach.VirtualMachine;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import jdk.jfr.Recording;
+import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordingFile;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -184,6 +188,57 @@ class VirtualOriginTest {
         assertThat(account.cpuNanos()).isBetween(1L, spent.cpuNanos());
         assertThat(openNanos).isBetween(1L, account.cpuNanos());
         assertThat(spent.cpuNanos() - account.cpuNanos()).isLessThan(TOLERANCE_NANOS);
+    }
+
+    @Test
+    void shouldRecordThatAnEventCoversAPart() throws IOException, InterruptedException {
+        run(RecordedPart.class);
+    }
+
+    static final class RecordedPart {
+        private static final String EVENT = "org.taskclock.VirtualThreadCpu";
+
+        public static void main(String[] args) throws Exception {
+            Stepper partial = new Stepper("partial");
+            partial.run(VirtualOriginTest::burn);
+            load("");
+            Stepper complete = new Stepper("complete");
+            Path file = Files.createTempFile("partial", ".jfr");
+            long[] spent = new long[1];
+            try (Recording recording = new Recording()) {
+                recording.enable(EVENT);
+                recording.start();
+                for (Stepper stepper : new Stepper[] {partial, complete}) {
+                    stepper.run(() -> {
+                        CpuTime start = TaskClock.now();
+                        burn();
+                        spent[0] = TaskClock.now().minus(start).cpuNanos();
+                    });
+                    stepper.end();
+                    assertEvent(recording, file, stepper, spent[0], stepper == partial);
+                }
+            }
+            Files.delete(file);
+        }
+
+        private static void assertEvent(Recording recording, Path file, Stepper stepper, long least, boolean isPartial)
+                throws IOException {
+            recording.dump(file);
+            RecordedEvent event = RecordingFile.readAllEvents(file).stream()
+                    .filter(e -> e.getEventType().getName().equals(EVENT))
+                    .filter(e -> e.getLong("javaThreadId") == id(stepper.thread))
+                    .findFirst()
+                    .orElseThrow();
+            assertThat(event.getBoolean("partial")).isEqualTo(isPartial);
+            assertThat(event.getDuration("cpuTime").toNanos()).isBetween(least, least + TOLERANCE_NANOS);
+            assertThat(event.getDuration("userTime").plus(event.getDuration("systemTime")))
+                    .isEqualTo(event.getDuration("cpuTime"));
+        }
+
+        @SuppressWarnings("deprecation") // threadId() came with JDK 19
+        private static long id(Thread thread) {
+            return thread.getId();
+        }
     }
 
     // ---- failures and other agents

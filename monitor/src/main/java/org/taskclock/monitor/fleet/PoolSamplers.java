@@ -12,6 +12,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import org.taskclock.CpuTime;
 import org.taskclock.monitor.proc.HostCpu;
+import org.taskclock.monitor.proc.JvmProcesses;
 import org.taskclock.monitor.proc.MonitorException;
 import org.taskclock.monitor.proc.ProcFile;
 
