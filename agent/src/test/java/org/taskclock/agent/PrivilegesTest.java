@@ -61,6 +61,7 @@ class PrivilegesTest {
     static final class Program {
         /** What the walk must find in an array in a private field of a superclass. */
         private static class Planted {
+            @SuppressWarnings("UnusedVariable") // the walk reads it
             private final Object[] found = {null, MethodHandles.lookup()};
         }
 
