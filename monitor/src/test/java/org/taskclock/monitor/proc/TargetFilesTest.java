@@ -216,7 +216,9 @@ class TargetFilesTest {
                 Pattern.compile("\"/?(cmdline|environ|maps|smaps|numa_maps)\""), "TargetMemory.java");
         List<Path> sources = new ArrayList<>();
         // What is in dev is for ourselves.
-        try (Stream<Path> modules = Stream.concat(Files.list(Path.of("..")), Files.list(Path.of("../metrics")))) {
+        try (Stream<Path> top = Files.list(Path.of(".."));
+                Stream<Path> nested = Files.list(Path.of("../metrics"));
+                Stream<Path> modules = Stream.concat(top, nested)) {
             for (Path module : modules.map(found -> found.resolve("src/main")).toList()) {
                 if (!Files.isDirectory(module)) continue;
                 try (Stream<Path> files = Files.walk(module)) {
