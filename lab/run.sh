@@ -5,8 +5,8 @@
 # run.sh [-n NAME] [-r ROUNDS] [-g BACKEND] [-c] [JAVA_HOME...] [-- JMH options]
 #
 # Runs all benchmarks on each JDK (default: every JDK 17 or later in /usr/lib/jvm) and writes the results to
-# results/NAME (default: local). JMH's output goes to target/run/NAME. Builds the jar if it is missing or older than its
-# sources.
+# results/NAME (default: local). JMH's complete output goes to target/run/NAME. Builds the jar if it is missing or older
+# than its sources.
 #
 # -g forces a backend (default: the best usable one). Three rounds (-r) take about nine minutes per JDK, and
 # CadenceBenchmark another six. -c runs only CadenceBenchmark. JMH options, such as the name of a benchmark, select
@@ -111,13 +111,14 @@ for home in "${homes[@]}"; do
   "$home/bin/java" -version 2>"$output/$label.txt"
   # Run round by round, so that a temporary disturbance does not affect all forks of one benchmark.
   for round in $([[ $cadence_only ]] || seq "$rounds"); do
-    json=$out/$label-$round.json
+    json=$label-$round.json
     version=$(property JAVA_VERSION "$home")
-    options=(-prof gc -rf json -rff "$json" "${jmh[@]}")
+    options=(-prof gc -rf json -rff "$output/$json" "${jmh[@]}")
     ((${version%%[!0-9]*} >= 21)) || options+=(-e MountBenchmark)
     "${java[@]}" -cp "$jar" org.openjdk.jmh.Main "${options[@]}" >>"$output/$label.txt" 2>&1 ||
       die "JMH failed: see $PWD/$output/$label.txt"
-    jsons+=("$json")
+    "${java[@]}" -cp "$jar" org.taskclock.benchmarks.JmhSummary "$output/$json" >"$out/$json"
+    jsons+=("$out/$json")
   done
   java+=(-cp "$jar")
   if ((${#jmh[@]} == 0)) && [[ ! $cadence_only ]]; then

@@ -94,7 +94,8 @@ public final class Bench implements Callable<Integer> {
 
     @Option(
             names = "--raw",
-            description = "Keep JMH's histograms in the result, which makes it a hundred times larger.")
+            description = "Keep all output of JMH, with its histograms, and the narrowest frames of flame graphs, which"
+                    + " makes the result a hundred times larger.")
     private boolean raw;
 
     @Option(names = "--verbose", description = "Print the output of JMH to standard error.")

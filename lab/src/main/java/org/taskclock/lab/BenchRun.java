@@ -23,6 +23,7 @@ import org.openjdk.jmh.runner.format.OutputFormat;
 import org.openjdk.jmh.runner.format.OutputFormatFactory;
 import org.openjdk.jmh.runner.options.VerboseMode;
 import org.openjdk.jmh.util.Version;
+import org.taskclock.benchmarks.JmhSummary;
 import org.taskclock.monitor.attach.AgentJar;
 import org.taskclock.report.MachineLoad;
 import org.taskclock.report.Result;
@@ -50,7 +51,7 @@ final class BenchRun {
     private final Map<String, Long> steps = new LinkedHashMap<>();
     private final Map<String, JsonArray> jmh = new LinkedHashMap<>();
     private final List<String> missing = new ArrayList<>();
-    private final FlameGraphs flames = new FlameGraphs();
+    private final FlameGraphs flames;
     private final LoadMonitor load = new LoadMonitor();
     private BenchProgress progress;
     private BenchmarkGroup group;
@@ -88,6 +89,7 @@ final class BenchRun {
         this.json = json;
         this.file = file;
         this.command = command;
+        this.flames = new FlameGraphs(raw);
         this.agent = AgentJar.find();
     }
 
@@ -248,7 +250,7 @@ final class BenchRun {
                 .replace(agent.toString(), agent.getFileName().toString());
         JsonArray all = jmh.computeIfAbsent(measured.jdk().version(), unused -> new JsonArray());
         for (JsonElement run : JsonParser.parseString(text).getAsJsonArray()) {
-            if (!raw) Measurement.replaceHistograms(run.getAsJsonObject());
+            if (!raw) JmhSummary.reduce(run.getAsJsonObject());
             all.add(run);
         }
     }
@@ -347,8 +349,9 @@ final class BenchRun {
         method.add("The pull request does not state threads, forks, or iterations: we use those of the post, with one "
                 + "thread.");
         if (!raw)
-            method.add("The result keeps the mean, median, and maximum of each iteration; --raw keeps JMH's "
-                    + "histograms.");
+            method.add(
+                    "The result keeps the mean, median, and maximum of each iteration, and no frames of flame graphs "
+                            + "with less than 0.2 % of the samples; --raw keeps everything.");
         if (!missing.isEmpty()) method.add("Not measured: " + String.join("; ", missing) + ".");
         return method;
     }

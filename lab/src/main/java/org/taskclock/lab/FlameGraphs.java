@@ -7,9 +7,13 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.taskclock.report.Result;
 
@@ -27,6 +31,10 @@ final class FlameGraphs {
     private static final List<String> LOOK_UPS =
             List.of("find_vpid", "find_pid_ns", "idr_find", "radix_tree_lookup", "__radix_tree_lookup");
 
+    /** The narrowest frame kept has one of so many samples. */
+    private static final int MIN_SHARE = 500;
+
+    private final boolean raw;
     private final List<Result.FlameGraph> graphs = new ArrayList<>();
     private final List<Shares> shares = new ArrayList<>();
 
@@ -72,6 +80,11 @@ final class FlameGraphs {
                     100 * kernel,
                     100 * lookUp);
         }
+    }
+
+    /** @param raw whether to keep narrow frames */
+    FlameGraphs(boolean raw) {
+        this.raw = raw;
     }
 
     List<Result.FlameGraph> graphs() {
@@ -123,10 +136,42 @@ final class FlameGraphs {
             Shares found = Shares.of(jdk.version(), which, collapsed);
             shares.add(found);
             String notes = output.lines().map(note -> "; " + note).reduce("", String::concat);
-            graphs.add(new Result.FlameGraph(name, found.text() + notes, collapsed));
+            String stacks = raw ? collapsed : withoutNarrowFrames(collapsed);
+            graphs.add(new Result.FlameGraph(name, found.text() + notes, stacks));
             line.accept("flame graph: " + name + ": " + found.text() + notes);
         } finally {
             Files.delete(file);
         }
+    }
+
+    /**
+     * Removes frames with less than 0.2 % of all samples, which are two pixels wide and are most of the text. Their
+     * samples go to their callers.
+     */
+    static String withoutNarrowFrames(String collapsed) {
+        Map<String, Long> samples = new LinkedHashMap<>();
+        collapsed.lines().forEach(line -> {
+            int blank = line.lastIndexOf(' ');
+            if (blank > 0)
+                samples.merge(line.substring(0, blank), Long.parseLong(line.substring(blank + 1)), Long::sum);
+        });
+        long all = samples.values().stream().mapToLong(count -> count).sum();
+        Map<String, Long> widths = new HashMap<>();
+        samples.forEach((stack, count) -> {
+            for (String part = stack; !part.isEmpty(); part = caller(part)) widths.merge(part, count, Long::sum);
+        });
+        Map<String, Long> kept = new LinkedHashMap<>();
+        samples.forEach((stack, count) -> {
+            String part = stack;
+            while (MIN_SHARE * widths.get(part) < all && part.contains(";")) part = caller(part);
+            kept.merge(part, count, Long::sum);
+        });
+        return kept.entrySet().stream()
+                .map(stack -> stack.getKey() + " " + stack.getValue() + "\n")
+                .collect(Collectors.joining());
+    }
+
+    private static String caller(String stack) {
+        return stack.substring(0, Math.max(0, stack.lastIndexOf(';')));
     }
 }

@@ -2,19 +2,17 @@
 // Copyright the TaskClock authors
 package org.taskclock.lab;
 
-import com.google.gson.Gson;
-import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
-import com.google.gson.reflect.TypeToken;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.taskclock.benchmarks.JmhSummary;
 
 /**
- * A measurement of one contender in nanoseconds, from JMH's JSON.
+ * A measurement of one contender in nanoseconds, from JMH's JSON, reduced or not.
  *
  * @param jdk the label of the JDK in the result
  * @param percentiles by their names in JMH's text output, p0.00 to p1.00; empty unless sampled
@@ -37,8 +35,6 @@ record Measurement(
         List<List<Double>> medians,
         List<List<Double>> maxima) {
     private static final String BACKEND = "-Dtaskclock.backend=";
-    private static final String HISTOGRAM = "rawDataHistogram";
-    private static final String ITERATIONS = "iterations";
 
     /** The names in JMH's JSON of the percentiles in its text output. */
     private static final Map<String, String> ROWS = jsonNames();
@@ -89,27 +85,11 @@ record Measurement(
         double nanos = nanos(metric.get("scoreUnit").getAsString());
         boolean sampled = run.get("mode").getAsString().equals("sample");
         Map<String, Double> percentiles = new LinkedHashMap<>();
-        List<List<Double>> means = new ArrayList<>();
-        List<List<Double>> medians = new ArrayList<>();
-        List<List<Double>> maxima = new ArrayList<>();
-        long samples = 0;
         if (sampled) {
             JsonObject named = metric.getAsJsonObject("scorePercentiles");
             ROWS.forEach((row, name) -> percentiles.put(row, named.get(name).getAsDouble() * nanos));
-            for (List<Iteration> fork : iterations(metric)) {
-                means.add(fork.stream().map(one -> one.mean * nanos).toList());
-                medians.add(fork.stream().map(one -> one.p50 * nanos).toList());
-                maxima.add(fork.stream().map(one -> one.max * nanos).toList());
-                samples += fork.stream().mapToLong(Iteration::samples).sum();
-            }
-        } else {
-            for (JsonElement fork : metric.getAsJsonArray("rawData")) {
-                List<Double> iterations = new ArrayList<>();
-                for (JsonElement iteration : fork.getAsJsonArray()) iterations.add(iteration.getAsDouble() * nanos);
-                means.add(iterations);
-                samples += iterations.size();
-            }
         }
+        JmhSummary.Iterations iterations = JmhSummary.iterations(metric);
         return new Measurement(
                 jdk,
                 run.get("jdkVersion").getAsString(),
@@ -117,13 +97,19 @@ record Measurement(
                 backend,
                 sampled,
                 run.get("threads").getAsInt(),
-                samples,
+                iterations.samples(),
                 metric.get("score").getAsDouble() * nanos,
                 number(metric.get("scoreError")) * nanos,
                 percentiles,
-                means,
-                medians,
-                maxima);
+                inNanos(iterations.means(), nanos),
+                inNanos(iterations.medians(), nanos),
+                inNanos(iterations.maxima(), nanos));
+    }
+
+    private static List<List<Double>> inNanos(List<List<Double>> forks, double nanos) {
+        return forks.stream()
+                .map(fork -> fork.stream().map(value -> value * nanos).toList())
+                .toList();
     }
 
     /** Parses a number, or "NaN", which JMH writes as a string. */
@@ -160,51 +146,5 @@ record Measurement(
      */
     QuantileRange range() {
         return QuantileRange.of(sampled ? medians : means);
-    }
-
-    /** A summary that replaces the histogram of an iteration, in JMH's unit. */
-    private record Iteration(long samples, double mean, double p50, double max) {
-        /** Summarizes a histogram: pairs of value and count, sorted by value. */
-        static Iteration of(JsonArray pairs) {
-            long count = 0;
-            double sum = 0;
-            for (JsonElement pair : pairs) {
-                long times = pair.getAsJsonArray().get(1).getAsLong();
-                count += times;
-                sum += times * pair.getAsJsonArray().get(0).getAsDouble();
-            }
-            long below = 0;
-            double median = 0;
-            for (JsonElement pair : pairs) {
-                below += pair.getAsJsonArray().get(1).getAsLong();
-                median = pair.getAsJsonArray().get(0).getAsDouble();
-                if (2 * below >= count) break;
-            }
-            double max = pairs.get(pairs.size() - 1).getAsJsonArray().get(0).getAsDouble();
-            return new Iteration(count, sum / count, median, max);
-        }
-    }
-
-    private static List<List<Iteration>> iterations(JsonObject metric) {
-        if (metric.has(ITERATIONS)) {
-            return new Gson().fromJson(metric.get(ITERATIONS), new TypeToken<List<List<Iteration>>>() {}.getType());
-        }
-        List<List<Iteration>> forks = new ArrayList<>();
-        for (JsonElement fork : metric.getAsJsonArray(HISTOGRAM)) {
-            List<Iteration> iterations = new ArrayList<>();
-            for (JsonElement iteration : fork.getAsJsonArray()) {
-                if (!iteration.getAsJsonArray().isEmpty()) iterations.add(Iteration.of(iteration.getAsJsonArray()));
-            }
-            forks.add(iterations);
-        }
-        return forks;
-    }
-
-    /** Replaces the histogram of each iteration, which would dominate the file, with its mean, median, and maximum. */
-    static void replaceHistograms(JsonObject run) {
-        JsonObject metric = run.getAsJsonObject("primaryMetric");
-        if (!metric.has(HISTOGRAM)) return;
-        metric.add(ITERATIONS, new Gson().toJsonTree(iterations(metric)));
-        metric.remove(HISTOGRAM);
     }
 }

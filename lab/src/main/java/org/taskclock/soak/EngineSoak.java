@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import javax.management.JMException;
 import javax.management.MBeanAttributeInfo;
@@ -245,7 +246,11 @@ public final class EngineSoak implements Callable<Integer> {
         actions.forEach((action, count) -> {
             if (count == 0) fail(action + ": never performed");
         });
-        return new EngineSoakResult.Disturbed(!control, minutes, operations, mounts, actions, growth, samples);
+        List<EngineResources> eachMinute = IntStream.range(0, samples.size())
+                .filter(i -> i % (60 / SAMPLE_SECONDS) == 0)
+                .mapToObj(samples::get)
+                .toList();
+        return new EngineSoakResult.Disturbed(!control, minutes, operations, mounts, actions, growth, eachMinute);
     }
 
     private static void delete(Path directory) throws IOException {

@@ -53,6 +53,7 @@ record EngineSoakResult(
      *
      * @param actions how often each action was performed
      * @param mounts of virtual threads since the agent was last attached
+     * @param samples one per minute
      */
     record Disturbed(
             boolean withAgent,

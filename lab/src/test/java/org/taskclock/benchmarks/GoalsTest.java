@@ -6,6 +6,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonParser;
 import java.util.List;
 import java.util.Locale;
 import java.util.StringJoiner;
@@ -246,6 +249,22 @@ class GoalsTest {
                         "ConcurrencyBenchmark.tenBy16Threads",
                         String.format(metric, sixteen))
                 + "]")));
+    }
+
+    @Test
+    void shouldReadTheSameFromASummary() {
+        String sampled =
+                "'rawDataHistogram': [[[[1, 5]]]], 'scorePercentiles': {'99.0': 100}, 'scoreConfidence': [1, 2]";
+        JsonArray runs =
+                JsonParser.parseString(file("17", "[[500.25, 510], [520]]")).getAsJsonArray();
+        runs.add(JsonParser.parseString(
+                run("'mode': 'sample',", "17", "syscall", "CurrentThreadBenchmark.now", sampled)));
+        String before = Goals.markdown(JmhResults.parse(List.of(runs.toString())));
+        for (JsonElement run : runs) JmhSummary.reduce(run.getAsJsonObject());
+        assertThat(runs.toString())
+                .contains("\"iterations\":{\"samples\":5,\"means\":[[1.0]],\"medians\":[[1.0]],\"maxima\":[[1.0]]}")
+                .doesNotContain("rawDataHistogram", "scoreConfidence");
+        assertThat(Goals.markdown(JmhResults.parse(List.of(runs.toString())))).isEqualTo(before);
     }
 
     @Test

@@ -127,6 +127,13 @@ class ClaimCheckerTest {
     }
 
     @Test
+    void shouldAddTheSamplesOfNarrowFramesToTheirCallers() {
+        assertThat(FlameGraphs.withoutNarrowFrames("a;b;c 1\na;b;d 1\na;b 6\nr;s 1\na;e 3991\n"))
+                .as("c, d, and s have less than 0.2 % of the samples; r also, but it has no caller")
+                .isEqualTo("a;b 8\nr 1\na;e 3991\n");
+    }
+
+    @Test
     void shouldComputeSharesFromStacks() {
         String stacks = "read;call;entry_[k];find_vpid_[k];idr_find_[k] 2\nread;call;entry_[k];other_[k] 6\nread 2\n";
         FlameGraphs.Shares shares = FlameGraphs.Shares.of("25.0.3", FlameGraphs.AFTER, stacks);

@@ -4,7 +4,9 @@ package org.taskclock.report;
 
 import com.google.gson.Gson;
 import com.google.gson.GsonBuilder;
+import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
 import com.google.gson.JsonParseException;
 import com.google.gson.JsonParser;
 import com.google.gson.JsonPrimitive;
@@ -17,6 +19,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.Collectors;
 
 /**
  * The result of a measurement, and the format of the file in which {@code taskclock bench} and {@code taskclock
@@ -32,8 +35,7 @@ import java.util.Objects;
  * @param machine properties of the machine by name: cpu, processors, kernel, backend, and so on
  * @param load what else the machine did, for each step of the measurement
  * @param method how it was measured, one paragraph per element
- * @param jmh the output of JMH by JDK; histograms may be replaced with "iterations", which has a few figures for each
- *     iteration
+ * @param jmh the output of JMH by JDK, complete or reduced to scores, percentiles, and a few figures of each iteration
  */
 public record Result(
         String format,
@@ -59,11 +61,12 @@ public record Result(
 
     private static final String NO_OBJECT = "it is not a JSON object";
 
-    private static final Gson GSON = new GsonBuilder()
-            .setPrettyPrinting()
-            .disableHtmlEscaping()
-            .serializeNulls()
-            .create();
+    private static final Gson GSON =
+            new GsonBuilder().disableHtmlEscaping().serializeNulls().create();
+    /**
+     * Deep enough that each table and chart, and each run of JMH, has lines of its own, and no line for each number.
+     */
+    private static final int DEPTH_OF_LINES = 3;
 
     /**
      * Replaces null with an empty collection and removes null elements, because other programs may have written the
@@ -227,6 +230,20 @@ public record Result(
 
     /** Returns the content of the file. */
     public String toJson() {
-        return GSON.toJson(this);
+        return lines(GSON.toJsonTree(this), DEPTH_OF_LINES);
+    }
+
+    private static String lines(JsonElement json, int depth) {
+        if (depth > 0 && json instanceof JsonObject object && !object.isEmpty()) {
+            return object.entrySet().stream()
+                    .map(member -> GSON.toJson(member.getKey()) + ": " + lines(member.getValue(), depth - 1))
+                    .collect(Collectors.joining(",\n", "{\n", "\n}"));
+        }
+        if (depth > 0 && json instanceof JsonArray array && !array.isEmpty()) {
+            return array.asList().stream()
+                    .map(element -> lines(element, depth - 1))
+                    .collect(Collectors.joining(",\n", "[\n", "\n]"));
+        }
+        return GSON.toJson(json);
     }
 }
