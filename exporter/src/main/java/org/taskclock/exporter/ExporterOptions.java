@@ -17,9 +17,9 @@ import java.util.Map;
  * @param maxPools for each JVM
  * @param interval between two samples
  * @param refresh between two searches for JVMs
- * @param keepEnded how long the series of a JVM stay after its end
+ * @param keepEnded how long to keep the series of a JVM after it has exited
  * @param attach whether to ask JVMs for the names of their threads
- * @param push where to push to; null for nowhere
+ * @param push where to push to; null to not push
  * @param version of TaskClock
  */
 public record ExporterOptions(
@@ -35,7 +35,7 @@ public record ExporterOptions(
         Push push,
         String version) {
     /**
-     * Where and how to push.
+     * The destination of pushes.
      *
      * @param endpoint the URL of an OTLP receiver
      * @param isGrpc whether to use gRPC instead of HTTP

@@ -5,7 +5,7 @@ package org.taskclock.exporter;
 import java.time.Duration;
 import org.taskclock.ProcessClock;
 
-/** What the exporter counts about itself. Written by one thread at a time, and read by any. */
+/** The exporter's own counters. Written by one thread at a time, and read by any thread. */
 public final class ExporterStatus {
     /** If the last sample is older than this number of intervals, the figures are no longer current. */
     private static final int MISSED_SAMPLES = 5;
@@ -21,7 +21,7 @@ public final class ExporterStatus {
     volatile int series;
     private long jvmsFound;
 
-    /** JVMs that cannot be read, and those whose threads have only the kernel's names. */
+    /** The number of JVMs that cannot be read, and of those whose thread names are truncated. */
     volatile int unreadable;
 
     volatile int withoutNames;
@@ -48,7 +48,7 @@ public final class ExporterStatus {
         this.version = version;
     }
 
-    /** The number of operations and the time they took. */
+    /** The number of operations and their total time. */
     record Total(long count, long nanos) {}
 
     synchronized void addJvm() {

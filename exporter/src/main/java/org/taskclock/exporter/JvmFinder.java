@@ -25,13 +25,12 @@ import org.taskclock.monitor.JvmDiscovery.JvmId;
 import org.taskclock.monitor.JvmProcesses;
 
 /**
- * Finds JVMs and their labels. The kernel reads the command line and the environment from the memory of a process,
- * which may be a file that never answers. Each process is therefore asked on a thread of its own.
+ * Finds JVMs and their labels. The kernel reads the command line and the environment from the memory of the process, which may be mapped to a file system that never responds. Therefore, each process is read on a separate thread.
  *
  * <p>Confined to one thread, except for {@link #forget}.
  */
 final class JvmFinder implements AutoCloseable {
-    /** How long a search waits for the labels of new JVMs. Those that take longer are in a later search. */
+    /** How long a search waits for the labels of new JVMs. JVMs that take longer appear in a later search. */
     private static final long PATIENCE_NANOS = 200_000_000;
 
     /** A JVM that takes longer is reported. */
@@ -80,7 +79,7 @@ final class JvmFinder implements AutoCloseable {
         return running;
     }
 
-    /** Forgets a JVM that has ended, whose id may already be reused. Thread-safe. */
+    /** Forgets a JVM that has exited, because its id may already be reused. Thread-safe. */
     void forget(long pid) {
         forgotten.add(pid);
     }
@@ -89,7 +88,7 @@ final class JvmFinder implements AutoCloseable {
         return discovery.isNewer(jvm);
     }
 
-    /** Returns the labels of new JVMs, apart from those that are not selected or have not answered yet. */
+    /** Returns the labels of new JVMs, except those that are not selected or have not responded yet. */
     Map<JvmId, JvmLabels> labels(List<JvmId> jvms) {
         for (JvmId jvm : jvms) ask(jvm);
         long end = System.nanoTime() + PATIENCE_NANOS;
@@ -121,7 +120,7 @@ final class JvmFinder implements AutoCloseable {
         try {
             requests.put(jvm, new Request(workers.submit(() -> read(jvm.pid()))));
         } catch (RejectedExecutionException e) {
-            return; // asked again at the next search
+            return; // the next search tries again
         }
     }
 
@@ -141,7 +140,7 @@ final class JvmFinder implements AutoCloseable {
         log.accept("process " + jvm.pid() + " is not exported: reading its command line takes too long");
     }
 
-    /** Returns the number of JVMs that do not answer. */
+    /** Returns the number of JVMs that do not respond. */
     int silent() {
         return (int) new ArrayList<>(requests.values())
                 .stream().filter(Request::isSilent).count();

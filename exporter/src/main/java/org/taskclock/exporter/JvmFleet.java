@@ -20,8 +20,7 @@ import org.taskclock.monitor.PoolSampler;
 import org.taskclock.monitor.PoolSamplers;
 
 /**
- * The JVMs of this machine, as they start and end. Thread-safe. A JVM that cannot be read, or gives impossible values,
- * is left alone for a while, and does not affect the others.
+ * Tracks the JVMs of this machine. Thread-safe. A JVM that cannot be read, or that reports impossible values, is skipped for a while, and does not affect the others.
  */
 public final class JvmFleet implements AutoCloseable {
     private static final long NANOS_PER_SECOND = 1_000_000_000;
@@ -31,12 +30,12 @@ public final class JvmFleet implements AutoCloseable {
 
     private static final int MAX_DOUBLINGS = 7;
 
-    /** The number of calls of {@link #sampleRecent} after which all threads of a JVM are read again. */
+    /** All threads of a JVM are read again after this many calls of {@link #sampleRecent}. */
     private static final long FULL_READINGS = 10;
 
     private static final long CLOSE_MILLIS = 500;
 
-    /** How often a JVM could not be read, and when it is tried again. Stays while it is, because it may fail again. */
+    /** How often reading a JVM has failed, and when to try again. Kept during the attempt, which may fail again. */
     private record Refusal(JvmId id, int count, long retryAt) {}
 
     private final ExporterOptions options;
@@ -45,7 +44,7 @@ public final class JvmFleet implements AutoCloseable {
     private final JvmFinder finder;
     private final SharedReading reading = new SharedReading(this::readAll);
 
-    /** Guards what follows. */
+    /** Guards the following fields. */
     private final ReentrantLock lock = new ReentrantLock();
 
     private final ExecutorService attacher;
@@ -54,7 +53,7 @@ public final class JvmFleet implements AutoCloseable {
     private final List<MonitoredJvm> ended = new ArrayList<>();
     private final Map<Long, Refusal> refused = new HashMap<>();
 
-    /** JVMs that have ended since the last call of {@link #sampleRecent}; null if that is not used. */
+    /** JVMs that have ended since the last call of {@link #sampleRecent}; null if that method is not used. */
     private List<MonitoredJvm> newlyEnded;
 
     private long recentSamples;
@@ -79,7 +78,7 @@ public final class JvmFleet implements AutoCloseable {
         samplers = new PoolSamplers(attacher);
     }
 
-    /** Finds JVMs that have started, and forgets those that ended some time ago. To be called by one thread. */
+    /** Finds JVMs that have started, and forgets those that exited some time ago. Must be called by one thread only. */
     public void refresh() {
         List<JvmId> running = finder.refresh();
         List<JvmId> unknown = new ArrayList<>();
@@ -139,7 +138,7 @@ public final class JvmFleet implements AutoCloseable {
         refused.put(id.pid(), new Refusal(id, count + 1, now + pause));
     }
 
-    /** Does something with each JVM of a collection, and gives up those with which it fails. */
+    /** Performs an action on each JVM of a collection, and gives up JVMs for which it fails. */
     void forEach(Collection<MonitoredJvm> all, Consumer<MonitoredJvm> action) {
         for (MonitoredJvm jvm : List.copyOf(all)) {
             reading.progress();
@@ -209,8 +208,7 @@ public final class JvmFleet implements AutoCloseable {
 
     /**
      * Reads the threads that run often, like {@link #sample}, and returns what each JVM used since the previous call.
-     * What {@link #read} has read in between is included, and counted by both. A JVM that has ended is in one more
-     * result. To be called by one thread.
+     * This includes what {@link #read} has returned in between. A JVM that has exited appears in one more result. Must be called by one thread only.
      */
     public List<JvmSample> sampleRecent() {
         lock.lock();
@@ -264,7 +262,7 @@ public final class JvmFleet implements AutoCloseable {
             forEach(jvms.values(), MonitoredJvm::askAgent);
             forEach(jvms.values(), jvm -> snapshots.add(jvm.read()));
             forEach(ended, jvm -> snapshots.add(jvm.read()));
-            // Nothing is counted before the names of the threads are known.
+            // Counting starts when the names of the threads are known.
             snapshots.removeIf(snapshot -> snapshot.usage().pools().isEmpty());
             removeEnded(start);
             samplers.restoreInterrupt();
@@ -275,7 +273,7 @@ public final class JvmFleet implements AutoCloseable {
         }
     }
 
-    /** Does not wait for a JVM that does not answer. */
+    /** Does not wait for JVMs that do not respond. */
     @Override
     public void close() {
         finder.close();

@@ -62,7 +62,7 @@ public final class PrometheusMetrics implements MultiCollector {
         Set<JvmLabels> seen = new HashSet<>();
         for (JvmSnapshot jvm : fleet.read()) {
             if (!seen.add(jvm.jvm().labels)) continue;
-            // Only in OpenMetrics, and only if a property asks for it, because it is a series of its own.
+            // Exported only in OpenMetrics, and only if a property enables it, because it is an additional series.
             long created = TimeUnit.NANOSECONDS.toMillis(clock.epochNanos(jvm.startNanos()));
             jvm.series().forEach((metric, points) -> {
                 for (Metric.Point point : points) {

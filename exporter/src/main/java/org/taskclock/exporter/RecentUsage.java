@@ -6,7 +6,7 @@ import org.taskclock.CpuTime;
 import org.taskclock.metrics.JvmUsage.ContainerUsage;
 import org.taskclock.monitor.PoolReading;
 
-/** What a JVM used since its last sample. */
+/** The usage of a JVM since its last sample. */
 final class RecentUsage {
     private static final CpuTime NOTHING = new CpuTime(0, 0, 0);
 
@@ -31,7 +31,7 @@ final class RecentUsage {
 
     void add(PoolReading reading, long now) {
         isUsed = true;
-        // Nothing is counted before the names of the threads are known. The last reading may have no pools.
+        // Counting starts when the names of the threads are known. The last reading may have no pools.
         if (reading.process().cpuNanos() == 0) return;
         pools.add(reading.pools());
         threads.add(reading.threads());

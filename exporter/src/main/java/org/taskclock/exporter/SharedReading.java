@@ -12,8 +12,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
 /**
- * Reads on a thread of its own, so that nobody waits for a reading that makes no progress. Callers at the same time
- * share a reading. Thread-safe.
+ * Takes readings on a separate thread, so that callers do not wait for one that makes no progress. Concurrent callers share a reading. Thread-safe.
  */
 final class SharedReading implements AutoCloseable {
     /** The reading of one JVM takes milliseconds. A scrape must be answered within a second. */
@@ -36,7 +35,7 @@ final class SharedReading implements AutoCloseable {
         this.reader = reader;
     }
 
-    /** To be called by the reader when it goes on to the next JVM. */
+    /** Called by the reader when it proceeds to the next JVM. */
     void progress() {
         progressAt = System.nanoTime();
     }

@@ -2,18 +2,17 @@
 // Copyright the TaskClock authors
 package org.taskclock.exporter;
 
-/** Text in metrics and messages. */
+/** Sanitizes text for metrics and messages. */
 final class Text {
     private static final char REPLACEMENT = '\ufffd';
 
-    /** Of a label. Names come from other programs, and a name is in each series of its JVM or pool. */
+    /** The maximum length of a label. Names come from other programs, and are part of each series of a JVM or pool. */
     private static final int MAX_LENGTH = 200;
 
     private Text() {}
 
     /**
-     * Cuts long names, and replaces surrogates without a partner, which cannot be encoded. Names that differ only in
-     * these become the same, which is better than a metric with two equal series.
+     * Truncates long names, and replaces unpaired surrogates, which cannot be encoded. Names that differ only in these become equal, which avoids duplicate series in a metric.
      */
     static String sanitize(String name) {
         // As ThreadNames.pool does, so that its result stays the same.

@@ -16,23 +16,20 @@ import org.taskclock.metrics.PoolCounters;
 import org.taskclock.metrics.ThreadKind;
 
 /**
- * Adds to the readings of a {@link PoolSampler} what TaskClock's agent counts, if it is loaded: the CPU time of virtual
- * threads, and yields. The agent is asked before or after the threads are read, so virtual threads may be slightly
- * behind or ahead of their carriers.
+ * Adds the counts of TaskClock's agent, if it is loaded, to the readings of a {@link PoolSampler}: the CPU time of virtual threads, and yields. The agent is queried before or after the threads are read, so virtual threads may be slightly behind or ahead of their carriers.
  *
- * <p>A reading without the agent's answer leaves the CPU time of virtual threads with their carriers. The next answer
- * therefore only counts from then on.
+ * <p>A reading without the agent's answer leaves the CPU time of virtual threads with their carriers. Therefore, the next answer counts only from that reading on.
  */
 final class AgentPools {
     private static final long NANOS_PER_SECOND = 1_000_000_000;
     private static final long TIMEOUT_MILLIS = 2_000;
 
-    /** The pause between the first two looks for the agent, which read the memory map of the process. It doubles. */
+    /** The pause after the first check for the agent, which reads the memory map of the process. It doubles with each check. */
     private static final long MIN_LOOK_NANOS = 2 * NANOS_PER_SECOND;
 
     private static final long MAX_LOOK_NANOS = 60 * NANOS_PER_SECOND;
 
-    /** The pause after a failure, which doubles with each further one. */
+    /** The pause after a failure, which doubles with each further failure. */
     private static final long RETRY_NANOS = 30 * NANOS_PER_SECOND;
 
     private static final int MAX_DOUBLINGS = 7;
@@ -40,7 +37,7 @@ final class AgentPools {
     /** The agent counts the yields of all virtual threads together. */
     private static final EndedPool.Key VIRTUAL_YIELDS = new EndedPool.Key(PoolCounters.OTHER, ThreadKind.VIRTUAL);
 
-    /** How to ask a JVM. */
+    /** Requests a report from a JVM. */
     @FunctionalInterface
     interface Request {
         /**
@@ -62,7 +59,7 @@ final class AgentPools {
     /** The answer to a request that was sent ahead; null if none was. */
     private CompletableFuture<AgentReport> answer;
 
-    /** Whether the previous reading has the CPU time of all virtual threads until then. */
+    /** Whether the previous reading contains the CPU time of all virtual threads up to then. */
     private boolean isContinuous;
 
     /** Whether all yields that the agent has counted by its next report are to be added. */
@@ -98,7 +95,7 @@ final class AgentPools {
     }
 
     /**
-     * Asks the agent, if it is time to, and does not wait for the answer, so that several JVMs answer at the same time.
+     * Sends a request to the agent if one is due, without waiting for the answer, so that several JVMs answer concurrently.
      * The next call of {@link #addTo} uses the answer.
      */
     void ask(Executor executor) {
@@ -116,8 +113,7 @@ final class AgentPools {
     }
 
     /**
-     * Returns a reading with what the agent has counted, as of its answer to an earlier request if there is one, and
-     * sends the next request. Does not wait.
+     * Returns a reading with the counts of the agent's answer to an earlier request, if any, and sends the next request. Does not wait.
      */
     PoolReading addEarlierTo(PoolReading reading, Collection<PooledThread> threads, Executor executor) {
         PoolReading sum = answer != null && answer.isDone() ? addTo(reading, threads) : reading;
@@ -125,7 +121,7 @@ final class AgentPools {
         return sum;
     }
 
-    /** Returns a reading with what the agent has counted since the previous call. */
+    /** Returns a reading with the agent's counts since the previous call. */
     PoolReading addTo(PoolReading reading, Collection<PooledThread> threads) {
         long now = clock.getAsLong();
         boolean wasContinuous = isContinuous;

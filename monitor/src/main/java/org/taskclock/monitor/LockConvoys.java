@@ -92,7 +92,7 @@ final class LockConvoys {
         convoys.removeIf(convoy -> !seen.contains(convoy) && ++convoy.missed > MAX_MISSED_SAMPLES);
     }
 
-    /** Forgets convoys that were last seen before {@code nanos}: nobody knows whether these threads still wait. */
+    /** Forgets convoys that were last seen before {@code nanos}, because these threads may no longer be waiting. */
     void forgetBefore(long nanos) {
         convoys.removeIf(convoy -> convoy.lastAt - nanos < 0);
     }

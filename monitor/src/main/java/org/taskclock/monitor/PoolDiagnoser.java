@@ -11,11 +11,10 @@ import org.taskclock.metrics.JvmUsage.ContainerUsage;
 import org.taskclock.metrics.ThreadKind;
 
 /**
- * Finds problems in what a {@link PoolSampler} reads, without stacks. It looks at pools where {@link Diagnoser} looks
- * at threads, and what it says about them is not confirmed.
+ * Finds problems in what a {@link PoolSampler} reads, without stacks. It evaluates pools where {@link Diagnoser} evaluates threads, and its findings are unconfirmed.
  */
 public final class PoolDiagnoser {
-    // The same as in the alerting rule TaskClockPoolDominates.
+    // The same thresholds as in the alerting rule TaskClockPoolDominates.
     private static final double DOMINANT_SHARE = 0.7;
     private static final double DOMINANT_PERCENT = 50;
     private static final double WAITING_SHARE = 0.5;
@@ -27,9 +26,9 @@ public final class PoolDiagnoser {
     /**
      * Returns the findings of a JVM.
      *
-     * @param pools what the pools used in the interval
-     * @param threads what threads used
-     * @param container what the control group used in the interval; null if there is none
+     * @param pools usage of the pools in the interval
+     * @param threads usage of threads
+     * @param container usage of the control group in the interval; null if there is none
      */
     public static List<Diagnosis> diagnose(
             List<ThreadUsage> pools,
@@ -46,7 +45,7 @@ public final class PoolDiagnoser {
         return all;
     }
 
-    /** Finds one problem for each pool, that of the thread that uses most CPU time. */
+    /** Finds at most one problem per pool, that of its busiest thread. */
     private static void diagnoseThreads(List<Diagnosis> all, List<ThreadUsage> threads, long intervalNanos) {
         double seconds = intervalNanos / 1e9;
         Map<EndedPool.Key, List<ThreadUsage>> suspects = new HashMap<>();

@@ -17,9 +17,7 @@ import org.taskclock.metrics.ThreadKind;
 import org.taskclock.metrics.ThreadNames;
 
 /**
- * Finds the pools of a JVM's threads. The kernel's name of a thread is complete if it has less than 15 bytes. For the
- * others, the JVM is asked for a thread dump, which stops it briefly: at first, and then at most every ten seconds if
- * there are new names, and otherwise at most once a minute.
+ * Finds the pools of a JVM's threads. The kernel's name of a thread is complete if it has fewer than 15 bytes. For other names, it requests a thread dump, which stops the JVM briefly: once at the start, and then at most every ten seconds if there are new names, and otherwise at most once a minute.
  */
 final class PoolNames {
     private static final long NANOS_PER_SECOND = 1_000_000_000;
@@ -42,7 +40,7 @@ final class PoolNames {
     private final boolean supportsVirtualThreads;
 
     /**
-     * What the pools need of a dump.
+     * The data of a dump that the pools need.
      *
      * @param threads names and owners by id in the JVM's namespace
      * @param beganAt when it began; threads that started later may be missing from it
@@ -65,10 +63,10 @@ final class PoolNames {
     private boolean hasAsked;
     private long firstAskedAt;
 
-    /** Pools by the pool that the kernel's truncated name gives; {@link #AMBIGUOUS} if there are several. */
+    /** Pools by the pool of the kernel's truncated name; {@link #AMBIGUOUS} if there are several. */
     private final Map<String, String> pools = new HashMap<>();
 
-    /** The instances that the pools share. */
+    /** The shared instances of pools. */
     private final Map<EndedPool.Key, SampledPool> sampled = new HashMap<>();
 
     PoolNames(int pid, AttachClient jvm, Executor attacher) {
@@ -79,31 +77,30 @@ final class PoolNames {
         supportsVirtualThreads = feature == 0 || feature >= 21;
     }
 
-    /** Returns why the JVM cannot be asked for the names of its threads; null if it can, or is not asked. */
+    /** Returns why thread names cannot be requested from the JVM; null if they can, or are not requested. */
     String failure() {
         return failure;
     }
 
     /**
-     * Returns whether the first dump is still awaited. What threads use is not counted until then, because a pool would
-     * otherwise appear under a truncated name first, and stay.
+     * Returns whether the first dump is still pending. Usage is not counted until then, because pools would otherwise appear under truncated names first, and stay.
      */
     boolean isAwaited(long now) {
         boolean isAnswered = dumpedAt != 0 && dumped == null;
         return hasAsked && !isAnswered && now - firstAskedAt < FIRST_DUMP_NANOS;
     }
 
-    /** Returns whether a dump has arrived that {@link #update} has not used yet. */
+    /** Returns whether there is a new dump that {@link #update} has not used yet. */
     boolean hasNewNames() {
         return dumped != null;
     }
 
-    /** Returns a pool, which is always the same for a key. */
+    /** Returns the pool for a key, always the same instance. */
     SampledPool pool(EndedPool.Key key) {
         return sampled.computeIfAbsent(key, SampledPool::new);
     }
 
-    /** Returns the sums of all pools that have threads or used something, and starts again. */
+    /** Returns and resets the sums of all pools that have threads or used something. */
     List<ThreadUsage> take() {
         List<ThreadUsage> usages = new ArrayList<>();
         for (Iterator<SampledPool> all = sampled.values().iterator(); all.hasNext(); ) {
@@ -115,12 +112,12 @@ final class PoolNames {
         return usages;
     }
 
-    /** Assigns a thread the pool that its name gives. */
+    /** Assigns a thread to the pool that its name determines. */
     void assign(PooledThread thread) {
         if (thread.pool == null) thread.pool = pool(key(thread));
     }
 
-    /** Assigns each thread its pool, and asks for a dump if one is needed. */
+    /** Assigns each thread to its pool, and requests a dump if necessary. */
     void update(Collection<PooledThread> threads, long now) {
         Dumped dump = dumped;
         dumped = null;
@@ -180,7 +177,7 @@ final class PoolNames {
     }
 
     private static boolean isTruncated(String kernelName) {
-        // A character that does not fit is left out whole, so a name with others than ASCII may be shorter.
+        // A truncated name does not end within a character, so one that is not ASCII may be shorter.
         int length = kernelName.length();
         if (length >= ThreadNames.KERNEL_LENGTH) return true;
         for (int i = 0; i < length; i++) if (kernelName.charAt(i) > 0x7f) return true;

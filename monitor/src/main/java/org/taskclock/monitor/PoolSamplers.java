@@ -17,17 +17,16 @@ import org.taskclock.CpuTime;
  */
 public final class PoolSamplers implements AutoCloseable {
     /**
-     * An open file of /proc keeps a page of kernel memory, so only the files of threads that run often stay open, and
-     * at most this many.
+     * Each open file of /proc holds a page of kernel memory, so only the files of threads that run often stay open, up to this number.
      */
     private static final int MAX_OPEN_FILES = 4_096;
 
-    /** The share of one core for readings of all threads between those that {@link PoolSampler#read} causes. */
+    /** The maximum share of one core for readings of all threads other than those by {@link PoolSampler#read}. */
     private static final double READ_SHARE = 0.01;
 
     private static final int TEXT_BYTES = 4_096;
 
-    /** The number of agents that are asked at the same time. They answer on threads of their JVMs. */
+    /** The number of concurrent requests to agents, which answer on threads of their JVMs. */
     private static final int AGENT_REQUESTS = 16;
 
     final ProcFile.Budget files = new ProcFile.Budget(Math.min(MAX_OPEN_FILES, HostCpu.filesForThreads()));
@@ -37,7 +36,7 @@ public final class PoolSamplers implements AutoCloseable {
     final Executor attacher;
     final HostCpu machine = new HostCpu(files);
 
-    /** Has no threads until the first request. */
+    /** Starts no threads before the first request. */
     final ThreadPoolExecutor agentRequests = new ThreadPoolExecutor(
             AGENT_REQUESTS, AGENT_REQUESTS, 30, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
                 Thread thread = new Thread(task, "taskclock-agents");

@@ -2,7 +2,7 @@
 // Copyright the TaskClock authors
 package org.taskclock.monitor;
 
-/** Adds up what the threads of a pool used between two readings. */
+/** Adds up the usage of the threads of a pool between two readings. */
 final class SampledPool {
     final EndedPool.Key key;
     private int threads;
@@ -38,7 +38,7 @@ final class SampledPool {
         return threads == 0 && cpuNanos == 0 && waitNanos <= 0;
     }
 
-    /** Returns the sums and starts again. */
+    /** Returns and resets the sums. */
     ThreadUsage take(int pid) {
         ThreadUsage usage = new ThreadUsage(
                 pid,

@@ -15,14 +15,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Runs what a process can block for as long as it likes, such as opening one of its files, on daemon threads. The
- * caller waits until a deadline, which is counted from the start. A thread that is still blocked then is left alone:
- * until it returns, nothing else is tried for that process.
+ * Runs operations that a process can block indefinitely, such as opening one of its files, on daemon threads. The caller waits until a deadline, counted from the start. A thread that is still blocked then is abandoned: until it returns, no other operation is tried for that process.
  */
 final class TargetWorkers {
     static final long TIMEOUT_MILLIS = 2_000;
 
-    /** Blocked threads for all processes together. */
+    /** The maximum number of blocked threads for all processes together. */
     private static final int MAX_BLOCKED = 64;
 
     private static final long STACK_BYTES = 256 << 10;
@@ -80,7 +78,7 @@ final class TargetWorkers {
         THREADS.execute(() -> {
             try {
                 result.complete(task.call());
-            } catch (Throwable e) { // goes to the caller
+            } catch (Throwable e) { // is passed to the caller
                 result.completeExceptionally(e);
             }
         });

@@ -20,9 +20,9 @@ import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 import org.taskclock.history.JvmKey;
 
-/** Writes a line for each request that changes something or reads stacks, also if it was refused. Thread-safe. */
+/** Writes a line for each request that changes something or reads stacks, including refused requests. Thread-safe. */
 final class AuditLog {
-    /** The attributes of a request that say who sent it, and why it was refused. */
+    /** Request attributes with the user who sent the request, and why it was refused. */
     static final String USER = "taskclock.user";
 
     static final String REASON = "taskclock.reason";
@@ -34,7 +34,7 @@ final class AuditLog {
     private static final int FIRST_FAILURE = 400;
     private static final long MINUTE_MILLIS = 60_000;
 
-    /** So that somebody who may not do anything cannot push out what others have done. */
+    /** Limits refused requests, so that a client without permission cannot flush the actions of others out of the log. */
     private static final int MAX_REFUSED_PER_MINUTE = 30;
 
     private final Path file;
@@ -49,9 +49,9 @@ final class AuditLog {
     private String problem;
 
     /**
-     * Creates a log, which is appended to a file.
+     * Creates a log that appends to a file.
      *
-     * @param maxBytes when the file is this large, it replaces the previous one, which has ".1" at the end
+     * @param maxBytes when the file reaches this size, it is renamed to end in ".1", replacing the previous one
      * @param log receives the lines that cannot be written to the file
      */
     AuditLog(Path file, long maxBytes, Overview overview, Clock clock, Consumer<String> log) {
@@ -62,7 +62,7 @@ final class AuditLog {
         this.log = log;
     }
 
-    /** Adds a request when it has been answered. */
+    /** Adds a request that has been answered. */
     void watch(Request request, Response response) {
         Request.addCompletionListener(request, failure -> add(request, response.getStatus()));
     }
@@ -114,7 +114,7 @@ final class AuditLog {
                     .value(limited(certificate.getSubjectX500Principal().getName()));
         }
         json.name("address").value(Request.getRemoteAddr(request));
-        // Whoever sends a request can set it, unless a proxy replaces it.
+        // The client controls this header, unless a proxy replaces it.
         String forwarded = request.getHeaders().get("X-Forwarded-For");
         if (forwarded != null) json.name("forwardedFor").value(limited(forwarded));
     }

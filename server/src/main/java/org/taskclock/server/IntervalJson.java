@@ -12,7 +12,7 @@ import org.taskclock.monitor.JavaStatus;
 import org.taskclock.monitor.ProcessUsage;
 import org.taskclock.monitor.ThreadUsage;
 
-/** Writes intervals as the API documents them: CPU time in percent of one core. */
+/** Writes intervals in the format of the API, with CPU time in percent of one core. */
 final class IntervalJson {
     private static final String STATES = "RSDTtZXIWKP";
 
