@@ -13,7 +13,7 @@ const NOT_ALLOWED = 'Actions are off. Start the server with --allow-actions to a
 const YIELD_SECONDS = 5;
 const STACK_REFRESH = 2_000;
 
-/** Everything on the page that touches a JVM. */
+/** The actions of the page that affect a JVM. */
 export class Actions {
   /** @param {string} jvm @param {boolean} allowed @param {(name: string, text: string) => void} report */
   constructor(jvm, allowed, report) {
@@ -118,7 +118,7 @@ export class Actions {
     show();
   }
 
-  /** Adds a mark, such as for a deployment. @param {number} time @param {() => void} done */
+  /** Adds a mark, for example for a deployment. @param {number} time @param {() => void} done */
   mark(time, done) {
     const text = el('input', {type: 'text', maxlength: '200', required: true, 'aria-label': 'Text', placeholder: 'such as: deployed 4.2'});
     const problem = el('p', {class: 'bad', role: 'alert'});

@@ -2,7 +2,7 @@
 // Copyright the TaskClock authors
 // @ts-check
 
-/** An answer that is not a success. */
+/** An error response. */
 export class ApiError extends Error {
   /** @param {number} status 0 if the server did not answer @param {string} message */
   constructor(status, message) {
@@ -14,7 +14,7 @@ export class ApiError extends Error {
 /** @type {() => void} */
 let unauthorized = () => {};
 
-/** Sets what happens when the server asks for the token. @param {() => void} action */
+/** Sets the action to run when the server requests the token. @param {() => void} action */
 export function onUnauthorized(action) {
   unauthorized = action;
 }
@@ -26,7 +26,7 @@ async function failure(response) {
   try {
     message = (await response.json()).error || message;
   } catch {
-    // The answer of a proxy, for example.
+    // For example, the response of a proxy.
   }
   return new ApiError(response.status, message);
 }

@@ -23,7 +23,7 @@ function timeLabels(_, splits, __, ___, increment) {
   });
 }
 
-/** A stacked area of the CPU use of pools. Drag selects a range. */
+/** A stacked area chart of the CPU usage of pools. Dragging selects a range. */
 export class PoolChart {
   /**
    * @param {HTMLElement} host
@@ -98,7 +98,7 @@ export class PoolChart {
     if (width !== this.plot.width || height !== this.plot.height) this.plot.setSize({width, height});
   }
 
-  /** The part of the canvas in which the data is, in CSS pixels. */
+  /** The part of the canvas that shows the data, in CSS pixels. */
   area() {
     const {left, width, top, height} = this.plot.bbox, ratio = devicePixelRatio;
     return {left: left / ratio, width: width / ratio, top: top / ratio, height: height / ratio};
@@ -114,7 +114,7 @@ export class PoolChart {
   }
 
   /**
-   * Shows a series. With `again`, the pools are ordered anew.
+   * Shows a series. With `again`, reorders the pools.
    * @param {PoolSeries} series @param {number} from @param {number} to @param {boolean} again
    */
   show(series, from, to, again) {
@@ -133,7 +133,7 @@ export class PoolChart {
     this.summarize();
   }
 
-  /** Moves to another range with the data that is there, until the data of that range has arrived. @param {number} from @param {number} to */
+  /** Moves to another range with the existing data, until the data of that range has arrived. @param {number} from @param {number} to */
   animate(from, to) {
     cancelAnimationFrame(this.animation);
     if (matchMedia('(prefers-reduced-motion: reduce)').matches) return;

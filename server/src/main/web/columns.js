@@ -13,7 +13,7 @@ import {bytes, isKnown, percent, rate, seconds} from './format.js';
  *   value?: (row: Row) => number|string|null|undefined, key?: string, left?: boolean, ascending?: boolean, dump?: boolean}} ColumnSpec
  */
 
-/** The columns of `top`. Those with `dump` come from thread dumps, which are taken only while one of them is shown. Those with the highest rank are dropped first on a narrow screen. @type {ColumnSpec[]} */
+/** The columns of `top`. Those with `dump` come from thread dumps, which are taken only while one of them is shown. Those with the highest rank are dropped first on narrow screens. @type {ColumnSpec[]} */
 export const COLUMNS = [
   {id: 'name', title: 'NAME', help: 'thread, or pool with its number of threads; ~ marks a name truncated by the kernel', width: 0, rank: -1, value: row => row.name, left: true, ascending: true},
   {id: 'state', title: 'S', help: 'R running or runnable, S sleeping, D uninterruptible sleep in the kernel, T stopped', width: 24, rank: 8, value: row => row.state, text: row => row.state || '', left: true},
@@ -58,7 +58,7 @@ export function chooseColumns(ids) {
     if (ids) localStorage.setItem(KEY, JSON.stringify(ids));
     else localStorage.removeItem(KEY);
   } catch {
-    // The browser stores nothing.
+    // The browser does not allow storage.
   }
 }
 

@@ -9,7 +9,7 @@ import {color, poolColors} from './palette.js';
 
 const FORMATS = [['csv', 'CSV'], ['json', 'JSON'], ['parquet', 'Parquet']];
 
-/** Fills the menu with links to what is on the screen. @param {HTMLElement} menu @param {string} jvm @param {number} from @param {number} to @param {() => void} image */
+/** Fills the menu with links for exporting the data on the screen. @param {HTMLElement} menu @param {string} jvm @param {number} from @param {number} to @param {() => void} image */
 export function fillExports(menu, jvm, from, to, image) {
   menu.replaceChildren(...['pool', 'thread'].map(by => el('p', {}, `By ${by}: `, ...FORMATS.flatMap(([format, name]) => [
     el('a', {href: query(jvmPath(jvm, '/export'), {from: Math.floor(from), to: Math.ceil(to), by, format}), download: '', text: name}), ' ']))),
@@ -17,7 +17,7 @@ export function fillExports(menu, jvm, from, to, image) {
 }
 
 /**
- * Saves the chart and the heatmap, with their names, as a PNG.
+ * Saves the chart and the heatmap, with names, as a PNG image.
  * @param {string} title @param {import('./chart.js').PoolChart} chart @param {import('./heatmap.js').Heatmap} heatmap
  */
 export function saveImage(title, chart, heatmap) {

@@ -7,11 +7,11 @@ import {moment} from './format.js';
 
 /** @typedef {import('./types.js').Finding} Finding */
 
-/** How long after the start of the server a finding still counts as one that was there. */
+/** A finding this soon after the start of the server may have begun earlier. */
 const FIRST_READINGS = 4_000;
 const ABSENT = 5_500;
 
-/** Returns what a finding is about, for the address: `tid:N`, `name:NAME`, `pool:NAME`, or nothing. @param {Finding} finding */
+/** Returns the subject of a finding for the URL: `tid:N`, `name:NAME`, `pool:NAME`, or an empty string. @param {Finding} finding */
 export function highlightOf(finding) {
   if (finding.tid) return 'tid:' + finding.tid;
   if (finding.thread) return 'name:' + finding.thread;
@@ -21,14 +21,13 @@ export function highlightOf(finding) {
   return ['gc', 'jit'].includes(finding.kind) ? 'kind:' + finding.kind : '';
 }
 
-/** Returns the kind of a finding, with a question mark if it is only a suspicion. @param {Finding} finding */
+/** Returns the kind of a finding, with a question mark if it is unconfirmed. @param {Finding} finding */
 export function kindOf({kind, evidence}) {
   return evidence?.some(line => line.startsWith('not confirmed')) ? kind + '?' : kind;
 }
 
 /**
- * Says when a finding began, as far as that is known: what was there at the first readings may be older, and so may a lock convoy,
- * which only thread dumps show.
+ * Describes when a finding began. Findings in the first readings may have begun earlier, and so may lock convoys, which only thread dumps show.
  * @param {{kind: string, since?: number|null}} finding @param {number} started when the server started
  */
 export function beginOf({kind, since}, started) {
@@ -37,7 +36,7 @@ export function beginOf({kind, since}, started) {
   return kind === 'lock-convoy' ? `seen since ${moment(since)}` : `began at ${moment(since)}`;
 }
 
-/** Returns whether a row is what is highlighted. @param {string} highlight @param {{tid: number, name: string, pool: string, kind: string}} row */
+/** Returns whether a row is highlighted. @param {string} highlight @param {{tid: number, name: string, pool: string, kind: string}} row */
 export function matches(highlight, row) {
   const value = highlight.slice(highlight.indexOf(':') + 1);
   if (highlight.startsWith('tid:')) return String(row.tid) === value;
@@ -87,7 +86,7 @@ export class Findings {
     }));
   }
 
-  /** Evidence changes every second, so only its text does. */
+  /** Evidence changes every second, so only its text is updated. */
   update() {
     this.findings.forEach((finding, i) => {
       const list = this.host.children[i]?.querySelector('.evidence');

@@ -13,12 +13,11 @@ const ROW = 18;
 const MAX_COLUMNS = 1200;
 const NARROW = 700;
 
-/** The CPU use of threads over time. A cell's lightness is CPU use; its hue changes with the share of system time. */
+/** The CPU usage of threads over time. The lightness of a cell shows CPU usage, its hue the share of system time. */
 export class Heatmap {
   /**
    * @param {HTMLElement} host
-   * @param {{pick: (line: ThreadLine) => void, area: () => {left: number, width: number}}} actions `area` is where the chart above
-   *     has its data, in pixels of the page
+   * @param {{pick: (line: ThreadLine) => void, area: () => {left: number, width: number}}} actions `area` is the part of the page with the data of the chart above, in pixels
    */
   constructor(host, actions) {
     this.host = host;
@@ -88,7 +87,7 @@ export class Heatmap {
     this.draw();
   }
 
-  /** Moves to another range with the data that is there. @param {number} from @param {number} to */
+  /** Moves to another range with the existing data. @param {number} from @param {number} to */
   move(from, to) {
     this.from = from;
     this.to = to;
@@ -111,14 +110,14 @@ export class Heatmap {
     const image = context.createImageData(width, height), pixels = new Uint32Array(image.data.buffer);
     const places = times.map(time => Math.min(width - 1, Math.max(0, Math.round((time - start) / step))));
     this.rows.forEach((row, y) => {
-      /** The highest value is what one must see when columns are merged. */
+      /** Merged columns show the highest value. */
       const peaks = new Float64Array(width);
       for (let i = 0; i < times.length; i++) {
         const value = row.cpu[i], x = places[i], at = y * width + x;
         if (value === null || value === undefined || pixels[at] && value <= peaks[x]) continue;
         peaks[x] = value;
         const pixel = this.heat?.(value / this.end, value > 0 ? (row.system[i] || 0) / value : 0) ?? 0;
-        // Live intervals are not exactly one step long, which must not look like a gap.
+        // Live intervals are not exactly one step long; this must not look like a gap.
         const next = times[i + 1] - times[i] < step * 1.9 ? places[i + 1] : x + 1;
         pixels.fill(pixel, at, at + Math.max(1, next - x));
       }

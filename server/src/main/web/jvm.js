@@ -68,7 +68,7 @@ export class JvmView {
     await this.data.open(range, from, to);
   }
 
-  /** @param {import('./state.js').State} state what the address says now */
+  /** @param {import('./state.js').State} state the current state in the URL */
   update(state) {
     const old = this.state;
     this.state = state;
@@ -84,7 +84,7 @@ export class JvmView {
     this.comparing = state.compare !== '';
     this.applyHighlight();
     this.threads.update();
-    // The data of another range is drawn when it has arrived; until then, the chart moves.
+    // Until the data of another range has arrived, the chart only moves.
     if (!moves) this.draw(false);
   }
 
@@ -92,7 +92,7 @@ export class JvmView {
   loaded(again) {
     this.page.problem('data', '');
     this.draw(again);
-    // Shown by the browser's profiler, and used by measurements.
+    // For the browser's profiler, and for measurements.
     performance.clearMarks(DRAWN);
     performance.mark(DRAWN);
   }
@@ -151,13 +151,13 @@ export class JvmView {
     totals.sort((a, b) => Number(b.hit) - Number(a.hit) || b.sum - a.sum);
     this.ui.moreRows.hidden = totals.length <= HEAT_ROWS;
     const shown = totals.slice(0, this.rows).map(({line}) => line);
-    // Live rows keep their places for as long as the same threads are shown.
+    // Live rows keep their positions while the same threads are shown.
     const old = this.heatmap.rows.map(line => line.key), keys = new Set(shown.map(line => line.key));
     if (this.data.isLive && old.length === shown.length && old.every(key => keys.has(key))) shown.sort((a, b) => old.indexOf(a.key) - old.indexOf(b.key));
     this.heatmap.show(threads, shown, from, to);
   }
 
-  /** Finds the pool and the thread that the address highlights. */
+  /** Finds the pool and the thread that the URL highlights. */
   applyHighlight() {
     const {highlight, begin} = this.state;
     let pool = '', thread = '';
@@ -179,7 +179,7 @@ export class JvmView {
     this.threads.highlight(thread, thread ? '' : pool);
   }
 
-  /** Shows what a finding is about, and when it began. @param {Finding} finding */
+  /** Shows the subject of a finding, and when it began. @param {Finding} finding */
   show(finding) {
     const {since} = finding, now = this.page.now();
     const inside = !since || since >= this.data.from && since <= this.data.to;
@@ -220,7 +220,7 @@ export class JvmView {
     if (this.data.isLive) this.draw(false);
   }
 
-  /** The stream broke: perhaps because the JVM ended. */
+  /** The stream was interrupted, perhaps because the JVM exited. */
   async failed() {
     if (await this.page.checkServer() && !this.data.ended) this.head.find();
   }

@@ -11,7 +11,7 @@ import {Stream} from './stream.js';
 /** @typedef {import('./types.js').Mark} Mark */
 
 const LIVE_STEP = 1_000;
-/** While less is known, a shorter range is shown. */
+/** While there is less data, a shorter range is shown. */
 const LIVE_LENGTHS = [60_000, 120_000];
 const LIVE_LENGTH = 300_000;
 const MAX_POINTS = 1_000;
@@ -20,7 +20,7 @@ const LEAST_REFRESH = 5_000;
 /** The history is written every five seconds at the latest. */
 const WRITTEN_AFTER = 7_000;
 
-/** Loads what one JVM used in a range, and follows it while it is live. */
+/** Loads the usage of one JVM in a range, and follows it live. */
 export class JvmData {
   /**
    * @param {string} id
@@ -78,14 +78,14 @@ export class JvmData {
     }
   }
 
-  /** Returns the length of the live range: less than usual while there is less to show. */
+  /** Returns the length of the live range, which is shorter while there is less data. */
   liveLength() {
     const {times} = this.pools, first = times.findIndex((_, i) => [...this.pools.lines.values()].some(line => line.user[i] !== null));
     const known = first < 0 ? 0 : this.pools.end - times[first];
     return LIVE_LENGTHS.find(length => known < length) || LIVE_LENGTH;
   }
 
-  /** @param {boolean} again whether the range is another one */
+  /** @param {boolean} again whether the range has changed */
   async load(again) {
     this.request?.abort();
     const request = this.request = new AbortController(), {from, to} = this;
@@ -129,14 +129,14 @@ export class JvmData {
     }, {
       connected: since => {
         this.listener.connected(since);
-        if (since === null && this.lost) this.load(false); // what happened meanwhile
+        if (since === null && this.lost) this.load(false); // events in the meantime
         this.lost = since !== null;
       },
       failed: () => this.listener.failed(),
     });
   }
 
-  /** Asks for what only thread dumps show, from now on. */
+  /** From now on, requests the data that only thread dumps contain. */
   watchDumps() {
     if (this.dumps) return;
     this.dumps = true;

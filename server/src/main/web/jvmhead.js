@@ -12,7 +12,7 @@ import {nameOf} from './overview.js';
 
 const MONTH = 2_592_000_000;
 
-/** What the view of a JVM says about the JVM as a whole. */
+/** The part of the view of a JVM about the JVM as a whole. */
 export class JvmHead {
   /** @param {import('./jvm.js').JvmView} view */
   constructor(view) {
@@ -50,7 +50,7 @@ export class JvmHead {
     if (!this.view.data.interval) this.view.findings.show(jvm.findings || [], this.page.now());
   }
 
-  /** The id is that of a recording that was opened here. */
+  /** The id belongs to a recording that was opened here. */
   opened() {
     const name = sessionStorage.getItem('taskclock-opened-' + this.id);
     if (!name) return this.page.problem('jvm', 'This JVM is not known: it has never run here, or its history has been deleted.');

@@ -82,7 +82,7 @@ export function handleKey(event, page) {
   else {
     const action = VIEW_KEYS[key] || TABLE_KEYS[key];
     if (!action) return;
-    // Where the page can be scrolled, these keys select rows only if the table has the focus, or nothing has.
+    // If the page can be scrolled, these keys select rows only if the table or nothing has the focus.
     if (TABLE_KEYS[key] && target !== document.body && target.closest('.chart, details')) return;
     action(view);
   }

@@ -7,7 +7,7 @@ import {swatch} from './chart.js';
 import {percent} from './format.js';
 import {mean} from './series.js';
 
-/** The pools beside the chart, with their mean in the range or their last value. A click highlights a pool. */
+/** The pools next to the chart, with their mean in the range or their last value. A click highlights a pool. */
 export class Legend {
   /** @param {HTMLElement} host @param {(pool: string) => void} choose */
   constructor(host, choose) {

@@ -10,7 +10,7 @@ import {moment} from './format.js';
 const SYMBOLS = /** @type {Record<string, string>} */ ({start: '\u25b6', end: '\u25a0', finding: '!', attach: '+', detach: '\u2212', deployment: '\u25b2', user: '\u2691'});
 const LEAST_DISTANCE = 18;
 
-/** The marks above the chart. Marks that would cover each other share one symbol. */
+/** The marks above the chart. Overlapping marks share one symbol. */
 export class MarkStrip {
   /** @param {HTMLElement} host @param {(mark: Mark) => void} show */
   constructor(host, show) {

@@ -4,7 +4,7 @@
 
 import {color} from './palette.js';
 
-/** What the chart shows besides CPU use: marks, ranges that are compared, and when a finding began. */
+/** Draws on the chart: marks, compared ranges, and when a finding began. */
 export class ChartOverlay {
   constructor() {
     this.begin = 0;

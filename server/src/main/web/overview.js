@@ -13,7 +13,7 @@ import {get, messageOf} from './api.js';
 /** @typedef {import('./types.js').Jvm} Jvm */
 /** @typedef {import('./types.js').Jvms} Jvms */
 
-/** @param {HTMLCanvasElement} canvas @param {(number|null)[]} values @param {number} least the height of the scale at least */
+/** @param {HTMLCanvasElement} canvas @param {(number|null)[]} values @param {number} least the minimum height of the scale */
 function sparkline(canvas, values, least) {
   const ratio = devicePixelRatio, width = canvas.clientWidth * ratio, height = canvas.clientHeight * ratio;
   if (!width) return;
@@ -31,7 +31,7 @@ function sparkline(canvas, values, least) {
   });
 }
 
-/** The JVMs of the host. */
+/** The overview of the JVMs of the host. */
 export class Overview {
   /** @param {HTMLElement} host @param {import('./page.js').Page} page */
   constructor(host, page) {

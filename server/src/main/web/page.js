@@ -15,7 +15,7 @@ import {openJvm, readState} from './state.js';
 const INFO_REFRESH = 15_000;
 const MAX_FILE = 256 * 1024 * 1024;
 
-/** The frame around the views: what the server says about itself, problems, and what is dropped on the page. */
+/** The frame around the views: the state of the server, problems, and dropped files. */
 export class Page {
   constructor() {
     /** @type {import('./types.js').Info|null} */
@@ -168,7 +168,7 @@ export class Page {
     }
   }
 
-  /** Asks for a file, for those who cannot drop one. */
+  /** Asks for a file, for users who cannot drop one. */
   chooseFile() {
     const input = el('input', {type: 'file', 'aria-label': 'Recording'});
     const dialog = openDialog('Open a recording', el('p', {class: 'note', text: 'Choose a file that taskclock record has written, or drop one on the page.'}), input);

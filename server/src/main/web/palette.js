@@ -28,7 +28,7 @@ try {
   const saved = localStorage.getItem(KEY);
   if (saved && saved in SCHEMES) scheme = /** @type {keyof typeof SCHEMES} */ (saved);
 } catch {
-  // The browser stores nothing.
+  // The browser does not allow storage.
 }
 
 export function isDark() {
@@ -50,7 +50,7 @@ export function nextScheme() {
   try {
     localStorage.setItem(KEY, scheme);
   } catch {
-    // The choice lasts until the page is closed.
+    // The choice is kept until the page is closed.
   }
   apply();
 }
@@ -87,7 +87,7 @@ export function mix(a, b, share) {
 /** Keeps each pool's color while the page is open. @type {Map<string, number>} */
 const colors = new Map();
 
-/** Gives pools that are shown together different colors, as far as there are any. The first ones keep theirs. @param {string[]} pools */
+/** Assigns different colors to pools that are shown together, as long as there are enough colors. The first pools keep theirs. @param {string[]} pools */
 export function distinguish(pools) {
   /** @type {Set<number>} */
   const used = new Set();

@@ -34,7 +34,7 @@ function median(values) {
   return known.length % 2 ? known[middle] : (known[middle - 1] + known[middle]) / 2;
 }
 
-/** Adds the last values of each thread. @param {ThreadRow[]} threads @param {import('./series.js').ThreadSeries} series @param {number} cores the container's limit; 0 if there is none @returns {Row[]} */
+/** Adds the recent values of each thread. @param {ThreadRow[]} threads @param {import('./series.js').ThreadSeries} series @param {number} cores the container's limit; 0 if there is none @returns {Row[]} */
 export function liveRows(threads, series, cores) {
   const intervals = Math.min(RECENT, series.times.length);
   return threads.map(thread => {

@@ -6,9 +6,9 @@
 /** @typedef {{key: string, pool: string, kind: string, user: Column, system: Column}} PoolLine */
 /** @typedef {{key: string, tid: number, name: string, pool: string, kind: string, cpu: Column, system: Column}} ThreadLine */
 
-/** Threads that use less are not kept, since there may be thousands. Percent of a core. */
+/** In percent of a core. Threads that use less are dropped, because there may be thousands. */
 const MIN_CPU = 0.05;
-/** A live series is cut to its length only when it exceeds it by this much, because that copies all columns. */
+/** A live series is truncated only after it exceeds its length by this much, because truncating copies all columns. */
 const SLACK = 60;
 
 /** @param {{kind: string, pool: string}} row */
@@ -21,7 +21,7 @@ export function threadKey(row) {
   return `${row.kind} ${row.tid} ${row.name}`;
 }
 
-/** Returns whether a row's CPU time is also that of other rows. @param {{kind: string, virtual?: boolean}} row */
+/** Returns whether a row's CPU time is also included in other rows. @param {{kind: string, virtual?: boolean}} row */
 export function isCountedElsewhere(row) {
   return row.virtual === true || row.kind === 'virtual' || row.kind === 'VIRTUAL';
 }
@@ -49,7 +49,7 @@ class Series {
     return this.times.length ? this.times[this.times.length - 1] + this.step : 0;
   }
 
-  /** Removes what is at or after this time. A clock that is set back would otherwise leave two values for one time. @param {number} time */
+  /** Removes the steps at or after this time. Otherwise, a clock that is set back would leave two values for one time. @param {number} time */
   truncate(time) {
     let length = this.times.length;
     while (length > 0 && this.times[length - 1] >= time) length--;
@@ -59,7 +59,7 @@ class Series {
     return true;
   }
 
-  /** Removes the last steps if nothing is known about them, such as those that the history has not written yet. */
+  /** Removes the last steps if they have no data, for example because the history has not written them yet. */
   dropUnknownEnd() {
     const columns = [...this.lines.values()].map(line => this.columns(line)[0]);
     let length = this.times.length;
@@ -84,7 +84,7 @@ class Series {
   }
 
   /**
-   * Adds the steps of another series that are later than the last one of this series: those which the history had not written yet.
+   * Appends the steps of another series that are later than the last one of this series, because the history had not written them yet.
    * @param {Series<L>} newer
    */
   addLater(newer) {
@@ -206,7 +206,7 @@ export class ThreadSeries extends Series {
   }
 }
 
-/** Returns the mean of what is known between two times, or null. @param {number[]} times @param {Column} column @param {number} from @param {number} to */
+/** Returns the mean of the known values between two times, or null. @param {number[]} times @param {Column} column @param {number} from @param {number} to */
 export function mean(times, column, from, to) {
   let sum = 0, count = 0;
   for (let i = 0; i < times.length; i++) {

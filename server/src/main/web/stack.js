@@ -16,7 +16,7 @@ function niceEnd(max) {
   return [1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10].map(factor => factor * unit).find(end => end >= least) || least;
 }
 
-/** The pools of the chart from the bottom, biggest first, each with a layer of user time and one of system time. */
+/** The pools of the chart from the bottom up, largest first, each with a layer for user time and one for system time. */
 export class PoolStack {
   constructor() {
     /** @type {PoolLine[]} */
@@ -27,7 +27,7 @@ export class PoolStack {
     this.sums = [];
   }
 
-  /** Keeps the order of the pools while it is not far from right, so that the areas do not change places. @param {boolean} again */
+  /** Keeps the order of the pools while it is approximately right, so that the areas do not change places. @param {boolean} again */
   rank(again) {
     const lines = [...(this.series?.lines.values() ?? [])];
     /** @type {Map<string, number>} */
@@ -88,7 +88,7 @@ export class PoolStack {
     return /** @type {uPlot.AlignedData} */ ([length ? [...times, last + step] : [], ...layers]);
   }
 
-  /** Returns the end of the scale for what is between two times. @param {number} from @param {number} to */
+  /** Returns the end of the scale for the values between two times. @param {number} from @param {number} to */
   top(from, to) {
     let max = 0;
     const times = this.series?.times ?? [], step = this.series?.step ?? 0;

@@ -3,7 +3,7 @@
 // @ts-check
 
 /**
- * What the address holds, so that a link shows others the same.
+ * The state of the view in the URL, so that a link shows others the same view.
  * @typedef {{view: 'overview'|'jvm', jvm: string, range: string, from: number, to: number, filter: string, sort: string,
  *   reverse: boolean, pools: boolean, open: string, highlight: string, begin: number, compare: string}} State
  */
@@ -14,7 +14,7 @@ const INITIAL = {
   highlight: '', begin: 0, compare: '',
 };
 
-/** Lengths of the ranges that follow the time, in milliseconds. */
+/** Lengths of the live ranges, in milliseconds. */
 export const PRESETS = new Map([
   ['live', 300_000], ['15m', 900_000], ['1h', 3_600_000], ['6h', 21_600_000], ['24h', 86_400_000], ['7d', 604_800_000],
   ['30d', 2_592_000_000],
@@ -65,17 +65,17 @@ export function navigate(changes) {
   if (address !== location.hash) location.hash = address;
 }
 
-/** Opens a JVM, with nothing kept from another one. @param {string} jvm @param {Partial<State>} [changes] */
+/** Opens a JVM, without keeping state of another one. @param {string} jvm @param {Partial<State>} [changes] */
 export function openJvm(jvm, changes = {}) {
   location.hash = addressOf({...INITIAL, view: 'jvm', jvm, ...changes});
 }
 
-/** Changes the address without a new entry for the back button, and without an event. @param {Partial<State>} changes */
+/** Changes the URL without an event or a new history entry. @param {Partial<State>} changes */
 export function remember(changes) {
   history.replaceState(history.state, '', addressOf({...readState(), ...changes}));
 }
 
-/** Returns the shortest range that follows the time and shows this moment. @param {number} time @param {number} now */
+/** Returns the shortest live range that includes this time. @param {number} time @param {number} now */
 export function presetFor(time, now) {
   for (const [name, length] of PRESETS) if (now - time < length * 0.85) return name;
   return '30d';

@@ -2,7 +2,7 @@
 // Copyright the TaskClock authors
 // @ts-check
 
-/** Longer than the interval between two events by far. A stream that is silent for so long is dead. */
+/** Much longer than the interval between two events. A stream that is silent for this long is dead. */
 const SILENCE_MILLIS = 5_000;
 const MAX_DELAY_MILLIS = 5_000;
 
@@ -14,8 +14,7 @@ export class Stream {
   /**
    * @param {string} path
    * @param {Record<string, (data: any) => void>} events
-   * @param {{connected: (since: number|null) => void, failed: () => void}} state `connected` receives the time since when there is
-   *     no connection; null if there is one
+   * @param {{connected: (since: number|null) => void, failed: () => void}} state `connected` receives the time since which there has been no connection; null if there is one
    */
   constructor(path, events, state) {
     this.path = path;

@@ -13,7 +13,7 @@ export const ROW_HEIGHT = 26;
 const MARGIN_ROWS = 6;
 const LEAST_NAME_WIDTH = 150;
 
-/** The table of threads. Only the rows on the screen are elements, so 10,000 threads are as fast as 50. */
+/** The table of threads. Only visible rows have elements, so 10,000 threads are as fast as 50. */
 export class ThreadTable {
   /**
    * @param {HTMLElement} host

@@ -73,7 +73,7 @@ export class ThreadPanel {
     this.jvmButton.setAttribute('aria-pressed', String(this.jvm));
   }
 
-  /** Takes over what the address says. */
+  /** Applies the state in the URL. */
   update() {
     const {state} = this.view;
     this.open = openPools(state.open);
@@ -89,7 +89,7 @@ export class ThreadPanel {
     this.table.layout();
   }
 
-  /** Reads the rows anew from the data. */
+  /** Rebuilds the rows from the data. */
   show() {
     const {data} = this.view, live = data.isLive && data.interval !== null;
     if (live && data.interval) {
@@ -131,7 +131,7 @@ export class ThreadPanel {
     this.view.showHeat();
   }
 
-  /** @param {string} column the same column again reverses the order */
+  /** @param {string} column choosing the same column again reverses the order */
   sort(column) {
     const {state} = this.view;
     this.view.remember({sort: column, reverse: state.sort === column && !state.reverse});

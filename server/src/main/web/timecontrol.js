@@ -28,7 +28,7 @@ export class TimeControl {
     else navigate({compare: on ? 'on' : ''});
   }
 
-  /** A range was dragged over. @param {number} from @param {number} to */
+  /** The user has dragged over a range. @param {number} from @param {number} to */
   select(from, to) {
     if (!this.view.comparing) return this.go(from, to);
     const kept = this.brushes().length === 1 ? this.brushes() : [];
@@ -41,7 +41,7 @@ export class TimeControl {
     navigate({range: 'fixed', from: Math.round(end - length), to: Math.round(end)});
   }
 
-  /** @param {number} by parts of the range */
+  /** @param {number} by a fraction of the range */
   pan(by) {
     const {from, to} = this.view.data, distance = (to - from) * by;
     this.go(from + distance, to + distance);

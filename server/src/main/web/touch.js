@@ -2,7 +2,7 @@
 // Copyright the TaskClock authors
 // @ts-check
 
-/** Selects by touch as by the mouse. Vertical movements scroll the page. @param {uPlot} plot @param {() => void} selected */
+/** Selects ranges by touch as with the mouse. Vertical movements scroll the page. @param {uPlot} plot @param {() => void} selected */
 export function selectByTouch(plot, selected) {
   const over = plot.over;
   let start = -1;

@@ -58,7 +58,7 @@ public final class BasicAuth extends Authenticator {
         return new Failure(UNAUTHORIZED);
     }
 
-    /** Returns the user; null if the credentials are wrong. Clients that were accepted before wait for nobody. */
+    /** Returns the user; null if the credentials are wrong. Clients that were accepted before do not have to wait. */
     public String verify(String header) {
         if (!header.regionMatches(true, 0, SCHEME, 0, SCHEME.length())) return null;
         byte[] decoded;

@@ -16,14 +16,13 @@ import javax.net.ssl.SSLSocketFactory;
 import javax.net.ssl.TrustManager;
 
 /**
- * Asks another context for each connection. The JDK's HTTP server has the same context until it ends, but certificates
- * expire. Sessions belong to a context, so no client resumes one that began with a certificate that is no longer valid.
+ * Delegates to the current context for each connection. The JDK's HTTP server keeps the same context until it stops, but certificates expire. Sessions belong to a context, so no client can resume one that began with an expired certificate.
  */
 final class CurrentContext extends SSLContext {
     /**
      * Creates a context.
      *
-     * @param any one of the contexts
+     * @param any any of the contexts
      * @param current returns the one for a new connection
      */
     CurrentContext(SSLContext any, Supplier<SSLContext> current) {

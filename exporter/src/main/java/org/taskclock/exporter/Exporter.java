@@ -10,7 +10,7 @@ import org.taskclock.monitor.fleet.JvmFleet;
 
 /** Exports the metrics of all JVMs of this machine, from its creation until it is closed. */
 public final class Exporter implements AutoCloseable {
-    /** Whoever stops the exporter waits for it. */
+    /** The thread that stops the exporter waits this long. */
     private static final long CLOSE_MILLIS = 1_000;
 
     private final ExporterOptions options;
@@ -88,7 +88,7 @@ public final class Exporter implements AutoCloseable {
                     }
                     fleet.sample();
                 } catch (RuntimeException e) {
-                    // The exporter is not ready until there is a sample again.
+                    // The exporter is not ready until there is another sample.
                     if (!isReported)
                         Text.log("internal error: " + e + ": "
                                 + List.of(e.getStackTrace()).get(0));
@@ -102,7 +102,7 @@ public final class Exporter implements AutoCloseable {
         }
     }
 
-    /** Stops to serve, and pushes what has not been pushed. */
+    /** Stops serving, and sends the remaining pushes. */
     @Override
     public void close() {
         isClosing = true;

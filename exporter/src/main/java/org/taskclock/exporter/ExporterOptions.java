@@ -27,7 +27,7 @@ public record ExporterOptions(
         Push push,
         String version) {
     /**
-     * Where and how to push.
+     * The destination of pushes.
      *
      * @param endpoint the URL of an OTLP receiver
      * @param isGrpc whether to use gRPC instead of HTTP

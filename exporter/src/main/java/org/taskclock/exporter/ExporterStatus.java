@@ -4,7 +4,7 @@ package org.taskclock.exporter;
 
 import org.taskclock.ProcessClock;
 
-/** What the exporter counts about itself. Written by one thread at a time, and read by any. */
+/** The exporter's own counters. Written by one thread at a time, and read by any thread. */
 public final class ExporterStatus {
     final String version;
     private final ProcessClock clock = ProcessClock.current();

@@ -8,18 +8,17 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Ends a long-running command when an error, such as an OutOfMemoryError, ends one of its threads. Otherwise it would
- * go on without that thread, and nobody would restart it.
+ * Ends a long-running command if an error, such as an OutOfMemoryError, ends one of its threads. Otherwise, the process would continue without that thread instead of being restarted.
  */
 public final class FatalErrors {
     private static final int EXIT_CODE = 1;
 
     private FatalErrors() {}
 
-    /** Ends this process, with one line on standard error, when any thread of it ends with an error. */
+    /** Makes this process exit, with one line on standard error, when an error ends any of its threads. */
     public static void endProcess(String command) {
         String prefix = "taskclock: " + command + ": ";
-        // Made now, because there may be no memory for it later.
+        // Created now, because there may be no memory for it later.
         byte[] noMemory = (prefix + "java.lang.OutOfMemoryError: ended: give it more memory with TASKCLOCK_JAVA_OPTS,"
                         + " such as -Xmx256m\n")
                 .getBytes(StandardCharsets.US_ASCII);
@@ -33,9 +32,9 @@ public final class FatalErrors {
                 if (problem instanceof OutOfMemoryError) err.write(noMemory);
                 else System.err.println(prefix + problem + ": ended");
             } catch (IOException e) {
-                return; // finally, it ends
+                return; // end the process in any case
             } finally {
-                // Not exit, which runs code that may fail for the same reason, or wait.
+                // Not exit, which runs shutdown hooks that may fail for the same reason or block.
                 Runtime.getRuntime().halt(EXIT_CODE);
             }
         });

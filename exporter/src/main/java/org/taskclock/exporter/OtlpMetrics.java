@@ -37,14 +37,14 @@ final class OtlpMetrics {
             Data<?> getData)
             implements MetricData {}
 
-    /** In one metric. A metric cannot be divided among requests, which have a limit. */
+    /** The maximum number of points in a metric, because a metric cannot be split among requests, whose size is limited. */
     private static final int MAX_POINTS = 500;
 
     private final InstrumentationScopeInfo scope;
     private final String host;
     private final EpochClock clock;
 
-    /** Attributes of series, which most pushes have in common. */
+    /** Caches the attributes of series, which most pushes share. */
     private Map<Metric, Map<List<String>, Attributes>> attributes = new HashMap<>();
 
     OtlpMetrics(String version, EpochClock clock) {

@@ -31,7 +31,7 @@ import java.util.logging.Logger;
  * have ended meanwhile.
  */
 final class OtlpPusher implements AutoCloseable {
-    /** For one request with its retries. A receiver that accepts a connection must answer within 10 s, the default. */
+    /** The time limit of one request including its retries. A receiver that accepts a connection must answer within 10 s, the default. */
     private static final Duration TIMEOUT = Duration.ofMinutes(5);
 
     /** Pauses of 1, 4, 16, and 60 s, unless the receiver asks for another one. */
@@ -44,15 +44,15 @@ final class OtlpPusher implements AutoCloseable {
             .build();
 
     /**
-     * Of one request. Receivers reject messages over 4 MB by default. A point takes less than 1 KB, and with a resource
+     * The maximum number of points in one request. Receivers reject messages over 4 MB by default. A point takes less than 1 KB, and with a resource
      * and a metric of its own less than 3 KB, because names have at most 200 characters.
      */
     private static final int MAX_POINTS = 1_000;
 
-    /** How long the last pushes may take when the exporter ends. */
+    /** How long the last pushes may take when the exporter stops. */
     private static final Duration DRAIN_TIME = Duration.ofSeconds(2);
 
-    /** Kept, because the configuration of a logger that nobody references is lost. */
+    /** Referenced here, because an unreferenced logger loses its configuration. */
     private static final Logger SDK_LOGGER = Logger.getLogger("io.opentelemetry");
 
     private final ExporterOptions.Push options;
@@ -65,7 +65,7 @@ final class OtlpPusher implements AutoCloseable {
     private boolean isClosing;
     private boolean isDown;
 
-    /** What the SDK logged last. */
+    /** The last message that the SDK logged. */
     private volatile String problem = "no response";
 
     OtlpPusher(ExporterOptions.Push options, Supplier<List<MetricData>> reader, ExporterStatus status)
@@ -80,13 +80,13 @@ final class OtlpPusher implements AutoCloseable {
         this.reader = reader;
         this.status = status;
         exporter = exporter(options, retries);
-        // It would log each failure with a stack trace.
+        // The SDK would log each failure with a stack trace.
         SDK_LOGGER.setUseParentHandlers(false);
         for (Handler handler : SDK_LOGGER.getHandlers()) SDK_LOGGER.removeHandler(handler);
         SDK_LOGGER.addHandler(new ProblemHandler());
     }
 
-    /** The SDK says only in its log why a request failed. */
+    /** The SDK reports the reason of a failed request only in its log. */
     private final class ProblemHandler extends Handler {
         @Override
         public void publish(LogRecord entry) {
@@ -143,7 +143,7 @@ final class OtlpPusher implements AutoCloseable {
                 due += options.interval().toNanos();
                 if (!sleepUntil(due)) return;
                 read();
-                // After a pause, such as that of a suspended machine, missed readings are not made up for.
+                // Readings that were missed, for example while the machine was suspended, are skipped.
                 due = Math.max(due, System.nanoTime() - options.interval().toNanos());
             }
         } catch (InterruptedException e) {
@@ -194,7 +194,7 @@ final class OtlpPusher implements AutoCloseable {
         }
     }
 
-    /** Pushes the oldest waiting reading. Not after the time has passed, so that a later one does not wait for it. */
+    /** Pushes the oldest waiting reading, unless its time has passed, so that later ones do not wait for it. */
     private void push(long nanos) {
         List<MetricData> data;
         synchronized (queue) {
@@ -207,7 +207,7 @@ final class OtlpPusher implements AutoCloseable {
             CompletableResultCode result =
                     exporter.export(request).join(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS);
             if (!result.isDone()) {
-                // The exporter ends. An interrupt makes all further requests end here, too.
+                // The exporter is stopping. The interrupt also makes all further requests end here.
                 status.addDropped();
                 return;
             }
@@ -235,7 +235,7 @@ final class OtlpPusher implements AutoCloseable {
         return requests;
     }
 
-    /** Pushes what is waiting and a last reading, and gives up what cannot be sent in time. */
+    /** Pushes the waiting readings and a last one, and drops those that cannot be sent in time. */
     @Override
     public void close() {
         long end = System.nanoTime() + DRAIN_TIME.toNanos();
@@ -246,7 +246,7 @@ final class OtlpPusher implements AutoCloseable {
             }
             readerThread.join(DRAIN_TIME.toMillis() / 2);
             senderThread.join(DRAIN_TIME.toMillis() / 4);
-            // It waits before a retry.
+            // The request is waiting before a retry.
             senderThread.interrupt();
             senderThread.join(DRAIN_TIME.toMillis() / 4);
         } catch (InterruptedException e) {

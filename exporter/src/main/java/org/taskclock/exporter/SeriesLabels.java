@@ -11,7 +11,7 @@ import java.util.Map;
 import org.taskclock.metrics.Metric;
 import org.taskclock.monitor.fleet.JvmLabels;
 
-/** The Prometheus labels of the series of a JVM. Each is created once, because that takes longer than a look-up. */
+/** The Prometheus labels of the series of a JVM. Each is created only once, because a lookup is faster. */
 final class SeriesLabels {
     private final List<String> jvm;
     private final Map<Metric, Map<List<String>, Labels>> cache = new EnumMap<>(Metric.class);

@@ -78,7 +78,7 @@ public final class TlsContext {
         }
     }
 
-    /** If one of the two files is replaced before the other, both are valid, but no connection is possible. */
+    /** If one of the two files is replaced before the other, each is valid, but no connection would succeed. */
     private static boolean isPair(PrivateKey key, PublicKey certified) throws GeneralSecurityException {
         if (!key.getAlgorithm().equals(certified.getAlgorithm())) return false;
         Signature signature = Signature.getInstance(
@@ -125,7 +125,7 @@ public final class TlsContext {
                 try {
                     return KeyFactory.getInstance(algorithm).generatePrivate(encoded);
                 } catch (InvalidKeySpecException e) {
-                    // It is of another algorithm.
+                    // The key is for another algorithm.
                 }
             }
         } catch (GeneralSecurityException | IllegalArgumentException e) {

@@ -44,7 +44,7 @@ public record WebConfig(Tls tls, Map<String, String> users) {
     private static final List<String> TLS_KEYS =
             List.of("cert_file", "key_file", "client_auth_type", "client_ca_file", "min_version", "max_version");
 
-    /** With a cost of 4 to 31, which are those that bcrypt has. */
+    /** With a cost from 4 to 31, the range of bcrypt. */
     private static final Pattern HASH = Pattern.compile("\\$2[abxy]?\\$(0[4-9]|[12][0-9]|3[01])\\$[./A-Za-z0-9]{53}");
 
     private static final List<String> VERSIONS = List.of("TLS12", "TLS13");
@@ -81,7 +81,7 @@ public record WebConfig(Tls tls, Map<String, String> users) {
         } catch (YAMLException e) {
             throw e;
         } catch (RuntimeException e) {
-            // SnakeYAML does not expect every mistake, such as an escape sequence without digits.
+            // SnakeYAML throws other exceptions for some mistakes, such as an escape sequence without digits.
             throw new YAMLException("it cannot be parsed: " + e.getMessage(), e);
         }
         Map<String, Object> sections = map("the file", root);

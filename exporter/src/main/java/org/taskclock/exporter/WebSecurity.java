@@ -18,15 +18,14 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLParameters;
 
 /**
- * The TLS settings and passwords of the web configuration file. At each connection and each request, the file is read
- * again if it or one of the files that it names has changed, as Prometheus' exporters do. While the new content cannot
+ * The TLS settings and passwords of the web configuration file. As in Prometheus' exporters, each connection and each request rereads the file if it, or a file that it names, has changed. While the new content cannot
  * be used, the previous one remains in effect. Thread-safe.
  */
 public final class WebSecurity extends Authenticator {
     private static final HttpPrincipal ANYONE = new HttpPrincipal("anyone", "none");
 
     /**
-     * What is in effect.
+     * The settings in effect.
      *
      * @param tls null for plain HTTP
      * @param users null if no password is needed
@@ -34,7 +33,7 @@ public final class WebSecurity extends Authenticator {
      */
     private record State(WebConfig config, SSLContext tls, BasicAuth users, List<String> versions) {}
 
-    /** Decides whether settings can be used. */
+    /** Checks whether settings can be used. */
     public interface Check {
         void check(WebConfig config) throws ExporterException;
     }
@@ -44,7 +43,7 @@ public final class WebSecurity extends Authenticator {
     private final Consumer<String> log;
     private State state;
 
-    /** Why the files cannot be used since they have changed; null if they can. */
+    /** Why the changed files cannot be used; null if they can. */
     private String problem;
 
     /**
@@ -56,7 +55,7 @@ public final class WebSecurity extends Authenticator {
         this(file, config -> {}, Text::log);
     }
 
-    /** Reads the file, and tells the log when it has changed. */
+    /** Reads the file, and logs changes. */
     public WebSecurity(Path file, Check check, Consumer<String> log) throws ExporterException {
         this.file = file;
         this.check = check;
@@ -66,7 +65,7 @@ public final class WebSecurity extends Authenticator {
     }
 
     private State read() throws ExporterException {
-        // Taken first, so that a change in the meantime is noticed later.
+        // Taken before reading, so that a concurrent change is noticed later.
         List<String> versions = new ArrayList<>(List.of(version(file)));
         WebConfig config = WebConfig.read(file);
         check.check(config);
@@ -125,7 +124,7 @@ public final class WebSecurity extends Authenticator {
         return current().config;
     }
 
-    /** Returns a context that has the settings of the moment for each connection. There must be TLS settings. */
+    /** Returns a context that applies the current settings to each connection. There must be TLS settings. */
     public SSLContext currentTls() {
         return new CurrentContext(current().tls, () -> current().tls);
     }

@@ -35,7 +35,7 @@ final class WebServer implements AutoCloseable {
     private final String landingPage;
 
     /**
-     * Starts to serve.
+     * Starts serving.
      *
      * @param isReady whether the figures are current
      */

@@ -12,12 +12,12 @@ import org.taskclock.monitor.usage.ThreadUsage;
  * pools, so that the pools add up to the process. Not thread-safe.
  */
 final class CarriedTime {
-    /** What virtual threads have used beyond what their carriers were known to have used. */
+    /** CPU time of virtual threads beyond the known CPU time of their carriers. */
     private long userNanos;
 
     private long systemNanos;
 
-    /** Returns the pools of an interval, with those of carriers without what they carried. */
+    /** Returns the pools of an interval, with the CPU time of virtual threads subtracted from their carriers. */
     List<ThreadUsage> subtractFrom(List<ThreadUsage> pools) {
         boolean hasVirtual = false;
         for (ThreadUsage usage : pools) {
@@ -62,7 +62,7 @@ final class CarriedTime {
                 usage.state());
     }
 
-    /** Returns the user time of a usage whose CPU time is known, as it is counted in the history. */
+    /** Returns the user time to record for a usage whose CPU time is known. */
     static long user(ThreadUsage usage) {
         return usage.userNanos() < 0 ? usage.cpuNanos() : Math.min(usage.userNanos(), usage.cpuNanos());
     }

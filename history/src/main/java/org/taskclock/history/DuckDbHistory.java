@@ -13,14 +13,14 @@ import java.util.List;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
-/** The history in a DuckDB file. One process at a time can write to a directory; others can ask it for answers. */
+/** The history in a DuckDB file. Only one process at a time can write to a directory; others send it their queries. */
 public final class DuckDbHistory implements History {
     /** Reads from the file. */
     private interface Reading<T> {
         T read(Connection connection) throws SQLException, IOException;
     }
 
-    /** The rest waits, because each needs memory. */
+    /** Further requests wait, because each needs memory. */
     private static final int MAX_READERS = 2;
 
     private static final int MAX_WAIT_SECONDS = 30;
@@ -100,7 +100,7 @@ public final class DuckDbHistory implements History {
             throws IOException {
         Path file = read(connection -> HistoryExport.writeFile(
                 database.directory, connection, HistoryExport.query(jvmId, from, to, by), format));
-        // The transaction has ended, so that who reads slowly keeps nobody from writing or reading.
+        // The transaction has ended, so that a slow client does not block other readers or the writer.
         try {
             Files.copy(file, out);
         } finally {

@@ -2,7 +2,7 @@
 // Copyright the TaskClock authors
 package org.taskclock.history;
 
-/** What one row of an export is about. */
+/** The subject of a row of an export. */
 public enum ExportBy {
     POOL,
     THREAD

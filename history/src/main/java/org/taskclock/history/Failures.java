@@ -7,7 +7,7 @@ import java.nio.file.FileSystemException;
 import java.util.List;
 import java.util.Locale;
 
-/** What the messages of exceptions mean. DuckDB has no error codes. */
+/** Interprets the messages of exceptions, because DuckDB has no error codes. */
 final class Failures {
     private static final List<String> FULL = List.of("no space left", "disk quota", "disk full", "enospc");
 
@@ -51,12 +51,12 @@ final class Failures {
         return contains(e, List.of("storage version", "wal of version", "newer version of duckdb"));
     }
 
-    /** Returns whether the tables are not those that were expected. */
+    /** Returns whether the file has unexpected tables. */
     static boolean isSchema(Throwable e) {
         return contains(e, List.of("catalog error", "binder error"));
     }
 
-    /** Returns whether the content of the file is damaged, and not only inaccessible. */
+    /** Returns whether the content of the file is damaged rather than inaccessible. */
     static boolean isDamage(Throwable e) {
         return !isNewer(e) && !isFull(e) && !isLocked(e) && !contains(e, ACCESS) && contains(e, DAMAGE);
     }

@@ -8,37 +8,37 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * The history of the CPU use of a host's JVMs. Thread-safe. Methods that read answer from the file, which is up to five
+ * The history of the CPU usage of a host's JVMs. Thread-safe. Methods that read answer from the file, which is up to five
  * seconds behind.
  */
 public interface History extends AutoCloseable {
-    /** Adds a sample, to be written within five seconds. Returns at once, and never fails: see {@link #status}. */
+    /** Adds a sample, which is written within five seconds. Never waits or fails: see {@link #status}. */
     void add(HistorySample sample);
 
-    /** Adds a mark, to be written within five seconds. Returns at once, and never fails: see {@link #status}. */
+    /** Adds a mark, which is written within five seconds. Never waits or fails: see {@link #status}. */
     void add(Mark mark);
 
     /** Returns the state of the history. */
     HistoryStatus status();
 
-    /** Returns the JVMs that were measured between the two times, those that used most CPU time first. */
+    /** Returns the JVMs that were measured between the two times, most CPU time first. */
     List<JvmHistory> jvms(Instant from, Instant to) throws HistoryException;
 
     /**
-     * Returns what the pools of a JVM used, the pool that used most first.
+     * Returns the usage of the pools of a JVM, most CPU time first.
      *
-     * @param maxPoints the largest number of steps. The step is a multiple of the finest resolution that is kept for
+     * @param maxPoints the maximum number of steps. The step is a multiple of the finest resolution that is kept for
      *     the whole range. There are fewer steps if the result would take too much memory.
      */
     PoolSeries pools(String jvmId, Instant from, Instant to, int maxPoints) throws HistoryException;
 
-    /** Returns what the busiest threads of a JVM used, as {@link #pools} does. */
+    /** Returns the usage of the busiest threads of a JVM, like {@link #pools}. */
     ThreadSeries threads(String jvmId, Instant from, Instant to, int maxPoints, int maxThreads) throws HistoryException;
 
     /**
      * Returns the marks between the two times, the earliest first.
      *
-     * @param jvmId the JVM whose marks to return besides those of the host; null for those of all JVMs
+     * @param jvmId the JVM whose marks to return in addition to those of the host; null for all JVMs
      */
     List<Mark> marks(String jvmId, Instant from, Instant to) throws HistoryException;
 
@@ -46,7 +46,7 @@ public interface History extends AutoCloseable {
     void export(String jvmId, Instant from, Instant to, ExportBy by, ExportFormat format, OutputStream out)
             throws IOException;
 
-    /** Writes what was added and closes the file. */
+    /** Writes all pending data and closes the file. */
     @Override
     void close();
 }

@@ -33,10 +33,10 @@ final class HistoryDatabase implements AutoCloseable {
     static final String TEMPORARY = "temp";
     private static final String DAMAGED = FILE + ".damaged-";
 
-    /** What DuckDB may use for caches and queries. The heap of the JVM is not part of it. */
+    /** The memory that DuckDB may use for caches and queries, outside of the heap of the JVM. */
     static final String MEMORY = "96MB";
 
-    /** What queries that need more memory may write to the disk. By default, it is almost all that is free. */
+    /** The disk space for queries that need more memory. DuckDB's default is almost all free space. */
     private static final String MAX_TEMPORARY = "1GB";
 
     /** Where the server keeps recordings that were dropped on the page. */
@@ -112,7 +112,7 @@ final class HistoryDatabase implements AutoCloseable {
     }
 
     private DuckDBConnection connect() throws SQLException, HistoryException {
-        // Only to be read at first, so that a file of a newer version remains as it is.
+        // Opened read-only at first, so that a file of a newer version is not modified.
         if (size(directory.resolve(FILE)) > 0) {
             try (Connection connection = connectWhenUnlocked(true)) {
                 int version = HistorySchema.version(connection);
@@ -142,7 +142,7 @@ final class HistoryDatabase implements AutoCloseable {
                 cause);
     }
 
-    /** A query that runs without this process locks the file for a moment. */
+    /** A query that does not go through this process locks the file briefly. */
     private DuckDBConnection connectWhenUnlocked(boolean readOnly) throws SQLException {
         long start = System.nanoTime();
         while (true) {
@@ -160,7 +160,7 @@ final class HistoryDatabase implements AutoCloseable {
         }
     }
 
-    /** Opens the file so that SQL can access no other file, apart from the directory of exports. */
+    /** Opens the file such that SQL cannot access other files, except in the directory for exports. */
     static DuckDBConnection connect(Path directory, boolean readOnly) throws SQLException {
         Properties properties = new Properties();
         properties.setProperty("threads", "1");
@@ -204,7 +204,7 @@ final class HistoryDatabase implements AutoCloseable {
         }
     }
 
-    /** Returns a connection that can only read, in a transaction of its own. */
+    /** Returns a read-only connection with its own transaction. */
     Connection reader() throws SQLException {
         DuckDBConnection connection = connection();
         try (Statement statement = connection.createStatement()) {
@@ -251,7 +251,7 @@ final class HistoryDatabase implements AutoCloseable {
                     .filter(file -> !file.startsWith(directory.resolve(OPENED)))
                     .forEach(file -> bytes[0] += size(file));
         } catch (IOException | UncheckedIOException e) {
-            // A file was deleted meanwhile. The next time, it is not there.
+            // A file was deleted in the meantime. The next call will not find it.
         }
         return Math.max(0, bytes[0]);
     }
@@ -261,7 +261,7 @@ final class HistoryDatabase implements AutoCloseable {
         return deleteFiles(directory, DAMAGED);
     }
 
-    /** Deletes what queries and exports have left that were killed. The file is open, so none is running. */
+    /** Deletes leftovers of queries and exports that were killed. The file is open, so none can be running. */
     private void deleteTemporaryFiles() {
         deleteFiles(directory.resolve(TEMPORARY), "");
         deleteFiles(directory.resolve(EXPORTS), "export");
@@ -275,7 +275,7 @@ final class HistoryDatabase implements AutoCloseable {
                         && Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS))) {
             for (Path file : files) isDeleted |= Files.deleteIfExists(file);
         } catch (IOException | DirectoryIteratorException e) {
-            // There is none, or it stays.
+            // It does not exist, or cannot be deleted.
         }
         return isDeleted;
     }
@@ -301,14 +301,14 @@ final class HistoryDatabase implements AutoCloseable {
         try {
             closeFile();
         } catch (SQLException e) {
-            // The file was written as far as possible. Nothing else can be done.
+            // The file was written as far as possible.
         } finally {
             exclusive.unlock();
         }
         try {
             lockChannel.close();
         } catch (IOException e) {
-            // The lock ends with the process.
+            // The lock is released when the process exits.
         }
     }
 }

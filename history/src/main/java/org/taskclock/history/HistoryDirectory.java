@@ -21,7 +21,7 @@ final class HistoryDirectory {
 
     private HistoryDirectory() {}
 
-    /** Creates the directory if it does not exist, so that only its owner has access. */
+    /** Creates the directory if it does not exist, with access for its owner only. */
     static void create(Path directory) throws HistoryException {
         try {
             if (!Files.exists(directory)) {
@@ -69,8 +69,7 @@ final class HistoryDirectory {
     }
 
     /**
-     * Returns whether this user owns a directory. One of another user, such as a volume of a container, is used with
-     * the permissions that it has, because only its owner can change them.
+     * Returns whether this user owns a directory. Another user's directory, such as a volume of a container, is used with its existing permissions, because only its owner can change them.
      */
     private static boolean isOwn(Path directory) throws IOException {
         return Files.getAttribute(directory, "unix:uid").equals(Files.getAttribute(Path.of("/proc/self"), "unix:uid"));

@@ -10,7 +10,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Instant;
 
-/** Writes rows to a file that other programs read. */
+/** Writes rows to a file for other programs. */
 final class HistoryExport {
     private HistoryExport() {}
 

@@ -10,7 +10,7 @@ import java.time.Duration;
  * @param keepSeconds how long one row per second is kept
  * @param keepTenSeconds how long one row per ten seconds is kept
  * @param keepMinutes how long one row per minute is kept
- * @param maxBytes the size of the files in bytes, above which the oldest rows are deleted: first the finer ones
+ * @param maxBytes the maximum size of the files in bytes; beyond it, the oldest rows are deleted, finer ones first
  */
 public record HistoryOptions(Duration keepSeconds, Duration keepTenSeconds, Duration keepMinutes, long maxBytes) {
     /** One hour, one week, one year, and 4 GiB. */

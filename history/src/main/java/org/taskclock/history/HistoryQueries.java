@@ -23,15 +23,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Reads a history with SQL. If a process is writing it, that process answers; otherwise, the file is opened for
- * reading.
+ * Runs SQL on a history: in the process that is writing it, if there is one, and otherwise on the file, opened read-only.
  */
 public final class HistoryQueries {
     private static final int BUFFER = 65_536;
     private static final long MAX_WAIT_NANOS = TimeUnit.SECONDS.toNanos(10);
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-    /** What answers: the process that writes the history, or else the file. */
+    /** The process that writes the history, or else the file. */
     private record Source(SocketChannel process, Connection file) implements AutoCloseable {
         @Override
         public void close() throws IOException, SQLException {
@@ -63,8 +62,8 @@ public final class HistoryQueries {
     /**
      * Runs one SQL statement, which can only read.
      *
-     * @param maxRows rows beyond this number are left out
-     * @return whether rows were left out
+     * @param maxRows further rows are omitted
+     * @return whether rows were omitted
      * @throws HistoryException if the statement is wrong, or takes too long
      */
     public boolean query(String sql, int maxRows, Duration timeout, RowConsumer out) throws IOException {
@@ -102,7 +101,7 @@ public final class HistoryQueries {
         return count[0];
     }
 
-    /** Waits a while if a process has opened the file but does not answer, because it is starting or ending. */
+    /** Waits for a while if another process has opened the file but does not answer, because it is starting or exiting. */
     private Source source() throws HistoryException {
         long deadline = System.nanoTime() + MAX_WAIT_NANOS;
         while (true) {

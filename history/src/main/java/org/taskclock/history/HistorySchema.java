@@ -10,12 +10,11 @@ import java.util.List;
 
 /** The tables and views of the database file. */
 final class HistorySchema {
-    /** Increased when the tables change, so that an older program does not write to a newer file. */
+    /** Incremented when the tables change, so that an older program does not write to a newer file. */
     static final int VERSION = 2;
 
     /**
-     * What makes each version of the tables from the one before, the first one from an empty file. A step is never
-     * changed after its release.
+     * The SQL that converts each version of the tables to the next, starting with an empty file. A step is never changed after its release.
      *
      * <p>Rows of the tables for different resolutions are additive: several rows of a series may have the same time. A
      * row of one second belongs to a batch. Rows of batches up to {@code rolled} are contained in the coarser tables,
@@ -24,7 +23,7 @@ final class HistorySchema {
      * <p>A pool that used little in a minute has one row for it, marked {@code sparse}, instead of rows for ten
      * seconds.
      *
-     * <p>The number of the last transaction tells whether one that failed was written nevertheless. The columns
+     * <p>The number of the last transaction shows whether a transaction that failed was written nevertheless. The columns
      * {@code clock} and {@code deleted_1} to {@code deleted_60} are recorded time, see {@link RecordedTime}: rows of
      * the resolution that were recorded before were deleted. The table {@code gap} has the times for which rows of one
      * or ten seconds are missing, so that coarser ones are shown.
@@ -107,7 +106,7 @@ final class HistorySchema {
         }
     }
 
-    /** What people query. Each moment appears once, at the finest resolution that is kept. */
+    /** The views for users. Each moment appears once, at the finest resolution that is kept. */
     static final String VIEWS =
             """
             CREATE OR REPLACE VIEW jvm AS

@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.duckdb.DuckDBConnection;
 
-/** Writes rows, keys, and marks to the file, a transaction at a time. Used by one thread. */
+/** Writes rows, keys, and marks to the file, one transaction at a time. Used by one thread. */
 final class HistoryWriter implements AutoCloseable {
     private final DuckDBConnection connection;
     private final SeriesKeys keys;
@@ -21,7 +21,7 @@ final class HistoryWriter implements AutoCloseable {
     /** A longer pause between samples is a gap in the history. */
     static final int MAX_GAP_SECONDS = 15;
 
-    /** The number of the batch that rows are added to. It grows with each minute. */
+    /** The number of the current batch, which is incremented each minute. */
     private int batch;
 
     private int minute = Integer.MIN_VALUE;
@@ -107,7 +107,7 @@ final class HistoryWriter implements AutoCloseable {
         int newMinute = hasSamples ? Math.floorDiv(newestSecond, 60) : minute;
         int newBatch = newMinute == minute ? batch : batch + 1;
         transaction++;
-        // First, because the driver begins a transaction with a statement, but not with an appender.
+        // Comes first, because statements make the driver begin a transaction, but appenders do not.
         try (Statement statement = connection.createStatement()) {
             statement.execute("UPDATE state SET transaction = " + transaction);
         }
@@ -145,7 +145,7 @@ final class HistoryWriter implements AutoCloseable {
         }
     }
 
-    /** Extends the time that is recorded as watched, or begins a new one after a gap. */
+    /** Extends the current range of recorded time, or begins a new one after a gap. */
     private Recorded writeRecorded(int oldestSecond, int newestSecond) throws SQLException {
         int stop = newestSecond + 1;
         boolean isContinued = recorded.stop > 0 && Math.abs(newestSecond - recorded.to) <= MAX_GAP_SECONDS;
@@ -172,7 +172,7 @@ final class HistoryWriter implements AutoCloseable {
         return hasMore;
     }
 
-    /** Deletes what is too old. */
+    /** Deletes rows that are too old. */
     void trimByAge(Retention retention) throws SQLException {
         retention.deleteByAge(connection, keys.numbers());
         connection.commit();
@@ -190,7 +190,7 @@ final class HistoryWriter implements AutoCloseable {
         return isDeleted;
     }
 
-    /** Returns the size of the blocks that are in use. The file does not always shrink when blocks become free. */
+    /** Returns the size of the blocks in use. The file does not always shrink when blocks are freed. */
     long usedBytes() throws SQLException {
         try (Statement statement = connection.createStatement();
                 ResultSet result =

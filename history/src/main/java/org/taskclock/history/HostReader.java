@@ -10,7 +10,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Reads what concerns the whole host. */
+/** Reads data about the whole host. */
 final class HostReader {
     private HostReader() {}
 

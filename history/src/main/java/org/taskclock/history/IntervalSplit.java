@@ -5,19 +5,18 @@ package org.taskclock.history;
 import java.time.Instant;
 
 /**
- * Splits what was used in an interval among the seconds of the clock, in proportion to their share of the interval. The
- * parts add up to the whole.
+ * Divides the usage of an interval among clock seconds, in proportion to their share of the interval. The parts add up to the whole.
  */
 final class IntervalSplit {
     private static final long NANOS_PER_SECOND = 1_000_000_000;
 
-    /** A part of a second that is not worth a row of its own. */
+    /** Shorter parts of a second do not get a row of their own. */
     private static final long TOLERANCE_NANOS = 100_000_000;
 
-    /** A longer interval counts as one that began later. */
+    /** Longer intervals are treated as if they began later. */
     private static final int MAX_SECONDS = 600;
 
-    /** Times that the table cannot hold become times in the eight years after 1970, which pass like any others. */
+    /** Times that the table cannot store are mapped to the eight years after 1970, where they advance normally. */
     private static final int WRONG_TIMES = 1 << 28;
 
     final int firstSecond;

@@ -10,7 +10,7 @@ import java.time.Instant;
  * @param id unique on this host and stable for the life of the JVM, such as {@code 4711-1763841000}: process id and
  *     start time in epoch seconds
  * @param host the name of the host
- * @param service the name that people know it by
+ * @param service the display name
  * @param command the main class or jar
  * @param containerId null if it is not in a container
  * @param podUid null if it is not in a Kubernetes pod

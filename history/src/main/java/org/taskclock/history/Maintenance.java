@@ -14,7 +14,7 @@ final class Maintenance {
     private static final long ROLL_UP_NANOS = Duration.ofHours(1).toNanos();
     private static final long TRIM_NANOS = Duration.ofMinutes(10).toNanos();
 
-    /** A file that is still too large is made smaller the next time. */
+    /** If the file is still too large, the next run continues. */
     private static final int MAX_TRIMS = 100;
 
     private final long maxBytes;
@@ -38,7 +38,7 @@ final class Maintenance {
     /**
      * Does the next step that is due.
      *
-     * @return whether the step was the last one of a deletion, so that the oldest row may be a later one
+     * @return whether the step completed a deletion, so that the oldest row may have changed
      */
     boolean run(HistoryWriter writer) throws SQLException {
         long nanos = nanoTime.getAsLong();
@@ -56,7 +56,7 @@ final class Maintenance {
             return false;
         }
         if (trims <= MAX_TRIMS && isTooLarge(writer)) {
-            // Only rows that were rolled up can be deleted.
+            // Only rows that have been rolled up may be deleted.
             if (trims == 1 && writer.rollUp()) return false;
             if (writer.trimBySize(retention)) {
                 trims++;
@@ -72,7 +72,7 @@ final class Maintenance {
     private boolean isTooLarge(HistoryWriter writer) throws SQLException {
         long used = writer.usedBytes();
         long other = database.otherBytes();
-        // A damaged file is worth less than rows.
+        // Damaged files are deleted before rows.
         if ((retention.isTooLarge(used, other) || used + other > maxBytes) && database.deleteDamaged())
             other = database.otherBytes();
         return retention.isTooLarge(used, other);

@@ -5,7 +5,7 @@ package org.taskclock.history;
 import java.time.Instant;
 
 /**
- * Something that happened, shown in the history.
+ * An event shown in the history.
  *
  * @param jvmId the {@link JvmKey#id}; null if it concerns the host
  * @param kind such as {@code start}, {@code end}, {@code finding}, {@code attach}, {@code detach}, {@code deployment},

@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.stream.Collectors;
 
-/** Converts rows that are not in a history to Parquet. */
+/** Converts rows from outside of the history to Parquet. */
 public final class ParquetExport {
     private ParquetExport() {}
 

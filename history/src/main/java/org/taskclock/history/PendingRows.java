@@ -14,9 +14,9 @@ import org.taskclock.CpuTime;
 import org.taskclock.metrics.JvmUsage;
 import org.taskclock.monitor.usage.ThreadUsage;
 
-/** Rows that are not written yet. Not thread-safe. */
+/** Rows that have not been written yet. Not thread-safe. */
 final class PendingRows {
-    /** If nothing can be written, older rows are dropped beyond this number: about five minutes of 50 busy JVMs. */
+    /** If rows cannot be written, the oldest are dropped beyond this number: about five minutes of 50 busy JVMs. */
     static final int MAX_ROWS = 200_000;
 
     private final SeriesKeys keys;
@@ -24,7 +24,7 @@ final class PendingRows {
     private final Map<Long, Row> threads = new HashMap<>();
     private final Map<Long, Row> processes = new HashMap<>();
 
-    /** The last second of the sample that was added last; {@code Integer.MIN_VALUE} if there is none. */
+    /** The last second of the latest sample; {@code Integer.MIN_VALUE} if there is none. */
     private int newestSecond = Integer.MIN_VALUE;
 
     /** The first second of the samples since the last transaction; {@code Integer.MAX_VALUE} if there is none. */
@@ -56,7 +56,7 @@ final class PendingRows {
     void add(HistorySample sample) {
         IntervalSplit split = new IntervalSplit(sample.end(), sample.intervalNanos());
         int last = split.firstSecond + split.seconds - 1;
-        // The clock was set. The time in between was not recorded.
+        // The clock was set; the skipped time was not recorded.
         if (newestSecond != Integer.MIN_VALUE && Math.abs(last - newestSecond) > HistoryWriter.MAX_GAP_SECONDS)
             oldestSecond = Integer.MAX_VALUE;
         newestSecond = last;
@@ -109,8 +109,7 @@ final class PendingRows {
     }
 
     /**
-     * Returns the rows to write, which remain here until {@link #remove}. The newest second is left for later, because
-     * more samples may belong to it.
+     * Returns the rows to write, which remain here until {@link #remove}. Excludes the newest second, because it may receive more samples.
      */
     Batch complete() {
         return batch(newestSecond);
@@ -150,12 +149,12 @@ final class PendingRows {
         processes.values().removeAll(identity(batch.processes));
     }
 
-    /** Returns a set that finds rows quickly. They are compared by identity, because they have no equals. */
+    /** Returns a set that finds rows quickly. Rows are compared by identity, because they do not implement equals. */
     private static Set<Row> identity(List<Row> rows) {
         return new HashSet<>(rows);
     }
 
-    /** Adds rows again that were removed, but could not be written. */
+    /** Restores rows that were removed but could not be written. */
     void addBack(Batch batch) {
         batch.pools.forEach(row -> row(pools, row.time, row.jvm, row.series).add(row));
         batch.threads.forEach(row -> row(threads, row.time, row.jvm, row.series).add(row));

@@ -8,25 +8,25 @@ import java.util.List;
 import org.taskclock.metrics.ThreadKind;
 
 /**
- * What the pools of a JVM used over time. All arrays have one element per step; -1 means that there is no data.
+ * The usage of the pools of a JVM over time. All arrays have one element per step; -1 means that there is no data.
  * Nanoseconds are those used in the step.
  *
  * @param from the start of the first step
  * @param to the end of the last step
  * @param times the start of each step, in milliseconds since 1970
  */
-@SuppressWarnings("ArrayRecordComponent") // columns, read once
+@SuppressWarnings("ArrayRecordComponent") // columns that are read once
 public record PoolSeries(Instant from, Instant to, Duration step, long[] times, List<Row> pools, Totals totals) {
     /**
      * One pool.
      *
-     * @param threads the largest number of threads
+     * @param threads the maximum number of threads
      * @param waitNanos time spent runnable without a processor
      */
     @SuppressWarnings("ArrayRecordComponent")
     public record Row(
             String pool, ThreadKind kind, int[] threads, long[] userNanos, long[] systemNanos, long[] waitNanos) {
-        /** Returns what the pool used in all steps. */
+        /** Returns the CPU time of the pool in all steps. */
         public long cpuNanos() {
             return Totals.sum(userNanos) + Totals.sum(systemNanos);
         }

@@ -15,15 +15,14 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Accepts SQL that only reads the history. A transaction that is read-only is not enough: COPY writes files in it, and
- * some functions run SQL in another transaction. DuckDB's own parser says what a statement is and calls.
+ * Accepts only SQL that reads the history. A read-only transaction is not enough: COPY can still write files, and some functions run SQL in another transaction. DuckDB's own parser determines the type of a statement and the functions that it calls.
  */
 final class QueryGuard {
-    /** Functions in FROM. Others read files, change settings, or run SQL. */
+    /** The functions that are allowed in FROM. Others read files, change settings, or run SQL. */
     private static final Set<String> TABLE_FUNCTIONS =
             Set.of("range", "generate_series", "unnest", "duckdb_columns", "duckdb_tables", "duckdb_views");
 
-    /** Functions elsewhere that do more than compute a value. */
+    /** Functions outside of FROM that do more than compute a value. */
     private static final Set<String> REFUSED_FUNCTIONS =
             Set.of("write_log", "sleep_ms", "pg_sleep", "nextval", "setseed", "getvariable", "json_serialize_plan");
 

@@ -34,9 +34,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Answers queries of other processes of the same user on a socket in the directory, because only one process can open a
- * DuckDB file for writing. A request is one line of JSON; the answer is one line for the columns, one for each row, and
- * one for the end or an error. The content of an exported file follows its line.
+ * Answers queries from other processes of the same user on a socket in the directory, because only one process can open a DuckDB file for writing. A request is one line of JSON. The answer has one line for the columns, one for each row, and one for the end or an error. The content of an exported file follows its line.
  */
 final class QueryServer implements AutoCloseable {
     static final String SOCKET = "query.sock";
@@ -49,7 +47,7 @@ final class QueryServer implements AutoCloseable {
     private static final int MAX_QUERIES = 4;
     private static final int MAX_REQUEST = 1_000_000;
 
-    /** A client that does not send or read keeps a transaction open, so that deleted rows need space. */
+    /** A client that neither sends nor reads would keep a transaction open, which prevents the space of deleted rows from being reused. */
     private static final int REQUEST_SECONDS = 10;
 
     private static final int GRACE_SECONDS = 60;
@@ -97,7 +95,7 @@ final class QueryServer implements AutoCloseable {
     static QueryServer start(HistoryDatabase database) throws HistoryException {
         Path socket = database.directory.resolve(SOCKET);
         try {
-            // Left by a process that was killed. This one holds the lock.
+            // The file was left by a killed process, because this process holds the lock.
             Files.deleteIfExists(socket);
             ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
             try {
@@ -137,7 +135,7 @@ final class QueryServer implements AutoCloseable {
                 clients.add(accepted);
                 startThread(() -> answer(accepted));
             } catch (IOException | RuntimeException | Error e) {
-                // An error, too, such as a lack of threads, must not end this loop.
+                // Errors, such as a lack of threads, must not end this loop either.
                 close(client);
                 if (server.isOpen() && !pause()) return;
             }
@@ -150,11 +148,11 @@ final class QueryServer implements AutoCloseable {
         try {
             client.close();
         } catch (IOException e) {
-            // It is closed.
+            // The server is closed.
         }
     }
 
-    /** Waits a little, for instance for file descriptors. */
+    /** Waits briefly, for example for file descriptors to become available. */
     private static boolean pause() {
         try {
             Thread.sleep(100);
@@ -192,7 +190,7 @@ final class QueryServer implements AutoCloseable {
             }
             write(out, last);
         } catch (IOException e) {
-            // The client has gone.
+            // The client has disconnected.
         } finally {
             clients.remove(client);
         }
@@ -251,7 +249,7 @@ final class QueryServer implements AutoCloseable {
             for (SocketChannel client : clients) client.close();
             Files.deleteIfExists(socket);
         } catch (IOException e) {
-            // The next process deletes the socket.
+            // The next server deletes the socket.
         }
     }
 }

@@ -18,11 +18,11 @@ import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Runs SQL of a user, and exports, on a connection that can only read. */
+/** Runs SQL of users, and exports, on a read-only connection. */
 final class QuerySession {
     private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ssxxx");
 
-    /** What is exported, and its columns apart from the host and the date, by which the files are partitioned. */
+    /** The exported views, and their columns except for the host and the date, which partition the files. */
     private static final List<String> EXPORTED = List.of("pool_cpu", "thread_cpu", "process_cpu");
 
     private static final int MAX_CHARACTERS = 100_000_000;
@@ -40,7 +40,7 @@ final class QuerySession {
         String statement = QueryGuard.check(connection, sql);
         try (Statement limited = connection.createStatement()) {
             limited.setQueryTimeout(maxSeconds);
-            // The limit keeps the result small. As a subquery, a statement cannot contain one that writes.
+            // The limit keeps the result small. A subquery cannot contain a statement that writes.
             String query = "FROM (" + statement + ") LIMIT " + (maxRows + 1L);
             long start = System.nanoTime();
             try (ResultSet result = limited.executeQuery(query)) {
@@ -119,7 +119,7 @@ final class QuerySession {
         }
     }
 
-    /** Returns the host whose history this is; a history that was moved has several, of which this is one. */
+    /** Returns the host of this history; one of them if the history was moved between hosts. */
     private String hostName() throws SQLException {
         try (Statement statement = connection.createStatement();
                 ResultSet result = statement.executeQuery("SELECT max_by(host, last_seen) FROM jvm_key")) {

@@ -11,20 +11,19 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * When rows were recorded, as opposed to the time that the clock showed. It is counted in seconds that were recorded
- * since the history was begun, so neither a clock that jumps nor time without a process makes rows older.
+ * The recorded time of rows, as opposed to the time that the clock showed. Recorded time counts the seconds that have been recorded since the start of the history, so neither clock jumps nor downtime makes rows older.
  */
 final class RecordedTime {
     private static final int MINUTE = 60;
 
-    /** A sample can begin so much earlier than the part that it is written in. */
+    /** A sample can begin this much earlier than the part that it is written to. */
     private static final int LONGEST_SAMPLE = 600;
 
-    /** Parts with a shorter gap make one range, so that there are few. */
+    /** Parts with a shorter gap are merged into one range, to limit their number. */
     private static final int GAP = 86_400;
 
     /**
-     * A part of the history without a gap and without a jump of the clock.
+     * A part of the history without gaps or clock jumps.
      *
      * @param start the first second that the clock showed
      * @param stop the second after the last one
@@ -32,7 +31,7 @@ final class RecordedTime {
      */
     private record Part(int start, int stop, long at) {}
 
-    /** Seconds that the clock showed, from a whole minute to a whole minute; the end is excluded. */
+    /** Clock seconds, from one whole minute to another; the end is excluded. */
     record Range(int start, int stop) {}
 
     private final List<Part> parts = new ArrayList<>();
@@ -51,7 +50,7 @@ final class RecordedTime {
         return now;
     }
 
-    /** Returns what the clock showed before a recorded time and not since, in ascending order. */
+    /** Returns the clock times that occurred only before a recorded time, in ascending order. */
     List<Range> before(long recorded) {
         List<Range> old = new ArrayList<>();
         List<Range> young = new ArrayList<>();

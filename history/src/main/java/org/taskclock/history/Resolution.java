@@ -5,7 +5,7 @@ package org.taskclock.history;
 import java.time.Instant;
 
 /**
- * The steps of a series, and the tables that it is read from.
+ * The steps of a series, and the resolution of the table that it is read from.
  *
  * @param table the resolution of the table in seconds: 1, 10, or 60
  * @param step in seconds, a multiple of it
@@ -16,11 +16,11 @@ record Resolution(int table, int step, int from, int steps) {
         1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1_200, 1_800, 3_600, 7_200, 14_400, 21_600, 43_200, 86_400
     };
 
-    /** More steps than a screen has pixels are of no use, and each takes memory. */
+    /** More steps than a screen has pixels are useless, and each takes memory. */
     private static final int MAX_POINTS = 100_000;
 
     /**
-     * Chooses the finest steps.
+     * Chooses the finest possible steps.
      *
      * @param hasSeconds whether there are rows of one second in the whole range
      * @param hasTenSeconds whether there are rows of ten seconds in the whole range
@@ -45,7 +45,7 @@ record Resolution(int table, int step, int from, int steps) {
         return new Resolution(60, step, (int) start, (int) ((last - start + step - 1) / step));
     }
 
-    /** Returns the first second. The history has times from 1970 to 2038; a range outside has no rows. */
+    /** Returns the first second. The history covers 1970 to 2038; ranges outside have no rows. */
     static int first(Instant from) {
         return (int) Math.max(0, Math.min(Integer.MAX_VALUE - 1, from.getEpochSecond()));
     }

@@ -15,20 +15,19 @@ import java.util.stream.Collectors;
 
 /**
  * Deletes old rows: by age, and if the files are too large, by size. The age of a row is the time that was recorded
- * since, see {@link RecordedTime}. A minute of the past is worth more than the same minute in detail, so rows of ten
- * seconds go first, then those of one second apart from the last ten minutes, and those of one minute last; of each,
+ * since, see {@link RecordedTime}. A longer history is more useful than a detailed one, so rows of ten seconds are deleted first, then those of one second apart from the last ten minutes, and those of one minute last; of each,
  * those that were recorded first.
  */
 final class Retention {
-    /** The rest is for the log, and for blocks that are rewritten before the old ones are free. */
+    /** The rest is reserved for the log, and for blocks that are rewritten before the old ones are freed. */
     private static final double USABLE_SHARE = 0.7;
 
     private static final int MIN_SECONDS = 600;
 
-    /** The share of the rows that is deleted at once. */
+    /** The share of the rows to delete at a time. */
     private static final int PARTS = 8;
 
-    /** The latest of these are kept. Each has at most two kilobytes. */
+    /** The number of marks to keep. Each takes at most two kilobytes. */
     static final int MAX_MARKS = 100_000;
 
     private final HistoryOptions options;
@@ -37,7 +36,7 @@ final class Retention {
         this.options = options;
     }
 
-    /** @param jvms the numbers of JVMs that rows may be written for */
+    /** @param jvms the numbers of JVMs for which rows may still be written */
     void deleteByAge(Connection connection, Collection<Integer> jvms) throws SQLException {
         RecordedTime time = new RecordedTime(connection);
         deleteSeconds(connection, time, time.now() - options.keepSeconds().toSeconds());
@@ -49,7 +48,7 @@ final class Retention {
                         + " (SELECT rowid FROM mark_row ORDER BY clock DESC, rowid DESC OFFSET ?)",
                 MAX_MARKS);
         RollUp.deleteKeys(connection, jvms);
-        // Without rows, what was recorded is no longer needed.
+        // Without rows, the recorded times are no longer needed.
         execute(connection, "DELETE FROM recorded WHERE clock + stop - start <= ?", oldest(connection));
     }
 
@@ -83,7 +82,7 @@ final class Retention {
         return number(connection, "SELECT " + column + " FROM state");
     }
 
-    /** Saves which rows are missing, so that coarser ones are shown instead. */
+    /** Records which rows are missing, so that coarser ones are shown instead. */
     private static void saveDeleted(
             Connection connection, RecordedTime time, int seconds, List<RecordedTime.Range> ranges)
             throws SQLException {
@@ -108,9 +107,9 @@ final class Retention {
     }
 
     /**
-     * Deletes one part of the rows, because they are too large.
+     * Deletes one part of the rows, because the files are too large.
      *
-     * @return whether anything was deleted, and the size should be checked again
+     * @return whether anything was deleted, so that the size should be checked again
      */
     boolean deleteBySize(Connection connection) throws SQLException {
         RecordedTime time = new RecordedTime(connection);
@@ -131,8 +130,7 @@ final class Retention {
     }
 
     /**
-     * Returns the recorded time until which the part of the rows reaches that was recorded first; 0 if there are no
-     * rows. A part has an eighth of the rows, and not of the time, in which there may have been few.
+     * Returns the recorded time at which the oldest part of the rows ends; 0 if there are no rows. A part is an eighth of the rows rather than of the time, because rows may be unevenly distributed.
      */
     private static long endOfPart(Connection connection, String... tables) throws SQLException {
         String counts = Arrays.stream(tables)

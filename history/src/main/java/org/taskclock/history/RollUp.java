@@ -11,28 +11,27 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * Adds rows of one second to those of ten seconds and one minute, and deletes those that are not kept any longer. Each
+ * Aggregates rows of one second to ten seconds and one minute, and deletes expired rows. Each
  * row is added once, in the transaction that marks its batch as done, so that no CPU time is lost or counted twice.
  */
 final class RollUp {
     /**
-     * Pools that used less than this in a minute, 0.1 % of a core, have one row for the minute instead of up to six.
+     * Pools that used less than this in a minute (0.1 % of a core) get one row for the minute instead of up to six.
      */
     static final long SPARSE_NANOS = 60_000_000;
 
-    /** Threads below 1 % of a core are not kept. */
+    /** Threads below 1 % of a core are dropped. */
     static final long THREAD_NANOS_PER_SECOND = 10_000_000;
 
-    /** How many rows of pools are rolled up at once, which takes about half a second. */
+    /** The number of rows of pools to roll up at a time, which takes about half a second. */
     private static final int MAX_ROWS = 1_500_000;
 
     private RollUp() {}
 
     /**
-     * Adds batches up to {@code newest}, but not too many at once. Neighbours with similar values take less space, so
-     * the rows of a series are written one after the other, and series of the same magnitude together.
+     * Rolls up batches up to {@code newest}, but not too many at a time. Similar values next to each other compress better, so the rows of a series are written one after the other, next to those of series of the same magnitude.
      *
-     * @return whether some are left
+     * @return whether there are more
      */
     static boolean run(Connection connection, int newest) throws SQLException {
         return run(connection, newest, MAX_ROWS);
@@ -69,7 +68,7 @@ final class RollUp {
         }
     }
 
-    /** Returns the last batch so that the batches have about as many rows as may be rolled up at once. */
+    /** Returns the last batch to include, so that the batches have about as many rows as may be rolled up at a time. */
     private static int lastBatch(Statement statement, int rolled, int newest, int maxRows) throws SQLException {
         // A batch that begins below the limit is included, so that there is always one.
         try (ResultSet result = statement.executeQuery("""
@@ -148,7 +147,7 @@ final class RollUp {
     /**
      * Deletes the keys of JVMs, pools, and threads that have no rows.
      *
-     * @param used the numbers of JVMs that rows may be written for
+     * @param used the numbers of JVMs for which rows may still be written
      */
     static void deleteKeys(Connection connection, Collection<Integer> used) throws SQLException {
         String numbers = used.stream().map(String::valueOf).collect(Collectors.joining(",", "[", "]::INTEGER[]"));

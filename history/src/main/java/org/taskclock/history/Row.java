@@ -2,7 +2,7 @@
 // Copyright the TaskClock authors
 package org.taskclock.history;
 
-/** What a pool, thread, or process used in one second, as far as it is not written yet. */
+/** The usage of a pool, thread, or process in one second that has not been written yet. */
 final class Row {
     final int time;
     final int jvm;
@@ -12,10 +12,10 @@ final class Row {
     long userNanos;
     long systemNanos;
 
-    /** The largest number of threads. */
+    /** The maximum number of threads. */
     int threads;
 
-    /** -1 if unknown, as the following. */
+    /** -1 if unknown, like the following fields. */
     long waitNanos = -1;
 
     long containerNanos = -1;

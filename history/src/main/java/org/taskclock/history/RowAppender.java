@@ -17,8 +17,7 @@ final class RowAppender {
     /**
      * Creates an appender.
      *
-     * @param previousMinute the minute since 1970 of the previous batch, whose rows still belong to that batch, so that
-     *     batches begin with a minute
+     * @param previousMinute the minute since 1970 of the previous batch; its rows still belong to that batch, so that batches begin at full minutes
      * @param batch the batch of all other rows
      */
     RowAppender(DuckDBConnection connection, int previousMinute, int previousBatch, int batch) {
@@ -91,7 +90,7 @@ final class RowAppender {
         return connection.createAppender(table);
     }
 
-    /** @param at the recorded time, by which marks are deleted, because anybody can give them any time */
+    /** @param at the recorded time, which determines when marks are deleted, because clients can choose any clock time */
     void append(List<Mark> marks, long at) throws SQLException {
         if (marks.isEmpty()) return;
         try (DuckDBAppender appender = appender("mark_row")) {
@@ -109,7 +108,7 @@ final class RowAppender {
         return text == null ? appender.appendNull() : appender.append(text);
     }
 
-    /** Appends the keys that are not written yet. */
+    /** Appends the keys that have not been written yet. */
     void append(SeriesKeys keys) throws SQLException {
         if (!keys.newJvms.isEmpty()) {
             try (DuckDBAppender appender = appender("jvm_key")) {

@@ -15,12 +15,12 @@ import org.taskclock.monitor.usage.ThreadUsage;
  * not the reverse. Not thread-safe.
  */
 final class SeriesKeys {
-    /** The rest of a JVM's pools are combined, so that their names cannot fill the disk. */
+    /** Further pools of a JVM are combined, so that their names cannot fill the disk. */
     static final int MAX_POOLS = 500;
 
     static final String OTHER = "other";
 
-    /** New threads of a JVM beyond this number have no history of their own until older ones are forgotten. */
+    /** Further threads of a JVM have no history until older ones are forgotten. */
     static final int MAX_THREADS = 20_000;
 
     private static final int MAX_NAME = 500;
@@ -39,7 +39,7 @@ final class SeriesKeys {
         final int firstSeen;
         int lastSeen;
 
-        /** How often the JVM was not seen between two deletions of old rows. */
+        /** The number of consecutive deletions of old rows between which the JVM was not seen. */
         int unseen;
 
         final CarriedTime carried = new CarriedTime();
@@ -77,7 +77,7 @@ final class SeriesKeys {
         lastThread = thread;
     }
 
-    /** Makes everything that is known new again, because the file was replaced with an empty one. */
+    /** Marks all keys as new, because the file was replaced with an empty one. */
     void forgetWritten() {
         newJvms.clear();
         newPools.clear();
@@ -85,7 +85,7 @@ final class SeriesKeys {
         for (Jvm jvm : jvms.values()) {
             newJvms.add(jvm);
             jvm.pools.forEach((key, series) -> newPools.add(new NewPool(series, jvm.id, key.pool, key.kind)));
-            // Which pool a thread belonged to is not kept. Threads get new numbers.
+            // The pools of threads are not stored, so threads get new numbers.
             jvm.threads.clear();
         }
     }
@@ -140,7 +140,7 @@ final class SeriesKeys {
     }
 
     /**
-     * Makes room for new threads, and forgets JVMs that were not seen since it was called {@value #MAX_UNSEEN} times.
+     * Makes room for new threads, and forgets JVMs that were not seen during the last {@value #MAX_UNSEEN} calls.
      */
     void forget() {
         if (!newJvms.isEmpty() || !newThreads.isEmpty() || !newPools.isEmpty()) return;

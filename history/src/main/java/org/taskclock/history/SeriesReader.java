@@ -43,7 +43,7 @@ final class SeriesReader {
         jvm = jvm(jvmId);
     }
 
-    /** Returns how many points a number of series may have, so that the result fits into the memory. */
+    /** Returns how many points each of a number of series may have, so that the result fits into memory. */
     static int points(int maxPoints, int series) {
         return Math.min(maxPoints, Math.max(1, MAX_CELLS / Math.max(1, series)));
     }
@@ -59,7 +59,7 @@ final class SeriesReader {
         }
     }
 
-    /** Returns whether no rows of a resolution are missing in a range. */
+    /** Returns whether a range has all rows of a resolution. */
     private boolean hasRows(int seconds, Instant from, Instant to) throws SQLException {
         try (PreparedStatement statement =
                 connection.prepareStatement("SELECT count(*) FROM gap WHERE seconds = ? AND stop > ? AND start < ?")) {
@@ -232,7 +232,7 @@ final class SeriesReader {
                 + "_60" + sparse + group;
     }
 
-    /** Adds a value to a step, or spreads it over several. The parts that lie in the range add up to the whole. */
+    /** Adds a value to a step, or spreads it over several. The parts within the range add up to the whole. */
     private void add(long[] column, int time, int seconds, long value) {
         if (seconds == 0) {
             addTo(column, resolution.index(time), value);

@@ -12,12 +12,12 @@ import java.util.Queue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Writes what was added every few seconds, and keeps the file small. */
+/** Writes pending data every few seconds, and limits the size of the file. */
 final class WriterThread implements AutoCloseable {
-    /** With the second that is held back and two seconds for the transaction, samples are written in five seconds. */
+    /** Together with the newest second, which is held back, and two seconds for the transaction, samples are written within five seconds. */
     static final long PERIOD_NANOS = Duration.ofSeconds(2).toNanos();
 
-    /** Rolling up and deleting much takes seconds. */
+    /** Rolling up and deleting many rows takes seconds. */
     private static final long MAX_BUSY_SECONDS = 120;
 
     private static final long RETRY_NANOS = Duration.ofSeconds(10).toNanos();
@@ -31,7 +31,7 @@ final class WriterThread implements AutoCloseable {
     private final Maintenance maintenance;
     private final Thread thread = new Thread(this::run, "taskclock-history");
 
-    /** Guards the following three. */
+    /** Guards the following three fields. */
     private final Object monitor = new Object();
 
     private Queue<HistorySample> samples = new ArrayDeque<>();
@@ -43,7 +43,7 @@ final class WriterThread implements AutoCloseable {
     /** Null while the file cannot be written. */
     private HistoryWriter writer;
 
-    /** The rows of a transaction that failed, and its number; it may have been written nevertheless. */
+    /** The rows and the number of a failed transaction, which may have been written nevertheless. */
     private PendingRows.Batch failedRows;
 
     private List<Mark> failedMarks = List.of();
@@ -116,7 +116,7 @@ final class WriterThread implements AutoCloseable {
                 flush(isLast);
                 if (!isLast) maintain();
             } catch (Throwable e) {
-                // Errors, too: after one, such as a lack of memory, the next samples can be written again.
+                // Includes errors: after one, such as a lack of memory, the next samples may be written successfully.
                 failUnexpectedly(e);
             }
             aliveAt = System.nanoTime();
@@ -124,7 +124,7 @@ final class WriterThread implements AutoCloseable {
         }
     }
 
-    /** Handles an unexpected failure; itself must not fail where memory is short. */
+    /** Handles an unexpected failure. Must not itself fail if memory is short. */
     private void failUnexpectedly(Throwable e) {
         try {
             fail(new SQLException("internal error: " + e, e));
@@ -145,7 +145,7 @@ final class WriterThread implements AutoCloseable {
                     isClosing = true;
                 }
             }
-            // Not counted from the end of the work, so that long work is not followed by a long pause.
+            // Counted from the start of the work, so that long work is not followed by a long pause.
             due = Math.max(due + PERIOD_NANOS, System.nanoTime());
             return isClosing;
         }
@@ -168,7 +168,7 @@ final class WriterThread implements AutoCloseable {
                     pending.add(sample);
                     lost--;
                 } catch (RuntimeException e) {
-                    // The data of one JVM must not cost those of the others.
+                    // A failure in the data of one JVM must not affect the others.
                     problem = "internal error: " + e;
                 }
             }
@@ -207,7 +207,7 @@ final class WriterThread implements AutoCloseable {
     private void write(PendingRows.Batch rows) {
         if (rows.isEmpty() && pendingMarks.isEmpty() && pending.newestSecond() == Integer.MIN_VALUE) return;
         List<Mark> writtenMarks = List.copyOf(pendingMarks);
-        // Removed first, because what is added later must not be written twice or lost if this fails.
+        // Removed first, so that data added later is neither written twice nor lost if this fails.
         pending.remove(rows);
         pendingMarks.clear();
         try {
@@ -275,7 +275,7 @@ final class WriterThread implements AutoCloseable {
         }
     }
 
-    /** Keeps the rows and marks of a transaction that was not written for the next one. */
+    /** Puts the rows and marks of a transaction that was not written back into the pending ones. */
     private void restoreFailed() {
         if (failedRows == null) return;
         pending.addBack(failedRows);

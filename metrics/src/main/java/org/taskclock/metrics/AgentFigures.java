@@ -16,8 +16,7 @@ import javax.management.openmbean.CompositeData;
 import javax.management.openmbean.TabularData;
 
 /**
- * What the agent in this JVM counts, if it is loaded: the CPU time of virtual threads, and calls of Thread.yield. It is
- * read from the agent's bean, so it does not matter which class loader has the agent.
+ * The counts of the agent in this JVM, if it is loaded: the CPU time of virtual threads, and calls of Thread.yield. They are read from the agent's bean, so the agent's class loader does not matter.
  */
 final class AgentFigures {
     private static final ObjectName BEAN = beanName();
@@ -45,7 +44,7 @@ final class AgentFigures {
         }
     }
 
-    /** Returns what was counted since the previous call; nothing if there is no agent. */
+    /** Returns the counts since the previous call; nothing if there is no agent. */
     List<PoolUsage> advance() {
         List<PoolUsage> usages = new ArrayList<>();
         if (System.getProperty(STATE_PROPERTY) == null) return usages;
@@ -54,7 +53,7 @@ final class AgentFigures {
         try {
             addFigures(server, usages);
         } catch (JMException | RuntimeException e) {
-            return usages; // detached meanwhile, or an agent of another version
+            return usages; // detached in the meantime, or another version of the agent
         }
         return usages;
     }

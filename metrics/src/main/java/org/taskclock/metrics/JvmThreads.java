@@ -18,9 +18,7 @@ import org.taskclock.ThreadSnapshot;
  * The CPU use of this JVM by thread pool, since it started. It has no thread of its own: {@link #usage()} takes a
  * reading when it is called, which needs no safepoint. A reading takes one system call per thread.
  *
- * <p>Wait times and context switches take two files of /proc for each thread. They are read once a thread has used 1 ms
- * of CPU time since, and for at most 100 threads in a reading, those that used most. What they miss is in a later
- * reading, unless the thread ends before.
+ * <p>Wait times and context switches take two files of /proc for each thread. They are read only for threads that have used 1 ms of CPU time since they were last read, and for at most the 100 busiest of these in each reading. The values of other threads are part of a later reading, unless the thread ends first.
  *
  * <p>The CPU time that a thread uses between its last reading and its end, and that of threads that start and end
  * between two readings, is known only for all threads together. It is in the pool {@value #ENDED}.
@@ -41,18 +39,18 @@ public final class JvmThreads {
     /** The pool of CPU time that belongs to no thread that could be read. */
     public static final String ENDED = "(ended threads)";
 
-    /** Where native threads count in the first reading, as long as they may be Java threads that are ending. */
+    /** The pool for native threads in the first reading, while they may be Java threads that are ending. */
     private static final PoolUsage.Key UNIDENTIFIED = new PoolUsage.Key(PoolCounters.OTHER, ThreadKind.NATIVE);
 
-    /** Readings that follow sooner return the same. Meters that are polled one by one then share a reading. */
+    /** Calls within this time return the same reading, so that meters that are polled one by one share it. */
     private static final long MIN_INTERVAL_NANOS = 100_000_000;
 
     private static final long MILLISECOND = 1_000_000;
 
-    /** Far longer than a Java thread that starts or ends is unknown to the JVM while the kernel has it. */
+    /** Far longer than the time for which a starting or ending Java thread is known to the kernel but not to the JVM. */
     private static final long UNCERTAIN_NANOS = 500 * MILLISECOND;
 
-    /** Wait times and context switches are read of this many threads in a reading, at 11 us each. */
+    /** Wait times and context switches are read for at most this many threads per reading, at 11 us each. */
     private static final int MAX_COUNTERS = 100;
 
     private final PoolCounters counters;
@@ -223,7 +221,7 @@ public final class JvmThreads {
         }
     }
 
-    /** Adds the CPU time of the process that belongs to no pool, unless it is within the error of the reading. */
+    /** Adds the CPU time of the process that belongs to no pool, unless it is within the reading's margin of error. */
     private void addEnded(CpuTime before, CpuTime after, List<PoolUsage> usages) {
         if (before.cpuNanos() < 0 || after.cpuNanos() < 0) return;
         long process = before.cpuNanos() + (after.cpuNanos() - before.cpuNanos()) / 2;

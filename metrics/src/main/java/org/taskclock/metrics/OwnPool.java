@@ -25,7 +25,7 @@ final class OwnPool {
         threads++;
     }
 
-    /** Adds a thread and what it used. */
+    /** Adds a thread and its usage. */
     void add(long user, long system) {
         threads++;
         userNanos += user;
@@ -39,7 +39,7 @@ final class OwnPool {
         involuntary = PoolUsage.sum(involuntary, involuntarySwitches);
     }
 
-    /** Returns the sums and starts again. */
+    /** Returns and resets the sums. */
     PoolUsage take() {
         PoolUsage sum = new PoolUsage(
                 key.pool(), key.kind(), threads, userNanos, systemNanos, waitNanos, voluntary, involuntary, -1);

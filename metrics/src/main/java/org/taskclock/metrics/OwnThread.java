@@ -8,18 +8,17 @@ import java.lang.ref.WeakReference;
 import java.nio.charset.StandardCharsets;
 import java.util.function.Function;
 
-/** A platform thread of this process, and what it had used at the last reading. */
+/** A platform thread of this process, with its usage as of the last reading. */
 final class OwnThread {
     private static final String VOLUNTARY = "\nvoluntary_ctxt_switches:";
     private static final String INVOLUNTARY = "\nnonvoluntary_ctxt_switches:";
 
     /**
-     * Wait time and context switches are read once a thread has used this much CPU time, because that takes 12 us a
-     * thread, more than all the rest.
+     * Wait time and context switches are read only after a thread has used this much CPU time, because reading them takes 12 us per thread, more than everything else.
      */
     private static final long COUNTERS_CPU_NANOS = 1_000_000;
 
-    /** They are also read if a thread runs and they were not read in this number of readings. */
+    /** They are also read if a thread runs and they were last read this many readings ago. */
     private static final int COUNTERS_READINGS = 20;
 
     private final long id;
@@ -31,7 +30,7 @@ final class OwnThread {
     /** Null if it is not a Java thread, as far as known. */
     private WeakReference<Thread> thread;
 
-    /** Null as long as it is not known which thread this is. */
+    /** Null while it is unknown which thread this is. */
     private String name;
 
     private OwnPool pool;
@@ -51,7 +50,7 @@ final class OwnThread {
     long lastSeen;
 
     /**
-     * Creates a thread that was not read yet.
+     * Creates a thread that has not been read yet.
      *
      * @param id the kernel's id; on the mxbean backend the Java id
      * @param reading the number of the current reading
@@ -80,11 +79,11 @@ final class OwnThread {
     }
 
     /**
-     * Sets that this is not a Java thread, or no longer.
+     * Records that this is not, or no longer, a Java thread.
      *
      * @param isUncertain whether it may be one that is about to start or end; it then stays unidentified, unless the
      *     name is that of a thread of the JVM
-     * @param interim where it counts as long as it is unidentified; null for nowhere
+     * @param interim the pool to use while the thread is unidentified; null for none
      */
     void setNoThread(boolean isUncertain, PoolUsage.Key interim) {
         thread = null;
@@ -170,7 +169,7 @@ final class OwnThread {
         return since >= COUNTERS_CPU_NANOS || (since > 0 && reading - countersReading >= COUNTERS_READINGS);
     }
 
-    /** Reads wait time and context switches, and adds what is new to the pool. */
+    /** Reads wait time and context switches, and adds the increase to the pool. */
     void readCounters(long reading) {
         countersCpuNanos = cpuNanos;
         countersReading = reading;

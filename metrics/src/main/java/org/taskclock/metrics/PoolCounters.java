@@ -10,14 +10,13 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Adds up the usage of pools, so that no total ever decreases and the number of pools is limited. A pool stays after
+ * Adds up the usage of pools, whose number is limited. No total ever decreases. A pool stays after
  * its last thread has ended. The pools add up to the CPU time of all threads: the CPU time of virtual threads, which
  * the kernel counts for their carriers, is subtracted from the carriers' pools.
  *
  * <p>Pools become known in the order of their CPU time. The last quarter of the limit is kept for pools that use at
  * least 1 % of the process's CPU time in an interval, so that a busy pool is not hidden because many idle ones came
- * first. What is used by pools that are not known yet counts for the pool {@value #OTHER} of their kind, and stays
- * there when they become known later.
+ * first. The usage of pools that are not known yet counts for the pool {@value #OTHER} of their kind, and stays there if they become known later.
  *
  * <p>Thread-safe.
  */
@@ -34,13 +33,13 @@ public final class PoolCounters {
     private static final double BUSY_SHARE = 0.01;
     private static final long MIN_BUSY_NANOS = 10_000_000;
 
-    /** The number of pools apart from {@value #OTHER}, which there can be one of for each kind. */
+    /** The maximum number of pools other than {@value #OTHER}, which can exist once for each kind. */
     private final int capacity;
 
     private int known;
     private final Map<PoolUsage.Key, PoolUsage> totals = new LinkedHashMap<>();
 
-    /** The CPU time of virtual threads that is still to be subtracted from their carriers' pools. */
+    /** The CPU time of virtual threads that has not yet been subtracted from their carriers' pools. */
     private long carriedUserNanos;
 
     private long carriedSystemNanos;
@@ -53,7 +52,7 @@ public final class PoolCounters {
     }
 
     /**
-     * Adds what threads used since the previous call. Several usages may be of the same pool.
+     * Adds the usage of threads since the previous call. Several usages may belong to the same pool.
      *
      * @param usages one or more for each pool that has threads; their numbers of threads replace the previous ones
      */

@@ -3,10 +3,10 @@
 package org.taskclock.metrics;
 
 /**
- * What the threads of a pool used: in one interval, or in total. A negative number means unknown.
+ * The usage of the threads of a pool, in one interval or in total. A negative number means unknown.
  *
  * @param pool the threads' name with each number replaced with #
- * @param threads the number of threads that are alive
+ * @param threads the number of live threads
  * @param userNanos CPU time in user mode
  * @param systemNanos CPU time in the kernel
  * @param waitNanos time spent runnable without a processor
@@ -40,7 +40,7 @@ public record PoolUsage(
         return Math.max(0, userNanos) + Math.max(0, systemNanos);
     }
 
-    /** Returns the sum. The key is this one's; what is known of only one of them is taken from that one. */
+    /** Returns the sum, with the key of this usage. Values that are known in only one of the two are taken from that one. */
     PoolUsage plus(PoolUsage other) {
         return new PoolUsage(
                 pool,

@@ -14,7 +14,7 @@ public final class ThreadNames {
     /** Pools have names up to this length. Some programs put a request or a statement into the name of a thread. */
     static final int MAX_POOL_LENGTH = 200;
 
-    /** The length of what JDK 26 and later keep of a long name before its middle. */
+    /** The number of characters that JDK 26 and later keep in front of the omitted middle of a long name. */
     private static final int HEAD_LENGTH = 7;
 
     private static final Pattern NUMBER = Pattern.compile("[0-9]+");
@@ -91,7 +91,7 @@ public final class ThreadNames {
             "Surrogate Locker Thread (Concurrent GC)",
             "NMT Periodic*");
 
-    /** How the names of a collector's threads begin, for collectors of later versions. */
+    /** Prefixes of the names of collectors' threads, for collectors in later versions. */
     private static final List<String> GC_STARTS = List.of("GC Thread", "G1 ", "Z", "X", "Shenandoah", "Epsilon");
 
     /** What is known about a thread besides its name. */

@@ -20,10 +20,10 @@ final class AccessHandler extends Handler.Wrapper {
     static final String HEALTHY = "/-/healthy";
     private static final String BEARER = "Bearer ";
 
-    /** Not the name of a user, because it contains the character after which the password begins. */
+    /** Cannot be a user name, because it contains a colon, which separates the name from the password. */
     private static final String TOKEN_USER = ":token";
 
-    /** Browsers send it only with requests of a page of the same site. */
+    /** Browsers send this header only with requests from a page of the same site. */
     private static final String OWN_HEADER = "X-TaskClock";
 
     private static final Map<String, String> SECURITY_HEADERS = Map.of(

@@ -15,11 +15,11 @@ import org.taskclock.history.Mark;
 import org.taskclock.monitor.attach.TargetJvm;
 import org.taskclock.monitor.proc.JvmProcesses;
 
-/** Looks from time to time whether the agent is in the JVMs, because other tools may attach and detach it. */
+/** Checks periodically whether the agent is loaded in each JVM, because other tools may attach and detach it. */
 final class AgentWatch implements AutoCloseable {
     private static final long PAUSE_MILLIS = 60_000;
 
-    /** The pause between two JVMs, so that many do not use the processor at once. */
+    /** The pause between two JVMs, so that checking many JVMs does not cause a burst of CPU usage. */
     private static final long PAUSE_BETWEEN_MILLIS = 50;
 
     private final boolean attach;
@@ -79,12 +79,12 @@ final class AgentWatch implements AutoCloseable {
     private void look(JvmKey jvm, boolean hadAgent, boolean isFirst) {
         boolean hasAgent;
         try {
-            // Only a JVM that has loaded the library is asked.
+            // Asks only JVMs that have loaded the library.
             hasAgent = attach
                     && JvmProcesses.hasLibtaskclock(jvm.pid())
                     && TargetJvm.of(jvm.pid()).yieldMode() != null;
         } catch (IOException e) {
-            return; // it has ended, or may not be read
+            return; // it has exited, or access is denied
         }
         if (hasAgent == hadAgent) return;
         overview.setAgent(jvm.id(), hasAgent);

@@ -12,7 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 import java.util.Map;
 
-/** The description of the API: the file openapi.json, and a page made from it. */
+/** The description of the API: the file openapi.json, and a page generated from it. */
 final class ApiDescription {
     private static final String FILE = "openapi.json";
 

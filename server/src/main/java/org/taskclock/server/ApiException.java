@@ -2,7 +2,7 @@
 // Copyright the TaskClock authors
 package org.taskclock.server;
 
-/** Thrown if a request cannot be answered. The message says why and what helps, in one line. */
+/** Thrown if a request cannot be answered. The message is one line with the reason and the remedy. */
 final class ApiException extends Exception {
     private static final long serialVersionUID = 1;
 

@@ -26,7 +26,7 @@ import org.taskclock.history.JvmKey;
  * in a file of their own, so that nobody without permission can push out what others have done. Thread-safe.
  */
 final class AuditLog {
-    /** The attributes of a request that say who sent it, and why it was refused. */
+    /** Request attributes with the user who sent the request, and why it was refused. */
     static final String USER = "taskclock.user";
 
     static final String REASON = "taskclock.reason";
@@ -68,7 +68,7 @@ final class AuditLog {
         this.log = log;
     }
 
-    /** Adds a request when it has been answered. */
+    /** Adds a request that has been answered. */
     void watch(Request request, Response response) {
         Request.addCompletionListener(request, failure -> add(request, response.getStatus()));
     }
@@ -122,7 +122,7 @@ final class AuditLog {
                     .value(limited(certificate.getSubjectX500Principal().getName()));
         }
         json.name("address").value(Request.getRemoteAddr(request));
-        // Whoever sends a request can set it, unless a proxy replaces it.
+        // The client controls this header, unless a proxy replaces it.
         String forwarded = request.getHeaders().get("X-Forwarded-For");
         if (forwarded != null) json.name("forwardedFor").value(limited(forwarded));
     }

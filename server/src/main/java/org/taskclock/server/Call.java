@@ -21,7 +21,7 @@ final class Call {
     static final String JSON = "application/json";
     private static final long RETRY_SECONDS = 5;
 
-    /** Longer texts are rejected, except tokens. The page does not show more. */
+    /** Longer texts are rejected, except tokens. The page shows no more than this. */
     private static final int MAX_TEXT = 200;
 
     /** The nanoseconds between two times fit into a long. */
@@ -75,13 +75,13 @@ final class Call {
         }
     }
 
-    /** Converts a time in milliseconds since 1970. Rejects one that no clock shows. */
+    /** Converts a time in milliseconds since 1970. Rejects implausible times. */
     static Instant time(long millis) {
         if (millis < 0 || millis > MAX_MILLIS) throw new DateTimeException("no time: " + millis);
         return Instant.ofEpochMilli(millis);
     }
 
-    /** Returns a time that is required. */
+    /** Returns a required time. */
     Instant time(String name) throws ApiException {
         Instant time = time(name, null);
         if (time == null) throw ApiException.badRequest(name + ": is missing: add a time in milliseconds since 1970");
@@ -100,7 +100,7 @@ final class Call {
         throw ApiException.badRequest(name + ": must be a number from " + min + " to " + max);
     }
 
-    /** Returns the body, which must be a JSON object; an empty one is an object without members. */
+    /** Returns the body, which must be a JSON object. An empty body counts as an empty object. */
     JsonObject body() throws ApiException {
         return body == null || body.length == 0 ? new JsonObject() : parse(body);
     }
@@ -124,7 +124,7 @@ final class Call {
 
     void error(int status, String message) {
         request.setAttribute(AuditLog.REASON, message);
-        // What is not possible now may be possible in a few seconds.
+        // The request may succeed in a few seconds.
         if (status == 503 || status == 429) response.getHeaders().put(HttpHeader.RETRY_AFTER, RETRY_SECONDS);
         json(status, Json.error(message));
     }

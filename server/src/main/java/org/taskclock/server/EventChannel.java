@@ -8,21 +8,21 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.eclipse.jetty.http.HttpHeader;
 
-/** Sends the same events to all browsers that show the same. Thread-safe. */
+/** Sends the same events to all browsers that have the same view open. Thread-safe. */
 final class EventChannel {
     private final Set<EventStream> streams = ConcurrentHashMap.newKeySet();
 
     /** As of System.nanoTime. */
     private volatile long emptySince = System.nanoTime();
 
-    /** Starts to send events to the client. */
+    /** Starts sending events to the client. */
     void add(Call call) {
         call.response.setStatus(200);
         call.response.getHeaders().put(HttpHeader.CONTENT_TYPE, "text/event-stream; charset=utf-8");
         EventStream[] added = new EventStream[1];
         added[0] = new EventStream(call.response, call.callback, () -> remove(added[0]));
         streams.add(added[0]);
-        // Sends the header, so that the browser knows that it is connected.
+        // Sends the response header, which tells the browser that it is connected.
         added[0].send(ByteBuffer.wrap(": connected\n\n".getBytes(StandardCharsets.US_ASCII)));
     }
 
@@ -35,12 +35,12 @@ final class EventChannel {
         return streams.isEmpty();
     }
 
-    /** Returns whether all clients have been sent everything, so that each of them gets the next event. */
+    /** Returns whether all previous events have been sent to all clients, so that none misses the next one. */
     boolean isIdle() {
         return streams.stream().noneMatch(EventStream::isWriting);
     }
 
-    /** Returns whether there has been no client for a time. */
+    /** Returns whether there has been no client for the given time. */
     boolean isEmptyFor(long nanos) {
         return streams.isEmpty() && System.nanoTime() - emptySince >= nanos;
     }

@@ -9,7 +9,7 @@ import org.eclipse.jetty.util.Callback;
 
 /** A browser that receives events. Thread-safe. */
 final class EventStream {
-    /** A browser that has not received an event for this number of events is disconnected. */
+    /** A browser that misses this many consecutive events is disconnected. */
     private static final int MAX_MISSED = 15;
 
     private final Response response;
@@ -33,7 +33,7 @@ final class EventStream {
         return isWriting;
     }
 
-    /** Sends an event; leaves it out if the browser has not received the previous one yet. */
+    /** Sends an event, or skips it if the browser has not yet received the previous one. */
     void send(ByteBuffer event) {
         boolean isTooSlow;
         synchronized (this) {
@@ -58,7 +58,7 @@ final class EventStream {
         close(null);
     }
 
-    /** Ends the stream when the last event has been sent. */
+    /** Ends the stream after the last event has been sent. */
     void end() {
         synchronized (this) {
             isEnding = true;
@@ -67,7 +67,7 @@ final class EventStream {
         close(null);
     }
 
-    /** Ends the stream at once. The cause is null if everything has been sent. */
+    /** Ends the stream immediately. The cause is null if everything has been sent. */
     private void close(Throwable cause) {
         if (!isClosed.compareAndSet(false, true)) return;
         onClosed.run();

@@ -8,11 +8,10 @@ import java.util.Locale;
 import java.util.regex.Pattern;
 
 /**
- * The address of the page for browsers that reach it through a proxy. It is an option, so that no header of a request
- * has to be trusted.
+ * The address of the page for browsers that reach it through a proxy. It is an option so that the server need not trust request headers.
  *
  * @param origin as browsers send it
- * @param prefix the path before that of the page, without a slash at the end; empty if there is none
+ * @param prefix the path in front of the page's own path, without a trailing slash; empty if there is none
  */
 record ExternalUrl(String origin, String host, String prefix) {
     private static final Pattern PATH = Pattern.compile("(/[A-Za-z0-9._~-]+)*/?");

@@ -12,14 +12,14 @@ import org.taskclock.monitor.finding.Diagnosis;
 import org.taskclock.monitor.finding.FindingKind;
 
 /**
- * A problem of a JVM that lasts.
+ * A persistent problem of a JVM.
  *
  * @param since when it began
  */
 record Finding(Diagnosis diagnosis, Instant since) {
     private static final Set<String> IN_KERNEL = Set.of("yield-storm", "system-heavy");
 
-    /** Identifies the problem in different intervals. The figures in its text differ. */
+    /** Identifies the problem across intervals, in which the figures in its text change. */
     static String key(Diagnosis diagnosis) {
         return diagnosis.kind() + " " + subject(diagnosis);
     }
@@ -32,8 +32,7 @@ record Finding(Diagnosis diagnosis, Instant since) {
     }
 
     /**
-     * Returns whether one problem may be another one that is now known more exactly: stacks tell a thread that yields
-     * from one that only spends its time in the kernel, and which threads of a pool do.
+     * Returns whether one problem may be a more precise version of another: stack samples distinguish threads that yield from those that are merely busy in the kernel, and show which threads of a pool are affected.
      */
     static boolean isSame(Diagnosis one, Diagnosis other) {
         if (!IN_KERNEL.contains(one.kind()) || !IN_KERNEL.contains(other.kind())) return false;

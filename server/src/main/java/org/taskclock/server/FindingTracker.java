@@ -12,22 +12,20 @@ import org.taskclock.monitor.finding.Diagnosis;
 import org.taskclock.monitor.finding.FindingKind;
 
 /**
- * Follows the findings of a JVM from interval to interval. One that is found in a single interval may be chance, and
- * one that is missing in a single interval has not ended. Confined to one thread at a time.
+ * Tracks the findings of a JVM across intervals. A finding in a single interval may be chance, and a finding that is missing from a single interval may not have ended. Confined to one thread at a time.
  */
 final class FindingTracker {
-    /** The number of intervals in which a problem is found before it counts. */
+    /** The number of intervals in which a problem must be found before it is reported. */
     private static final int MIN_INTERVALS = 3;
 
-    /** The same for compilation, which uses much of the CPU time of every JVM that has just started. */
+    /** The same for compilation, which uses much CPU time in every JVM that has just started. */
     private static final int MIN_JIT_INTERVALS = 60;
 
-    /** The number of intervals without it after which a problem has ended. */
+    /** The number of intervals without the problem after which it counts as ended. */
     private static final int MAX_ABSENT = 5;
 
     /**
-     * The number of intervals without it for which the beginning of a problem is remembered: it may be the same one if
-     * it returns, because a thread that gets little CPU time on a full machine may not be recognized for a while.
+     * The number of intervals without a problem during which its start is remembered. If it returns in this time, it may be the same problem: on a machine without idle processors, a thread may get too little CPU time to be recognized for a while.
      */
     private static final int MAX_GAP = 60;
 
@@ -56,7 +54,7 @@ final class FindingTracker {
     /**
      * Adds the findings of an interval.
      *
-     * @return those that count from now on, unless they have only returned
+     * @return the findings that are newly reported, excluding those that have returned
      */
     List<Finding> add(List<Diagnosis> diagnoses, Instant start) {
         List<Finding> confirmed = new ArrayList<>();
@@ -84,14 +82,14 @@ final class FindingTracker {
         return confirmed;
     }
 
-    /** Returns when a new problem began: with the known problem that it turns out to be, or now. */
+    /** Returns when a new problem began: when the known problem began that it turns out to be, or now. */
     private Instant begin(Diagnosis diagnosis, Instant now) {
         for (Tracked known : tracked.values())
             if (known.wasConfirmed && Finding.isSame(known.latest, diagnosis)) return known.since;
         return now;
     }
 
-    /** Returns the problems that last. */
+    /** Returns the current problems. */
     List<Finding> current() {
         List<Finding> current = new ArrayList<>();
         for (Tracked known : tracked.values()) if (known.counts()) current.add(new Finding(known.latest, known.since));

@@ -28,24 +28,24 @@ import org.taskclock.monitor.recording.Comparison;
 import org.taskclock.monitor.recording.Recording;
 import org.taskclock.monitor.sampling.Interval;
 
-/** The answers that come from the history. */
+/** The API requests that are answered from the history. */
 final class HistoryApi {
     private static final int DEFAULT_POINTS = 600;
     private static final int MAX_POINTS = 10_000;
 
-    /** Times the number of pools, this is the limit of {@link #MAX_VALUES}. */
+    /** Multiplied by the number of pools, this must not exceed {@link #MAX_VALUES}. */
     private static final int MAX_POOL_POINTS = 1_000;
 
     private static final int DEFAULT_THREADS = 50;
     private static final int MAX_THREADS = 1_000;
 
-    /** Pools that the history and {@link RecordingSeries} tell apart in a JVM. */
+    /** The number of pools of a JVM that the history and {@link RecordingSeries} distinguish. */
     static final int MAX_POOLS = 500;
 
-    /** Rows times points of an answer. */
+    /** The maximum number of rows multiplied by points in an answer. */
     private static final int MAX_VALUES = MAX_POOL_POINTS * MAX_POOLS;
 
-    /** What a value takes while it is read, converted to JSON, and sent. */
+    /** The memory that a value takes while it is read, converted to JSON, and sent. */
     private static final long BYTES_PER_VALUE = 64;
 
     private static final long EXPORT_BYTES = 8 << 20;
@@ -113,7 +113,7 @@ final class HistoryApi {
         json.endObject();
     }
 
-    /** Answers with the JVMs that ran in a range, those that are running with their live figures. */
+    /** Sends the JVMs that ran in a range; for running JVMs, with live figures. */
     void jvms(Call call) throws ApiException, IOException {
         if (call.parameter("from") == null && call.parameter("to") == null) {
             call.json(200, overview.json());
@@ -195,7 +195,7 @@ final class HistoryApi {
     private static RecordingSeries series(OpenedRecordings.Opened opened, Range range, int points, int maxThreads)
             throws IOException {
         try (Recording recording = Recording.open(opened.file())) {
-            // One more interval at the end, which may have begun in the range.
+            // Includes one more interval at the end, which may have begun in the range.
             recording.limit(range.from, range.to.plus(LONGEST_INTERVAL));
             return new RecordingSeries(recording, range.from, range.to, points, maxThreads);
         } catch (UncheckedIOException e) {
@@ -237,7 +237,7 @@ final class HistoryApi {
         return HistoryIntervals.of(pools, threads);
     }
 
-    /** Sends a file with what is kept of a JVM. */
+    /** Sends a file with the history of a JVM. */
     void export(Call call) throws ApiException, IOException {
         ExportBy by = choice(ExportBy.class, call, "by", ExportBy.POOL);
         ExportFormat format = choice(ExportFormat.class, call, "format", ExportFormat.CSV);

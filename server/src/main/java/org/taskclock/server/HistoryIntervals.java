@@ -16,18 +16,16 @@ import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.usage.ProcessUsage;
 import org.taskclock.monitor.usage.ThreadUsage;
 
-/** Converts series of the history to intervals, so that they can be compared like recordings. */
+/** Converts series from the history to intervals, so that they can be compared like recordings. */
 final class HistoryIntervals {
     private record Pool(String name, ThreadKind kind) {}
 
     private HistoryIntervals() {}
 
     /**
-     * Returns one interval for each step that has data, which is created when it is needed, because all of them take
-     * much more memory than the series. Each thread of the series is a row, and each pool has another row with the
-     * rest.
+     * Returns one interval for each step that has data. Intervals are created on demand, because all of them together take much more memory than the series. Each thread of the series has a row, and each pool has another row for its remaining threads.
      *
-     * @param threads null, or of another step than the pools, if threads are not to be compared
+     * @param threads null, or with another step than the pools, to not compare threads
      */
     static Iterable<Interval> of(PoolSeries pools, ThreadSeries threads) {
         boolean hasThreads = threads != null

@@ -15,9 +15,9 @@ import org.taskclock.history.HistorySample;
 import org.taskclock.history.HistoryStatus;
 import org.taskclock.history.Mark;
 
-/** The history while it is being opened, and afterward, also if it cannot be used. Thread-safe. */
+/** Access to the history while it is being opened and afterward, even if it cannot be used. Thread-safe. */
 final class HistoryStore implements AutoCloseable {
-    /** Samples that are kept until the history is open: of 50 JVMs for a minute. */
+    /** The number of samples to keep until the history is open: one minute of 50 JVMs. */
     private static final int MAX_WAITING = 3_000;
 
     private static final long CLOSE_SECONDS = 20;
@@ -42,7 +42,7 @@ final class HistoryStore implements AutoCloseable {
         thread.setDaemon(true);
     }
 
-    /** Starts to open the history. */
+    /** Starts opening the history. */
     void start() {
         thread.start();
     }
@@ -104,7 +104,7 @@ final class HistoryStore implements AutoCloseable {
                 failure == null ? "the history is being opened: try again in a few seconds" : "no history: " + failure);
     }
 
-    /** Waits until the history is open, or cannot be opened. */
+    /** Waits until the history is open, or opening it has failed. */
     void awaitOpened(long millis) throws InterruptedException {
         if (!isOpened.await(millis, TimeUnit.MILLISECONDS)) throw new IllegalStateException("not opened in time");
     }

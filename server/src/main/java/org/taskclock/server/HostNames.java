@@ -11,9 +11,7 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * The names under which requests may reach this server. Any other name may belong to a site that has let it point to
- * this host, in order to read from a browser that can reach it (DNS rebinding). That needs a name, so addresses are
- * safe.
+ * The host names that requests to this server may use. Any other name may belong to a malicious site that points it to this host, to read data through a browser that can reach the server (DNS rebinding). The attack requires a name, so addresses are safe.
  */
 final class HostNames {
     private static final Pattern IPV4 = Pattern.compile("[0-9]{1,3}(\\.[0-9]{1,3}){3}");
@@ -45,7 +43,7 @@ final class HostNames {
     }
 
     /**
-     * Returns whether a page of this server has sent a request.
+     * Returns whether a request was sent by a page of this server.
      *
      * @param origin the header of that name
      * @param authority host and port of the request

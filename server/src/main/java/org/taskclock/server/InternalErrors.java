@@ -2,11 +2,11 @@
 // Copyright the TaskClock authors
 package org.taskclock.server;
 
-/** Describes failures that should not happen, after which a loop or the server goes on. */
+/** Describes unexpected failures, after which a loop or the server continues. */
 final class InternalErrors {
     private InternalErrors() {}
 
-    /** Returns one line. An error that the JVM throws itself may have no stack. */
+    /** Returns one line. An error thrown by the JVM itself may have no stack. */
     static String describe(Throwable failure) {
         StackTraceElement[] stack = failure.getStackTrace();
         return "internal error: " + failure + (stack.length == 0 ? "" : ": " + stack[0]);

@@ -12,7 +12,7 @@ import org.taskclock.monitor.usage.JavaStatus;
 import org.taskclock.monitor.usage.ProcessUsage;
 import org.taskclock.monitor.usage.ThreadUsage;
 
-/** Writes intervals as the API documents them: CPU time in percent of one core. */
+/** Writes intervals in the format of the API, with CPU time in percent of one core. */
 final class IntervalJson {
     private static final String STATES = "RSDTtZXIWKP";
 

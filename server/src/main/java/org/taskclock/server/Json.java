@@ -28,7 +28,7 @@ final class Json {
             json.setHtmlSafe(true);
             value.write(json);
         } catch (IOException e) {
-            throw new UncheckedIOException(e); // memory does not fail
+            throw new UncheckedIOException(e); // writing to memory does not fail
         }
         return bytes.toByteArray();
     }

@@ -17,7 +17,7 @@ import org.taskclock.monitor.attach.TargetJvm;
 import org.taskclock.monitor.attach.ThreadStacks;
 import org.taskclock.monitor.attach.YieldCount;
 
-/** What the page does to JVMs, if that is allowed. Thread-safe. */
+/** The actions that the page performs on JVMs, if allowed. Thread-safe. */
 final class JvmActions {
     private static final int MAX_YIELD_SECONDS = 60;
     private static final int DEFAULT_YIELD_SECONDS = 5;
@@ -27,7 +27,7 @@ final class JvmActions {
     private final HistoryStore history;
     private final Clock clock;
 
-    /** The JVMs whose agent is being used. Two uses at a time would undo each other. */
+    /** The JVMs whose agent is in use. Two concurrent uses would undo each other. */
     private final Set<String> busy = ConcurrentHashMap.newKeySet();
 
     JvmActions(boolean isAllowed, Overview overview, HistoryStore history, Clock clock) {
@@ -78,7 +78,7 @@ final class JvmActions {
         });
     }
 
-    /** Counts yields, and answers when that is done. */
+    /** Counts yields, and answers when the count is complete. */
     void yields(Call call) throws ApiException, IOException {
         JvmKey jvm = target(call);
         int seconds = number(call.body(), "seconds", DEFAULT_YIELD_SECONDS, MAX_YIELD_SECONDS);
@@ -99,7 +99,7 @@ final class JvmActions {
             try {
                 count = YieldCount.of(jvm.pid(), Duration.ofSeconds(seconds), JvmActions::sleep);
             } finally {
-                // Before the answer, after which the client may use the agent again.
+                // Before sending the answer, because the client may then use the agent again.
                 busy.remove(jvm.id());
             }
             call.json(json -> write(json, count));

@@ -12,7 +12,7 @@ import org.taskclock.monitor.fleet.JvmLabels;
 import org.taskclock.monitor.fleet.MonitoredJvm;
 import org.taskclock.monitor.proc.JvmProcesses;
 
-/** Gives JVMs the identity under which the API and the history know them. */
+/** Assigns JVMs the identities that the API and the history use. */
 final class JvmKeys {
     /** USER_HZ, the unit of start times in /proc. */
     private static final long TICKS_PER_SECOND = 100;
@@ -22,7 +22,7 @@ final class JvmKeys {
 
     private final String host;
 
-    /** A part of the kernel's id of this boot: after a restart of the machine, ids and ticks may repeat. */
+    /** Part of the kernel's boot id, because process ids and start ticks may repeat after a reboot. */
     private final String boot;
 
     JvmKeys() {
@@ -44,7 +44,7 @@ final class JvmKeys {
         return host;
     }
 
-    /** Returns the key of a running JVM. Its id does not depend on the wall clock, which may be set. */
+    /** Returns the key of a running JVM. Its id does not depend on the wall clock, which may be changed. */
     JvmKey of(MonitoredJvm jvm) {
         JvmLabels labels = jvm.labels();
         long ticks = jvm.id().startTicks();
@@ -66,7 +66,7 @@ final class JvmKeys {
                     return Instant.ofEpochSecond(Long.parseLong(line.substring(BOOT_TIME.length())))
                             .plusMillis(ticks * 1_000 / TICKS_PER_SECOND);
         } catch (IOException | RuntimeException e) {
-            // It is unlikely that the file lacks the line.
+            // The file is unlikely to lack this line.
         }
         return Instant.now();
     }

@@ -12,12 +12,12 @@ import org.taskclock.metrics.JvmUsage.ContainerUsage;
 import org.taskclock.monitor.finding.Diagnosis;
 import org.taskclock.monitor.fleet.JvmSample;
 
-/** What the overview shows of a JVM. Guarded by the {@link Overview}. */
+/** The state of a JVM in the overview. Guarded by the {@link Overview}. */
 final class JvmState {
     final JvmKey key;
     final FindingTracker findings = new FindingTracker();
 
-    /** What the browser that watches this JVM sees; used instead of what the figures of pools show. */
+    /** The findings in the view of the browser that watches this JVM, which replace those based on pools. */
     List<Diagnosis> watched;
 
     /** Null while it runs. */
@@ -39,7 +39,7 @@ final class JvmState {
 
     void add(JvmSample sample, int processors) {
         threads = sample.jvm().threads();
-        // Right after its start, a JVM is found late, and the interval is shorter than its life.
+        // A JVM is found some time after its start, so its first interval may be shorter than its life.
         long nanos = Math.max(sample.intervalNanos(), sample.process().cpuNanos() / processors);
         boolean isKnown = sample.intervalNanos() > 0;
         cpu = isKnown ? Json.percent(sample.process().cpuNanos(), nanos) : null;

@@ -12,11 +12,11 @@ import org.taskclock.monitor.finding.Diagnosis;
 import org.taskclock.monitor.fleet.LiveJvm;
 import org.taskclock.monitor.sampling.Interval;
 
-/** A JVM that browsers watch, thread by thread. Any number of browsers share one. */
+/** A live view of the threads of one JVM, shared by any number of browsers. */
 final class LiveView {
     private static final long INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** How long the JVM is watched after the last browser has left: it may only have reloaded the page. */
+    /** How long to keep watching the JVM after the last browser has disconnected, which may only be reloading the page. */
     private static final long LINGER_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     final JvmKey key;
@@ -26,7 +26,7 @@ final class LiveView {
     private final Consumer<LiveView> onEnd;
     private final Thread thread;
 
-    /** Whether a browser shows what only thread dumps know. */
+    /** Whether a browser shows data that only thread dumps contain. */
     private volatile boolean watchesJavaStatus;
 
     private volatile boolean isClosing;

@@ -10,7 +10,7 @@ import org.taskclock.history.JvmKey;
 
 /** The JVMs that browsers watch. Thread-safe. */
 final class LiveViews implements AutoCloseable {
-    /** More JVMs at a time would cost too much. */
+    /** Watching more JVMs at the same time would cost too much. */
     private static final int MAX_VIEWS = 50;
 
     private final boolean attach;
@@ -22,7 +22,7 @@ final class LiveViews implements AutoCloseable {
         this.overview = overview;
     }
 
-    /** Sends a browser the intervals of a JVM from now on. */
+    /** Starts sending the intervals of a JVM to a browser. */
     void watch(Call call) throws ApiException {
         JvmKey key = overview.running(call.path("id"));
         if (key == null) throw ApiException.notFound("no such JVM is running: see /api/jvms");
@@ -37,7 +37,7 @@ final class LiveViews implements AutoCloseable {
                 view.start();
             }
             if (needsJavaStatus) view.watchJavaStatus();
-            // Not later, because the view ends if it has no browser for some seconds.
+            // Must happen here, because the view ends if it has no browser for some seconds.
             view.channel.add(call);
         }
     }

@@ -11,9 +11,9 @@ import java.time.Instant;
 import java.util.List;
 import org.taskclock.history.Mark;
 
-/** The marks in the history that clients read and add. Thread-safe. */
+/** Lets clients read and add marks in the history. Thread-safe. */
 final class Marks {
-    /** Enough for a script that marks the deployment of many services at once. */
+    /** Enough for a script that marks the deployment of many services. */
     private static final int MAX_PER_MINUTE = 60;
 
     private static final long MINUTE_MILLIS = 60_000;

@@ -18,7 +18,7 @@ import java.util.stream.Stream;
 import org.taskclock.monitor.recording.Recording;
 import org.taskclock.monitor.sampling.Interval;
 
-/** Recordings that were dropped on the page, in files that are deleted when the server ends. Thread-safe. */
+/** Recordings that were dropped on the page, in files that are deleted when the server exits. Thread-safe. */
 final class OpenedRecordings implements AutoCloseable {
     private static final long MAX_BYTES = 256L << 20;
 
@@ -28,10 +28,10 @@ final class OpenedRecordings implements AutoCloseable {
     /** The oldest is closed if there are more. */
     private static final int MAX_OPEN = 20;
 
-    /** The names of files start with it. */
+    /** The prefix of file names. */
     private static final String OWN = Long.toString(ProcessHandle.current().pid());
 
-    /** Recordings that may be received at the same time. Each of them occupies a thread. */
+    /** The number of concurrent uploads, each of which occupies a thread. */
     private static final int MAX_UPLOADS = 4;
 
     /**
@@ -50,7 +50,7 @@ final class OpenedRecordings implements AutoCloseable {
     private int count;
     private boolean isCleaned;
 
-    /** The size of all files, also of those that are being received. */
+    /** The size of all files, including those that are being received. */
     private long totalBytes;
 
     /** @param quota the largest size of all recordings together; the oldest are closed */
@@ -125,7 +125,7 @@ final class OpenedRecordings implements AutoCloseable {
         }
     }
 
-    /** Deletes the files of servers that were killed. One with our process id was before us in another container. */
+    /** Deletes the files of servers that were killed. A file with our own process id was left by a server in another container. */
     private void deleteLeftovers() throws IOException {
         List<Path> files;
         try (Stream<Path> all = Files.list(directory)) {
@@ -182,7 +182,7 @@ final class OpenedRecordings implements AutoCloseable {
         try {
             Files.deleteIfExists(file);
         } catch (IOException e) {
-            // The next server does it.
+            // The next server deletes it.
         }
     }
 

@@ -18,16 +18,16 @@ import org.taskclock.monitor.finding.PoolDiagnoser;
 import org.taskclock.monitor.fleet.JvmSample;
 import org.taskclock.monitor.usage.ThreadUsage;
 
-/** The JVMs of this host as of the last second. Thread-safe. */
+/** The state of all JVMs of this host in the last second. Thread-safe. */
 final class Overview {
-    /** How long a JVM that has ended is shown. */
+    /** How long to show a JVM that has exited. */
     private static final Duration ENDED = Duration.ofMinutes(1);
 
     private final int processors;
     private final Ring machine = new Ring();
     private final Map<String, JvmState> jvms = new LinkedHashMap<>();
 
-    /** The JSON text of the last second; null if it is not needed yet. */
+    /** The JSON text for the last second; null until it is requested. */
     private byte[] json;
 
     Overview(int processors) {
@@ -41,7 +41,7 @@ final class Overview {
      * Adds the samples of a second.
      *
      * @param machinePercent the CPU use of the machine, in percent of one core; null if unknown
-     * @return the findings that count from now on
+     * @return the findings that are newly reported
      */
     synchronized List<Mark> add(List<KeyedSample> samples, Double machinePercent, Instant now) {
         json = null;
@@ -84,7 +84,7 @@ final class Overview {
         return longest == 0 ? null : PoolDiagnoser.dominant(pools, longest);
     }
 
-    /** Replaces the findings of a JVM with those of all its threads; null if nobody watches it any more. */
+    /** Replaces the findings of a JVM with those of its live view, which are based on all threads; null if the view has ended. */
     synchronized void watch(String id, List<Diagnosis> diagnoses) {
         JvmState state = jvms.get(id);
         if (state != null) state.watched = diagnoses;
@@ -102,7 +102,7 @@ final class Overview {
         return state == null ? null : state.findings.since(diagnosis);
     }
 
-    /** Returns the identity of a JVM that is running; null if there is none. */
+    /** Returns the identity of a running JVM; null if there is none. */
     synchronized JvmKey running(String id) {
         JvmState state = jvms.get(id);
         return state == null || state.ended != null ? null : state.key;
@@ -114,7 +114,7 @@ final class Overview {
         return state == null ? null : state.key;
     }
 
-    /** Returns whether the agent was in a JVM when that was last checked, by id, for JVMs that are running. */
+    /** Returns, by id, whether the agent was loaded in each running JVM when this was last checked. */
     synchronized Map<JvmKey, Boolean> agents() {
         Map<JvmKey, Boolean> agents = new HashMap<>();
         for (JvmState state : jvms.values()) if (state.ended == null) agents.put(state.key, state.hasAgent);
@@ -127,7 +127,7 @@ final class Overview {
         return json;
     }
 
-    /** Returns the JVMs as JSON, together with some that ended earlier. */
+    /** Returns the JVMs as JSON, together with the given ones that exited earlier. */
     synchronized byte[] json(List<Json.Value> others) {
         return Json.bytes(writer -> write(writer, others));
     }

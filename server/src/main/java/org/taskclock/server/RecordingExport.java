@@ -103,7 +103,7 @@ final class RecordingExport {
     }
 
     private static void writeJson(Iterable<Interval> recording, ExportBy by, Writer out) throws IOException {
-        // Closing it would close the connection.
+        // Closing the stream would close the connection.
         @SuppressWarnings("resource")
         JsonWriter json = new JsonWriter(out);
         json.setHtmlSafe(true);

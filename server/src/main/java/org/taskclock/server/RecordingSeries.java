@@ -16,13 +16,13 @@ import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.usage.ThreadUsage;
 
-/** Adds up the intervals of a recording to steps. An interval that is in two steps is divided between them. */
+/** Aggregates the intervals of a recording into steps. An interval that spans two steps is divided between them. */
 final class RecordingSeries {
     private static final long NANOS_PER_SECOND = 1_000_000_000;
 
     private record PoolKey(String pool, ThreadKind kind) {}
 
-    /** Where the time of further pools is, as in the history. */
+    /** The pool that the time of all further pools is added to, as in the history. */
     private static final PoolKey OTHER = new PoolKey("other", ThreadKind.JAVA);
 
     private record ThreadKey(int tid, String name, String pool, ThreadKind kind) {
@@ -31,7 +31,7 @@ final class RecordingSeries {
         }
     }
 
-    /** What was used in each step, in nanoseconds; negative where there is no data. */
+    /** The CPU time in each step, in nanoseconds; negative where there is no data. */
     private final class Sums {
         private final double[] user = none();
         private final double[] system = none();
@@ -52,7 +52,7 @@ final class RecordingSeries {
     /**
      * Adds up the intervals that end after {@code from} and start before {@code to}.
      *
-     * @param maxThreads the largest number of threads, for those that used most CPU time
+     * @param maxThreads the maximum number of threads; those with the most CPU time are included
      */
     RecordingSeries(Iterable<Interval> intervals, Instant from, Instant to, int maxPoints, int maxThreads) {
         this.from = from;
@@ -65,7 +65,7 @@ final class RecordingSeries {
         container = none();
         throttled = none();
         limit = none();
-        // Found first: the columns of all threads would take much more memory.
+        // Finds the busiest threads first, because the columns of all threads would take much more memory.
         if (maxThreads > 0) for (ThreadKey key : busiest(intervals, maxThreads)) threads.put(key, new Sums());
         for (Interval interval : intervals) if (!interval.threads().isEmpty()) add(interval);
     }

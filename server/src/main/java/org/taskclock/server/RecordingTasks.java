@@ -25,7 +25,7 @@ import org.taskclock.monitor.fleet.LiveJvm;
 import org.taskclock.monitor.proc.MonitorException;
 import org.taskclock.monitor.recording.RecordingWriter;
 
-/** Recordings that the page has started. They stay in a directory until somebody deletes them. Thread-safe. */
+/** Recordings started from the page. Their files stay in a directory until a user deletes them. Thread-safe. */
 final class RecordingTasks implements AutoCloseable {
     private static final int MAX_SECONDS = 86_400;
     private static final int DEFAULT_SECONDS = 60;

@@ -14,20 +14,20 @@ import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.util.Promise;
 import org.eclipse.jetty.util.thread.Invocable;
 
-/** Receives the bodies of requests, which are limited in size and time. */
+/** Receives request bodies, with limits on size and time. */
 final class RequestBody {
     private static final int MAX_BYTES = 64 << 10;
     private static final long MAX_SECONDS = 10;
 
-    /** How fast a large body must arrive after the first seconds. */
+    /** The minimum rate at which a large body must arrive after the first seconds. */
     private static final long MIN_BYTES_PER_SECOND = 32 << 10;
 
     private RequestBody() {}
 
     /**
-     * Receives a small body. No thread waits for it, because it may come from a client that has no token yet.
+     * Receives a small body without blocking a thread, because the client may not have a token yet.
      *
-     * @param onEnd receives the body, or why it cannot be read; the other is null
+     * @param onEnd receives the body, or the reason why it cannot be read; the other argument is null
      */
     static void receive(Request request, BiConsumer<byte[], ApiException> onEnd) {
         CompletableFuture<byte[]> body = new CompletableFuture<>();
@@ -47,7 +47,7 @@ final class RequestBody {
     private static ApiException reason(Throwable failure) {
         if (failure instanceof ApiException e) return e;
         if (failure instanceof TimeoutException) return tooSlow();
-        // What Jetty says if a body of unknown length is too large.
+        // Jetty's message for a body of unknown length that is too large.
         if (failure instanceof IllegalStateException) return tooLarge();
         return ApiException.badRequest("the body cannot be read: " + failure.getMessage());
     }

@@ -7,11 +7,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.eclipse.jetty.server.Request;
 
-/** Limits the memory that all answers need at the same time. Thread-safe. */
+/** Limits the memory of all concurrent answers. Thread-safe. */
 final class RequestBudget {
     private static final int UNIT = 1 << 10;
 
-    /** Each of them occupies a thread, of which others need some. */
+    /** Each waiting request occupies a thread that other requests may need. */
     private static final int MAX_WAITING = 16;
 
     private final int size;
@@ -19,7 +19,7 @@ final class RequestBudget {
     private final AtomicInteger waiting = new AtomicInteger();
     private final long waitMillis;
 
-    /** What is reserved for an answer, until it has been sent. */
+    /** Memory that is reserved for an answer until it has been sent. */
     final class Share {
         private int units;
 
@@ -27,7 +27,7 @@ final class RequestBudget {
             this.units = units;
         }
 
-        /** Reduces it, for example to the text of the answer. */
+        /** Reduces the reservation, for example to the size of the text. */
         synchronized void keep(long bytes) {
             int kept = Math.min(units, units(bytes));
             free.release(units - kept);
@@ -41,7 +41,7 @@ final class RequestBudget {
         this.waitMillis = waitMillis;
     }
 
-    /** A quarter of the heap. The rest is for samples, the history's writer, and answers to all browsers. */
+    /** A quarter of the heap. The rest is for samples, the writer of the history, and events for browsers. */
     static RequestBudget ofHeap() {
         return new RequestBudget(Runtime.getRuntime().maxMemory() / 4, TimeUnit.SECONDS.toMillis(5));
     }
@@ -50,7 +50,7 @@ final class RequestBudget {
         return (int) Math.min(size, (bytes + UNIT - 1) / UNIT);
     }
 
-    /** Reserves memory, which is free again when the call has been answered. Waits for a short time if necessary. */
+    /** Reserves memory until the call has been answered. Waits for a short time if necessary. */
     Share take(Call call, long bytes) throws ApiException {
         int units = units(bytes);
         if (!free.tryAcquire(units) && !await(units))

@@ -17,7 +17,7 @@ import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.util.Callback;
 
-/** Finds the code that answers a request. */
+/** Dispatches requests to the code that answers them. */
 final class Routes extends Handler.Abstract {
     private static final Pattern PARAMETER = Pattern.compile("\\{([a-z]+)\\}");
 
@@ -74,7 +74,7 @@ final class Routes extends Handler.Abstract {
         return true;
     }
 
-    /** Answers when the body has arrived. */
+    /** Answers after the body has arrived. */
     private void answerWithBody(Route route, Request request, Response response, Callback callback, Matcher matcher) {
         RequestBody.receive(request, (body, failure) -> {
             Call call = new Call(request, response, callback, matcher, body);
@@ -101,7 +101,7 @@ final class Routes extends Handler.Abstract {
     }
 
     private static void fail(Call call, int status, String message) {
-        // A part of a download may have been sent.
+        // Part of a download may already have been sent.
         if (call.response.isCommitted()) call.callback.failed(new IOException(message));
         else call.error(status, message);
     }

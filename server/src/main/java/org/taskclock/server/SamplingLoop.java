@@ -21,12 +21,12 @@ import org.taskclock.monitor.fleet.JvmFleet;
 import org.taskclock.monitor.fleet.JvmSample;
 import org.taskclock.monitor.fleet.MonitoredJvm;
 
-/** Samples all JVMs at regular intervals, and gives what they used to the overview, its browsers, and the history. */
+/** Samples all JVMs at regular intervals, and passes the results to the overview, browsers, and the history. */
 final class SamplingLoop implements AutoCloseable {
-    /** A JVM that was found so soon after its start counts as started. */
+    /** A JVM that was found this soon after its start is marked as started. */
     private static final Duration JUST_STARTED = Duration.ofSeconds(15);
 
-    /** The wall clock was set if it differs by more than this from the time that has passed. */
+    /** The wall clock counts as changed if it deviates by more than this from the elapsed time. */
     private static final long MAX_DRIFT_MILLIS = 2_000;
 
     /** Several intervals, even on a busy machine. */
@@ -83,7 +83,7 @@ final class SamplingLoop implements AutoCloseable {
         thread.start();
     }
 
-    /** Returns why the figures are not those of the last seconds; null if they are. */
+    /** Returns why the figures are outdated; null if they are current. */
     String problem(long nowNanos) {
         if (failure != null) return "the last sample failed: " + failure;
         if (!hasSampled) return "JVMs are being read for the first time";

@@ -9,7 +9,7 @@ import org.taskclock.history.Mark;
 import org.taskclock.history.PoolSeries;
 import org.taskclock.history.ThreadSeries;
 
-/** Writes series by column: CPU time in percent of one core, and null where there is no data. */
+/** Writes series column by column, with CPU time in percent of one core, and null where there is no data. */
 final class SeriesJson {
     private SeriesJson() {}
 

@@ -3,11 +3,11 @@
 package org.taskclock.server;
 
 /**
- * What clients may use of the server.
+ * Limits on the resources that clients may use.
  *
  * @param budget the memory of all answers
  * @param openedBytes the size of all recordings that were dropped on the page
- * @param auditBytes the size of the audit log and that of the one before it
+ * @param auditBytes the maximum size of the audit log, and of the previous one
  */
 record ServerLimits(RequestBudget budget, long openedBytes, long auditBytes) {
     static ServerLimits ofHeap() {

@@ -14,18 +14,17 @@ import org.eclipse.jetty.util.Callback;
 import org.eclipse.jetty.util.thread.Scheduler;
 
 /**
- * Closes connections that take long to send the header of a request, and new ones that send none. Jetty limits only the
- * time in which nothing arrives, so that a client could keep a connection busy by sending a byte from time to time.
+ * Closes connections that take too long to send a request header, and new ones that send none. Jetty limits only idle time, so a client could keep a connection open by sending a byte from time to time.
  */
 final class SlowRequests extends Handler.Wrapper implements Connection.Listener {
     private static final long MAX_NANOS = TimeUnit.SECONDS.toNanos(10);
     private static final long CHECK_SECONDS = 1;
 
-    /** A connection, which either is sending a header or nothing, or waits for a response. */
+    /** A connection that is sending a header, is idle, or waits for a response. */
     private static final class State {
         private boolean isAnswering;
 
-        /** What had arrived at the end of the last request, with the encryption of TLS. */
+        /** The number of bytes received up to the end of the last request, including TLS overhead. */
         private long bytesBefore;
 
         /** When the first byte of the header was noticed, as of System.nanoTime. */
@@ -64,7 +63,7 @@ final class SlowRequests extends Handler.Wrapper implements Connection.Listener 
 
     @Override
     public void onOpened(Connection connection) {
-        // That of TLS contains another one, which has the requests.
+        // The TLS connection wraps the one that handles requests.
         if (!(connection instanceof SslConnection)) states.put(connection, new State());
     }
 
@@ -84,7 +83,7 @@ final class SlowRequests extends Handler.Wrapper implements Connection.Listener 
         return super.handle(request, response, callback);
     }
 
-    /** Returns what has arrived, also of TLS records that are not complete. */
+    /** Returns the number of bytes received, including those of incomplete TLS records. */
     private static long bytesIn(Connection connection) {
         return connection.getEndPoint() instanceof SslConnection.SslEndPoint tls
                 ? tls.getSslConnection().getBytesIn()

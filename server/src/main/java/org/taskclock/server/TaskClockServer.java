@@ -20,7 +20,7 @@ import org.taskclock.exporter.PrometheusMetrics;
 import org.taskclock.history.DuckDbHistory;
 import org.taskclock.monitor.fleet.JvmFleet;
 
-/** Samples all JVMs of this host, keeps their history, and serves both, from its creation until it is closed. */
+/** Samples all JVMs of this host, records their history, and serves both, from its creation until it is closed. */
 public final class TaskClockServer implements AutoCloseable {
     private static final String TEXT = "text/plain; charset=utf-8";
 
@@ -56,7 +56,7 @@ public final class TaskClockServer implements AutoCloseable {
     private final WebServer web;
 
     /**
-     * Starts a server. The history is opened, and JVMs are found, after this has returned.
+     * Starts a server. Returns before the history is open and JVMs have been found.
      *
      * @param log receives messages of one line
      * @throws ServerException if the options cannot be used; the message is the reason, in one line
@@ -99,7 +99,7 @@ public final class TaskClockServer implements AutoCloseable {
         addRoutes();
         AuditLog audit = new AuditLog(options.data(), limits.auditBytes(), overview, options.clock(), log);
         web = new WebServer(options, token, external, audit, routes, log);
-        // The page is served at once. Opening the history and reading the names of threads takes longer.
+        // The page is available immediately. Opening the history and reading the names of threads takes longer.
         store.start();
         loop.start();
         agents.start();
@@ -126,7 +126,7 @@ public final class TaskClockServer implements AutoCloseable {
         call.send(problem == null ? 200 : 503, TEXT, text.getBytes(StandardCharsets.UTF_8));
     }
 
-    /** Adds what is answered at once, from the parameters and the body of a request. */
+    /** Adds the requests that are answered immediately, from their parameters and body. */
     static void addRequests(
             Routes routes,
             HistoryApi history,
@@ -209,7 +209,7 @@ public final class TaskClockServer implements AutoCloseable {
         return web.url();
     }
 
-    /** Stops to serve, and writes the rest of the history. */
+    /** Stops serving, and writes the remaining history. */
     @Override
     public void close() {
         channel.close();

@@ -16,7 +16,7 @@ import java.util.function.Consumer;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
-/** The token that requests need. It never leaves this class. */
+/** The token that clients must send. It never leaves this class. */
 final class Token {
     private static final int MIN_LENGTH = 16;
     private static final String ALGORITHM = "HmacSHA256";

@@ -48,7 +48,7 @@ final class WebServer implements AutoCloseable {
     private static final int MAX_CONNECTIONS = 512;
     private static final int MIN_COMPRESSED_BYTES = 1_024;
 
-    /** Longer than the pause between two events, so that only connections without a request are closed. */
+    /** Longer than the pause between two events, so that only idle connections are closed. */
     private static final long IDLE_MILLIS = TimeUnit.SECONDS.toMillis(30);
 
     private final Server server;
@@ -56,7 +56,7 @@ final class WebServer implements AutoCloseable {
     private final boolean isSecure;
 
     /**
-     * Starts to serve.
+     * Starts serving.
      *
      * @param token null if none is needed
      * @param external null if browsers reach the server directly
@@ -158,7 +158,7 @@ final class WebServer implements AutoCloseable {
         http.setRelativeRedirectAllowed(true);
         HttpConnectionFactory plain = new HttpConnectionFactory(http);
         if (security.config().tls() == null) return new ConnectionFactory[] {plain};
-        // Clients may use any name: the Host header is checked instead of that of the TLS handshake.
+        // Clients may use any name in the TLS handshake, because the Host header is checked.
         http.addCustomizer(new SecureRequestCustomizer(false));
         SslContextFactory.Server tls = new SslContextFactory.Server() {
             @Override
@@ -207,11 +207,11 @@ final class WebServer implements AutoCloseable {
         try {
             server.stop();
         } catch (Exception e) {
-            // The process ends anyway.
+            // The process is exiting anyway.
         }
     }
 
-    /** Answers requests that are malformed, or that nothing else answers. */
+    /** Answers malformed requests, and those that no other handler answers. */
     private static final class JsonErrors extends ErrorHandler {
         @Override
         public boolean handle(Request request, Response response, Callback callback) {

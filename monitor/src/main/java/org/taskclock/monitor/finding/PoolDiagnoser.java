@@ -17,7 +17,7 @@ import org.taskclock.monitor.usage.ThreadUsage;
  * threads, and what it says about them is not confirmed.
  */
 public final class PoolDiagnoser {
-    // The same as in the alerting rule TaskClockPoolDominates.
+    // The same thresholds as in the alerting rule TaskClockPoolDominates.
     private static final double DOMINANT_SHARE = 0.7;
     private static final double DOMINANT_PERCENT = 50;
     private static final double WAITING_SHARE = 0.5;
@@ -29,9 +29,9 @@ public final class PoolDiagnoser {
     /**
      * Returns the findings of a JVM.
      *
-     * @param pools what the pools used in the interval
-     * @param threads what threads used
-     * @param container what the control group used in the interval; null if there is none
+     * @param pools usage of the pools in the interval
+     * @param threads usage of threads
+     * @param container usage of the control group in the interval; null if there is none
      */
     public static List<Diagnosis> diagnose(
             List<ThreadUsage> pools,
@@ -48,7 +48,7 @@ public final class PoolDiagnoser {
         return all;
     }
 
-    /** Finds one problem for each pool, that of the thread that uses most CPU time. */
+    /** Finds at most one problem per pool, that of its busiest thread. */
     private static void diagnoseThreads(List<Diagnosis> all, List<ThreadUsage> threads, long intervalNanos) {
         double seconds = intervalNanos / 1e9;
         Map<EndedPool.Key, List<ThreadUsage>> suspects = new HashMap<>();

@@ -31,8 +31,7 @@ import org.taskclock.monitor.usage.ThreadUsage;
  * behind or ahead of their carriers. What an agent reports is used only if the kernel's figures of the process allow
  * it.
  *
- * <p>A reading without the agent's answer leaves the CPU time of virtual threads with their carriers. The next answer
- * therefore only counts from then on.
+ * <p>A reading without the agent's answer leaves the CPU time of virtual threads with their carriers. Therefore, the next answer counts only from that reading on.
  */
 final class AgentPools {
     private static final long NANOS_PER_SECOND = 1_000_000_000;
@@ -46,7 +45,7 @@ final class AgentPools {
 
     private static final long MAX_LOOK_NANOS = 60 * NANOS_PER_SECOND;
 
-    /** The pause after a failure, which doubles with each further one. */
+    /** The pause after a failure, which doubles with each further failure. */
     private static final long RETRY_NANOS = 30 * NANOS_PER_SECOND;
 
     private static final int MAX_DOUBLINGS = 7;
@@ -54,7 +53,7 @@ final class AgentPools {
     /** The agent counts the yields of all virtual threads together. */
     private static final EndedPool.Key VIRTUAL_YIELDS = new EndedPool.Key(PoolCounters.OTHER, ThreadKind.VIRTUAL);
 
-    /** How to ask a JVM. */
+    /** Requests a report from a JVM. */
     @FunctionalInterface
     interface Request {
         /**
@@ -136,7 +135,7 @@ final class AgentPools {
     }
 
     /**
-     * Asks the agent, if it is time to, and does not wait for the answer, so that several JVMs answer at the same time.
+     * Sends a request to the agent if one is due, without waiting for the answer, so that several JVMs answer concurrently.
      * The next call of {@link #addTo} uses the answer.
      */
     void ask() {
@@ -159,8 +158,7 @@ final class AgentPools {
     }
 
     /**
-     * Returns a reading with what the agent has counted, as of its answer to an earlier request if there is one, and
-     * sends the next request. Does not wait.
+     * Returns a reading with the counts of the agent's answer to an earlier request, if any, and sends the next request. Does not wait.
      */
     PoolReading addEarlierTo(PoolReading reading, Collection<PooledThread> threads) {
         PoolReading sum = answer != null && answer.isDone() ? addAnswerTo(reading, threads) : reading;

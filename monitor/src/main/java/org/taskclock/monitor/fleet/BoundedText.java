@@ -2,9 +2,9 @@
 // Copyright the TaskClock authors
 package org.taskclock.monitor.fleet;
 
-/** A text that can be read for a limited time, in which a regular expression must find its match. */
+/** A text that allows only a limited number of reads, to stop regular expressions that take too long. */
 final class BoundedText implements CharSequence {
-    /** Characters that are read. A pattern that does not go back reads each about once, and no command is that long. */
+    /** The limit. A pattern without backtracking reads each character about once, and no command line is this long. */
     private static final int MAX_READS = 20_000_000;
 
     static final class ExhaustedException extends RuntimeException {

@@ -32,7 +32,7 @@ import org.taskclock.monitor.proc.TargetText;
  * <p>Confined to one thread, except for {@link #forget}.
  */
 final class JvmFinder implements AutoCloseable {
-    /** How long a search waits for the labels of new JVMs. Those that take longer are in a later search. */
+    /** How long a search waits for the labels of new JVMs. JVMs that take longer appear in a later search. */
     private static final long PATIENCE_NANOS = 200_000_000;
 
     /** A JVM that takes longer is reported. */
@@ -84,7 +84,7 @@ final class JvmFinder implements AutoCloseable {
         return running;
     }
 
-    /** Forgets a JVM that has ended, whose id may already be reused. Thread-safe. */
+    /** Forgets a JVM that has exited, because its id may already be reused. Thread-safe. */
     void forget(long pid) {
         forgotten.add(pid);
     }
@@ -124,7 +124,7 @@ final class JvmFinder implements AutoCloseable {
         try {
             requests.put(jvm, new Request(workers.submit(() -> read(jvm.pid()))));
         } catch (RejectedExecutionException e) {
-            return; // asked again at the next search
+            return; // the next search tries again
         }
     }
 
@@ -145,7 +145,7 @@ final class JvmFinder implements AutoCloseable {
         log.accept("process " + jvm.pid() + " is not exported: reading its command line takes too long");
     }
 
-    /** Returns the number of JVMs that do not answer. */
+    /** Returns the number of JVMs that do not respond. */
     int silent() {
         return (int) new ArrayList<>(requests.values())
                 .stream().filter(Request::isSilent).count();

@@ -16,8 +16,7 @@ import org.taskclock.monitor.fleet.JvmDiscovery.JvmId;
 import org.taskclock.monitor.proc.MonitorException;
 
 /**
- * The JVMs of this machine, as they start and end. Thread-safe. A JVM that cannot be read, or gives impossible values,
- * is left alone for a while, and does not affect the others.
+ * Tracks the JVMs of this machine. Thread-safe. A JVM that cannot be read, or that reports impossible values, is skipped for a while, and does not affect the others.
  */
 public final class JvmFleet implements AutoCloseable {
     private static final long NANOS_PER_SECOND = 1_000_000_000;
@@ -27,7 +26,7 @@ public final class JvmFleet implements AutoCloseable {
 
     private static final int MAX_DOUBLINGS = 7;
 
-    /** The number of calls of {@link #sampleRecent} after which all threads of a JVM are read again. */
+    /** All threads of a JVM are read again after this many calls of {@link #sampleRecent}. */
     private static final long FULL_READINGS = 10;
 
     /** How long a reading waits for the agents of all JVMs together, which answer at the same time. */
@@ -35,7 +34,7 @@ public final class JvmFleet implements AutoCloseable {
 
     private static final long CLOSE_MILLIS = 500;
 
-    /** How often a JVM could not be read, and when it is tried again. Stays while it is, because it may fail again. */
+    /** How often reading a JVM has failed, and when to try again. Kept during the attempt, which may fail again. */
     private record Refusal(JvmId id, int count, long retryAt) {}
 
     private final FleetOptions options;
@@ -44,7 +43,7 @@ public final class JvmFleet implements AutoCloseable {
     private final JvmFinder finder;
     private final SharedReading reading = new SharedReading(this::readAll);
 
-    /** Guards what follows. */
+    /** Guards the following fields. */
     private final ReentrantLock lock = new ReentrantLock();
 
     private final PoolSamplers samplers;
@@ -52,7 +51,7 @@ public final class JvmFleet implements AutoCloseable {
     private final List<MonitoredJvm> ended = new ArrayList<>();
     private final Map<Long, Refusal> refused = new HashMap<>();
 
-    /** JVMs that have ended since the last call of {@link #sampleRecent}; null if that is not used. */
+    /** JVMs that have ended since the last call of {@link #sampleRecent}; null if that method is not used. */
     private List<MonitoredJvm> newlyEnded;
 
     private long recentSamples;
@@ -74,7 +73,7 @@ public final class JvmFleet implements AutoCloseable {
         return status;
     }
 
-    /** Finds JVMs that have started, and forgets those that ended some time ago. To be called by one thread. */
+    /** Finds JVMs that have started, and forgets those that exited some time ago. Must be called by one thread only. */
     public void refresh() {
         List<JvmId> running = finder.refresh();
         List<JvmId> unknown = new ArrayList<>();
@@ -134,7 +133,7 @@ public final class JvmFleet implements AutoCloseable {
         refused.put(id.pid(), new Refusal(id, count + 1, now + pause));
     }
 
-    /** Does something with each JVM of a collection, and gives up those with which it fails. */
+    /** Performs an action on each JVM of a collection, and gives up JVMs for which it fails. */
     void forEach(Collection<MonitoredJvm> all, Consumer<MonitoredJvm> action) {
         for (MonitoredJvm jvm : List.copyOf(all)) {
             try {
@@ -214,8 +213,7 @@ public final class JvmFleet implements AutoCloseable {
 
     /**
      * Reads the threads that run often, like {@link #sample}, and returns what each JVM used since the previous call.
-     * What {@link #read} has read in between is included, and counted by both. A JVM that has ended is in one more
-     * result. To be called by one thread.
+     * This includes what {@link #read} has returned in between. A JVM that has exited appears in one more result. Must be called by one thread only.
      */
     public List<JvmSample> sampleRecent() {
         lock.lock();
@@ -281,7 +279,7 @@ public final class JvmFleet implements AutoCloseable {
         }
     }
 
-    /** Does not wait for a JVM that does not answer. */
+    /** Does not wait for JVMs that do not respond. */
     @Override
     public void close() {
         finder.close();

@@ -4,7 +4,7 @@ package org.taskclock.monitor.fleet;
 
 import java.util.List;
 
-/** What identifies a JVM in the metrics. A value that does not exist is empty. */
+/** The labels that identify a JVM in the metrics. Missing values are empty. */
 public record JvmLabels(long pid, String service, String containerId, String podUid) {
     public static final List<String> NAMES = List.of("pid", "service", "container_id", "pod_uid");
 

@@ -20,7 +20,7 @@ public final class JvmLoads {
     public List<IntervalSource.Jvm> update(List<JvmProcesses.Jvm> jvms) {
         long now = System.nanoTime();
         List<IntervalSource.Jvm> loads = new ArrayList<>();
-        // Only of these JVMs, because the kernel reuses process ids.
+        // Kept only for these JVMs, because the kernel reuses process ids.
         Map<Long, Long> newNanos = new HashMap<>();
         for (JvmProcesses.Jvm jvm : jvms) {
             newNanos.put(jvm.pid(), jvm.cpuNanos());

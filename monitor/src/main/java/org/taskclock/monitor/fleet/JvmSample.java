@@ -8,7 +8,7 @@ import org.taskclock.metrics.JvmUsage;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /**
- * What a JVM used in an interval, as far as it was read.
+ * The usage of a JVM in an interval, as far as it was read.
  *
  * @param intervalNanos the time since the previous sample of the JVM; 0 if there is none, or if nothing was read yet
  * @param pools those that have threads or used something

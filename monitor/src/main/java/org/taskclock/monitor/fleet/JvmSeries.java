@@ -11,12 +11,12 @@ import org.taskclock.metrics.JvmUsage;
 import org.taskclock.metrics.Metric;
 import org.taskclock.metrics.PoolUsage;
 
-/** Checks what a JVM is said to have used, because a part of it comes from the JVM itself, which may be lying. */
+/** Validates the reported usage of a JVM, part of which comes from the JVM itself and may be forged. */
 final class JvmSeries {
-    /** In seconds, or a number: larger than any counter can become, and still exact as a floating-point number. */
+    /** An upper limit for all values, in seconds or as a count: no counter can reach it, and it is exact as a floating-point number. */
     private static final double MAX_VALUE = 1e15;
 
-    /** The kernel and the agent do not read the clocks at the same time. */
+    /** Allows for the fact that the kernel and the agent read the clocks at different times. */
     private static final double TOLERANCE = 1.25;
 
     private static final long TOLERANCE_NANOS = 10_000_000_000L;
@@ -26,7 +26,7 @@ final class JvmSeries {
     /**
      * Returns the values of each metric.
      *
-     * @throws IllegalStateException if they cannot be true; the message says why
+     * @throws IllegalStateException if they are impossible; the message is the reason
      */
     static Map<Metric, List<Metric.Point>> of(JvmUsage usage) {
         checkCpuTime(usage);
@@ -45,7 +45,7 @@ final class JvmSeries {
         return series;
     }
 
-    /** The kernel measures the CPU time of the process. Its virtual threads are known only from its agent. */
+    /** The kernel measures the CPU time of the process. The CPU time of its virtual threads is reported only by its agent. */
     private static void checkCpuTime(JvmUsage usage) {
         long process = usage.process().cpuNanos();
         if (process < 0) return;

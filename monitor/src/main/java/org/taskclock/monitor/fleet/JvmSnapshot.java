@@ -10,7 +10,7 @@ import org.taskclock.metrics.Metric;
 /**
  * A reading of a JVM.
  *
- * @param series the values of each metric, which are plausible
+ * @param series the validated values of each metric
  * @param startNanos the System.nanoTime at which its counters were 0
  */
 public record JvmSnapshot(MonitoredJvm jvm, JvmUsage usage, Map<Metric, List<Metric.Point>> series, long startNanos) {}

@@ -15,9 +15,9 @@ import org.taskclock.monitor.fleet.JvmDiscovery.JvmId;
 import org.taskclock.monitor.proc.MonitorException;
 import org.taskclock.monitor.usage.ThreadUsage;
 
-/** A JVM and its counters, which remain for a while after it has ended. */
+/** A JVM and its counters, which are kept for a while after it has exited. */
 public final class MonitoredJvm {
-    /** Of USER_HZ, the unit of start times in /proc. */
+    /** USER_HZ, the unit of start times in /proc. */
     private static final long NANOS_PER_TICK = 10_000_000;
 
     final JvmId id;
@@ -34,7 +34,7 @@ public final class MonitoredJvm {
 
     private JvmUsage usage;
 
-    /** What is still to be added to the counters, and to the next sample; only used after {@link #sampleRecent}. */
+    /** Usage that has not yet been added to the counters, and to the next sample; used only after {@link #sampleRecent}. */
     private final UsageSums uncounted = new UsageSums();
 
     private final RecentUsage recent = new RecentUsage();
@@ -139,8 +139,7 @@ public final class MonitoredJvm {
     }
 
     /**
-     * Reads the threads that run often. The counters get what was used at the next reading of all threads only, because
-     * only then the agent is asked, which divides the CPU time of carriers.
+     * Reads the threads that run often. The counters are updated only by the next reading of all threads, because only that asks the agent, which splits the CPU time of carriers.
      */
     void sampleRecent(boolean readsAll) {
         try {
@@ -153,8 +152,7 @@ public final class MonitoredJvm {
     }
 
     /**
-     * Returns a reading without virtual threads, because each of {@link PoolSampler#read} and
-     * {@link PoolSampler#readRecent} has all that they used.
+     * Returns a reading without virtual threads, because {@link PoolSampler#read} and {@link PoolSampler#readRecent} each return all their usage.
      */
     private static PoolReading withoutVirtual(PoolReading reading) {
         List<ThreadUsage> pools = reading.pools().stream()
@@ -168,7 +166,7 @@ public final class MonitoredJvm {
         return recent.take(this, hasEnded || cgroup == null ? null : cgroup.usage());
     }
 
-    /** Stops reading, because the process has ended. */
+    /** Stops reading, because the process has exited. */
     void end() {
         if (hasEnded) return;
         hasEnded = true;
@@ -179,7 +177,7 @@ public final class MonitoredJvm {
     private void add(PoolReading reading) {
         if (recent.isUsed()) recent.add(withoutVirtual(reading), System.nanoTime());
         counters.add(PoolUsages.of(uncounted.isEmpty() ? reading : uncounted.takeWith(reading)));
-        // The group of a process that has ended may be gone.
+        // The control group of a process that has exited may be gone.
         JvmUsage.ContainerUsage container = hasEnded || cgroup == null ? usage.container() : cgroup.usage();
         usage = new JvmUsage(counters.pools(), reading.process(), container);
     }

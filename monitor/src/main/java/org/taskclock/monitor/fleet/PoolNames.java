@@ -22,9 +22,7 @@ import org.taskclock.monitor.usage.EndedPool;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /**
- * Finds the pools of a JVM's threads. The kernel's name of a thread is complete if it has less than 15 bytes. For the
- * others, the JVM is asked for a thread dump, which stops it briefly: at first, and then at most every ten seconds if
- * there are new names, and otherwise at most once a minute.
+ * Finds the pools of a JVM's threads. The kernel's name of a thread is complete if it has fewer than 15 bytes. For other names, it requests a thread dump, which stops the JVM briefly: once at the start, and then at most every ten seconds if there are new names, and otherwise at most once a minute.
  */
 final class PoolNames {
     private static final long NANOS_PER_SECOND = 1_000_000_000;
@@ -49,7 +47,7 @@ final class PoolNames {
     private final boolean supportsVirtualThreads;
 
     /**
-     * What the pools need of a dump.
+     * The data of a dump that the pools need.
      *
      * @param threads names and owners by id in the JVM's namespace
      * @param beganAt when it began; threads that started later may be missing from it
@@ -75,10 +73,10 @@ final class PoolNames {
     /** Whether the first dump is in use, or was not sent within the time for that. */
     private volatile boolean hasAnswered;
 
-    /** Pools by the pool that the kernel's truncated name gives; {@link #AMBIGUOUS} if there are several. */
+    /** Pools by the pool of the kernel's truncated name; {@link #AMBIGUOUS} if there are several. */
     private final Map<String, String> pools = new HashMap<>();
 
-    /** The instances that the pools share. */
+    /** The shared instances of pools. */
     private final Map<EndedPool.Key, SampledPool> sampled = new HashMap<>();
 
     PoolNames(int pid, int feature, AttachClient jvm, Executor worker) {
@@ -88,7 +86,7 @@ final class PoolNames {
         supportsVirtualThreads = feature == 0 || feature >= 21;
     }
 
-    /** Returns why the JVM cannot be asked for the names of its threads; null if it can, or is not asked. */
+    /** Returns why thread names cannot be requested from the JVM; null if they can, or are not requested. */
     String failure() {
         return failure;
     }
@@ -101,17 +99,17 @@ final class PoolNames {
         return hasAsked && !hasAnswered;
     }
 
-    /** Returns whether a dump has arrived that {@link #update} has not used yet. */
+    /** Returns whether there is a new dump that {@link #update} has not used yet. */
     boolean hasNewNames() {
         return dumped != null;
     }
 
-    /** Returns a pool, which is always the same for a key. */
+    /** Returns the pool for a key, always the same instance. */
     SampledPool pool(EndedPool.Key key) {
         return sampled.computeIfAbsent(key, SampledPool::new);
     }
 
-    /** Returns the sums of all pools that have threads or used something, and starts again. */
+    /** Returns and resets the sums of all pools that have threads or used something. */
     List<ThreadUsage> take() {
         List<ThreadUsage> usages = new ArrayList<>();
         for (Iterator<SampledPool> all = sampled.values().iterator(); all.hasNext(); ) {
@@ -123,12 +121,12 @@ final class PoolNames {
         return usages;
     }
 
-    /** Assigns a thread the pool that its name gives. */
+    /** Assigns a thread to the pool that its name determines. */
     void assign(PooledThread thread) {
         if (thread.pool == null) thread.pool = pool(key(thread));
     }
 
-    /** Assigns each thread its pool, and asks for a dump if one is needed. */
+    /** Assigns each thread to its pool, and requests a dump if necessary. */
     void update(Collection<PooledThread> threads, long now) {
         threadCount = threads.size();
         Dumped dump = dumped;
@@ -192,7 +190,7 @@ final class PoolNames {
     }
 
     private static boolean isTruncated(String kernelName) {
-        // A character that does not fit is left out whole, so a name with others than ASCII may be shorter.
+        // A truncated name does not end within a character, so one that is not ASCII may be shorter.
         int length = kernelName.length();
         if (length >= ThreadNames.KERNEL_LENGTH) return true;
         for (int i = 0; i < length; i++) if (kernelName.charAt(i) > 0x7f) return true;

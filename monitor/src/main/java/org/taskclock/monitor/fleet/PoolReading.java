@@ -9,14 +9,13 @@ import org.taskclock.monitor.usage.EndedPool;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /**
- * What the pools of a JVM used since the previous reading.
+ * The usage of the pools of a JVM since the previous reading.
  *
- * @param pools one for each pool that has threads or used something; {@link ThreadUsage#threads} is the number of its
- *     threads. CPU time of virtual threads, which only an agent knows, is included in that of their carriers.
- * @param yields calls of Thread.yield by pool; only those that an agent counts
+ * @param pools each pool that has threads or used something; {@link ThreadUsage#threads} is the number of its
+ *     threads. The CPU time of virtual threads, which only an agent knows, is included in that of their carriers.
+ * @param yields calls of Thread.yield by pool, if an agent counts them
  * @param process the CPU time of the process since counting began
- * @param threads those that used something since the previous call of {@link PoolSampler#readRecent}; only that method
- *     returns them
+ * @param threads the threads that used something since the previous call of {@link PoolSampler#readRecent}; empty in the results of other methods
  */
 public record PoolReading(
         List<ThreadUsage> pools, Map<EndedPool.Key, Long> yields, CpuTime process, List<ThreadUsage> threads) {

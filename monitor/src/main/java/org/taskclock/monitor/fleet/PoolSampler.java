@@ -25,27 +25,23 @@ import org.taskclock.monitor.usage.EndedPool;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /**
- * Measures the CPU time of the thread pools of one JVM, at a low cost if most threads are idle. {@link #sample} is to
- * be called about once a second. It reads the clock of the process and the threads that run often; all threads only if
- * the CPU time of the process is not explained by these, or if the number of threads has changed. {@link #read} reads
+ * Measures the CPU time of the thread pools of one JVM, at a low cost if most threads are idle. Call {@link #sample} about once a second. It reads the clock of the process and the threads that run often. It reads all threads only if these do not explain the CPU time of the process, or if the number of threads has changed. {@link #read} reads
  * all threads and returns what each pool used since its previous call.
  *
- * <p>No CPU time is lost: what belongs to no thread that could be read is in the pool {@link EndedPool#UNKNOWN}.
- * Samples between two calls of {@link #read} only make that less, because a thread that ends is known up to its last
- * sample.
+ * <p>No CPU time is lost: the CPU time of threads that could not be read is in the pool {@link EndedPool#UNKNOWN}. Samples between two calls of {@link #read} reduce this part, because the CPU time of a thread that ends is known up to its last sample.
  */
 public final class PoolSampler implements AutoCloseable {
     private static final long MILLISECOND = 1_000_000;
 
-    /** All threads are read if more than this, and more than this share, of the CPU time is not explained. */
+    /** All threads are read if more than this time, and more than this share of the CPU time, is unexplained. */
     private static final long UNEXPLAINED_NANOS = 10 * MILLISECOND;
 
     private static final double UNEXPLAINED_SHARE = 0.02;
 
-    /** A call of {@link #read} that follows sooner, by another reader, reads only the threads that run often. */
+    /** If another reader calls {@link #read} sooner than this, only the threads that run often are read. */
     private static final long MIN_READING_NANOS = 1_000 * MILLISECOND;
 
-    /** In the directory of a process's threads, the number of links is that of threads plus these two. */
+    /** The number of hard links of /proc/PID/task is the number of threads plus two. */
     private static final String LINKS = "unix:nlink";
 
     private final PoolSamplers shared;
@@ -60,7 +56,7 @@ public final class PoolSampler implements AutoCloseable {
     /** Null if the JVM may not be attached to. */
     private final AgentPools agent;
 
-    /** For {@link #readRecent}, which the agent answers at other times than {@link #read}. Null without an agent. */
+    /** For {@link #readRecent}, whose requests to the agent are independent of {@link #read}. Null without an agent. */
     private final AgentPools recentAgent;
 
     private final Map<Integer, PooledThread> threads = new HashMap<>();
@@ -73,15 +69,15 @@ public final class PoolSampler implements AutoCloseable {
     private CpuTime process;
     private long sampledNanos = -1;
 
-    /** CPU time of the process that belongs to no live thread: not to be counted, or counted for ended threads. */
+    /** CPU time of the process that belongs to no live thread: excluded, or already counted for ended threads. */
     private long accountedNanos;
 
-    /** The part of it that no reading has returned yet. */
+    /** The part of it that has not been returned by any reading. */
     private long endedNanos;
 
     private long takenUserNanos;
 
-    /** Threads that have ended and are not in a result of {@link #readRecent} yet. */
+    /** Ended threads that {@link #readRecent} has not returned yet. */
     private final List<ThreadUsage> endedThreads = new ArrayList<>();
 
     private boolean keepsThreads;
@@ -123,7 +119,7 @@ public final class PoolSampler implements AutoCloseable {
         return threads.size();
     }
 
-    /** Returns why the JVM cannot be asked for the names of its threads; null if it can, or is not asked. */
+    /** Returns why thread names cannot be requested from the JVM; null if they can, or are not requested. */
     public String attachFailure() {
         return names.failure();
     }
@@ -135,7 +131,7 @@ public final class PoolSampler implements AutoCloseable {
      */
     public void sample() throws MonitorException {
         long now = processNanos();
-        // A thread counts as idle until it has run, so there is nothing to read.
+        // Threads count as idle until they run, so there is nothing to read.
         if (now == sampledNanos) return;
         sampledNanos = now;
         boolean hasLost = false;
@@ -173,8 +169,7 @@ public final class PoolSampler implements AutoCloseable {
     }
 
     /**
-     * Reads all threads and returns what was used since the previous call; nothing yet, if the JVM was just asked for
-     * the names of its threads.
+     * Reads all threads and returns the usage since the previous call; nothing while the first thread names are pending.
      *
      * @param agentUntil the System.nanoTime until which to wait for the agent; a later answer is part of a later
      *     reading
@@ -196,9 +191,7 @@ public final class PoolSampler implements AutoCloseable {
     }
 
     /**
-     * Samples like {@link #sample}, and returns what pools and threads used since the previous reading, as far as it
-     * was read. What idle threads use meanwhile, at most as much as makes {@link #sample} read all threads, is in a
-     * later reading. The pools of virtual threads are those of about a second ago. The result does not have yields.
+     * Samples like {@link #sample}, and returns the usage of pools and threads since the previous reading, as far as it was read. The usage of threads that are not read, at most the amount that makes {@link #sample} read all threads, is part of a later reading. Pools of virtual threads lag by about a second. The result does not contain yields.
      *
      * @param readsAll whether to read all threads
      * @throws MonitorException if the process has ended; {@link #end} then returns what was used
@@ -223,7 +216,7 @@ public final class PoolSampler implements AutoCloseable {
         return usages;
     }
 
-    /** Returns what was used since the last reading of a process that has ended, as far as it was sampled. */
+    /** Returns the usage since the last reading of a process that has exited, as far as it was sampled. */
     public PoolReading end() {
         for (PooledThread thread : threads.values()) end(thread);
         threads.clear();
@@ -259,7 +252,7 @@ public final class PoolSampler implements AutoCloseable {
     }
 
     private void count(PooledThread thread, ProcStat stat) {
-        // Reading the name may have changed the pool.
+        // The thread's new name may have changed its pool.
         names.assign(thread);
         if (thread.hasUncounted()) thread.count(stat, readings);
     }
@@ -345,7 +338,7 @@ public final class PoolSampler implements AutoCloseable {
         return new CpuTime(stat.userNanos() + stat.systemNanos(), stat.userNanos(), stat.systemNanos());
     }
 
-    /** Neither part decreases, although the kernel divides user and system time anew each time. */
+    /** Neither part decreases, although the kernel recomputes the split each time. */
     private static CpuTime later(CpuTime before, CpuTime now) {
         long cpu = Math.max(before.cpuNanos(), now.cpuNanos());
         long user = Math.max(before.userNanos(), Math.min(now.userNanos(), cpu - before.systemNanos()));
@@ -365,7 +358,7 @@ public final class PoolSampler implements AutoCloseable {
         } catch (IOException e) {
             throw ended();
         } catch (UnsupportedOperationException | IllegalArgumentException e) {
-            return 0; // changes are then noticed by their CPU time
+            return 0; // changes are then detected by their CPU time
         }
     }
 

@@ -22,12 +22,11 @@ import org.taskclock.monitor.proc.ProcFile;
  */
 public final class PoolSamplers implements AutoCloseable {
     /**
-     * An open file of /proc keeps a page of kernel memory, so only the files of threads that run often stay open, and
-     * at most this many.
+     * Each open file of /proc holds a page of kernel memory, so only the files of threads that run often stay open, up to this number.
      */
     private static final int MAX_OPEN_FILES = 4_096;
 
-    /** The share of one core for readings of all threads between those that {@link PoolSampler#read} causes. */
+    /** The maximum share of one core for readings of all threads other than those by {@link PoolSampler#read}. */
     private static final double READ_SHARE = 0.01;
 
     private static final int TEXT_BYTES = 4_096;

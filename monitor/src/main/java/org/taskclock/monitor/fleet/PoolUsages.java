@@ -8,7 +8,7 @@ import org.taskclock.metrics.PoolUsage;
 import org.taskclock.monitor.proc.TargetText;
 import org.taskclock.monitor.usage.ThreadUsage;
 
-/** Converts what the monitor reads to what the metrics count. */
+/** Converts readings of the monitor to the usages that the metrics count. */
 final class PoolUsages {
     private PoolUsages() {}
 

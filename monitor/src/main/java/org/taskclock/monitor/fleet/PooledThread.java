@@ -10,26 +10,26 @@ import org.taskclock.monitor.proc.ProcFile;
 import org.taskclock.monitor.proc.ProcText;
 import org.taskclock.monitor.usage.ThreadUsage;
 
-/** A thread of a JVM, and what was read and counted of it. */
+/** A thread of a JVM, with its last readings and the usage counted so far. */
 final class PooledThread {
     private static final byte[] NSPID = ProcText.key("NSpid");
     private static final byte[] VOLUNTARY = ProcText.key("voluntary_ctxt_switches");
     private static final byte[] INVOLUNTARY = ProcText.key("nonvoluntary_ctxt_switches");
 
-    /** A thread that uses this much in a second is read in each sample. */
+    /** A thread that uses this much CPU time in a second is read in each sample. */
     private static final long ACTIVE_NANOS = 1_000_000;
 
-    /** The number of samples without use after which a thread is no longer read in each of them. */
+    /** After this many samples without CPU usage, a thread is no longer read in each sample. */
     private static final int ACTIVE_SAMPLES = 5;
 
-    /** Switches, name, and ticks are read once a thread has used this much, because that takes 10 us. */
+    /** Switches, name, and ticks are read only after a thread has used this much CPU time, because reading them takes 10 us. */
     private static final long DETAIL_NANOS = 1_000_000;
 
-    /** They are also read if the thread runs and they were not read for this number of readings. */
+    /** They are also read if the thread runs and they were last read this many readings ago. */
     private static final int DETAIL_READINGS = 20;
 
     final int tid;
-    /** When it was found, as of System.nanoTime. */
+    /** The System.nanoTime at which the thread was found. */
     final long createdAt = System.nanoTime();
 
     private final PoolSamplers shared;
@@ -47,7 +47,7 @@ final class PooledThread {
     String kernelName = "";
     /** The name in the last thread dump; null if there is none. */
     String javaName;
-    /** What the dumps during the thread's life tell; {@code UNKNOWN} before the first. */
+    /** What the dumps during the thread's life show; {@code UNKNOWN} before the first dump. */
     ThreadNames.Owner owner = ThreadNames.Owner.UNKNOWN;
 
     SampledPool pool;
@@ -57,7 +57,7 @@ final class PooledThread {
 
     private long totalWaitNanos = -1;
 
-    /** What has been added to pools, or is not to be added. */
+    /** The part that has been added to pools or is excluded. */
     private long countedNanos;
 
     private long countedUserNanos;
@@ -65,7 +65,7 @@ final class PooledThread {
     private long countedVoluntary;
     private long countedInvoluntary;
 
-    // What was counted since the last call of takeRecent.
+    // The usage counted since the last call of takeRecent.
     private long recentNanos;
     private long recentUserNanos;
     private long recentWaitNanos = -1;
@@ -77,7 +77,7 @@ final class PooledThread {
 
     private long detailReading;
 
-    /** The number of the last list of threads that had this one. */
+    /** The number of the last list of threads that contained this one. */
     long lastSeen;
 
     PooledThread(int pid, int tid, PoolSamplers shared) {
@@ -161,12 +161,12 @@ final class PooledThread {
         return true;
     }
 
-    /** Returns whether the thread has used something that is not counted yet. */
+    /** Returns whether the thread has uncounted usage. */
     boolean hasUncounted() {
         return totalNanos != countedNanos;
     }
 
-    /** Returns whether the name and the division into user and system time have to be read before counting. */
+    /** Returns whether the name and the split into user and system time must be read before counting. */
     boolean needsDetails(long reading) {
         return detailNanos < 0
                 || totalNanos - detailNanos >= DETAIL_NANOS
@@ -194,9 +194,9 @@ final class PooledThread {
     }
 
     /**
-     * Adds what is not counted yet to the pool.
+     * Adds the uncounted usage to the pool.
      *
-     * @param stat null if it was not read: the division into user and system time is then that of before
+     * @param stat null if it was not read; the previous split into user and system time is then used
      */
     void count(ProcStat stat, long reading) {
         long more = totalNanos - countedNanos;
@@ -237,7 +237,7 @@ final class PooledThread {
         return recentNanos > 0;
     }
 
-    /** Returns what was counted since the previous call, and starts again. */
+    /** Returns the usage counted since the previous call, and resets it. */
     ThreadUsage takeRecent(int pid) {
         boolean isTruncated = javaName == null && kernelName.length() >= ThreadNames.KERNEL_LENGTH;
         ThreadUsage usage = new ThreadUsage(

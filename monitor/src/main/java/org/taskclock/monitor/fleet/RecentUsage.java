@@ -5,7 +5,7 @@ package org.taskclock.monitor.fleet;
 import org.taskclock.CpuTime;
 import org.taskclock.metrics.JvmUsage.ContainerUsage;
 
-/** What a JVM used since its last sample. */
+/** The usage of a JVM since its last sample. */
 final class RecentUsage {
     private static final CpuTime NOTHING = new CpuTime(0, 0, 0);
 
@@ -30,7 +30,7 @@ final class RecentUsage {
 
     void add(PoolReading reading, long now) {
         isUsed = true;
-        // Nothing is counted before the names of the threads are known. The last reading may have no pools.
+        // Counting starts when the names of the threads are known. The last reading may have no pools.
         if (reading.process().cpuNanos() == 0) return;
         pools.add(reading.pools());
         threads.add(reading.threads());

@@ -5,7 +5,7 @@ package org.taskclock.monitor.fleet;
 import org.taskclock.monitor.usage.EndedPool;
 import org.taskclock.monitor.usage.ThreadUsage;
 
-/** Adds up what the threads of a pool used between two readings. */
+/** Adds up the usage of the threads of a pool between two readings. */
 final class SampledPool {
     final EndedPool.Key key;
     private int threads;
@@ -41,7 +41,7 @@ final class SampledPool {
         return threads == 0 && cpuNanos == 0 && waitNanos <= 0;
     }
 
-    /** Returns the sums and starts again. */
+    /** Returns and resets the sums. */
     ThreadUsage take(int pid) {
         ThreadUsage usage = new ThreadUsage(
                 pid,

@@ -9,7 +9,7 @@ import java.util.Map;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.usage.ThreadUsage;
 
-/** Adds up readings of pools or threads. The numbers of threads are those of the last reading. */
+/** Adds up readings of pools or threads. Thread counts are those of the last reading. */
 final class UsageSums {
     /** {@code tid} is 0 for a pool. */
     private record Key(int tid, String name, ThreadKind kind) {}
@@ -21,7 +21,7 @@ final class UsageSums {
     }
 
     void add(List<ThreadUsage> reading) {
-        // Pools that are not in this reading have no threads any more.
+        // Pools that are missing from this reading no longer have threads.
         sums.replaceAll((key, sum) -> key.tid == 0 && sum.threads() > 0 ? sum(sum, null) : sum);
         for (ThreadUsage usage : reading)
             sums.merge(new Key(usage.tid(), usage.name(), usage.kind()), usage, UsageSums::sum);

@@ -15,7 +15,7 @@ public final class MonitorException extends IOException {
         NOT_PERMITTED,
         /** The process is not a JVM. */
         NOT_A_JVM,
-        /** Anything else. */
+        /** Any other reason. */
         FAILED
     }
 

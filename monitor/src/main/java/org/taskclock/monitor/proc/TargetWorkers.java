@@ -89,7 +89,7 @@ final class TargetWorkers {
         THREADS.execute(() -> {
             try {
                 result.complete(task.call());
-            } catch (Throwable e) { // goes to the caller
+            } catch (Throwable e) { // is passed to the caller
                 result.completeExceptionally(e);
             }
         });

@@ -13,13 +13,12 @@ import org.taskclock.monitor.attach.AttachClient;
 import org.taskclock.monitor.attach.ThreadDump;
 
 /**
- * Takes thread dumps, and gives the stack of each running thread the CPU time that the thread has used since the
- * previous dump. Every dump stops all threads at a safepoint.
+ * Takes thread dumps, and attributes the CPU time that each running thread has used since the previous dump to its current stack. Every dump stops all threads at a safepoint.
  */
 final class ThreadDumpSource implements StackSource {
     private static final long TIMEOUT_MILLIS = 4_000;
     private static final long MIN_PAUSE_MILLIS = 100;
-    /** Limits the time in dumps to a twentieth. */
+    /** Limits the time spent in dumps to a twentieth. */
     private static final long PAUSE_FACTOR = 19;
 
     private static final Pattern CPU = Pattern.compile(" cpu=(\\d{1,12})\\.(\\d\\d)ms ");
@@ -98,7 +97,7 @@ final class ThreadDumpSource implements StackSource {
             long nanos = Long.parseLong(cpu.group(1)) * 1_000_000 + Long.parseLong(cpu.group(2)) * 10_000;
             Long before = cpuNanos.put(entry.tid(), nanos);
             long used = before == null ? 0 : nanos - before;
-            // A thread that waits now has used the time somewhere else.
+            // A thread that is waiting now has used the time elsewhere.
             if (used <= 0 || !isRunning(entry.text())) continue;
             List<String> frames =
                     entry.frames().stream().map(frame -> frame + "_[j]").toList();

@@ -16,7 +16,7 @@ final class RecordedValues {
 
     private RecordedValues() {}
 
-    /** Parses a time. Rejects one that no clock shows and with which readers cannot compute. */
+    /** Parses a time. Rejects implausible times, which would overflow in calculations. */
     static Instant time(String text) {
         Instant time = Instant.parse(text);
         if (time.isBefore(Instant.EPOCH) || time.isAfter(LAST)) throw new DateTimeException("no time: " + text);
