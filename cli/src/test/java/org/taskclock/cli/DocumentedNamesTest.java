@@ -21,7 +21,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.taskclock.metrics.Metric;
-import org.taskclock.monitor.FindingKind;
+import org.taskclock.monitor.finding.FindingKind;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.OptionSpec;
 

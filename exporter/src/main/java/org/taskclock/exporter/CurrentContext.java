@@ -16,7 +16,9 @@ import javax.net.ssl.SSLSocketFactory;
 import javax.net.ssl.TrustManager;
 
 /**
- * Delegates to the current context for each connection. The JDK's HTTP server keeps the same context until it stops, but certificates expire. Sessions belong to a context, so no client can resume one that began with an expired certificate.
+ * Delegates to the current context for each connection. The JDK's HTTP server keeps the same context until it stops,
+ * but certificates expire. Sessions belong to a context, so no client can resume one that began with an expired
+ * certificate.
  */
 final class CurrentContext extends SSLContext {
     /**

@@ -6,7 +6,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * Converts times of System.nanoTime to wall clock time. If the wall clock is set while the exporter runs, the conversion follows it. It does not follow small corrections, so that the start time of a counter does not change with each push. Thread-safe.
+ * Converts times of System.nanoTime to wall clock time. If the wall clock is set while the exporter runs, the
+ * conversion follows it. It does not follow small corrections, so that the start time of a counter does not change with
+ * each push. Thread-safe.
  */
 final class EpochClock {
     private static final long MAX_DRIFT_NANOS = 1_000_000_000;

@@ -8,7 +8,8 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Ends a long-running command if an error, such as an OutOfMemoryError, ends one of its threads. Otherwise, the process would continue without that thread instead of being restarted.
+ * Ends a long-running command if an error, such as an OutOfMemoryError, ends one of its threads. Otherwise, the process
+ * would continue without that thread instead of being restarted.
  */
 public final class FatalErrors {
     private static final int EXIT_CODE = 1;

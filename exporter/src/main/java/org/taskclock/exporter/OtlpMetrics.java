@@ -37,7 +37,9 @@ final class OtlpMetrics {
             Data<?> getData)
             implements MetricData {}
 
-    /** The maximum number of points in a metric, because a metric cannot be split among requests, whose size is limited. */
+    /**
+     * The maximum number of points in a metric, because a metric cannot be split among requests, whose size is limited.
+     */
     private static final int MAX_POINTS = 500;
 
     private final InstrumentationScopeInfo scope;

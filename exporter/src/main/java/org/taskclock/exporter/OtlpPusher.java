@@ -31,7 +31,10 @@ import java.util.logging.Logger;
  * have ended meanwhile.
  */
 final class OtlpPusher implements AutoCloseable {
-    /** The time limit of one request including its retries. A receiver that accepts a connection must answer within 10 s, the default. */
+    /**
+     * The time limit of one request including its retries. A receiver that accepts a connection must answer within 10
+     * s, the default.
+     */
     private static final Duration TIMEOUT = Duration.ofMinutes(5);
 
     /** Pauses of 1, 4, 16, and 60 s, unless the receiver asks for another one. */
@@ -44,8 +47,8 @@ final class OtlpPusher implements AutoCloseable {
             .build();
 
     /**
-     * The maximum number of points in one request. Receivers reject messages over 4 MB by default. A point takes less than 1 KB, and with a resource
-     * and a metric of its own less than 3 KB, because names have at most 200 characters.
+     * The maximum number of points in one request. Receivers reject messages over 4 MB by default. A point takes less
+     * than 1 KB, and with a resource and a metric of its own less than 3 KB, because names have at most 200 characters.
      */
     private static final int MAX_POINTS = 1_000;
 

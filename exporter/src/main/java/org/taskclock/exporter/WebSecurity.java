@@ -18,8 +18,9 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLParameters;
 
 /**
- * The TLS settings and passwords of the web configuration file. As in Prometheus' exporters, each connection and each request rereads the file if it, or a file that it names, has changed. While the new content cannot
- * be used, the previous one remains in effect. Thread-safe.
+ * The TLS settings and passwords of the web configuration file. As in Prometheus' exporters, each connection and each
+ * request rereads the file if it, or a file that it names, has changed. While the new content cannot be used, the
+ * previous one remains in effect. Thread-safe.
  */
 public final class WebSecurity extends Authenticator {
     private static final HttpPrincipal ANYONE = new HttpPrincipal("anyone", "none");

@@ -8,8 +8,8 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * The history of the CPU usage of a host's JVMs. Thread-safe. Methods that read answer from the file, which is up to five
- * seconds behind.
+ * The history of the CPU usage of a host's JVMs. Thread-safe. Methods that read answer from the file, which is up to
+ * five seconds behind.
  */
 public interface History extends AutoCloseable {
     /** Adds a sample, which is written within five seconds. Never waits or fails: see {@link #status}. */

@@ -69,7 +69,8 @@ final class HistoryDirectory {
     }
 
     /**
-     * Returns whether this user owns a directory. Another user's directory, such as a volume of a container, is used with its existing permissions, because only its owner can change them.
+     * Returns whether this user owns a directory. Another user's directory, such as a volume of a container, is used
+     * with its existing permissions, because only its owner can change them.
      */
     private static boolean isOwn(Path directory) throws IOException {
         return Files.getAttribute(directory, "unix:uid").equals(Files.getAttribute(Path.of("/proc/self"), "unix:uid"));

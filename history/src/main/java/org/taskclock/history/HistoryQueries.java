@@ -23,7 +23,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Runs SQL on a history: in the process that is writing it, if there is one, and otherwise on the file, opened read-only.
+ * Runs SQL on a history: in the process that is writing it, if there is one, and otherwise on the file, opened
+ * read-only.
  */
 public final class HistoryQueries {
     private static final int BUFFER = 65_536;
@@ -101,7 +102,9 @@ public final class HistoryQueries {
         return count[0];
     }
 
-    /** Waits for a while if another process has opened the file but does not answer, because it is starting or exiting. */
+    /**
+     * Waits for a while if another process has opened the file but does not answer, because it is starting or exiting.
+     */
     private Source source() throws HistoryException {
         long deadline = System.nanoTime() + MAX_WAIT_NANOS;
         while (true) {

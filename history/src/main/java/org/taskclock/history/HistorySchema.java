@@ -14,7 +14,8 @@ final class HistorySchema {
     static final int VERSION = 2;
 
     /**
-     * The SQL that converts each version of the tables to the next, starting with an empty file. A step is never changed after its release.
+     * The SQL that converts each version of the tables to the next, starting with an empty file. A step is never
+     * changed after its release.
      *
      * <p>Rows of the tables for different resolutions are additive: several rows of a series may have the same time. A
      * row of one second belongs to a batch. Rows of batches up to {@code rolled} are contained in the coarser tables,
@@ -23,10 +24,10 @@ final class HistorySchema {
      * <p>A pool that used little in a minute has one row for it, marked {@code sparse}, instead of rows for ten
      * seconds.
      *
-     * <p>The number of the last transaction shows whether a transaction that failed was written nevertheless. The columns
-     * {@code clock} and {@code deleted_1} to {@code deleted_60} are recorded time, see {@link RecordedTime}: rows of
-     * the resolution that were recorded before were deleted. The table {@code gap} has the times for which rows of one
-     * or ten seconds are missing, so that coarser ones are shown.
+     * <p>The number of the last transaction shows whether a transaction that failed was written nevertheless. The
+     * columns {@code clock} and {@code deleted_1} to {@code deleted_60} are recorded time, see {@link RecordedTime}:
+     * rows of the resolution that were recorded before were deleted. The table {@code gap} has the times for which rows
+     * of one or ten seconds are missing, so that coarser ones are shown.
      */
     static final List<String> STEPS = List.of("""
             CREATE TABLE state (version INTEGER, transaction BIGINT, rolled INTEGER,

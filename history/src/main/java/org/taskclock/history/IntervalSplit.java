@@ -5,7 +5,8 @@ package org.taskclock.history;
 import java.time.Instant;
 
 /**
- * Divides the usage of an interval among clock seconds, in proportion to their share of the interval. The parts add up to the whole.
+ * Divides the usage of an interval among clock seconds, in proportion to their share of the interval. The parts add up
+ * to the whole.
  */
 final class IntervalSplit {
     private static final long NANOS_PER_SECOND = 1_000_000_000;

@@ -8,7 +8,8 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * DuckDB's native library, which its driver extracts to a temporary file of 70 MB. The driver deletes it when the JVM exits, but a killed JVM would leave it behind.
+ * DuckDB's native library, which its driver extracts to a temporary file of 70 MB. The driver deletes it when the JVM
+ * exits, but a killed JVM would leave it behind.
  */
 final class NativeLibrary {
     private static final String NAME = "/libduckdb_java";

@@ -109,7 +109,8 @@ final class PendingRows {
     }
 
     /**
-     * Returns the rows to write, which remain here until {@link #remove}. Excludes the newest second, because it may receive more samples.
+     * Returns the rows to write, which remain here until {@link #remove}. Excludes the newest second, because it may
+     * receive more samples.
      */
     Batch complete() {
         return batch(newestSecond);

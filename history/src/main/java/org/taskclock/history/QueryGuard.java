@@ -15,7 +15,9 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Accepts only SQL that reads the history. A read-only transaction is not enough: COPY can still write files, and some functions run SQL in another transaction. DuckDB's own parser determines the type of a statement and the functions that it calls.
+ * Accepts only SQL that reads the history. A read-only transaction is not enough: COPY can still write files, and some
+ * functions run SQL in another transaction. DuckDB's own parser determines the type of a statement and the functions
+ * that it calls.
  */
 final class QueryGuard {
     /** The functions that are allowed in FROM. Others read files, change settings, or run SQL. */

@@ -34,7 +34,9 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Answers queries from other processes of the same user on a socket in the directory, because only one process can open a DuckDB file for writing. A request is one line of JSON. The answer has one line for the columns, one for each row, and one for the end or an error. The content of an exported file follows its line.
+ * Answers queries from other processes of the same user on a socket in the directory, because only one process can open
+ * a DuckDB file for writing. A request is one line of JSON. The answer has one line for the columns, one for each row,
+ * and one for the end or an error. The content of an exported file follows its line.
  */
 final class QueryServer implements AutoCloseable {
     static final String SOCKET = "query.sock";
@@ -47,7 +49,10 @@ final class QueryServer implements AutoCloseable {
     private static final int MAX_QUERIES = 4;
     private static final int MAX_REQUEST = 1_000_000;
 
-    /** A client that neither sends nor reads would keep a transaction open, which prevents the space of deleted rows from being reused. */
+    /**
+     * A client that neither sends nor reads would keep a transaction open, which prevents the space of deleted rows
+     * from being reused.
+     */
     private static final int REQUEST_SECONDS = 10;
 
     private static final int GRACE_SECONDS = 60;

@@ -11,7 +11,8 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * The recorded time of rows, as opposed to the time that the clock showed. Recorded time counts the seconds that have been recorded since the start of the history, so neither clock jumps nor downtime makes rows older.
+ * The recorded time of rows, as opposed to the time that the clock showed. Recorded time counts the seconds that have
+ * been recorded since the start of the history, so neither clock jumps nor downtime makes rows older.
  */
 final class RecordedTime {
     private static final int MINUTE = 60;

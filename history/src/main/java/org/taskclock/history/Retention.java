@@ -15,8 +15,9 @@ import java.util.stream.Collectors;
 
 /**
  * Deletes old rows: by age, and if the files are too large, by size. The age of a row is the time that was recorded
- * since, see {@link RecordedTime}. A longer history is more useful than a detailed one, so rows of ten seconds are deleted first, then those of one second apart from the last ten minutes, and those of one minute last; of each,
- * those that were recorded first.
+ * since, see {@link RecordedTime}. A longer history is more useful than a detailed one, so rows of ten seconds are
+ * deleted first, then those of one second apart from the last ten minutes, and those of one minute last; of each, those
+ * that were recorded first.
  */
 final class Retention {
     /** The rest is reserved for the log, and for blocks that are rewritten before the old ones are freed. */
@@ -130,7 +131,8 @@ final class Retention {
     }
 
     /**
-     * Returns the recorded time at which the oldest part of the rows ends; 0 if there are no rows. A part is an eighth of the rows rather than of the time, because rows may be unevenly distributed.
+     * Returns the recorded time at which the oldest part of the rows ends; 0 if there are no rows. A part is an eighth
+     * of the rows rather than of the time, because rows may be unevenly distributed.
      */
     private static long endOfPart(Connection connection, String... tables) throws SQLException {
         String counts = Arrays.stream(tables)

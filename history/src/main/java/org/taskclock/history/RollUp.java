@@ -11,13 +11,11 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * Aggregates rows of one second to ten seconds and one minute, and deletes expired rows. Each
- * row is added once, in the transaction that marks its batch as done, so that no CPU time is lost or counted twice.
+ * Aggregates rows of one second to ten seconds and one minute, and deletes expired rows. Each row is added once, in the
+ * transaction that marks its batch as done, so that no CPU time is lost or counted twice.
  */
 final class RollUp {
-    /**
-     * Pools that used less than this in a minute (0.1 % of a core) get one row for the minute instead of up to six.
-     */
+    /** Pools that used less than this in a minute (0.1 % of a core) get one row for the minute instead of up to six. */
     static final long SPARSE_NANOS = 60_000_000;
 
     /** Threads below 1 % of a core are dropped. */
@@ -29,7 +27,8 @@ final class RollUp {
     private RollUp() {}
 
     /**
-     * Rolls up batches up to {@code newest}, but not too many at a time. Similar values next to each other compress better, so the rows of a series are written one after the other, next to those of series of the same magnitude.
+     * Rolls up batches up to {@code newest}, but not too many at a time. Similar values next to each other compress
+     * better, so the rows of a series are written one after the other, next to those of series of the same magnitude.
      *
      * @return whether there are more
      */

@@ -17,7 +17,8 @@ final class RowAppender {
     /**
      * Creates an appender.
      *
-     * @param previousMinute the minute since 1970 of the previous batch; its rows still belong to that batch, so that batches begin at full minutes
+     * @param previousMinute the minute since 1970 of the previous batch; its rows still belong to that batch, so that
+     *     batches begin at full minutes
      * @param batch the batch of all other rows
      */
     RowAppender(DuckDBConnection connection, int previousMinute, int previousBatch, int batch) {
@@ -90,7 +91,9 @@ final class RowAppender {
         return connection.createAppender(table);
     }
 
-    /** @param at the recorded time, which determines when marks are deleted, because clients can choose any clock time */
+    /**
+     * @param at the recorded time, which determines when marks are deleted, because clients can choose any clock time
+     */
     void append(List<Mark> marks, long at) throws SQLException {
         if (marks.isEmpty()) return;
         try (DuckDBAppender appender = appender("mark_row")) {

@@ -139,9 +139,7 @@ final class SeriesKeys {
         return series;
     }
 
-    /**
-     * Makes room for new threads, and forgets JVMs that were not seen during the last {@value #MAX_UNSEEN} calls.
-     */
+    /** Makes room for new threads, and forgets JVMs that were not seen during the last {@value #MAX_UNSEEN} calls. */
     void forget() {
         if (!newJvms.isEmpty() || !newThreads.isEmpty() || !newPools.isEmpty()) return;
         for (Jvm jvm : jvms.values()) jvm.threads.clear();

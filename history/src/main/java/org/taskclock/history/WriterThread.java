@@ -14,7 +14,10 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /** Writes pending data every few seconds, and limits the size of the file. */
 final class WriterThread implements AutoCloseable {
-    /** Together with the newest second, which is held back, and two seconds for the transaction, samples are written within five seconds. */
+    /**
+     * Together with the newest second, which is held back, and two seconds for the transaction, samples are written
+     * within five seconds.
+     */
     static final long PERIOD_NANOS = Duration.ofSeconds(2).toNanos();
 
     /** Rolling up and deleting many rows takes seconds. */

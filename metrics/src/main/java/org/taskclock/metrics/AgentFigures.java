@@ -16,7 +16,8 @@ import javax.management.openmbean.CompositeData;
 import javax.management.openmbean.TabularData;
 
 /**
- * The counts of the agent in this JVM, if it is loaded: the CPU time of virtual threads, and calls of Thread.yield. They are read from the agent's bean, so the agent's class loader does not matter.
+ * The counts of the agent in this JVM, if it is loaded: the CPU time of virtual threads, and calls of Thread.yield.
+ * They are read from the agent's bean, so the agent's class loader does not matter.
  */
 final class AgentFigures {
     private static final ObjectName BEAN = beanName();

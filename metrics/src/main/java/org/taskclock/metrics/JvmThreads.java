@@ -18,7 +18,9 @@ import org.taskclock.ThreadSnapshot;
  * The CPU use of this JVM by thread pool, since it started. It has no thread of its own: {@link #usage()} takes a
  * reading when it is called, which needs no safepoint. A reading takes one system call per thread.
  *
- * <p>Wait times and context switches take two files of /proc for each thread. They are read only for threads that have used 1 ms of CPU time since they were last read, and for at most the 100 busiest of these in each reading. The values of other threads are part of a later reading, unless the thread ends first.
+ * <p>Wait times and context switches take two files of /proc for each thread. They are read only for threads that have
+ * used 1 ms of CPU time since they were last read, and for at most the 100 busiest of these in each reading. The values
+ * of other threads are part of a later reading, unless the thread ends first.
  *
  * <p>The CPU time that a thread uses between its last reading and its end, and that of threads that start and end
  * between two readings, is known only for all threads together. It is in the pool {@value #ENDED}.
@@ -47,7 +49,9 @@ public final class JvmThreads {
 
     private static final long MILLISECOND = 1_000_000;
 
-    /** Far longer than the time for which a starting or ending Java thread is known to the kernel but not to the JVM. */
+    /**
+     * Far longer than the time for which a starting or ending Java thread is known to the kernel but not to the JVM.
+     */
     private static final long UNCERTAIN_NANOS = 500 * MILLISECOND;
 
     /** Wait times and context switches are read for at most this many threads per reading, at 11 us each. */

@@ -6,7 +6,8 @@ import java.util.List;
 import org.taskclock.CpuTime;
 
 /**
- * What a JVM has used since it started, or since watching began. Values never decrease, except for thread counts and the limit.
+ * What a JVM has used since it started, or since watching began. Values never decrease, except for thread counts and
+ * the limit.
  *
  * @param process the CPU time of the process, to which the pools add up
  * @param container usage of the container, or of another control group with a limit; null if there is none

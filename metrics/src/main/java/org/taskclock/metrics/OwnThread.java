@@ -14,7 +14,8 @@ final class OwnThread {
     private static final String INVOLUNTARY = "\nnonvoluntary_ctxt_switches:";
 
     /**
-     * Wait time and context switches are read only after a thread has used this much CPU time, because reading them takes 12 us per thread, more than everything else.
+     * Wait time and context switches are read only after a thread has used this much CPU time, because reading them
+     * takes 12 us per thread, more than everything else.
      */
     private static final long COUNTERS_CPU_NANOS = 1_000_000;
 

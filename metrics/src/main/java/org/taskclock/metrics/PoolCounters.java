@@ -10,13 +10,14 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Adds up the usage of pools, whose number is limited. No total ever decreases. A pool stays after
- * its last thread has ended. The pools add up to the CPU time of all threads: the CPU time of virtual threads, which
- * the kernel counts for their carriers, is subtracted from the carriers' pools.
+ * Adds up the usage of pools, whose number is limited. No total ever decreases. A pool stays after its last thread has
+ * ended. The pools add up to the CPU time of all threads: the CPU time of virtual threads, which the kernel counts for
+ * their carriers, is subtracted from the carriers' pools.
  *
  * <p>Pools become known in the order of their CPU time. The last quarter of the limit is kept for pools that use at
  * least 1 % of the process's CPU time in an interval, so that a busy pool is not hidden because many idle ones came
- * first. The usage of pools that are not known yet counts for the pool {@value #OTHER} of their kind, and stays there if they become known later.
+ * first. The usage of pools that are not known yet counts for the pool {@value #OTHER} of their kind, and stays there
+ * if they become known later.
  *
  * <p>Thread-safe.
  */

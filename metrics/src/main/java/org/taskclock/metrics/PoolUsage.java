@@ -40,7 +40,10 @@ public record PoolUsage(
         return Math.max(0, userNanos) + Math.max(0, systemNanos);
     }
 
-    /** Returns the sum, with the key of this usage. Values that are known in only one of the two are taken from that one. */
+    /**
+     * Returns the sum, with the key of this usage. Values that are known in only one of the two are taken from that
+     * one.
+     */
     PoolUsage plus(PoolUsage other) {
         return new PoolUsage(
                 pool,

@@ -8,7 +8,8 @@ import java.util.Locale;
 import java.util.regex.Pattern;
 
 /**
- * The address of the page for browsers that reach it through a proxy. It is an option so that the server need not trust request headers.
+ * The address of the page for browsers that reach it through a proxy. It is an option so that the server need not trust
+ * request headers.
  *
  * @param origin as browsers send it
  * @param prefix the path in front of the page's own path, without a trailing slash; empty if there is none

@@ -32,7 +32,8 @@ record Finding(Diagnosis diagnosis, Instant since) {
     }
 
     /**
-     * Returns whether one problem may be a more precise version of another: stack samples distinguish threads that yield from those that are merely busy in the kernel, and show which threads of a pool are affected.
+     * Returns whether one problem may be a more precise version of another: stack samples distinguish threads that
+     * yield from those that are merely busy in the kernel, and show which threads of a pool are affected.
      */
     static boolean isSame(Diagnosis one, Diagnosis other) {
         if (!IN_KERNEL.contains(one.kind()) || !IN_KERNEL.contains(other.kind())) return false;

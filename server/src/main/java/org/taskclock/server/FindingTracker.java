@@ -12,7 +12,8 @@ import org.taskclock.monitor.finding.Diagnosis;
 import org.taskclock.monitor.finding.FindingKind;
 
 /**
- * Tracks the findings of a JVM across intervals. A finding in a single interval may be chance, and a finding that is missing from a single interval may not have ended. Confined to one thread at a time.
+ * Tracks the findings of a JVM across intervals. A finding in a single interval may be chance, and a finding that is
+ * missing from a single interval may not have ended. Confined to one thread at a time.
  */
 final class FindingTracker {
     /** The number of intervals in which a problem must be found before it is reported. */
@@ -25,7 +26,9 @@ final class FindingTracker {
     private static final int MAX_ABSENT = 5;
 
     /**
-     * The number of intervals without a problem during which its start is remembered. If it returns in this time, it may be the same problem: on a machine without idle processors, a thread may get too little CPU time to be recognized for a while.
+     * The number of intervals without a problem during which its start is remembered. If it returns in this time, it
+     * may be the same problem: on a machine without idle processors, a thread may get too little CPU time to be
+     * recognized for a while.
      */
     private static final int MAX_GAP = 60;
 

@@ -23,7 +23,9 @@ final class HistoryIntervals {
     private HistoryIntervals() {}
 
     /**
-     * Returns one interval for each step that has data. Intervals are created on demand, because all of them together take much more memory than the series. Each thread of the series has a row, and each pool has another row for its remaining threads.
+     * Returns one interval for each step that has data. Intervals are created on demand, because all of them together
+     * take much more memory than the series. Each thread of the series has a row, and each pool has another row for its
+     * remaining threads.
      *
      * @param threads null, or with another step than the pools, to not compare threads
      */

@@ -11,7 +11,9 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * The host names that requests to this server may use. Any other name may belong to a malicious site that points it to this host, to read data through a browser that can reach the server (DNS rebinding). The attack requires a name, so addresses are safe.
+ * The host names that requests to this server may use. Any other name may belong to a malicious site that points it to
+ * this host, to read data through a browser that can reach the server (DNS rebinding). The attack requires a name, so
+ * addresses are safe.
  */
 final class HostNames {
     private static final Pattern IPV4 = Pattern.compile("[0-9]{1,3}(\\.[0-9]{1,3}){3}");

@@ -16,7 +16,9 @@ import org.taskclock.monitor.sampling.Interval;
 final class LiveView {
     private static final long INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** How long to keep watching the JVM after the last browser has disconnected, which may only be reloading the page. */
+    /**
+     * How long to keep watching the JVM after the last browser has disconnected, which may only be reloading the page.
+     */
     private static final long LINGER_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     final JvmKey key;

@@ -125,7 +125,10 @@ final class OpenedRecordings implements AutoCloseable {
         }
     }
 
-    /** Deletes the files of servers that were killed. A file with our own process id was left by a server in another container. */
+    /**
+     * Deletes the files of servers that were killed. A file with our own process id was left by a server in another
+     * container.
+     */
     private void deleteLeftovers() throws IOException {
         List<Path> files;
         try (Stream<Path> all = Files.list(directory)) {

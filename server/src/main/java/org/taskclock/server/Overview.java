@@ -84,7 +84,10 @@ final class Overview {
         return longest == 0 ? null : PoolDiagnoser.dominant(pools, longest);
     }
 
-    /** Replaces the findings of a JVM with those of its live view, which are based on all threads; null if the view has ended. */
+    /**
+     * Replaces the findings of a JVM with those of its live view, which are based on all threads; null if the view has
+     * ended.
+     */
     synchronized void watch(String id, List<Diagnosis> diagnoses) {
         JvmState state = jvms.get(id);
         if (state != null) state.watched = diagnoses;

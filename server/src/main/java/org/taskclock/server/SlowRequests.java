@@ -14,7 +14,8 @@ import org.eclipse.jetty.util.Callback;
 import org.eclipse.jetty.util.thread.Scheduler;
 
 /**
- * Closes connections that take too long to send a request header, and new ones that send none. Jetty limits only idle time, so a client could keep a connection open by sending a byte from time to time.
+ * Closes connections that take too long to send a request header, and new ones that send none. Jetty limits only idle
+ * time, so a client could keep a connection open by sending a byte from time to time.
  */
 final class SlowRequests extends Handler.Wrapper implements Connection.Listener {
     private static final long MAX_NANOS = TimeUnit.SECONDS.toNanos(10);

@@ -31,7 +31,8 @@ import org.taskclock.monitor.usage.ThreadUsage;
  * behind or ahead of their carriers. What an agent reports is used only if the kernel's figures of the process allow
  * it.
  *
- * <p>A reading without the agent's answer leaves the CPU time of virtual threads with their carriers. Therefore, the next answer counts only from that reading on.
+ * <p>A reading without the agent's answer leaves the CPU time of virtual threads with their carriers. Therefore, the
+ * next answer counts only from that reading on.
  */
 final class AgentPools {
     private static final long NANOS_PER_SECOND = 1_000_000_000;
@@ -135,8 +136,8 @@ final class AgentPools {
     }
 
     /**
-     * Sends a request to the agent if one is due, without waiting for the answer, so that several JVMs answer concurrently.
-     * The next call of {@link #addTo} uses the answer.
+     * Sends a request to the agent if one is due, without waiting for the answer, so that several JVMs answer
+     * concurrently. The next call of {@link #addTo} uses the answer.
      */
     void ask() {
         if (answer != null || clock.getAsLong() - notBefore < 0) return;
@@ -158,7 +159,8 @@ final class AgentPools {
     }
 
     /**
-     * Returns a reading with the counts of the agent's answer to an earlier request, if any, and sends the next request. Does not wait.
+     * Returns a reading with the counts of the agent's answer to an earlier request, if any, and sends the next
+     * request. Does not wait.
      */
     PoolReading addEarlierTo(PoolReading reading, Collection<PooledThread> threads) {
         PoolReading sum = answer != null && answer.isDone() ? addAnswerTo(reading, threads) : reading;

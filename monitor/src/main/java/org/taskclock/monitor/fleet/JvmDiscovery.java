@@ -16,7 +16,8 @@ import java.util.Set;
 import org.taskclock.monitor.proc.JvmProcesses;
 
 /**
- * Finds JVMs as they start and exit. A process is examined when it appears, and again after increasing pauses, because it may execute a JVM later. Confined to one thread.
+ * Finds JVMs as they start and exit. A process is examined when it appears, and again after increasing pauses, because
+ * it may execute a JVM later. Confined to one thread.
  */
 public final class JvmDiscovery {
     /**

@@ -16,7 +16,8 @@ import org.taskclock.monitor.fleet.JvmDiscovery.JvmId;
 import org.taskclock.monitor.proc.MonitorException;
 
 /**
- * Tracks the JVMs of this machine. Thread-safe. A JVM that cannot be read, or that reports impossible values, is skipped for a while, and does not affect the others.
+ * Tracks the JVMs of this machine. Thread-safe. A JVM that cannot be read, or that reports impossible values, is
+ * skipped for a while, and does not affect the others.
  */
 public final class JvmFleet implements AutoCloseable {
     private static final long NANOS_PER_SECOND = 1_000_000_000;
@@ -213,7 +214,8 @@ public final class JvmFleet implements AutoCloseable {
 
     /**
      * Reads the threads that run often, like {@link #sample}, and returns what each JVM used since the previous call.
-     * This includes what {@link #read} has returned in between. A JVM that has exited appears in one more result. Must be called by one thread only.
+     * This includes what {@link #read} has returned in between. A JVM that has exited appears in one more result. Must
+     * be called by one thread only.
      */
     public List<JvmSample> sampleRecent() {
         lock.lock();

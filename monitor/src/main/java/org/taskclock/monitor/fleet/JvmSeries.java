@@ -13,7 +13,10 @@ import org.taskclock.metrics.PoolUsage;
 
 /** Validates the reported usage of a JVM, part of which comes from the JVM itself and may be forged. */
 final class JvmSeries {
-    /** An upper limit for all values, in seconds or as a count: no counter can reach it, and it is exact as a floating-point number. */
+    /**
+     * An upper limit for all values, in seconds or as a count: no counter can reach it, and it is exact as a
+     * floating-point number.
+     */
     private static final double MAX_VALUE = 1e15;
 
     /** Allows for the fact that the kernel and the agent read the clocks at different times. */
@@ -45,7 +48,10 @@ final class JvmSeries {
         return series;
     }
 
-    /** The kernel measures the CPU time of the process. The CPU time of its virtual threads is reported only by its agent. */
+    /**
+     * The kernel measures the CPU time of the process. The CPU time of its virtual threads is reported only by its
+     * agent.
+     */
     private static void checkCpuTime(JvmUsage usage) {
         long process = usage.process().cpuNanos();
         if (process < 0) return;

@@ -34,7 +34,9 @@ public final class MonitoredJvm {
 
     private JvmUsage usage;
 
-    /** Usage that has not yet been added to the counters, and to the next sample; used only after {@link #sampleRecent}. */
+    /**
+     * Usage that has not yet been added to the counters, and to the next sample; used only after {@link #sampleRecent}.
+     */
     private final UsageSums uncounted = new UsageSums();
 
     private final RecentUsage recent = new RecentUsage();
@@ -139,7 +141,8 @@ public final class MonitoredJvm {
     }
 
     /**
-     * Reads the threads that run often. The counters are updated only by the next reading of all threads, because only that asks the agent, which splits the CPU time of carriers.
+     * Reads the threads that run often. The counters are updated only by the next reading of all threads, because only
+     * that asks the agent, which splits the CPU time of carriers.
      */
     void sampleRecent(boolean readsAll) {
         try {
@@ -152,7 +155,8 @@ public final class MonitoredJvm {
     }
 
     /**
-     * Returns a reading without virtual threads, because {@link PoolSampler#read} and {@link PoolSampler#readRecent} each return all their usage.
+     * Returns a reading without virtual threads, because {@link PoolSampler#read} and {@link PoolSampler#readRecent}
+     * each return all their usage.
      */
     private static PoolReading withoutVirtual(PoolReading reading) {
         List<ThreadUsage> pools = reading.pools().stream()

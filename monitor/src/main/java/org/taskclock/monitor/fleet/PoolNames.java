@@ -22,7 +22,9 @@ import org.taskclock.monitor.usage.EndedPool;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /**
- * Finds the pools of a JVM's threads. The kernel's name of a thread is complete if it has fewer than 15 bytes. For other names, it requests a thread dump, which stops the JVM briefly: once at the start, and then at most every ten seconds if there are new names, and otherwise at most once a minute.
+ * Finds the pools of a JVM's threads. The kernel's name of a thread is complete if it has fewer than 15 bytes. For
+ * other names, it requests a thread dump, which stops the JVM briefly: once at the start, and then at most every ten
+ * seconds if there are new names, and otherwise at most once a minute.
  */
 final class PoolNames {
     private static final long NANOS_PER_SECOND = 1_000_000_000;

@@ -11,11 +11,12 @@ import org.taskclock.monitor.usage.ThreadUsage;
 /**
  * The usage of the pools of a JVM since the previous reading.
  *
- * @param pools each pool that has threads or used something; {@link ThreadUsage#threads} is the number of its
- *     threads. The CPU time of virtual threads, which only an agent knows, is included in that of their carriers.
+ * @param pools each pool that has threads or used something; {@link ThreadUsage#threads} is the number of its threads.
+ *     The CPU time of virtual threads, which only an agent knows, is included in that of their carriers.
  * @param yields calls of Thread.yield by pool, if an agent counts them
  * @param process the CPU time of the process since counting began
- * @param threads the threads that used something since the previous call of {@link PoolSampler#readRecent}; empty in the results of other methods
+ * @param threads the threads that used something since the previous call of {@link PoolSampler#readRecent}; empty in
+ *     the results of other methods
  */
 public record PoolReading(
         List<ThreadUsage> pools, Map<EndedPool.Key, Long> yields, CpuTime process, List<ThreadUsage> threads) {

@@ -25,10 +25,14 @@ import org.taskclock.monitor.usage.EndedPool;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /**
- * Measures the CPU time of the thread pools of one JVM, at a low cost if most threads are idle. Call {@link #sample} about once a second. It reads the clock of the process and the threads that run often. It reads all threads only if these do not explain the CPU time of the process, or if the number of threads has changed. {@link #read} reads
- * all threads and returns what each pool used since its previous call.
+ * Measures the CPU time of the thread pools of one JVM, at a low cost if most threads are idle. Call {@link #sample}
+ * about once a second. It reads the clock of the process and the threads that run often. It reads all threads only if
+ * these do not explain the CPU time of the process, or if the number of threads has changed. {@link #read} reads all
+ * threads and returns what each pool used since its previous call.
  *
- * <p>No CPU time is lost: the CPU time of threads that could not be read is in the pool {@link EndedPool#UNKNOWN}. Samples between two calls of {@link #read} reduce this part, because the CPU time of a thread that ends is known up to its last sample.
+ * <p>No CPU time is lost: the CPU time of threads that could not be read is in the pool {@link EndedPool#UNKNOWN}.
+ * Samples between two calls of {@link #read} reduce this part, because the CPU time of a thread that ends is known up
+ * to its last sample.
  */
 public final class PoolSampler implements AutoCloseable {
     private static final long MILLISECOND = 1_000_000;
@@ -169,7 +173,8 @@ public final class PoolSampler implements AutoCloseable {
     }
 
     /**
-     * Reads all threads and returns the usage since the previous call; nothing while the first thread names are pending.
+     * Reads all threads and returns the usage since the previous call; nothing while the first thread names are
+     * pending.
      *
      * @param agentUntil the System.nanoTime until which to wait for the agent; a later answer is part of a later
      *     reading
@@ -191,7 +196,9 @@ public final class PoolSampler implements AutoCloseable {
     }
 
     /**
-     * Samples like {@link #sample}, and returns the usage of pools and threads since the previous reading, as far as it was read. The usage of threads that are not read, at most the amount that makes {@link #sample} read all threads, is part of a later reading. Pools of virtual threads lag by about a second. The result does not contain yields.
+     * Samples like {@link #sample}, and returns the usage of pools and threads since the previous reading, as far as it
+     * was read. The usage of threads that are not read, at most the amount that makes {@link #sample} read all threads,
+     * is part of a later reading. Pools of virtual threads lag by about a second. The result does not contain yields.
      *
      * @param readsAll whether to read all threads
      * @throws MonitorException if the process has ended; {@link #end} then returns what was used

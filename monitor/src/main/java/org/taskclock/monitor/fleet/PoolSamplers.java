@@ -22,7 +22,8 @@ import org.taskclock.monitor.proc.ProcFile;
  */
 public final class PoolSamplers implements AutoCloseable {
     /**
-     * Each open file of /proc holds a page of kernel memory, so only the files of threads that run often stay open, up to this number.
+     * Each open file of /proc holds a page of kernel memory, so only the files of threads that run often stay open, up
+     * to this number.
      */
     private static final int MAX_OPEN_FILES = 4_096;
 

@@ -22,7 +22,10 @@ final class PooledThread {
     /** After this many samples without CPU usage, a thread is no longer read in each sample. */
     private static final int ACTIVE_SAMPLES = 5;
 
-    /** Switches, name, and ticks are read only after a thread has used this much CPU time, because reading them takes 10 us. */
+    /**
+     * Switches, name, and ticks are read only after a thread has used this much CPU time, because reading them takes 10
+     * us.
+     */
     private static final long DETAIL_NANOS = 1_000_000;
 
     /** They are also read if the thread runs and they were last read this many readings ago. */

@@ -13,7 +13,8 @@ import org.taskclock.monitor.attach.AttachClient;
 import org.taskclock.monitor.attach.ThreadDump;
 
 /**
- * Takes thread dumps, and attributes the CPU time that each running thread has used since the previous dump to its current stack. Every dump stops all threads at a safepoint.
+ * Takes thread dumps, and attributes the CPU time that each running thread has used since the previous dump to its
+ * current stack. Every dump stops all threads at a safepoint.
  */
 final class ThreadDumpSource implements StackSource {
     private static final long TIMEOUT_MILLIS = 4_000;
