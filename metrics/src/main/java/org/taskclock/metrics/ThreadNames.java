@@ -96,8 +96,10 @@ public final class ThreadNames {
 
     /** What is known about a thread besides its name. */
     public enum Owner {
-        /** It runs Java code, also if the JVM started it: a collector's thread never does. */
+        /** It runs Java code, also if the JVM started it: a collector's or a compiler's thread never does. */
         JAVA,
+        /** The JVM lists it as a Java thread that runs no Java code, as it does its compilers. */
+        FRAMELESS,
         /** The JVM lists it as one of its own. */
         JVM,
         /** It is no Java thread. It may belong to the JVM or to a native library. */
@@ -125,8 +127,8 @@ public final class ThreadNames {
      */
     public static ThreadKind kind(String name, Owner owner) {
         if (owner == Owner.JVM && GC_STARTS.stream().anyMatch(name::startsWith)) return ThreadKind.GC;
-        if (owner != Owner.JAVA && isOneOf(GC, name)) return ThreadKind.GC;
-        if (isOneOf(JIT, name)) return ThreadKind.JIT;
+        if (owner != Owner.JAVA && owner != Owner.FRAMELESS && isOneOf(GC, name)) return ThreadKind.GC;
+        if (owner != Owner.JAVA && isOneOf(JIT, name)) return ThreadKind.JIT;
         if (owner == Owner.JVM || isOneOf(VM, name)) return ThreadKind.VM;
         return owner == Owner.NOT_JAVA ? ThreadKind.NATIVE : ThreadKind.JAVA;
     }

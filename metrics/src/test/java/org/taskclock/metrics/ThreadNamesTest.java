@@ -51,7 +51,11 @@ class ThreadNamesTest {
     @ParameterizedTest
     @CsvSource({
         "GC Thread#3, JAVA, JAVA",
-        "C2 CompilerThread0, JAVA, JIT",
+        "C2 CompilerThread0, JAVA, JAVA",
+        "C2 CompilerThread0, FRAMELESS, JIT",
+        "GC Thread#3, FRAMELESS, JAVA",
+        "starting, FRAMELESS, JAVA",
+        "Service Thread, FRAMELESS, VM",
         "Finalizer, JAVA, VM",
         "main, JAVA, JAVA",
         "GC Thread#3, JVM, GC",

@@ -133,7 +133,7 @@ final class HonestFigures {
             JsonObject jvm = element.getAsJsonObject();
             long pid = jvm.get("pid").getAsLong();
             if (!beforeFirst.containsKey(pid)) continue;
-            String path = "/api/jvms/" + jvm.get("id").getAsString() + "/pools?points=10000&from=" + from + "&to=" + to;
+            String path = "/api/jvms/" + jvm.get("id").getAsString() + "/pools?points=1000&from=" + from + "&to=" + to;
             String pools = serve.get(path);
             if (pools == null) continue;
             JsonObject process = JsonParser.parseString(pools).getAsJsonObject().getAsJsonObject("process");

@@ -238,7 +238,7 @@ public final class HostileRun implements AutoCloseable {
                 .asList();
         if (all.isEmpty()) return;
         String id = all.get(requests++ % all.size()).getAsJsonObject().get("id").getAsString();
-        for (String part : List.of("/pools", "/threads?limit=1000&points=1000")) {
+        for (String part : List.of("/pools", "/threads?limit=500&points=1000")) {
             serve.get("/api/jvms/" + id + part);
             // A JVM of which nothing is written yet is not found.
             serve.failures.removeIf(failure -> failure.contains("status 404"));

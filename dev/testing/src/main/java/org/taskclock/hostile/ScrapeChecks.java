@@ -11,8 +11,8 @@ import java.util.Set;
 
 /** Checks what exporter and serve say about hostile JVMs. */
 final class ScrapeChecks {
-    /** The longest text of a JVM that becomes a label. */
-    private static final int MAX_LABEL = 200;
+    /** The longest text of a JVM that becomes a label: 200 characters, and ~ if it was cut. */
+    private static final int MAX_LABEL = 201;
 
     private static final long MAX_CHARACTERS = 4 << 20;
 

@@ -83,6 +83,7 @@ public final class LoadProgram {
             case "system" -> startPlatform("system-time", LoadProgram::readForever);
             case "hostile" -> startPlatform(HOSTILE_NAME, () -> runBursts(1, 20));
             case "gc-names" -> GC_NAMES.forEach(name -> startPlatform(name, () -> runBursts(20, 5)));
+            case "gc-name" -> startPlatform("GC Thread#8", () -> runBursts(20, 5));
             case "idle" -> startPlatform("pool-7-thread-" + number, () -> sleep(1_000_000));
             case "yield" -> startPlatform("yielder", LoadProgram::yieldForever);
             case "garbage" -> startPlatform("garbage", LoadProgram::allocate);

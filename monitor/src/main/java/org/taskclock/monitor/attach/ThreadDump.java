@@ -25,9 +25,10 @@ public final class ThreadDump {
      * @param tid the kernel's thread id in the JVM's pid namespace
      * @param javaId 0 for the JVM's own threads
      * @param carriedId the id of the virtual thread that this thread carries; 0 if none
+     * @param owner never unknown
      * @param text all lines of the entry; empty if they were not kept
      */
-    public record Entry(int tid, long javaId, String name, long carriedId, String text) {
+    public record Entry(int tid, long javaId, String name, long carriedId, ThreadNames.Owner owner, String text) {
         private static final Pattern FRAME = Pattern.compile("\tat ([^(]+)\\(");
         /** The rest of the name of a lambda's class, which differs in each JVM. */
         private static final Pattern LAMBDA = Pattern.compile("(?<=\\$\\$Lambda)[^.]+");
@@ -35,10 +36,6 @@ public final class ThreadDump {
         /** Returns whether this is a carrier that has just unmounted a virtual thread or is about to mount one. */
         public boolean isScheduling() {
             return carriedId == 0 && text.contains("at java.lang.VirtualThread.runContinuation");
-        }
-
-        public ThreadNames.Owner owner() {
-            return javaId == 0 ? ThreadNames.Owner.JVM : ThreadNames.Owner.JAVA;
         }
 
         /** Returns the text before the stack. The name at its start may contain any text. */
@@ -78,6 +75,12 @@ public final class ThreadDump {
     // Hexadecimal up to JDK 20. Since 21, a carrier with a mounted virtual thread has only the id in brackets.
     private static final Pattern NID = Pattern.compile(" nid=(?:0x([0-9a-f]{1,8})|(\\d{1,9}))(?![0-9a-fx])");
     private static final Pattern CARRYING = Pattern.compile("\\n +Carrying virtual thread #(\\d{1,18})(?!\\d)");
+
+    /** What HotSpot prints after the state of a compiler's thread (JavaThread::print_on). */
+    private static final Pattern COMPILER = Pattern.compile("^\n.*\n   (?:No compile task|Compiling: )");
+
+    /** The address of the last frame, at the end of the header. */
+    private static final String NO_FRAMES = " [0x0000000000000000]";
 
     private static final int PART_LENGTH = 1 << 12;
 
@@ -180,7 +183,15 @@ public final class ThreadDump {
                         parts.group(2) == null ? 0 : Long.parseLong(parts.group(2)),
                         name,
                         carrying.find() ? Long.parseLong(carrying.group(1)) : 0,
+                        owner(parts.group(2) != null, header, block),
                         text));
+    }
+
+    /** A compiler is a Java thread without frames, or, if it is itself written in Java, with a line of its own. */
+    private static ThreadNames.Owner owner(boolean isJava, String header, String block) {
+        if (!isJava) return ThreadNames.Owner.JVM;
+        boolean isCompiler = COMPILER.matcher(block.substring(header.length())).find();
+        return isCompiler || header.endsWith(NO_FRAMES) ? ThreadNames.Owner.FRAMELESS : ThreadNames.Owner.JAVA;
     }
 
     private static String header(String block) {

@@ -41,7 +41,10 @@ public final class PoolDiagnoser {
             long intervalNanos) {
         List<Diagnosis> all = new ArrayList<>();
         diagnoseThreads(all, threads, intervalNanos);
-        Diagnoser.diagnoseJvm(all, pools, processNanos, intervalNanos, ThreadKind.GC, "gc", "garbage collection");
+        // Without a thread dump, a program's thread may only be named like a GC thread.
+        List<ThreadUsage> collectors =
+                pools.stream().filter(pool -> !pool.truncated()).toList();
+        Diagnoser.diagnoseJvm(all, collectors, processNanos, intervalNanos, ThreadKind.GC, "gc", "garbage collection");
         Diagnoser.diagnoseJvm(all, pools, processNanos, intervalNanos, ThreadKind.JIT, "jit", "compilation");
         if (container != null)
             Diagnoser.diagnoseThrottling(all, container.limit(), container.throttledNanos(), intervalNanos);

@@ -141,7 +141,11 @@ final class PoolNames {
         boolean isGuessed = false;
         for (PooledThread thread : threads) {
             assign(thread);
-            if (thread.owner != ThreadNames.Owner.UNKNOWN || !isTruncated(thread.kernelName)) continue;
+            if (thread.owner != ThreadNames.Owner.UNKNOWN) continue;
+            // Any thread can have a name of the JVM's threads.
+            ThreadKind kind = thread.pool.key.kind();
+            if (kind != ThreadKind.JAVA && kind != ThreadKind.CARRIER) isGuessed = true;
+            if (!isTruncated(thread.kernelName)) continue;
             String known = pools.get(ThreadNames.pool(thread.kernelName));
             if (known == null || known.equals(AMBIGUOUS)) isMissing = true;
             else isGuessed = true;

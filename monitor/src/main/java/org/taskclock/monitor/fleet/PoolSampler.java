@@ -250,7 +250,7 @@ public final class PoolSampler implements AutoCloseable {
         if (endedNanos > 0) {
             long user = Math.max(0, Math.min(endedNanos, counted.userNanos() - takenUserNanos));
             SampledPool pool = names.pool(new EndedPool.Key(EndedPool.UNKNOWN, ThreadKind.NATIVE));
-            pool.add(endedNanos, user);
+            pool.add(endedNanos, user, false);
             usages.add(pool.take(pid));
             takenUserNanos += user;
             endedNanos = 0;

@@ -207,7 +207,7 @@ final class PooledThread {
                 ? Math.round(totalNanos * (countedNanos == 0 ? 1 : (double) countedUserNanos / countedNanos))
                 : userNanos(stat);
         long moreUser = Math.max(0, Math.min(more, user - countedUserNanos));
-        pool.add(more, moreUser);
+        pool.add(more, moreUser, owner == ThreadNames.Owner.UNKNOWN);
         countedNanos += more;
         countedUserNanos += moreUser;
         recentNanos += more;

@@ -11,6 +11,7 @@ final class SampledPool {
     private int threads;
     private long cpuNanos;
     private long userNanos;
+    private long guessedNanos;
     private long waitNanos = -1;
     private long voluntary = -1;
     private long involuntary = -1;
@@ -23,9 +24,11 @@ final class SampledPool {
         threads++;
     }
 
-    void add(long cpu, long user) {
+    /** Adds CPU time; {@code isGuessed} if the kind of the thread is known from its name only. */
+    void add(long cpu, long user, boolean isGuessed) {
         cpuNanos += cpu;
         userNanos += user;
+        if (isGuessed) guessedNanos += cpu;
     }
 
     void addWait(long nanos) {
@@ -41,14 +44,14 @@ final class SampledPool {
         return threads == 0 && cpuNanos == 0 && waitNanos <= 0;
     }
 
-    /** Returns and resets the sums. */
+    /** Returns and resets the sums. The name counts as truncated if most of it was added under a guess. */
     ThreadUsage take(int pid) {
         ThreadUsage usage = new ThreadUsage(
                 pid,
                 0,
                 0,
                 key.pool(),
-                false,
+                guessedNanos > cpuNanos / 2,
                 key.kind(),
                 key.pool(),
                 threads,
@@ -61,6 +64,7 @@ final class SampledPool {
         threads = 0;
         cpuNanos = 0;
         userNanos = 0;
+        guessedNanos = 0;
         waitNanos = -1;
         voluntary = -1;
         involuntary = -1;

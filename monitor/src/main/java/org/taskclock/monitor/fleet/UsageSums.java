@@ -47,7 +47,7 @@ final class UsageSums {
                 before.tid(),
                 before.javaId(),
                 before.name(),
-                before.truncated(),
+                before.truncated() || (now != null && now.truncated()),
                 before.kind(),
                 before.pool(),
                 now == null ? 0 : now.threads(),

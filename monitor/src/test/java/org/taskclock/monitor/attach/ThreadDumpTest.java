@@ -4,7 +4,10 @@ package org.taskclock.monitor.attach;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.taskclock.metrics.ThreadKind;
+import org.taskclock.metrics.ThreadNames;
 
 class ThreadDumpTest {
     private static final String STATE = "   java.lang.Thread.State: RUNNABLE\n";
@@ -146,5 +149,35 @@ class ThreadDumpTest {
                         "jdk.internal.vm.Continuation.run",
                         "java.lang.VirtualThread.run",
                         "a.B.hot");
+    }
+
+    /** As JDK 17 and 25 print them; a program can give its threads the names of compilers. */
+    @Test
+    void shouldTellCompilersFromThreadsOfTheProgram() {
+        ThreadDump dump = ThreadDump.parse("""
+                "C2 CompilerThread0" #7 prio=9 os_prio=0 tid=0x1 nid=0x11 runnable  [0x0000000000000000]
+                   java.lang.Thread.State: RUNNABLE
+                   No compile task
+
+                "C2 CompilerThread7" #12 prio=5 os_prio=0 tid=0x2 nid=0x12 runnable  [0x00007f684cb6b000]
+                   java.lang.Thread.State: RUNNABLE
+                \tat S.lambda$main$0(S.java:1)
+
+                "JVMCI CompilerThread1" #13 prio=9 os_prio=0 tid=0x3 nid=0x13 runnable  [0x00007f684cb6b000]
+                   java.lang.Thread.State: RUNNABLE
+                   Compiling: 123       4       java.lang.String::hashCode (60 bytes)
+                \tat jdk.vm.ci.hotspot.HotSpotJVMCIRuntime.compileMethod(HotSpotJVMCIRuntime.java:1)
+
+                "Sweeper thread" #9 prio=9 os_prio=0 tid=0x4 nid=0x14 runnable  [0x0000000000000000]
+                   java.lang.Thread.State: RUNNABLE
+
+                "   No compile task  [0x0000000000000000]" #14 os_prio=0 tid=0x5 nid=0x15 runnable  [0x00007f684cb6b000]
+                   java.lang.Thread.State: RUNNABLE
+                \tat S.main(S.java:1)
+                """);
+        assertThat(List.of(0x11, 0x12, 0x13, 0x14, 0x15))
+                .map(tid -> dump.of(tid))
+                .extracting(entry -> ThreadNames.kind(entry.name(), entry.owner()))
+                .containsExactly(ThreadKind.JIT, ThreadKind.JAVA, ThreadKind.JIT, ThreadKind.JIT, ThreadKind.JAVA);
     }
 }

@@ -46,4 +46,13 @@ class PoolDiagnoserTest {
         List<Diagnosis> found = PoolDiagnoser.diagnose(List.of(), List.of(thread), cpu * MILLIS, null, SECOND);
         assertThat(found).as(description).extracting(Diagnosis::kind).containsExactly(kind);
     }
+
+    @ParameterizedTest
+    @CsvSource({"false, gc", "true, ''"})
+    void shouldNotConcludeFromNamesAlone(boolean isGuessed, String kind) {
+        ThreadUsage collectors = new ThreadUsage(
+                7, 0, 0, "GC Thread##", isGuessed, ThreadKind.GC, "GC Thread##", 4, SECOND, SECOND, 0, 1, 1, '-');
+        List<Diagnosis> found = PoolDiagnoser.diagnose(List.of(collectors), List.of(), SECOND, null, SECOND);
+        assertThat(found).extracting(Diagnosis::kind).isEqualTo(kind.isEmpty() ? List.of() : List.of(kind));
+    }
 }

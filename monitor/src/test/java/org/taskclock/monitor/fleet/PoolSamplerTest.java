@@ -7,7 +7,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.taskclock.ProcessClock;
@@ -16,6 +18,8 @@ import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.proc.MonitorException;
 import org.taskclock.monitor.usage.EndedPool;
 import org.taskclock.monitor.usage.ThreadUsage;
+import org.taskclock.monitor.finding.Diagnosis;
+import org.taskclock.monitor.finding.PoolDiagnoser;
 import org.taskclock.testing.LoadJvm;
 
 /** Compares readings of real JVMs with the clock of their process. */
@@ -137,6 +141,49 @@ class PoolSamplerTest {
             assertThat(totals.get(new EndedPool.Key(EndedPool.UNKNOWN, ThreadKind.NATIVE)))
                     .isGreaterThan(3 * 30 * 10 * MILLIS);
             assertThat(sampler.threads()).isLessThan(60);
+        }
+    }
+
+    /** Any program can give its threads such names, and for some it takes a thread dump to know. */
+    @Test
+    void shouldNotBeMisledByNames() throws Exception {
+        EndedPool.Key guessed = new EndedPool.Key("GC Thread##", ThreadKind.GC);
+        try (LoadJvm load = LoadJvm.start("-XX:+UseSerialGC", "gc-names");
+                PoolSamplers attaching = new PoolSamplers(true);
+                PoolSamplers withoutAttach = new PoolSamplers(false);
+                PoolSampler sampler = attaching.open(load.pid(), true);
+                PoolSampler outside = withoutAttach.open(load.pid(), true)) {
+            sample(sampler, 12);
+            add(sampler.read());
+            assertThat(totals.keySet())
+                    .doesNotContain(guessed)
+                    .contains(new EndedPool.Key("GC Thread##", ThreadKind.JAVA));
+            List<ThreadUsage> pools = outside.read().pools();
+            assertThat(pools)
+                    .filteredOn(pool -> pool.kind() == ThreadKind.GC)
+                    .as("the kernel's name only")
+                    .isNotEmpty()
+                    .allMatch(ThreadUsage::truncated);
+            assertThat(PoolDiagnoser.diagnose(pools, List.of(), 1, null, 1))
+                    .extracting(Diagnosis::kind)
+                    .doesNotContain("gc");
+        }
+    }
+
+    @Test
+    void shouldAskForTheOwnersOfNewThreadsWithNamesOfTheJvm() throws Exception {
+        try (LoadJvm load = LoadJvm.start("-XX:+UseSerialGC", "idle=1");
+                PoolSamplers samplers = new PoolSamplers(true);
+                PoolSampler sampler = samplers.open(load.pid(), true)) {
+            sample(sampler, 12);
+            add(sampler.read());
+            load.send("start gc-name");
+            long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(100);
+            do {
+                assertThat(System.nanoTime()).as("%s", threads).isLessThan(end);
+                Thread.sleep(1_000);
+                add(sampler.read());
+            } while (!threads.containsKey(new EndedPool.Key("GC Thread##", ThreadKind.JAVA)));
         }
     }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
-package org.taskclock.exporter;
+package org.taskclock.monitor.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
