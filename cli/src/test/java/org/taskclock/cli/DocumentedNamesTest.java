@@ -37,7 +37,9 @@ class DocumentedNamesTest {
 
     /** Options of other programs, in examples. */
     private static final Set<String> FOREIGN_OPTIONS = Set.of(
+            "--add",
             "--add-opens",
+            "--buildid-mmap",
             "--cap-add",
             "--config.file",
             "--enable-native-access",
