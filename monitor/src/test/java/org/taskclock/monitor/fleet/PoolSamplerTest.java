@@ -15,11 +15,11 @@ import org.junit.jupiter.api.Test;
 import org.taskclock.ProcessClock;
 import org.taskclock.TaskClock;
 import org.taskclock.metrics.ThreadKind;
+import org.taskclock.monitor.finding.Diagnosis;
+import org.taskclock.monitor.finding.PoolDiagnoser;
 import org.taskclock.monitor.proc.MonitorException;
 import org.taskclock.monitor.usage.EndedPool;
 import org.taskclock.monitor.usage.ThreadUsage;
-import org.taskclock.monitor.finding.Diagnosis;
-import org.taskclock.monitor.finding.PoolDiagnoser;
 import org.taskclock.testing.LoadJvm;
 
 /** Compares readings of real JVMs with the clock of their process. */
