@@ -109,7 +109,7 @@ static jint kernelRefusal(JNIEnv *env, jclass c) {
     return kernel_refusal();
 }
 
-static jlong tickNanos(JNIEnv *env, jclass c) {
+static jlong resolutionOfTicks(JNIEnv *env, jclass c) {
     (void)env, (void)c;
     return clock_resolution(OWN_VIRT);
 }
@@ -266,7 +266,7 @@ static const JNINativeMethod library_methods[] = {
     {"bind", "(Ljava/lang/Class;)V", (void *)bind},
     {"address", "(Ljava/lang/String;)J", (void *)address},
     {"kernelRefusal", "()I", (void *)kernelRefusal},
-    {"readTickNanos", "()J", (void *)tickNanos},
+    {"resolutionOfTicks", "()J", (void *)resolutionOfTicks},
     {"readPrecise", "()Z", (void *)isPrecise},
     {"isFirstCopy", "()Z", (void *)isFirstCopy},
     {"share", "()Z", (void *)share},

@@ -17,6 +17,9 @@ final class Library {
      */
     private static final String LOADING_CLASS_PROPERTY = "taskclock.loading";
 
+    /** Below the tick of any Linux. */
+    private static final long MIN_TICK_NANOS = 100_000;
+
     private static volatile boolean isLoaded;
     private static volatile boolean isShared;
     /** The reason why the library is not loaded; null if it is loaded, or was not needed so far. */
@@ -52,6 +55,11 @@ final class Library {
         return isLoaded ? tickNanos : -1;
     }
 
+    /** gVisor claims that these clocks have a resolution of 1 ns. They advance in steps of 10 ms. */
+    static long tick(long resolutionNanos) {
+        return resolutionNanos < MIN_TICK_NANOS ? -1 : resolutionNanos;
+    }
+
     static boolean isPrecise() {
         return isPrecise;
     }
@@ -62,7 +70,7 @@ final class Library {
         isFailurePermanent = false;
         String reason = tryLoad();
         if (reason == null) {
-            tickNanos = readTickNanos();
+            tickNanos = tick(resolutionOfTicks());
             isPrecise = readPrecise();
             isShared = shareError() == 0;
             isLoaded = true;
@@ -212,7 +220,8 @@ final class Library {
     /** Returns the errno with which the kernel refuses the system calls that the clock needs; 0 if it allows them. */
     static native int kernelRefusal();
 
-    private static native long readTickNanos();
+    /** Returns what the kernel says to be the resolution of the clocks that count whole ticks. */
+    private static native long resolutionOfTicks();
 
     private static native boolean readPrecise();
 

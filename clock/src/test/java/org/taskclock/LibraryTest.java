@@ -18,6 +18,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests where the native library is loaded from and what is reported if it cannot be loaded. */
@@ -126,6 +127,12 @@ class LibraryTest {
         Path copy = extractLibrary(elsewhere.resolve(FILE_NAME));
         ChildJvm remedied = printStatus(mounted("noexec"), List.of(temporary(directory), libraryPath(copy)));
         assertThat(remedied.succeeded().out()).contains("backend=" + ExpectedBackend.name());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"10000000, 10000000", "4000000, 4000000", "999848, 999848", "1, -1", "0, -1", "-1, -1"})
+    void shouldNotTakeEveryResolutionForATick(long resolution, long tick) {
+        assertThat(Library.tick(resolution)).isEqualTo(tick);
     }
 
     @Test
