@@ -111,8 +111,8 @@ class DocumentedNamesTest {
     private static Set<String> firstColumn(String page, String header) throws IOException {
         Set<String> names = new TreeSet<>();
         boolean isInTable = false;
-        for (String line : page(page).split("\n")) {
-            isInTable = line.startsWith("| " + header + " |") || isInTable && line.startsWith("|");
+        for (String line : page(page).split("\n", -1)) {
+            isInTable = line.startsWith("| " + header + " |") || (isInTable && line.startsWith("|"));
             if (isInTable) names.addAll(all("`([^`]+)`", line.split("(?<!\\\\)\\|", 3)[1]));
         }
         assertThat(names).as(page + ", table " + header).isNotEmpty();
@@ -214,7 +214,7 @@ class DocumentedNamesTest {
         Map<String, String> names = Map.of("PageUp", "PgUp", "PageDown", "PgDn", "\\\\", "\\");
         Set<String> expected =
                 keys.stream().map(key -> names.getOrDefault(key, key)).collect(Collectors.toCollection(TreeSet::new));
-        String section = page("top.md").split("(?m)^## Keys$")[1].split("(?m)^## ")[0];
+        String section = page("top.md").split("(?m)^## Keys$", -1)[1].split("(?m)^## ", -1)[0];
         assertThat(all("`([^`]+)`", section)).containsAll(expected);
         assertThat(expected).containsAll(firstColumn("top.md", "key"));
     }
