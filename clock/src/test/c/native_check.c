@@ -238,7 +238,7 @@ static void look_up_functions(jlong *into) {
 static void check_status(void) {
     static struct array rusage = {.length = 2};
     CHECK(CALL(int_function, "kernelRefusal") == 0);
-    jlong tick = CALL(long_function, "readTickNanos");
+    jlong tick = CALL(long_function, "resolutionOfTicks");
     CHECK(tick > 0 && tick <= 10000000);  // at least 100 Hz
     CHECK(CALL(int_function, "shareError") == 0 && CALL(int_function, "foreignPages") == 0);
     CHECK(!CALL(bool_function, "knowsJavaThreads") && !CALL(bool_function, "hasCarriers"));  // no HotSpot, no agent
