@@ -5,7 +5,7 @@ package org.taskclock.cli;
 import java.time.Duration;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.taskclock.monitor.DurationText;
+import org.taskclock.monitor.usage.DurationText;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 

@@ -2,7 +2,7 @@
 // Copyright the TaskClock authors
 package org.taskclock.lab;
 
-import org.taskclock.monitor.DurationText;
+import org.taskclock.monitor.usage.DurationText;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
-package org.taskclock.monitor;
+package org.taskclock.monitor.usage;
 
 import java.time.Duration;
 import java.util.regex.Matcher;
