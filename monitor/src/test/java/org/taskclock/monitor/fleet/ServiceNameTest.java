@@ -24,7 +24,7 @@ class ServiceNameTest {
         assertThat(new ServiceName(List.of("env:TASKCLOCK_NOT_SET", "main")).of(SELF))
                 .isEqualTo(main);
         assertThat(new ServiceName(List.of("env:TASKCLOCK_NOT_SET")).of(SELF)).isEqualTo(main);
-        assertThat(new ServiceName(List.of("env:PATH")).of(SELF)).isEqualTo(TargetText.limit(System.getenv("PATH")));
+        assertThat(new ServiceName(List.of("env:PATH")).of(SELF)).isEqualTo(TargetText.sanitize(System.getenv("PATH")));
         assertThat(new ServiceName(List.of("regex:no such text", "regex:(jav).")).of(SELF))
                 .isEqualTo("jav");
     }
