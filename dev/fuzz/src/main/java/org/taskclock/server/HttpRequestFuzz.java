@@ -77,15 +77,16 @@ public final class HttpRequestFuzz {
 
     private static Routes routes(Path directory) throws InterruptedException {
         Overview overview = new Overview(1);
-        OpenedRecordings opened = new OpenedRecordings(directory.resolve("opened"), 1L << 30);
+        RequestBudget budget = RequestBudget.ofHeap();
+        OpenedRecordings opened = new OpenedRecordings(directory.resolve("opened"), 1L << 30, budget);
         HistoryStore store =
                 new HistoryStore(DuckDbHistory::open, directory.resolve("data"), HistoryOptions.DEFAULT, line -> {});
         store.start();
         store.awaitOpened(TimeUnit.MINUTES.toMillis(1));
-        HistoryApi history = new HistoryApi(store, overview, opened, RequestBudget.ofHeap(), Clock.systemUTC());
+        HistoryApi history = new HistoryApi(store, overview, opened, budget, Clock.systemUTC());
         JvmActions actions = new JvmActions(true, overview, store, Clock.systemUTC());
         RecordingTasks recordings =
-                new RecordingTasks(directory.resolve("recordings"), actions, "1", "host", line -> {});
+                new RecordingTasks(directory.resolve("recordings"), 1L << 30, actions, "1", "host", line -> {});
         Routes routes = new Routes(line -> {
             throw new AssertionError(line);
         });
@@ -93,7 +94,7 @@ public final class HttpRequestFuzz {
                 "GET",
                 AccessHandler.HEALTHY,
                 call -> call.send(200, "text/plain", HEALTHY.getBytes(StandardCharsets.US_ASCII)));
-        Marks marks = new Marks(store, history, actions, Clock.systemUTC());
+        Marks marks = new Marks(store, history, actions, budget, Clock.systemUTC());
         TaskClockServer.addRequests(routes, history, opened, actions, recordings, marks);
         return routes;
     }
