@@ -16,7 +16,7 @@ public enum Check {
     SIZES,
     /** Memory, threads, and open files stay below their limits. */
     RESOURCES,
-    /** Nothing is read from, or written to, what does not belong to the JVM. */
+    /** Nothing is read from, written to, or sent because of what does not belong to the JVM. */
     TRUST,
     /** list, top, and check end in time. */
     COMMANDS,

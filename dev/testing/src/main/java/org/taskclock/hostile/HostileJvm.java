@@ -19,6 +19,11 @@ public final class HostileJvm implements AutoCloseable {
     private static final long TIMEOUT_MILLIS = 60_000;
     private static final int HUGE = 120_000;
 
+    /** The file behind the link of {@link Scenario#LINKED_HSPERFDATA}, and its time of access unless it was read. */
+    static final Path LINKED = Path.of("/tmp/linked");
+
+    static final FileTime NEVER = FileTime.fromMillis(0);
+
     /** Keeps a JVM stopped, and kills it when its own input ends, because a stopped process cannot notice that. */
     private static final String STOP = """
             exec 3<&0
@@ -130,7 +135,7 @@ public final class HostileJvm implements AutoCloseable {
                         directory.resolve("root").toString(),
                         directory.resolve("trap").toString());
             case FIFO_HSPERFDATA, LINKED_HSPERFDATA, RANDOM_HSPERFDATA ->
-                List.of("unshare", "--mount", "sh", "-c", "mount -t tmpfs none /tmp && exec \"$@\"", "sh");
+                List.of("unshare", "--mount", "sh", "-c", "mount -t tmpfs -o strictatime none /tmp && exec \"$@\"", "sh");
             default -> List.of();
         };
     }
@@ -223,6 +228,19 @@ public final class HostileJvm implements AutoCloseable {
      */
     boolean wasTrapTouched() throws IOException {
         return !Files.getLastModifiedTime(directory.resolve("trap")).equals(trapTime);
+    }
+
+    /** Returns whether the file behind the link of {@link Scenario#LINKED_HSPERFDATA} was read. */
+    boolean wasLinkFollowed() throws IOException {
+        Path linked = Path.of("/proc/" + pid + "/root" + LINKED);
+        return !Files.getAttribute(linked, "lastAccessTime").equals(NEVER);
+    }
+
+    /** Returns whether the JVM has printed a thread dump, which it does on SIGQUIT. */
+    boolean wasSignalled() throws IOException {
+        try (Stream<String> lines = Files.lines(out)) {
+            return lines.anyMatch(line -> line.startsWith("Full thread dump"));
+        }
     }
 
     @Override

@@ -8,6 +8,7 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributeView;
 import java.util.List;
 import java.util.Random;
 
@@ -166,10 +167,16 @@ public final class HostileProgram {
             Files.write(file.resolveSibling(PID + " (deleted)"), random);
             return;
         }
+        if (scenario == Scenario.LINKED_HSPERFDATA) {
+            // What is behind the link is valid. Its time of access shows whether it was read.
+            Files.copy(file, HostileJvm.LINKED);
+            Files.getFileAttributeView(HostileJvm.LINKED, BasicFileAttributeView.class)
+                    .setTimes(null, HostileJvm.NEVER, null);
+        }
         Files.delete(file);
         for (Path path : List.of(file, file.resolveSibling(PID + " (deleted)"))) {
             if (scenario == Scenario.FIFO_HSPERFDATA) HostileJvm.makeFifo(path);
-            else Files.createSymbolicLink(path, Path.of("/etc/shadow"));
+            else Files.createSymbolicLink(path, HostileJvm.LINKED);
         }
     }
 

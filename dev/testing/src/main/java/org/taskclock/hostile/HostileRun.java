@@ -52,6 +52,9 @@ public final class HostileRun implements AutoCloseable {
     private static final long END_MILLIS = 20_000;
     private static final long COMMAND_SECONDS = 60;
     private static final int START_SECONDS = 60;
+    /** The fewest threads per second of {@link Scenario#THREAD_STORM} that are a storm. */
+    private static final int MIN_STORM = 500;
+
     private static final String MATCH = HostileProgram.class.getName();
 
     private final Settings settings;
@@ -125,8 +128,7 @@ public final class HostileRun implements AutoCloseable {
         awaitHonest();
         measure();
         if (settings.seconds() > 0) runCommands();
-        for (HostileJvm jvm : hostile)
-            if (!jvm.isAlive()) failures.add(Check.SCENARIOS, jvm.scenario() + " has ended: its program failed");
+        checkScenarios();
         checkTrust();
         for (Watcher watcher : watchers()) {
             watcher.measure();
@@ -224,6 +226,7 @@ public final class HostileRun implements AutoCloseable {
         Scrape lastOfExporter = scrape(exporter);
         Scrape lastOfServe = scrape(serve);
         measuredSeconds = (System.nanoTime() - start) / 1e9;
+        if (lastOfExporter != null) checks.checkErrors(exporter.command, lastOfExporter);
         figures.compare(lastOfExporter, lastOfServe, serve);
     }
 
@@ -287,13 +290,41 @@ public final class HostileRun implements AutoCloseable {
         return text;
     }
 
-    /** Nothing of the host may have been written through the link of a container. */
+    /** Notes what was read, written, or sent that a JVM does not own or that another user has asked for. */
     private void checkTrust() throws IOException {
         for (HostileJvm jvm : hostile) {
-            if (jvm.scenario() != Scenario.LINKS) continue;
-            // Also if what was created has been deleted.
-            if (jvm.wasTrapTouched())
-                failures.add(Check.TRUST, "a file was created on the host through the link of a container");
+            switch (jvm.scenario()) {
+                case LINKS -> {
+                    // Also if what was created has been deleted.
+                    if (jvm.wasTrapTouched())
+                        failures.add(
+                                Check.TRUST, "a file was created on the host through the link of a container");
+                }
+                case LINKED_HSPERFDATA -> {
+                    if (jvm.wasLinkFollowed())
+                        failures.add(Check.TRUST, "the file behind a link was read as performance data");
+                }
+                case FOREIGN_ATTACH_FILE -> {
+                    if (jvm.wasSignalled())
+                        failures.add(Check.TRUST, "SIGQUIT was sent although another user had created the request");
+                }
+                default -> {}
+            }
+        }
+    }
+
+    /** Notes which JVMs were not as hostile as they were meant to be. */
+    private void checkScenarios() throws IOException {
+        for (HostileJvm jvm : hostile) {
+            if (!jvm.isAlive()) failures.add(Check.SCENARIOS, jvm.scenario() + " has ended: its program failed");
+            int least =
+                    switch (jvm.scenario()) {
+                        case THREAD_STORM -> settings.seconds() * Math.min(MIN_STORM, settings.threadsPerSecond() / 10);
+                        case PID_REUSE -> 1;
+                        default -> 0;
+                    };
+            int sum = jvm.rates().stream().mapToInt(Integer::intValue).sum();
+            if (sum < least) failures.add(Check.SCENARIOS, jvm.scenario() + ": " + sum + ", less than " + least);
         }
     }
 

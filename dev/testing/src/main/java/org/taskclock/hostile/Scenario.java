@@ -51,7 +51,7 @@ public enum Scenario {
     THREAD_STORM,
     /** The file of its performance data is a pipe. */
     FIFO_HSPERFDATA,
-    /** The file of its performance data is a link to a file that only root can read. */
+    /** The file of its performance data is a link to another file. */
     LINKED_HSPERFDATA,
     /** The file of its performance data contains random bytes. */
     RANDOM_HSPERFDATA,
@@ -77,6 +77,11 @@ public enum Scenario {
                 || this == FOREIGN_ATTACH_FILE
                 || this == PID_REUSE
                 || replacesPerformanceData();
+    }
+
+    /** Returns whether the reports of its agent are impossible. */
+    boolean forgesReports() {
+        return name().endsWith("_REPORT");
     }
 
     /** Returns whether this needs a /tmp of its own: any JVM opens all these files of its user when it starts. */

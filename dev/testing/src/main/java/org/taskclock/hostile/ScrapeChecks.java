@@ -73,6 +73,20 @@ final class ScrapeChecks {
             failures.add(Check.VALUES, command + ": Java threads of gc-names count as garbage collection");
     }
 
+    /** Impossible reports must have been noticed and counted, not only ignored. */
+    void checkErrors(String command, Scrape scrape) {
+        long forged =
+                jvms.stream().filter(jvm -> jvm.scenario().forgesReports()).count();
+        double counted = scrape.text
+                .lines()
+                .filter(line -> line.startsWith("taskclock_exporter_jvm_errors_total "))
+                .mapToDouble(line -> Double.parseDouble(line.substring(line.indexOf(' '))))
+                .findFirst()
+                .orElse(-1);
+        if (counted < forged)
+            failures.add(Check.VALUES, command + ": counts " + counted + " errors of " + forged + " forged reports");
+    }
+
     private void checkForged(String command, long pid, Scrape scrape) {
         String label = "pid=\"" + pid + "\"";
         if (scrape.text
