@@ -48,7 +48,9 @@ public final class HostileRun implements AutoCloseable {
     private static final long MAX_SERVE_MEGABYTES = 512;
 
     private static final long MAX_THREADS = 200;
-    private static final long MAX_FILES = 1_000;
+    /** Up to 4,096 of them are files of threads. */
+    private static final long MAX_FILES = 4_500;
+
     private static final long END_MILLIS = 20_000;
     private static final long COMMAND_SECONDS = 60;
     private static final int START_SECONDS = 60;
@@ -68,6 +70,7 @@ public final class HostileRun implements AutoCloseable {
     private Watcher exporter;
     private Watcher serve;
     private int requests;
+    private long startTime;
     private double measuredSeconds;
 
     public HostileRun(Settings settings) {
@@ -114,6 +117,7 @@ public final class HostileRun implements AutoCloseable {
         for (Scenario scenario : settings.scenarios()) startHostile(scenario);
         int late = settings.honestJvms() / 2;
         for (int i = late; i < settings.honestJvms(); i++) startHonest(i);
+        startTime = System.nanoTime();
         String[] both = {"--match", MATCH, "--service", "env:OTEL_SERVICE_NAME"};
         exporter = watcher("exporter", 96, "--web.listen-address", both);
         serve = watcher(
@@ -206,7 +210,10 @@ public final class HostileRun implements AutoCloseable {
     private void checkTime(Watcher watcher, String path) {
         long millis = watcher.millis.get(watcher.millis.size() - 1);
         if (millis > settings.maxMillis())
-            failures.add(Check.ANSWERS, watcher.command + " " + path + " took " + millis + " ms");
+            failures.add(
+                    Check.ANSWERS,
+                    watcher.command + " " + path + " took " + millis + " ms, "
+                            + TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startTime) + " s after its start");
     }
 
     private void measure() throws IOException, InterruptedException {
