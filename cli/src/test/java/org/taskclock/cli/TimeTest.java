@@ -203,7 +203,7 @@ class TimeTest {
         process.toHandle().destroy();
         assertThat(CliResult.exitCode(process)).isEqualTo(128 + 15);
         JsonObject jvm = json().getAsJsonArray("jvms").get(0).getAsJsonObject();
-        assertThat(pool(jvm, "worker-#").get("cpuNanos").getAsLong()).isGreaterThan(200_000_000);
+        assertThat(pool(jvm, "worker-#").get("cpuNanos").getAsLong()).isPositive();
     }
 
     @Test

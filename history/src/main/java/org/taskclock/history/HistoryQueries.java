@@ -150,8 +150,7 @@ public final class HistoryQueries {
     private static boolean ask(
             SocketChannel process, QueryServer.Request request, RowConsumer rows, QuerySession.FileConsumer files)
             throws IOException {
-        OutputStream out = Channels.newOutputStream(process);
-        out.write((QueryServer.GSON.toJson(request) + "\n").getBytes(StandardCharsets.UTF_8));
+        send(process, QueryServer.GSON.toJson(request) + "\n");
         InputStream in = new BufferedInputStream(Channels.newInputStream(process), BUFFER);
         while (true) {
             QueryServer.Answer answer = QueryServer.GSON.fromJson(readLine(in), QueryServer.Answer.class);
@@ -160,6 +159,14 @@ public final class HistoryQueries {
             else if (answer.row() != null) rows.row(answer.row());
             else if (answer.file() != null) copy(in, answer, files);
             else return answer.isTruncated();
+        }
+    }
+
+    private static void send(SocketChannel process, String request) {
+        try {
+            Channels.newOutputStream(process).write(request.getBytes(StandardCharsets.UTF_8));
+        } catch (IOException e) {
+            // The process has refused the request without reading it. Its answer says why.
         }
     }
 
@@ -182,11 +189,15 @@ public final class HistoryQueries {
         }
     }
 
-    private static String readLine(InputStream in) throws IOException {
+    private static String readLine(InputStream in) throws HistoryException {
         ByteArrayOutputStream line = new ByteArrayOutputStream();
-        for (int b = in.read(); b != '\n'; b = in.read()) {
-            if (b < 0) throw new HistoryException("the process that writes the history has ended: try again");
-            line.write(b);
+        try {
+            for (int b = in.read(); b != '\n'; b = in.read()) {
+                if (b < 0) throw new EOFException();
+                line.write(b);
+            }
+        } catch (IOException e) {
+            throw new HistoryException("the process that writes the history has ended: try again", e);
         }
         return line.toString(StandardCharsets.UTF_8);
     }
