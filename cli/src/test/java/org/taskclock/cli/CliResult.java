@@ -33,6 +33,8 @@ record CliResult(int exitCode, String out, String err) {
     static ProcessBuilder builder(String... arguments) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        // As the launcher does.
+        command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
         for (String argument : arguments) if (argument.startsWith("-D")) command.add(argument);
         command.add("-jar");
         command.add(System.getProperty("cli.jar"));
