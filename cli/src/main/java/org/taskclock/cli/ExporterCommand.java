@@ -8,11 +8,11 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import org.taskclock.exporter.Exporter;
-import org.taskclock.exporter.ExporterException;
-import org.taskclock.exporter.ExporterOptions;
-import org.taskclock.exporter.FatalErrors;
 import org.taskclock.monitor.fleet.FleetOptions;
+import org.taskclock.web.metrics.Exporter;
+import org.taskclock.web.metrics.ExporterException;
+import org.taskclock.web.metrics.ExporterOptions;
+import org.taskclock.web.metrics.FatalErrors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 

@@ -10,12 +10,12 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
-import org.taskclock.exporter.ExporterOptions;
 import org.taskclock.history.HistoryOptions;
 import org.taskclock.monitor.fleet.FleetOptions;
-import org.taskclock.server.ServerException;
-import org.taskclock.server.ServerOptions;
-import org.taskclock.server.TaskClockServer;
+import org.taskclock.web.ServerException;
+import org.taskclock.web.ServerOptions;
+import org.taskclock.web.TaskClockServer;
+import org.taskclock.web.metrics.ExporterOptions;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
