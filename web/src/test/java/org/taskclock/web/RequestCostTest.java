@@ -105,7 +105,7 @@ final class RequestCostTest {
                 return super.threads(jvmId, from, to, points, maxThreads);
             }
         });
-        settings.limits = new ServerLimits(new RequestBudget(40 << 20, 50), 1 << 20, 1 << 20);
+        settings.limits = new ServerLimits(new RequestBudget(48 << 20, 50), 1 << 20, 1 << 20);
         try (TestServer server = TestServer.start(directory, settings)) {
             server.await(() -> server.get("/-/ready").statusCode() == 200 ? true : null);
             var first = HttpClient.newHttpClient()
