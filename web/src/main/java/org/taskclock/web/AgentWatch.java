@@ -14,6 +14,7 @@ import org.taskclock.history.JvmKey;
 import org.taskclock.history.Mark;
 import org.taskclock.monitor.attach.TargetJvm;
 import org.taskclock.monitor.proc.JvmProcesses;
+import org.taskclock.web.http.InternalErrors;
 
 /** Checks periodically whether the agent is loaded in each JVM, because other tools may attach and detach it. */
 final class AgentWatch implements AutoCloseable {

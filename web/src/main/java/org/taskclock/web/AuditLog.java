@@ -20,17 +20,15 @@ import org.eclipse.jetty.io.EndPoint;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 import org.taskclock.history.JvmKey;
+import org.taskclock.web.http.AccessHandler;
+import org.taskclock.web.http.Call;
+import org.taskclock.web.http.Json;
 
 /**
  * Writes a line for each request that changes something or reads stacks. Requests of clients that may not do that are
  * in a file of their own, so that nobody without permission can push out what others have done. Thread-safe.
  */
 final class AuditLog {
-    /** Request attributes with the user who sent the request, and why it was refused. */
-    static final String USER = "taskclock.user";
-
-    static final String REASON = "taskclock.reason";
-
     private static final Pattern JVM_ACTION =
             Pattern.compile("/api/jvms/([A-Za-z0-9._-]{1,200})/(?:threads/([0-9]{1,10})/)?([a-z]{1,20})");
 
@@ -98,7 +96,7 @@ final class AuditLog {
         json.name("time").value(clock.instant().toString());
         json.name("action").value(isJvm ? jvm.group(3) : limited(path.substring(path.lastIndexOf('/') + 1)));
         json.name("status").value(status);
-        Object reason = request.getAttribute(REASON);
+        Object reason = request.getAttribute(Call.REASON);
         if (reason != null) json.name("reason").value(limited(reason.toString()));
         if (isJvm) {
             json.name("jvm").value(jvm.group(1));
@@ -112,7 +110,7 @@ final class AuditLog {
     }
 
     private static void writeSender(JsonWriter json, Request request) throws IOException {
-        Object user = request.getAttribute(USER);
+        Object user = request.getAttribute(AccessHandler.USER);
         if (user != null) json.name("user").value(limited(user.toString()));
         if (request.getAttribute(EndPoint.SslSessionData.ATTRIBUTE) instanceof EndPoint.SslSessionData session
                 && session.peerCertificates() != null

@@ -27,6 +27,10 @@ import org.taskclock.history.ThreadSeries;
 import org.taskclock.monitor.recording.Comparison;
 import org.taskclock.monitor.recording.Recording;
 import org.taskclock.monitor.sampling.Interval;
+import org.taskclock.web.http.ApiException;
+import org.taskclock.web.http.Call;
+import org.taskclock.web.http.Json;
+import org.taskclock.web.http.RequestBudget;
 
 /** The API requests that are answered from the history. */
 final class HistoryApi {

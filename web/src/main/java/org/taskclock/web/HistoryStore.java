@@ -14,6 +14,8 @@ import org.taskclock.history.HistoryOptions;
 import org.taskclock.history.HistorySample;
 import org.taskclock.history.HistoryStatus;
 import org.taskclock.history.Mark;
+import org.taskclock.web.http.ApiException;
+import org.taskclock.web.http.InternalErrors;
 
 /** Access to the history while it is being opened and afterward, even if it cannot be used. Thread-safe. */
 final class HistoryStore implements AutoCloseable {

@@ -11,6 +11,7 @@ import org.taskclock.monitor.usage.HeapUsage;
 import org.taskclock.monitor.usage.JavaStatus;
 import org.taskclock.monitor.usage.ProcessUsage;
 import org.taskclock.monitor.usage.ThreadUsage;
+import org.taskclock.web.http.Json;
 
 /** Writes intervals in the format of the API, with CPU time in percent of one core. */
 final class IntervalJson {

@@ -16,6 +16,8 @@ import org.taskclock.history.Mark;
 import org.taskclock.monitor.attach.TargetJvm;
 import org.taskclock.monitor.attach.ThreadStacks;
 import org.taskclock.monitor.attach.YieldCount;
+import org.taskclock.web.http.ApiException;
+import org.taskclock.web.http.Call;
 
 /** The actions that the page performs on JVMs, if allowed. Thread-safe. */
 final class JvmActions {

@@ -7,6 +7,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.taskclock.history.JvmKey;
+import org.taskclock.web.http.ApiException;
+import org.taskclock.web.http.Call;
 
 /** The JVMs that browsers watch. Thread-safe. */
 final class LiveViews implements AutoCloseable {

@@ -10,6 +10,10 @@ import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.List;
 import org.taskclock.history.Mark;
+import org.taskclock.web.http.ApiException;
+import org.taskclock.web.http.Call;
+import org.taskclock.web.http.Json;
+import org.taskclock.web.http.RequestBudget;
 
 /** Lets clients read and add marks in the history. Thread-safe. */
 final class Marks {

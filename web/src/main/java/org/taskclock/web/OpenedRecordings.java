@@ -17,6 +17,11 @@ import java.util.concurrent.Semaphore;
 import java.util.stream.Stream;
 import org.taskclock.monitor.recording.Recording;
 import org.taskclock.monitor.sampling.Interval;
+import org.taskclock.web.http.ApiException;
+import org.taskclock.web.http.Call;
+import org.taskclock.web.http.Json;
+import org.taskclock.web.http.RequestBody;
+import org.taskclock.web.http.RequestBudget;
 
 /** Recordings that were dropped on the page, in files that are deleted when the server exits. Thread-safe. */
 final class OpenedRecordings implements AutoCloseable {

@@ -17,6 +17,7 @@ import org.taskclock.monitor.finding.Diagnosis;
 import org.taskclock.monitor.finding.PoolDiagnoser;
 import org.taskclock.monitor.fleet.JvmSample;
 import org.taskclock.monitor.usage.ThreadUsage;
+import org.taskclock.web.http.Json;
 
 /** The state of all JVMs of this host in the last second. Thread-safe. */
 final class Overview {

@@ -20,6 +20,9 @@ import org.taskclock.history.Mark;
 import org.taskclock.monitor.fleet.JvmFleet;
 import org.taskclock.monitor.fleet.JvmSample;
 import org.taskclock.monitor.fleet.MonitoredJvm;
+import org.taskclock.web.http.EventChannel;
+import org.taskclock.web.http.InternalErrors;
+import org.taskclock.web.http.Json;
 
 /** Samples all JVMs at regular intervals, and passes the results to the overview, browsers, and the history. */
 final class SamplingLoop implements AutoCloseable {

@@ -8,6 +8,7 @@ import java.util.List;
 import org.taskclock.history.Mark;
 import org.taskclock.history.PoolSeries;
 import org.taskclock.history.ThreadSeries;
+import org.taskclock.web.http.Json;
 
 /** Writes series column by column, with CPU time in percent of one core, and null where there is no data. */
 final class SeriesJson {

@@ -2,6 +2,8 @@
 // Copyright the TaskClock authors
 package org.taskclock.web;
 
+import org.taskclock.web.http.RequestBudget;
+
 /**
  * Limits on the resources that clients may use.
  *

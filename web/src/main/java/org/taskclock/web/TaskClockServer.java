@@ -4,12 +4,7 @@ package org.taskclock.web;
 
 import com.google.gson.JsonElement;
 import com.google.gson.stream.JsonWriter;
-import io.prometheus.metrics.expositionformats.ExpositionFormatWriter;
-import io.prometheus.metrics.expositionformats.ExpositionFormats;
-import io.prometheus.metrics.model.registry.PrometheusRegistry;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.function.Consumer;
 import org.eclipse.jetty.http.HttpCookie;
@@ -17,13 +12,26 @@ import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.server.Response;
 import org.taskclock.history.DuckDbHistory;
 import org.taskclock.monitor.fleet.JvmFleet;
+import org.taskclock.web.http.Access;
+import org.taskclock.web.http.AccessHandler;
+import org.taskclock.web.http.ApiException;
+import org.taskclock.web.http.Call;
+import org.taskclock.web.http.EventChannel;
+import org.taskclock.web.http.ExternalUrl;
+import org.taskclock.web.http.HostNames;
+import org.taskclock.web.http.ListenAddress;
+import org.taskclock.web.http.Routes;
+import org.taskclock.web.http.Token;
+import org.taskclock.web.http.WebConfig;
+import org.taskclock.web.http.WebException;
+import org.taskclock.web.http.WebSecurity;
+import org.taskclock.web.http.WebServer;
 import org.taskclock.web.metrics.ExporterStatus;
+import org.taskclock.web.metrics.MetricsEndpoint;
 import org.taskclock.web.metrics.PrometheusMetrics;
 
 /** Samples all JVMs of this host, records their history, and serves both, from its creation until it is closed. */
 public final class TaskClockServer implements AutoCloseable {
-    private static final String TEXT = "text/plain; charset=utf-8";
-
     /** The wall-clock time in milliseconds since which JVMs are watched. */
     private final long started;
 
@@ -34,22 +42,14 @@ public final class TaskClockServer implements AutoCloseable {
     private final EventChannel channel = new EventChannel();
     private final LiveViews views;
     private final HistoryStore store;
-    private static final long MIN_METRICS_BYTES = 1 << 20;
-
     private final OpenedRecordings opened;
     private final HistoryApi history;
     private final Marks marks;
     private final JvmActions actions;
     private final RecordingTasks recordings;
-    private final RequestBudget budget;
-
-    /** The size of the last answer with metrics. */
-    private volatile int metricsBytes;
-
     private final AgentWatch agents;
     private final SamplingLoop loop;
-    private final PrometheusRegistry registry = new PrometheusRegistry();
-    private final ExpositionFormats formats = ExpositionFormats.init();
+    private final MetricsEndpoint metrics;
     private final Token token;
     private final ExternalUrl external;
     private final Routes routes;
@@ -59,30 +59,31 @@ public final class TaskClockServer implements AutoCloseable {
      * Starts a server. Returns before the history is open and JVMs have been found.
      *
      * @param log receives messages of one line
-     * @throws ServerException if the options cannot be used; the message is the reason, in one line
+     * @throws WebException if the options cannot be used; the message is the reason, in one line
      */
-    public TaskClockServer(ServerOptions options, Consumer<String> log) throws ServerException {
+    public TaskClockServer(ServerOptions options, Consumer<String> log) throws WebException {
         this(options, DuckDbHistory::open, ServerLimits.ofHeap(), log);
     }
 
     TaskClockServer(ServerOptions options, HistoryStore.Opener opener, ServerLimits limits, Consumer<String> log)
-            throws ServerException {
+            throws WebException {
         this.options = options;
         started = options.clock().millis();
         try {
             fleet = new JvmFleet(options.exporter().fleet(), log);
         } catch (IllegalArgumentException e) {
-            throw new ServerException(e.getMessage());
+            throw new WebException(e.getMessage());
         }
         external = options.externalUrl() == null ? null : ExternalUrl.parse(options.externalUrl());
         token = options.tokenFile() == null ? null : Token.read(options.tokenFile(), log);
-        registry.register(new PrometheusMetrics(
-                fleet, new ExporterStatus(options.exporter().version())));
+        metrics = new MetricsEndpoint(
+                new PrometheusMetrics(
+                        fleet, new ExporterStatus(options.exporter().version())),
+                limits.budget());
         overview = new Overview(fleet.processors());
         views = new LiveViews(options.exporter().fleet().attach(), overview);
         store = new HistoryStore(opener, options.data(), options.history(), log);
         opened = new OpenedRecordings(options.data().resolve("opened"), limits.openedBytes(), limits.budget());
-        budget = limits.budget();
         history = new HistoryApi(store, overview, opened, limits.budget(), options.clock());
         actions = new JvmActions(options.allowsActions(), overview, store, options.clock());
         marks = new Marks(store, history, actions, limits.budget(), options.clock());
@@ -98,19 +99,34 @@ public final class TaskClockServer implements AutoCloseable {
         routes = new Routes(log);
         addRoutes();
         AuditLog audit = new AuditLog(options.data(), limits.auditBytes(), overview, options.clock(), log);
-        web = new WebServer(options, token, external, audit, routes, log);
+        web = serve(log, audit);
         // The page is available immediately. Opening the history and reading the names of threads takes longer.
         store.start();
         loop.start();
         agents.start();
     }
 
+    private WebServer serve(Consumer<String> log, AuditLog audit) throws WebException {
+        ListenAddress address =
+                ListenAddress.parse("--listen", options.exporter().listenAddress());
+        WebSecurity security =
+                new WebSecurity(options.exporter().webConfig(), config -> checkExposure(address, config), log);
+        HostNames hosts = new HostNames(address.host(), options.allowedHosts(), external);
+        return new WebServer(address, new Access(security, token, hosts, audit::watch), PageFiles.after(routes));
+    }
+
+    private void checkExposure(ListenAddress address, WebConfig config) throws WebException {
+        if (!address.isLoopback() && token == null && !config.requiresClientCertificate())
+            throw new WebException("--listen " + address.text() + ": is reachable from the network: add --token-file"
+                    + " FILE, or require client certificates with --web.config.file");
+    }
+
     private void addRoutes() {
-        routes.add("GET", AccessHandler.HEALTHY, call -> call.send(200, TEXT, ascii("TaskClock is healthy.\n")));
+        routes.add("GET", AccessHandler.HEALTHY, call -> call.text(200, "TaskClock is healthy.\n"));
         routes.add("GET", "/-/ready", this::sendReadiness);
-        routes.add("GET", "/metrics", this::sendMetrics);
+        routes.add("GET", "/metrics", metrics);
         routes.add("POST", AccessHandler.LOGIN, this::login);
-        routes.add("GET", "/api/", call -> call.send(200, "text/html; charset=utf-8", ApiDescription.page()));
+        routes.add("GET", "/api/", call -> call.send(200, Call.HTML, ApiDescription.page()));
         routes.add("GET", "/api/openapi.json", call -> call.json(200, ApiDescription.json()));
         routes.add("GET", "/api/info", call -> call.json(this::writeInfo));
         routes.add("GET", "/api/live", channel::add);
@@ -123,7 +139,7 @@ public final class TaskClockServer implements AutoCloseable {
         if (problem == null && store.status().problem() != null)
             problem = "history: " + store.status().problem();
         String text = problem == null ? "TaskClock is ready.\n" : "TaskClock is not ready: " + problem + "\n";
-        call.send(problem == null ? 200 : 503, TEXT, text.getBytes(StandardCharsets.UTF_8));
+        call.text(problem == null ? 200 : 503, text);
     }
 
     /** Adds the requests that are answered immediately, from their parameters and body. */
@@ -153,10 +169,6 @@ public final class TaskClockServer implements AutoCloseable {
         routes.add("POST", "/api/marks", marks::add);
     }
 
-    private static byte[] ascii(String text) {
-        return text.getBytes(StandardCharsets.US_ASCII);
-    }
-
     private void writeInfo(JsonWriter json) throws IOException {
         json.beginObject();
         json.name("version").value(options.exporter().version());
@@ -167,18 +179,6 @@ public final class TaskClockServer implements AutoCloseable {
         json.name("started").value(started);
         history.writeStatus(json.name("history"));
         json.endObject();
-    }
-
-    private void sendMetrics(Call call) throws ApiException, IOException {
-        ExpositionFormatWriter writer =
-                formats.findWriter(call.request.getHeaders().get(HttpHeader.ACCEPT));
-        // The text, and copies of it while the array grows.
-        RequestBudget.Share share = budget.take(call, Math.max(MIN_METRICS_BYTES, 3L * metricsBytes));
-        ByteArrayOutputStream body = new ByteArrayOutputStream();
-        writer.write(body, registry.scrape());
-        metricsBytes = body.size();
-        share.keep(metricsBytes);
-        call.send(200, writer.getContentType(), body.toByteArray());
     }
 
     /** Gives a browser that knows the token a cookie. */

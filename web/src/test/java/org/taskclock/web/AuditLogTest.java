@@ -23,6 +23,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.taskclock.testing.LoadJvm;
+import org.taskclock.web.http.RequestBudget;
 
 /** Which requests the audit log has, what it says about them, and how large it becomes. */
 final class AuditLogTest {

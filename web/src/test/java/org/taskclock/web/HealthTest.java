@@ -15,6 +15,7 @@ import org.taskclock.history.Mark;
 import org.taskclock.history.ThreadSeries;
 import org.taskclock.monitor.fleet.JvmFleet;
 import org.taskclock.testing.LoadJvm;
+import org.taskclock.web.http.EventChannel;
 
 /** Errors neither end a loop nor leave a request without an answer, and the server says that it has a problem. */
 final class HealthTest {

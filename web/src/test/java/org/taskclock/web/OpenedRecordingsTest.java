@@ -25,6 +25,8 @@ import org.taskclock.monitor.recording.RecordingWriter;
 import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.usage.ProcessUsage;
 import org.taskclock.monitor.usage.ThreadUsage;
+import org.taskclock.web.http.RequestBudget;
+import org.taskclock.web.http.WebException;
 
 /** Where uploaded recordings are, and how much room they take. */
 final class OpenedRecordingsTest {
@@ -55,7 +57,7 @@ final class OpenedRecordingsTest {
         opened = directory.resolve("data/opened");
     }
 
-    private TestServer start(long quota) throws ServerException {
+    private TestServer start(long quota) throws WebException {
         TestServer.Settings settings = new TestServer.Settings();
         settings.match = "no such program";
         settings.opener = (data, options) -> new GeneratedHistory();

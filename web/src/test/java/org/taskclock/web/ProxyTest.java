@@ -23,8 +23,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.taskclock.testing.TestCertificate;
-import org.taskclock.web.metrics.TlsContext;
-import org.taskclock.web.metrics.WebConfig;
+import org.taskclock.web.http.ExternalUrl;
+import org.taskclock.web.http.TlsContext;
+import org.taskclock.web.http.WebConfig;
+import org.taskclock.web.http.WebException;
 
 /** The server behind a proxy with TLS and a path prefix. */
 final class ProxyTest {
@@ -174,7 +176,7 @@ final class ProxyTest {
             })
     void shouldRejectInvalidUrls(String url) {
         assertThatThrownBy(() -> ExternalUrl.parse(url))
-                .isInstanceOf(ServerException.class)
+                .isInstanceOf(WebException.class)
                 .hasMessageContaining("must be a URL such as");
     }
 

@@ -23,6 +23,7 @@ import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.usage.ProcessUsage;
 import org.taskclock.monitor.usage.ThreadUsage;
 import org.taskclock.testing.TestJvm;
+import org.taskclock.web.http.RequestBudget;
 
 /** Requests for much data, one and several at once. */
 final class RequestCostTest {
@@ -105,7 +106,7 @@ final class RequestCostTest {
                 return super.threads(jvmId, from, to, points, maxThreads);
             }
         });
-        settings.limits = new ServerLimits(new RequestBudget(48 << 20, 50), 1 << 20, 1 << 20);
+        settings.limits = new ServerLimits(new RequestBudget(48 << 20, 50, 60_000), 1 << 20, 1 << 20);
         try (TestServer server = TestServer.start(directory, settings)) {
             server.await(() -> server.get("/-/ready").statusCode() == 200 ? true : null);
             var first = HttpClient.newHttpClient()

@@ -17,6 +17,9 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.taskclock.web.http.ListenAddress;
+import org.taskclock.web.http.Token;
+import org.taskclock.web.http.WebException;
 
 /** Every request that must be rejected, and what each response must say to browsers. */
 final class SecurityTest {
@@ -354,7 +357,7 @@ final class SecurityTest {
             TestServer.Settings settings = settings();
             settings.listen = address;
             assertThatThrownBy(() -> TestServer.start(directory, settings))
-                    .isInstanceOf(ServerException.class)
+                    .isInstanceOf(WebException.class)
                     .hasMessageContaining("--token-file");
         }
         TestServer.Settings settings = settings();
@@ -365,7 +368,7 @@ final class SecurityTest {
         assertThatThrownBy(() -> TestServer.start(directory, settings)).hasMessageContaining("no such file");
         for (String address : List.of("9464", "localhost:x", "localhost:70000", "no.such.host.invalid:1")) {
             settings.listen = address;
-            assertThatThrownBy(() -> WebServer.parse(address)).isInstanceOf(ServerException.class);
+            assertThatThrownBy(() -> ListenAddress.parse("--listen", address)).isInstanceOf(WebException.class);
         }
     }
 

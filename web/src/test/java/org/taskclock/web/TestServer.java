@@ -22,6 +22,7 @@ import java.util.concurrent.TimeUnit;
 import org.taskclock.history.DuckDbHistory;
 import org.taskclock.history.HistoryOptions;
 import org.taskclock.monitor.fleet.FleetOptions;
+import org.taskclock.web.http.WebException;
 import org.taskclock.web.metrics.ExporterOptions;
 
 /** A server on a free port, with a client. */
@@ -49,7 +50,7 @@ final class TestServer implements AutoCloseable {
         ServerLimits limits = ServerLimits.ofHeap();
     }
 
-    private TestServer(Path data, Settings settings) throws ServerException {
+    private TestServer(Path data, Settings settings) throws WebException {
         client = settings.client;
         server = new TaskClockServer(options(data, settings), settings.opener, settings.limits, log::add);
     }
@@ -74,7 +75,7 @@ final class TestServer implements AutoCloseable {
                 settings.clock);
     }
 
-    static TestServer start(Path data, Settings settings) throws ServerException {
+    static TestServer start(Path data, Settings settings) throws WebException {
         return new TestServer(data, settings);
     }
 

@@ -26,6 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.taskclock.testing.TestCertificate;
 import org.taskclock.testing.TestJvm;
+import org.taskclock.web.http.WebException;
 
 /** TLS, with and without certificates of clients. */
 @Tag("slow17")
@@ -82,7 +83,7 @@ final class TlsTest {
         for (String auth : new String[] {"NoClientCert", "VerifyClientCertIfGiven"}) {
             configure(auth, auth.startsWith("No") ? "" : "  client_ca_file: server.crt");
             assertThatThrownBy(() -> TestServer.start(directory, settings))
-                    .isInstanceOf(ServerException.class)
+                    .isInstanceOf(WebException.class)
                     .hasMessageContaining("require client certificates");
         }
     }

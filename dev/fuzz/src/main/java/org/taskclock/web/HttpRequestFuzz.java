@@ -17,7 +17,13 @@ import org.eclipse.jetty.util.thread.QueuedThreadPool;
 import org.taskclock.fuzz.RecordingFile;
 import org.taskclock.history.DuckDbHistory;
 import org.taskclock.history.HistoryOptions;
-import org.taskclock.web.metrics.WebSecurity;
+import org.taskclock.web.http.Access;
+import org.taskclock.web.http.AccessHandler;
+import org.taskclock.web.http.HostNames;
+import org.taskclock.web.http.RequestBudget;
+import org.taskclock.web.http.Routes;
+import org.taskclock.web.http.Token;
+import org.taskclock.web.http.WebSecurity;
 
 /**
  * Requests to {@code serve} as they arrive from the network: paths, parameters, headers, and bodies, answered from a
@@ -47,13 +53,14 @@ public final class HttpRequestFuzz {
             Server server = new Server(threads);
             CONNECTOR = new LocalConnector(server);
             server.addConnector(CONNECTOR);
-            server.setHandler(new AccessHandler(
-                    routes(directory),
-                    new HostNames("127.0.0.1", List.of(), null),
-                    token,
+            AuditLog audit = new AuditLog(
+                    directory.resolve("audit.log"), 1 << 20, new Overview(1), Clock.systemUTC(), line -> {});
+            Access access = new Access(
                     new WebSecurity(null, config -> {}, line -> {}),
-                    new AuditLog(
-                            directory.resolve("audit.log"), 1 << 20, new Overview(1), Clock.systemUTC(), line -> {})));
+                    token,
+                    new HostNames("127.0.0.1", List.of(), null),
+                    audit::watch);
+            server.setHandler(new AccessHandler(routes(directory), access));
             server.start();
             byte[] recording = RecordingFile.bytes(LINES);
             String head =

@@ -6,6 +6,12 @@ import com.google.gson.JsonObject;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.regex.Pattern;
+import org.taskclock.web.http.ApiException;
+import org.taskclock.web.http.Call;
+import org.taskclock.web.http.ExternalUrl;
+import org.taskclock.web.http.HostNames;
+import org.taskclock.web.http.ListenAddress;
+import org.taskclock.web.http.WebException;
 
 /** Bodies and headers of requests to serve. */
 public final class RequestFuzz {
@@ -29,12 +35,12 @@ public final class RequestFuzz {
         }
         try {
             ExternalUrl.parse(text);
-        } catch (ServerException e) {
+        } catch (WebException e) {
             if (e.getMessage() == null) throw new AssertionError("no reason", e);
         }
         try {
-            WebServer.parse("localhost:" + text);
-        } catch (ServerException e) {
+            ListenAddress.parse("--listen", "localhost:" + text);
+        } catch (WebException e) {
             if (e.getMessage() == null) throw new AssertionError("no reason", e);
         }
     }

@@ -2,21 +2,47 @@
 // Copyright the TaskClock authors
 package org.taskclock.web.metrics;
 
-import java.net.InetSocketAddress;
-import java.util.List;
+import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.taskclock.metrics.PoolCounters;
 import org.taskclock.monitor.fleet.JvmFleet;
+import org.taskclock.web.http.Access;
+import org.taskclock.web.http.Call;
+import org.taskclock.web.http.InternalErrors;
+import org.taskclock.web.http.ListenAddress;
+import org.taskclock.web.http.RequestBudget;
+import org.taskclock.web.http.Routes;
+import org.taskclock.web.http.WebConfig;
+import org.taskclock.web.http.WebException;
+import org.taskclock.web.http.WebSecurity;
+import org.taskclock.web.http.WebServer;
 
 /** Exports the metrics of all JVMs of this machine, from its creation until it is closed. */
 public final class Exporter implements AutoCloseable {
     /** The thread that stops the exporter waits this long. */
     private static final long CLOSE_MILLIS = 1_000;
 
+    private static final String LANDING_PAGE = """
+            <!DOCTYPE html>
+            <html lang="en">
+            <head><meta charset="utf-8"><title>TaskClock exporter</title></head>
+            <body>
+            <h1>TaskClock exporter</h1>
+            <p>CPU time of the JVMs of this machine by thread pool. Version: %s</p>
+            <ul>
+            <li><a href="metrics">Metrics</a></li>
+            <li><a href="-/healthy">Health</a></li>
+            <li><a href="-/ready">Readiness</a></li>
+            </ul>
+            </body>
+            </html>
+            """;
+
     private final ExporterOptions options;
     private final JvmFleet fleet;
+    private final Consumer<String> log;
     private final WebServer server;
-    private final String scheme;
     private final OtlpPusher pusher;
     private final Thread sampler = new Thread(this::sample, "taskclock-sampler");
     private volatile boolean isClosing;
@@ -24,54 +50,54 @@ public final class Exporter implements AutoCloseable {
     /**
      * Starts an exporter.
      *
-     * @throws ExporterException if the options cannot be used; the message is the reason, in one line
+     * @param log receives messages of one line
+     * @throws WebException if the options cannot be used; the message is the reason, in one line
      */
-    public Exporter(ExporterOptions options) throws ExporterException {
+    public Exporter(ExporterOptions options, Consumer<String> log) throws WebException {
         this.options = options;
+        this.log = log;
         if (options.fleet().maxPools() < PoolCounters.MIN_POOLS)
-            throw new ExporterException(
+            throw new WebException(
                     "--max-pools " + options.fleet().maxPools() + ": must be at least " + PoolCounters.MIN_POOLS);
-        WebSecurity security = new WebSecurity(options.webConfig());
+        ListenAddress address = ListenAddress.parse("--web.listen-address", options.listenAddress());
+        WebSecurity security = new WebSecurity(options.webConfig(), config -> {}, log);
         ExporterStatus status = new ExporterStatus(options.version());
         try {
-            fleet = new JvmFleet(options.fleet(), Text::log);
+            fleet = new JvmFleet(options.fleet(), log);
         } catch (IllegalArgumentException e) {
-            throw new ExporterException(e.getMessage());
+            throw new WebException(e.getMessage());
         }
         OtlpMetrics converter = new OtlpMetrics(options.version(), new EpochClock());
         pusher = options.push() == null
                 ? null
-                : new OtlpPusher(options.push(), () -> converter.of(fleet.read()), status);
-        server = new WebServer(
-                options.listenAddress(),
-                security,
-                new PrometheusMetrics(fleet, status),
-                () -> fleet.status().isCurrent(options.interval()),
-                options.version());
+                : new OtlpPusher(options.push(), () -> converter.of(fleet.read()), status, log);
+        server = new WebServer(address, Access.of(security), routes(status));
         WebConfig web = security.config();
-        scheme = web.tls() == null ? "http" : "https";
-        warnIfOpen(web);
+        if (!address.isLoopback() && web.users().isEmpty() && !web.requiresClientCertificate())
+            log.accept(options.listenAddress() + ": anyone on the network can read the metrics: see --web.config.file");
         sampler.setDaemon(true);
         sampler.start();
         if (pusher != null) pusher.start();
     }
 
-    private void warnIfOpen(WebConfig web) {
-        InetSocketAddress address = server.address();
-        if (!address.getAddress().isLoopbackAddress() && web.users().isEmpty() && !hasClientAuth(web))
-            Text.log(options.listenAddress() + ": anyone on the network can read the metrics: see --web.config.file");
-    }
-
-    private static boolean hasClientAuth(WebConfig web) {
-        return web.tls() != null && web.tls().clientAuth().equals(WebConfig.REQUIRE_AND_VERIFY);
+    private Routes routes(ExporterStatus status) {
+        Routes routes = new Routes(log);
+        routes.add(
+                "GET", "/metrics", new MetricsEndpoint(new PrometheusMetrics(fleet, status), RequestBudget.ofHeap()));
+        routes.add("GET", "/-/healthy", call -> call.text(200, "TaskClock exporter is healthy.\n"));
+        routes.add("GET", "/-/ready", call -> {
+            if (fleet.status().isCurrent(options.interval())) call.text(200, "TaskClock exporter is ready.\n");
+            else call.text(503, "TaskClock exporter has no current sample.\n");
+        });
+        String page =
+                LANDING_PAGE.formatted(options.version().replace("&", "&amp;").replace("<", "&lt;"));
+        routes.add("GET", "/", call -> call.send(200, Call.HTML, page.getBytes(StandardCharsets.UTF_8)));
+        return routes;
     }
 
     /** Returns the URL of the metrics. */
     public String url() {
-        InetSocketAddress address = server.address();
-        String host = address.getAddress().getHostAddress();
-        if (host.contains(":")) host = "[" + host + "]"; // IPv6
-        return scheme + "://" + host + ":" + address.getPort() + "/metrics";
+        return server.url() + "metrics";
     }
 
     private void sample() {
@@ -89,9 +115,7 @@ public final class Exporter implements AutoCloseable {
                     fleet.sample();
                 } catch (RuntimeException e) {
                     // The exporter is not ready until there is another sample.
-                    if (!isReported)
-                        Text.log("internal error: " + e + ": "
-                                + List.of(e.getStackTrace()).get(0));
+                    if (!isReported) log.accept(InternalErrors.describe(e));
                     isReported = true;
                 }
                 due = Math.max(due + interval, System.nanoTime() + interval / 2);

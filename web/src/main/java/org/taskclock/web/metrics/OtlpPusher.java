@@ -19,10 +19,12 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.logging.Handler;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
+import org.taskclock.web.http.WebException;
 
 /**
  * Pushes readings to an OTLP receiver, in order. OpenTelemetry's exporter retries, and waits as long as the receiver
@@ -62,6 +64,7 @@ final class OtlpPusher implements AutoCloseable {
     private final MetricExporter exporter;
     private final Supplier<List<MetricData>> reader;
     private final ExporterStatus status;
+    private final Consumer<String> log;
     private final Deque<List<MetricData>> queue = new ArrayDeque<>();
     private final Thread readerThread = new Thread(this::readPeriodically, "taskclock-push-reader");
     private final Thread senderThread = new Thread(this::send, "taskclock-push");
@@ -71,14 +74,23 @@ final class OtlpPusher implements AutoCloseable {
     /** The last message that the SDK logged. */
     private volatile String problem = "no response";
 
-    OtlpPusher(ExporterOptions.Push options, Supplier<List<MetricData>> reader, ExporterStatus status)
-            throws ExporterException {
-        this(options, reader, status, RETRIES);
+    OtlpPusher(
+            ExporterOptions.Push options,
+            Supplier<List<MetricData>> reader,
+            ExporterStatus status,
+            Consumer<String> log)
+            throws WebException {
+        this(options, reader, status, RETRIES, log);
     }
 
     OtlpPusher(
-            ExporterOptions.Push options, Supplier<List<MetricData>> reader, ExporterStatus status, RetryPolicy retries)
-            throws ExporterException {
+            ExporterOptions.Push options,
+            Supplier<List<MetricData>> reader,
+            ExporterStatus status,
+            RetryPolicy retries,
+            Consumer<String> log)
+            throws WebException {
+        this.log = log;
         this.options = options;
         this.reader = reader;
         this.status = status;
@@ -110,12 +122,12 @@ final class OtlpPusher implements AutoCloseable {
         senderThread.start();
     }
 
-    private static MetricExporter exporter(ExporterOptions.Push options, RetryPolicy retries) throws ExporterException {
+    private static MetricExporter exporter(ExporterOptions.Push options, RetryPolicy retries) throws WebException {
         String option = "--otlp-endpoint " + options.endpoint() + ": ";
         try {
             URI uri = new URI(options.endpoint());
             if (uri.getHost() == null || !Set.of("http", "https").contains(String.valueOf(uri.getScheme())))
-                throw new ExporterException(option + "must be a URL such as http://127.0.0.1:4318");
+                throw new WebException(option + "must be a URL such as http://127.0.0.1:4318");
             if (options.isGrpc()) {
                 OtlpGrpcMetricExporterBuilder builder = OtlpGrpcMetricExporter.builder()
                         .setEndpoint(options.endpoint())
@@ -135,7 +147,7 @@ final class OtlpPusher implements AutoCloseable {
             options.headers().forEach(builder::addHeader);
             return builder.build();
         } catch (URISyntaxException | IllegalArgumentException e) {
-            throw new ExporterException(option + e.getMessage());
+            throw new WebException(option + e.getMessage());
         }
     }
 
@@ -159,7 +171,7 @@ final class OtlpPusher implements AutoCloseable {
         try {
             data = reader.get();
         } catch (RuntimeException e) {
-            Text.log("internal error: nothing to push: " + e);
+            log.accept("internal error: nothing to push: " + e);
             return;
         }
         synchronized (queue) {
@@ -218,8 +230,8 @@ final class OtlpPusher implements AutoCloseable {
         }
         if (failures == 0) status.addPushed();
         else status.addFailed();
-        if (failures > 0 && !isDown) Text.log(options.endpoint() + ": " + problem);
-        if (failures == 0 && isDown) Text.log(options.endpoint() + ": accepts pushes again");
+        if (failures > 0 && !isDown) log.accept(options.endpoint() + ": " + problem);
+        if (failures == 0 && isDown) log.accept(options.endpoint() + ": accepts pushes again");
         isDown = failures > 0;
     }
 
@@ -257,7 +269,7 @@ final class OtlpPusher implements AutoCloseable {
         }
         read();
         while (status.queued > 0 && end - System.nanoTime() > 0) push(end - System.nanoTime());
-        if (status.queued > 0) Text.log(status.queued + " pushes were not sent to " + options.endpoint());
+        if (status.queued > 0) log.accept(status.queued + " pushes were not sent to " + options.endpoint());
         exporter.shutdown();
     }
 }

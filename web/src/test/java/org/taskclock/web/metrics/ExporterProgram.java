@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import org.taskclock.monitor.fleet.FleetOptions;
+import org.taskclock.web.http.WebException;
 
 /** Exports the JVMs that match the argument, prints the address, and does what the lines of standard input say. */
 final class ExporterProgram {
@@ -18,7 +19,7 @@ final class ExporterProgram {
 
     private ExporterProgram() {}
 
-    public static void main(String[] args) throws IOException, ExporterException {
+    public static void main(String[] args) throws IOException, WebException {
         FatalErrors.endProcess("exporter");
         ExporterOptions options = new ExporterOptions(
                 "127.0.0.1:0",
@@ -28,7 +29,7 @@ final class ExporterProgram {
                 Duration.ofMillis(100),
                 null,
                 "test");
-        Exporter exporter = new Exporter(options);
+        Exporter exporter = new Exporter(options, System.err::println);
         System.out.println(exporter.url());
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = in.readLine(); line != null; line = in.readLine()) {

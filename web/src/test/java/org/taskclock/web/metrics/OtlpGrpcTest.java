@@ -41,7 +41,7 @@ class OtlpGrpcTest {
             receiver.enqueue(response(0));
             ExporterOptions.Push options = new ExporterOptions.Push(
                     "http://127.0.0.1:" + receiver.getPort(), true, Map.of("x-token", "abc"), Duration.ofHours(1), 10);
-            OtlpPusher pusher = new OtlpPusher(options, List::of, status, OtlpPusherTest.FAST);
+            OtlpPusher pusher = new OtlpPusher(options, List::of, status, OtlpPusherTest.FAST, line -> {});
             pusher.start();
             pusher.close();
             for (int i = 0; i < 2; i++) {

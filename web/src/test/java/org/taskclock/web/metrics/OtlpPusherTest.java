@@ -42,6 +42,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.taskclock.web.http.WebException;
 
 /** Pushes to a receiver that fails. */
 @Tag("slow17")
@@ -57,6 +58,7 @@ class OtlpPusherTest {
             .build();
 
     private final ExporterStatus status = new ExporterStatus("test");
+    private final List<String> log = new CopyOnWriteArrayList<>();
     private final AtomicInteger readings = new AtomicInteger();
     private final AtomicInteger requests = new AtomicInteger();
     private final List<String> received = new CopyOnWriteArrayList<>();
@@ -114,14 +116,14 @@ class OtlpPusherTest {
         }
     }
 
-    private OtlpPusher pusher(Duration interval, int queueLimit) throws ExporterException {
+    private OtlpPusher pusher(Duration interval, int queueLimit) throws WebException {
         ExporterOptions.Push options = new ExporterOptions.Push(
                 "http://127.0.0.1:" + receiver.getAddress().getPort(),
                 false,
                 Map.of("X-Token", "abc"),
                 interval,
                 queueLimit);
-        return new OtlpPusher(options, this::read, status, FAST);
+        return new OtlpPusher(options, this::read, status, FAST, log::add);
     }
 
     /** Returns a metric whose name has the number of the reading. */
@@ -228,7 +230,7 @@ class OtlpPusherTest {
         }
         ExporterOptions.Push options = new ExporterOptions.Push(
                 "http://127.0.0.1:" + receiver.getAddress().getPort(), false, Map.of(), Duration.ofMillis(50), 1);
-        OtlpPusher pusher = new OtlpPusher(options, () -> data, status, FAST);
+        OtlpPusher pusher = new OtlpPusher(options, () -> data, status, FAST, log::add);
         pusher.start();
         await(() -> status.pushed() > 0);
         pusher.close();
@@ -260,8 +262,8 @@ class OtlpPusherTest {
     @ValueSource(strings = {"localhost:4318", "ftp://localhost", "http://", "http:// x"})
     void shouldRejectOtherEndpoints(String endpoint) {
         ExporterOptions.Push options = new ExporterOptions.Push(endpoint, false, Map.of(), Duration.ofSeconds(1), 1);
-        assertThatThrownBy(() -> new OtlpPusher(options, List::of, status))
-                .isInstanceOf(ExporterException.class)
+        assertThatThrownBy(() -> new OtlpPusher(options, List::of, status, log::add))
+                .isInstanceOf(WebException.class)
                 .hasMessageStartingWith("--otlp-endpoint " + endpoint);
     }
 }

@@ -17,9 +17,9 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.taskclock.history.HistoryOptions;
 import org.taskclock.monitor.fleet.FleetOptions;
-import org.taskclock.web.ServerException;
 import org.taskclock.web.ServerOptions;
 import org.taskclock.web.TaskClockServer;
+import org.taskclock.web.http.WebException;
 import org.taskclock.web.metrics.ExporterOptions;
 
 /** A server of this JVM, which can be restarted at the same address. */
@@ -33,18 +33,18 @@ final class PageServer implements AutoCloseable {
     private String address = "127.0.0.1:0";
 
     /** Starts a server. Actions are allowed. {@code token} is null for none. */
-    PageServer(Path data, Path token) throws ServerException {
+    PageServer(Path data, Path token) throws WebException {
         this(data, token, null);
     }
 
-    PageServer(Path data, Path token, String externalUrl) throws ServerException {
+    PageServer(Path data, Path token, String externalUrl) throws WebException {
         this.data = data;
         this.token = token;
         this.externalUrl = externalUrl;
         start();
     }
 
-    void start() throws ServerException {
+    void start() throws WebException {
         ExporterOptions exporter = new ExporterOptions(
                 address,
                 null,
