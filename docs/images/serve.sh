@@ -40,4 +40,4 @@ sleep 75
 
 cd "$root"
 mvn -q -o -Pslow "-Dpictures.url=http://127.0.0.1:$port/" "-Dpictures.directory=$directory" -Dit.test=PagePicturesTest \
-  -pl server failsafe:integration-test@jdk25
+  -pl web failsafe:integration-test@jdk25

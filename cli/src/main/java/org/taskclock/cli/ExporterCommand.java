@@ -8,11 +8,11 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import org.taskclock.exporter.Exporter;
-import org.taskclock.exporter.ExporterException;
-import org.taskclock.exporter.ExporterOptions;
-import org.taskclock.exporter.FatalErrors;
 import org.taskclock.monitor.fleet.FleetOptions;
+import org.taskclock.web.http.WebException;
+import org.taskclock.web.metrics.Exporter;
+import org.taskclock.web.metrics.ExporterOptions;
+import org.taskclock.web.metrics.FatalErrors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -145,16 +145,20 @@ final class ExporterCommand implements Callable<Integer> {
         try {
             ExporterOptions options = options();
             FatalErrors.endProcess("exporter");
-            try (Exporter exporter = new Exporter(options)) {
-                System.err.println("taskclock: exporter: serving metrics on " + exporter.url());
+            try (Exporter exporter = new Exporter(options, ExporterCommand::log)) {
+                log("serving metrics on " + exporter.url());
                 termination.await();
             }
             return Main.OK;
         } catch (CommandException e) {
             return Main.fail("exporter: " + e.getMessage(), e.exitCode);
-        } catch (ExporterException e) {
+        } catch (WebException e) {
             return Main.fail("exporter: " + e.getMessage(), Main.USAGE);
         }
+    }
+
+    private static void log(String message) {
+        System.err.println("taskclock: exporter: " + CellFormat.sanitize(message));
     }
 
     private ExporterOptions options() throws CommandException {

@@ -10,12 +10,12 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
-import org.taskclock.exporter.ExporterOptions;
 import org.taskclock.history.HistoryOptions;
 import org.taskclock.monitor.fleet.FleetOptions;
-import org.taskclock.server.ServerException;
-import org.taskclock.server.ServerOptions;
-import org.taskclock.server.TaskClockServer;
+import org.taskclock.web.ServerOptions;
+import org.taskclock.web.TaskClockServer;
+import org.taskclock.web.http.WebException;
+import org.taskclock.web.metrics.ExporterOptions;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -142,7 +142,7 @@ final class ServeCommand implements Callable<Integer> {
             return Main.OK;
         } catch (CommandException e) {
             return Main.fail("serve: " + e.getMessage(), e.exitCode);
-        } catch (ServerException e) {
+        } catch (WebException e) {
             return Main.fail("serve: " + e.getMessage(), Main.USAGE);
         }
     }

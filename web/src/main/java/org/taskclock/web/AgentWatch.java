@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.web;
+
+import java.io.IOException;
+import java.time.Clock;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.taskclock.history.JvmKey;
+import org.taskclock.history.Mark;
+import org.taskclock.monitor.attach.TargetJvm;
+import org.taskclock.monitor.proc.JvmProcesses;
+import org.taskclock.web.http.InternalErrors;
+
+/** Checks periodically whether the agent is loaded in each JVM, because other tools may attach and detach it. */
+final class AgentWatch implements AutoCloseable {
+    private static final long PAUSE_MILLIS = 60_000;
+
+    /** The pause between two JVMs, so that checking many JVMs does not cause a burst of CPU usage. */
+    private static final long PAUSE_BETWEEN_MILLIS = 50;
+
+    private final boolean attach;
+    private final Overview overview;
+    private final HistoryStore history;
+    private final Clock clock;
+    private final Consumer<String> log;
+    private final Thread thread = new Thread(this::run, "taskclock-agents");
+
+    AgentWatch(boolean attach, Overview overview, HistoryStore history, Clock clock, Consumer<String> log) {
+        this.attach = attach;
+        this.overview = overview;
+        this.history = history;
+        this.clock = clock;
+        this.log = log;
+        thread.setDaemon(true);
+    }
+
+    void start() {
+        thread.start();
+    }
+
+    private void run() {
+        Set<String> looked = new HashSet<>();
+        Map<String, Long> dueAt = new HashMap<>();
+        try {
+            while (true) {
+                try {
+                    look(looked, dueAt);
+                } catch (RuntimeException | Error e) {
+                    log.accept("agents: " + InternalErrors.describe(e));
+                    Thread.sleep(PAUSE_MILLIS);
+                }
+                Thread.sleep(1_000);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void look(Set<String> looked, Map<String, Long> dueAt) throws InterruptedException {
+        Map<JvmKey, Boolean> jvms = overview.agents();
+        for (Map.Entry<JvmKey, Boolean> jvm : jvms.entrySet()) {
+            String id = jvm.getKey().id();
+            long now = System.nanoTime();
+            if (dueAt.containsKey(id) && now - dueAt.get(id) < 0) continue;
+            dueAt.put(id, now + TimeUnit.MILLISECONDS.toNanos(PAUSE_MILLIS));
+            Thread.sleep(PAUSE_BETWEEN_MILLIS);
+            look(jvm.getKey(), jvm.getValue(), looked.add(id));
+        }
+        Set<String> running = new HashSet<>();
+        for (JvmKey key : jvms.keySet()) running.add(key.id());
+        looked.retainAll(running);
+        dueAt.keySet().retainAll(running);
+    }
+
+    private void look(JvmKey jvm, boolean hadAgent, boolean isFirst) {
+        boolean hasAgent;
+        try {
+            // Asks only JVMs that have loaded the library.
+            hasAgent = attach
+                    && JvmProcesses.hasLibtaskclock(jvm.pid())
+                    && TargetJvm.of(jvm.pid()).yieldMode() != null;
+        } catch (IOException e) {
+            return; // it has exited, or access is denied
+        }
+        if (hasAgent == hadAgent) return;
+        overview.setAgent(jvm.id(), hasAgent);
+        if (isFirst) return;
+        history.add(new Mark(
+                clock.instant(),
+                jvm.id(),
+                hasAgent ? "attach" : "detach",
+                "agent " + (hasAgent ? "attached to " : "detached from ") + jvm.service()));
+    }
+
+    @Override
+    public void close() {
+        thread.interrupt();
+    }
+}

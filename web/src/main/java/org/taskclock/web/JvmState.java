@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.web;
+
+import com.google.gson.stream.JsonWriter;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.taskclock.history.JvmKey;
+import org.taskclock.metrics.JvmUsage.ContainerUsage;
+import org.taskclock.monitor.finding.Diagnosis;
+import org.taskclock.monitor.fleet.JvmSample;
+import org.taskclock.web.http.Json;
+
+/** The state of a JVM in the overview. Guarded by the {@link Overview}. */
+final class JvmState {
+    final JvmKey key;
+    final FindingTracker findings = new FindingTracker();
+
+    /** The findings in the view of the browser that watches this JVM, which replace those based on pools. */
+    List<Diagnosis> watched;
+
+    /** Null while it runs. */
+    Instant ended;
+
+    boolean hasAgent;
+    private final Ring cpuRing = new Ring();
+    private int threads;
+    private Double cpu;
+    private Double user;
+    private Double system;
+    private Double throttled;
+    private Double container;
+    private Double limit;
+
+    JvmState(JvmKey key) {
+        this.key = key;
+    }
+
+    void add(JvmSample sample, int processors) {
+        threads = sample.jvm().threads();
+        // A JVM is found some time after its start, so its first interval may be shorter than its life.
+        long nanos = Math.max(sample.intervalNanos(), sample.process().cpuNanos() / processors);
+        boolean isKnown = sample.intervalNanos() > 0;
+        cpu = isKnown ? Json.percent(sample.process().cpuNanos(), nanos) : null;
+        user = isKnown ? Json.percent(sample.process().userNanos(), nanos) : null;
+        system = isKnown ? Json.percent(sample.process().systemNanos(), nanos) : null;
+        ContainerUsage group = sample.container();
+        throttled = group == null ? null : Json.percent(group.throttledNanos(), nanos);
+        container = group == null ? null : Json.percent(group.cpuNanos(), nanos);
+        limit = group == null || group.limit() <= 0 ? null : group.limit();
+        cpuRing.add(cpu);
+    }
+
+    boolean endedBefore(Instant now, Duration time) {
+        return ended != null && Duration.between(ended, now).abs().compareTo(time) > 0;
+    }
+
+    void write(JsonWriter json) throws IOException {
+        json.beginObject();
+        writeKey(json, key);
+        json.name("ended").value(Json.millis(ended));
+        json.name("threads").value(threads);
+        json.name("cpu").value(cpu);
+        json.name("user").value(user);
+        json.name("system").value(system);
+        json.name("throttled").value(throttled);
+        json.name("container").value(container);
+        json.name("limit").value(limit);
+        cpuRing.write(json.name("sparkline"));
+        Finding.write(json.name("findings"), findings.current());
+        json.name("agent").value(hasAgent);
+        json.endObject();
+    }
+
+    static void writeKey(JsonWriter json, JvmKey key) throws IOException {
+        json.name("id").value(key.id());
+        json.name("pid").value(key.pid());
+        json.name("service").value(key.service());
+        json.name("command").value(key.command());
+        json.name("containerId").value(key.containerId());
+        json.name("podUid").value(key.podUid());
+        json.name("started").value(Json.millis(key.started()));
+    }
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.web;
+
+import com.google.gson.stream.JsonWriter;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.taskclock.history.JvmKey;
+import org.taskclock.history.Mark;
+import org.taskclock.monitor.finding.Diagnosis;
+import org.taskclock.monitor.finding.PoolDiagnoser;
+import org.taskclock.monitor.fleet.JvmSample;
+import org.taskclock.monitor.usage.ThreadUsage;
+import org.taskclock.web.http.Json;
+
+/** The state of all JVMs of this host in the last second. Thread-safe. */
+final class Overview {
+    /** How long to show a JVM that has exited. */
+    private static final Duration ENDED = Duration.ofMinutes(1);
+
+    private final int processors;
+    private final Ring machine = new Ring();
+    private final Map<String, JvmState> jvms = new LinkedHashMap<>();
+
+    /** The JSON text for the last second; null until it is requested. */
+    private byte[] json;
+
+    Overview(int processors) {
+        this.processors = processors;
+    }
+
+    /** A sample and the identity of its JVM. */
+    record KeyedSample(JvmKey key, JvmSample sample) {}
+
+    /**
+     * Adds the samples of a second.
+     *
+     * @param machinePercent the CPU use of the machine, in percent of one core; null if unknown
+     * @return the findings that are newly reported
+     */
+    synchronized List<Mark> add(List<KeyedSample> samples, Double machinePercent, Instant now) {
+        json = null;
+        machine.add(machinePercent);
+        List<Mark> marks = new ArrayList<>();
+        Map.Entry<Integer, Diagnosis> dominant = dominant(samples);
+        for (KeyedSample keyed : samples) {
+            JvmSample sample = keyed.sample;
+            JvmState state = jvms.computeIfAbsent(keyed.key.id(), id -> new JvmState(keyed.key));
+            state.add(sample, processors);
+            if (sample.jvm().hasEnded()) state.ended = now;
+            if (sample.intervalNanos() == 0) continue;
+            List<Diagnosis> diagnoses = state.watched != null
+                    ? new ArrayList<>(state.watched)
+                    : PoolDiagnoser.diagnose(
+                            sample.pools(),
+                            sample.threads(),
+                            sample.process().cpuNanos(),
+                            sample.container(),
+                            sample.intervalNanos());
+            if (dominant != null && dominant.getKey() == keyed.key.pid()) diagnoses.add(dominant.getValue());
+            for (Finding finding : state.findings.add(diagnoses, now.minusNanos(sample.intervalNanos())))
+                marks.add(new Mark(
+                        finding.since(),
+                        keyed.key.id(),
+                        "finding",
+                        finding.diagnosis().text()));
+        }
+        jvms.values().removeIf(state -> state.endedBefore(now, ENDED));
+        return marks;
+    }
+
+    private static Map.Entry<Integer, Diagnosis> dominant(List<KeyedSample> samples) {
+        List<ThreadUsage> pools = new ArrayList<>();
+        long longest = 0;
+        for (KeyedSample keyed : samples) {
+            pools.addAll(keyed.sample.pools());
+            longest = Math.max(longest, keyed.sample.intervalNanos());
+        }
+        return longest == 0 ? null : PoolDiagnoser.dominant(pools, longest);
+    }
+
+    /**
+     * Replaces the findings of a JVM with those of its live view, which are based on all threads; null if the view has
+     * ended.
+     */
+    synchronized void watch(String id, List<Diagnosis> diagnoses) {
+        JvmState state = jvms.get(id);
+        if (state != null) state.watched = diagnoses;
+    }
+
+    synchronized void setAgent(String id, boolean hasAgent) {
+        json = null;
+        JvmState state = jvms.get(id);
+        if (state != null) state.hasAgent = hasAgent;
+    }
+
+    /** Returns when a problem of a JVM began; null if it is new. */
+    synchronized Instant since(String id, Diagnosis diagnosis) {
+        JvmState state = jvms.get(id);
+        return state == null ? null : state.findings.since(diagnosis);
+    }
+
+    /** Returns the identity of a running JVM; null if there is none. */
+    synchronized JvmKey running(String id) {
+        JvmState state = jvms.get(id);
+        return state == null || state.ended != null ? null : state.key;
+    }
+
+    /** Returns the identity of a JVM that is shown; null if there is none. */
+    synchronized JvmKey known(String id) {
+        JvmState state = jvms.get(id);
+        return state == null ? null : state.key;
+    }
+
+    /** Returns, by id, whether the agent was loaded in each running JVM when this was last checked. */
+    synchronized Map<JvmKey, Boolean> agents() {
+        Map<JvmKey, Boolean> agents = new HashMap<>();
+        for (JvmState state : jvms.values()) if (state.ended == null) agents.put(state.key, state.hasAgent);
+        return agents;
+    }
+
+    /** Returns the JVMs as JSON. */
+    synchronized byte[] json() {
+        if (json == null) json = Json.bytes(writer -> write(writer, List.of()));
+        return json;
+    }
+
+    /** Returns the JVMs as JSON, together with the given ones that exited earlier. */
+    synchronized byte[] json(List<Json.Value> others) {
+        return Json.bytes(writer -> write(writer, others));
+    }
+
+    private void write(JsonWriter writer, List<Json.Value> others) throws IOException {
+        writer.beginObject();
+        writer.name("machine").beginObject();
+        machine.write(writer.name("cpu"));
+        writer.name("processors").value(processors);
+        writer.endObject();
+        writer.name("jvms").beginArray();
+        for (JvmState state : jvms.values()) state.write(writer);
+        for (Json.Value other : others) other.write(writer);
+        writer.endArray();
+        writer.endObject();
+    }
+}

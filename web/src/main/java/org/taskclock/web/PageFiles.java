@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.web;
+
+import java.util.List;
+import org.eclipse.jetty.server.Handler;
+import org.eclipse.jetty.server.Request;
+import org.eclipse.jetty.server.Response;
+import org.eclipse.jetty.server.handler.ContextHandler;
+import org.eclipse.jetty.server.handler.ResourceHandler;
+import org.eclipse.jetty.util.Callback;
+import org.eclipse.jetty.util.resource.Resource;
+import org.eclipse.jetty.util.resource.ResourceFactory;
+import org.taskclock.web.http.AccessHandler;
+
+/** The files of the page, which are in the jar. */
+final class PageFiles {
+    private static final String DIRECTORY = "org/taskclock/web/page/";
+
+    private PageFiles() {}
+
+    /** Returns a handler that sends the files if the API does not answer a request. */
+    static Handler after(Handler api) {
+        Handler.Sequence all = new Handler.Sequence(api);
+        Resource page = ResourceFactory.of(all).newClassLoaderResource(DIRECTORY);
+        if (page == null) return all;
+        ResourceHandler assets = handler(page);
+        assets.setWelcomeFiles(List.of());
+        all.addHandler(new ContextHandler(assets, AccessHandler.ASSETS));
+        all.addHandler(new Handler.Wrapper(handler(page)) {
+            @Override
+            public boolean handle(Request request, Response response, Callback callback) throws Exception {
+                return Request.getPathInContext(request).equals("/") && super.handle(request, response, callback);
+            }
+        });
+        return all;
+    }
+
+    private static ResourceHandler handler(Resource directory) {
+        ResourceHandler files = new ResourceHandler();
+        files.setBaseResource(directory);
+        files.setDirAllowed(false);
+        files.setWelcomeFiles("index.html");
+        files.setEtags(true);
+        files.setCacheControl("no-cache");
+        return files;
+    }
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.web;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.io.Content;
+import org.taskclock.history.JvmKey;
+import org.taskclock.monitor.fleet.LiveJvm;
+import org.taskclock.monitor.proc.MonitorException;
+import org.taskclock.monitor.recording.RecordingWriter;
+import org.taskclock.web.http.ApiException;
+import org.taskclock.web.http.Call;
+import org.taskclock.web.http.InternalErrors;
+import org.taskclock.web.http.Json;
+
+/** Recordings started from the page. Their files stay in a directory until a user deletes them. Thread-safe. */
+final class RecordingTasks implements AutoCloseable {
+    private static final int MAX_SECONDS = 86_400;
+    private static final int DEFAULT_SECONDS = 60;
+    private static final int MAX_RUNNING = 4;
+    private static final int MAX_FILES = 100;
+    private static final String SUFFIX = ".gz";
+    private static final DateTimeFormatter TIME =
+            DateTimeFormatter.ofPattern("yyyyMMdd-HHmmss").withZone(ZoneOffset.UTC);
+
+    /** A recording. */
+    private record Entry(String name, long bytes, boolean isRunning) {}
+
+    private final Path directory;
+    private final long quota;
+    private final JvmActions actions;
+    private final String version;
+    private final String host;
+    private final Consumer<String> log;
+    private final Map<String, Thread> running = new ConcurrentHashMap<>();
+    private final Set<String> started = ConcurrentHashMap.newKeySet();
+
+    /** @param quota the size of all recordings together, above which none is started and those that run end */
+    RecordingTasks(Path directory, long quota, JvmActions actions, String version, String host, Consumer<String> log) {
+        this.directory = directory;
+        this.quota = quota;
+        this.actions = actions;
+        this.version = version;
+        this.host = host;
+        this.log = log;
+    }
+
+    /** Starts a recording. */
+    synchronized void start(Call call) throws ApiException, IOException {
+        JvmKey jvm = actions.target(call);
+        int seconds = JvmActions.number(call.body(), "seconds", DEFAULT_SECONDS, MAX_SECONDS);
+        if (running.size() >= MAX_RUNNING)
+            throw new ApiException(503, MAX_RUNNING + " recordings are running: wait until one of them ends");
+        Files.createDirectories(directory);
+        if (entries().size() >= MAX_FILES)
+            throw new ApiException(503, "there are " + MAX_FILES + " recordings: delete some from " + directory);
+        if (isFull())
+            throw new ApiException(
+                    507, "the recordings have half of --max-size: delete some from " + directory + ", or raise it");
+        String name = "taskclock-" + jvm.pid() + "-" + TIME.format(Instant.now()) + SUFFIX;
+        if (!started.add(name)) throw new ApiException(503, "a recording has just been started: try again");
+        Thread thread = new Thread(() -> record(jvm, directory.resolve(name), seconds), "taskclock-" + name);
+        thread.setDaemon(true);
+        running.put(name, thread);
+        thread.start();
+        call.json(
+                202,
+                Json.bytes(json -> json.beginObject().name("name").value(name).endObject()));
+    }
+
+    private void record(JvmKey jvm, Path file, int seconds) {
+        Map<String, String> machine = Map.of(
+                "kernel", System.getProperty("os.version"),
+                "processors", Integer.toString(Runtime.getRuntime().availableProcessors()),
+                "host", host);
+        try (LiveJvm live = LiveJvm.of(jvm.pid(), true);
+                RecordingWriter writer = new RecordingWriter(file, RecordingWriter.Limits.NONE, version, machine)) {
+            writer.end(record(live, writer, seconds));
+        } catch (IOException e) {
+            log.accept("recording " + file.getFileName() + ": " + e.getMessage());
+        } catch (RuntimeException | Error e) {
+            log.accept("recording " + file.getFileName() + ": " + InternalErrors.describe(e));
+        } finally {
+            running.remove(file.getFileName().toString());
+        }
+    }
+
+    /** Returns why the recording ends. */
+    private String record(LiveJvm live, RecordingWriter writer, int seconds) throws IOException {
+        long due = System.nanoTime();
+        try {
+            for (int i = 0; i < seconds; i++) {
+                due += TimeUnit.SECONDS.toNanos(1);
+                TimeUnit.NANOSECONDS.sleep(due - System.nanoTime());
+                writer.write(live.next());
+                if (isFull()) return "size limit of all recordings reached";
+            }
+            return "time limit reached";
+        } catch (InterruptedException e) {
+            return "interrupted";
+        } catch (MonitorException e) {
+            return e.getMessage();
+        }
+    }
+
+    private boolean isFull() throws IOException {
+        return entries().stream().mapToLong(Entry::bytes).sum() >= quota;
+    }
+
+    private List<Entry> entries() throws IOException {
+        if (!Files.isDirectory(directory)) return List.of();
+        try (Stream<Path> files = Files.list(directory)) {
+            return files.filter(file -> file.getFileName().toString().endsWith(SUFFIX))
+                    .map(file -> {
+                        String name = file.getFileName().toString();
+                        return new Entry(name, file.toFile().length(), running.containsKey(name));
+                    })
+                    .sorted(Comparator.comparing(Entry::name).reversed())
+                    .toList();
+        }
+    }
+
+    void list(Call call) throws IOException {
+        List<Entry> entries = entries();
+        call.json(json -> {
+            json.beginArray();
+            for (Entry entry : entries) {
+                json.beginObject();
+                json.name("name").value(entry.name);
+                json.name("bytes").value(entry.bytes);
+                json.name("running").value(entry.isRunning);
+                json.endObject();
+            }
+            json.endArray();
+        });
+    }
+
+    void download(Call call) throws ApiException, IOException {
+        String name = call.path("name");
+        Path file = directory.resolve(name);
+        boolean isListed = entries().stream().anyMatch(entry -> entry.name.equals(name));
+        if (!isListed) throw ApiException.notFound("no such recording: see /api/recordings");
+        call.response.setStatus(200);
+        call.response.getHeaders().put(HttpHeader.CONTENT_TYPE, "application/gzip");
+        call.response.getHeaders().put(HttpHeader.CONTENT_DISPOSITION, "attachment; filename=\"" + name + "\"");
+        try (InputStream in = Files.newInputStream(file);
+                OutputStream out = Content.Sink.asOutputStream(call.response)) {
+            in.transferTo(out);
+        }
+        call.callback.succeeded();
+    }
+
+    @Override
+    public void close() {
+        for (Thread thread : List.copyOf(running.values())) {
+            thread.interrupt();
+            try {
+                thread.join(TimeUnit.SECONDS.toMillis(5));
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+}

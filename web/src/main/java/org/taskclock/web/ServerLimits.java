@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.web;
+
+import org.taskclock.web.http.RequestBudget;
+
+/**
+ * Limits on the resources that clients may use.
+ *
+ * @param budget the memory of all answers
+ * @param openedBytes the size of all recordings that were dropped on the page
+ * @param auditBytes the maximum size of the audit log, and of the previous one
+ */
+record ServerLimits(RequestBudget budget, long openedBytes, long auditBytes) {
+    static ServerLimits ofHeap() {
+        return new ServerLimits(RequestBudget.ofHeap(), 512L << 20, 8L << 20);
+    }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.web;
+
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.List;
+import org.taskclock.history.HistoryOptions;
+import org.taskclock.web.metrics.ExporterOptions;
+
+/**
+ * The options of the server.
+ *
+ * @param exporter the options of sampling and metrics; {@link ExporterOptions#listenAddress} and
+ *     {@link ExporterOptions#webConfig} are those of the server
+ * @param data the directory of the history
+ * @param history how much history is kept
+ * @param tokenFile the file with the token that requests need; null for none
+ * @param allowsActions whether the page may ask JVMs for stacks, count yields, load the agent, write recordings, and
+ *     add marks
+ * @param allowedHosts names of this host, besides those of the loopback interface, that requests may use
+ * @param externalUrl the address of the page behind a proxy; null if there is none
+ * @param clock the time of day
+ */
+public record ServerOptions(
+        ExporterOptions exporter,
+        Path data,
+        HistoryOptions history,
+        Path tokenFile,
+        boolean allowsActions,
+        List<String> allowedHosts,
+        String externalUrl,
+        Clock clock) {}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.web;
+
+import com.google.gson.JsonElement;
+import com.google.gson.stream.JsonWriter;
+import java.io.IOException;
+import java.util.List;
+import java.util.function.Consumer;
+import org.eclipse.jetty.http.HttpCookie;
+import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.server.Response;
+import org.taskclock.history.DuckDbHistory;
+import org.taskclock.monitor.fleet.JvmFleet;
+import org.taskclock.web.http.Access;
+import org.taskclock.web.http.AccessHandler;
+import org.taskclock.web.http.ApiException;
+import org.taskclock.web.http.Call;
+import org.taskclock.web.http.EventChannel;
+import org.taskclock.web.http.ExternalUrl;
+import org.taskclock.web.http.HostNames;
+import org.taskclock.web.http.ListenAddress;
+import org.taskclock.web.http.Routes;
+import org.taskclock.web.http.Token;
+import org.taskclock.web.http.WebConfig;
+import org.taskclock.web.http.WebException;
+import org.taskclock.web.http.WebSecurity;
+import org.taskclock.web.http.WebServer;
+import org.taskclock.web.metrics.ExporterStatus;
+import org.taskclock.web.metrics.MetricsEndpoint;
+import org.taskclock.web.metrics.PrometheusMetrics;
+
+/** Samples all JVMs of this host, records their history, and serves both, from its creation until it is closed. */
+public final class TaskClockServer implements AutoCloseable {
+    /** The wall-clock time in milliseconds since which JVMs are watched. */
+    private final long started;
+
+    private final ServerOptions options;
+    private final JvmKeys keys = new JvmKeys();
+    private final JvmFleet fleet;
+    private final Overview overview;
+    private final EventChannel channel = new EventChannel();
+    private final LiveViews views;
+    private final HistoryStore store;
+    private final OpenedRecordings opened;
+    private final HistoryApi history;
+    private final Marks marks;
+    private final JvmActions actions;
+    private final RecordingTasks recordings;
+    private final AgentWatch agents;
+    private final SamplingLoop loop;
+    private final MetricsEndpoint metrics;
+    private final Token token;
+    private final ExternalUrl external;
+    private final Routes routes;
+    private final WebServer web;
+
+    /**
+     * Starts a server. Returns before the history is open and JVMs have been found.
+     *
+     * @param log receives messages of one line
+     * @throws WebException if the options cannot be used; the message is the reason, in one line
+     */
+    public TaskClockServer(ServerOptions options, Consumer<String> log) throws WebException {
+        this(options, DuckDbHistory::open, ServerLimits.ofHeap(), log);
+    }
+
+    TaskClockServer(ServerOptions options, HistoryStore.Opener opener, ServerLimits limits, Consumer<String> log)
+            throws WebException {
+        this.options = options;
+        started = options.clock().millis();
+        try {
+            fleet = new JvmFleet(options.exporter().fleet(), log);
+        } catch (IllegalArgumentException e) {
+            throw new WebException(e.getMessage());
+        }
+        external = options.externalUrl() == null ? null : ExternalUrl.parse(options.externalUrl());
+        token = options.tokenFile() == null ? null : Token.read(options.tokenFile(), log);
+        metrics = new MetricsEndpoint(
+                new PrometheusMetrics(
+                        fleet, new ExporterStatus(options.exporter().version())),
+                limits.budget());
+        overview = new Overview(fleet.processors());
+        views = new LiveViews(options.exporter().fleet().attach(), overview);
+        store = new HistoryStore(opener, options.data(), options.history(), log);
+        opened = new OpenedRecordings(options.data().resolve("opened"), limits.openedBytes(), limits.budget());
+        history = new HistoryApi(store, overview, opened, limits.budget(), options.clock());
+        actions = new JvmActions(options.allowsActions(), overview, store, options.clock());
+        marks = new Marks(store, history, actions, limits.budget(), options.clock());
+        recordings = new RecordingTasks(
+                options.data().resolve("recordings"),
+                options.history().maxBytes() / 2,
+                actions,
+                options.exporter().version(),
+                keys.host(),
+                log);
+        agents = new AgentWatch(options.exporter().fleet().attach(), overview, store, options.clock(), log);
+        loop = new SamplingLoop(fleet, keys, overview, channel, store, options, log);
+        routes = new Routes(log);
+        addRoutes();
+        AuditLog audit = new AuditLog(options.data(), limits.auditBytes(), overview, options.clock(), log);
+        web = serve(log, audit);
+        // The page is available immediately. Opening the history and reading the names of threads takes longer.
+        store.start();
+        loop.start();
+        agents.start();
+    }
+
+    private WebServer serve(Consumer<String> log, AuditLog audit) throws WebException {
+        ListenAddress address =
+                ListenAddress.parse("--listen", options.exporter().listenAddress());
+        WebSecurity security =
+                new WebSecurity(options.exporter().webConfig(), config -> checkExposure(address, config), log);
+        HostNames hosts = new HostNames(address.host(), options.allowedHosts(), external);
+        return new WebServer(address, new Access(security, token, hosts, audit::watch), PageFiles.after(routes));
+    }
+
+    private void checkExposure(ListenAddress address, WebConfig config) throws WebException {
+        if (!address.isLoopback() && token == null && !config.requiresClientCertificate())
+            throw new WebException("--listen " + address.text() + ": is reachable from the network: add --token-file"
+                    + " FILE, or require client certificates with --web.config.file");
+    }
+
+    private void addRoutes() {
+        routes.add("GET", AccessHandler.HEALTHY, call -> call.text(200, "TaskClock is healthy.\n"));
+        routes.add("GET", "/-/ready", this::sendReadiness);
+        routes.add("GET", "/metrics", metrics);
+        routes.add("POST", AccessHandler.LOGIN, this::login);
+        routes.add("GET", "/api/", call -> call.send(200, Call.HTML, ApiDescription.page()));
+        routes.add("GET", "/api/openapi.json", call -> call.json(200, ApiDescription.json()));
+        routes.add("GET", "/api/info", call -> call.json(this::writeInfo));
+        routes.add("GET", "/api/live", channel::add);
+        routes.add("GET", "/api/jvms/{id}/live", views::watch);
+        addRequests(routes, history, opened, actions, recordings, marks);
+    }
+
+    private void sendReadiness(Call call) {
+        String problem = loop.problem(System.nanoTime());
+        if (problem == null && store.status().problem() != null)
+            problem = "history: " + store.status().problem();
+        String text = problem == null ? "TaskClock is ready.\n" : "TaskClock is not ready: " + problem + "\n";
+        call.text(problem == null ? 200 : 503, text);
+    }
+
+    /** Adds the requests that are answered immediately, from their parameters and body. */
+    static void addRequests(
+            Routes routes,
+            HistoryApi history,
+            OpenedRecordings opened,
+            JvmActions actions,
+            RecordingTasks recordings,
+            Marks marks) {
+        routes.add("GET", "/api/jvms", history::jvms);
+        routes.add("GET", "/api/jvms/{id}/pools", history::pools);
+        routes.add("GET", "/api/jvms/{id}/threads", history::threads);
+        routes.add("GET", "/api/jvms/{id}/compare", history::compare);
+        routes.add("GET", "/api/jvms/{id}/export", history::export);
+        routes.add("GET", "/api/jvms/{id}/intervals", opened::interval);
+        routes.add("POST", "/api/jvms/{id}/threads/{tid}/stack", actions::stack);
+        routes.add("POST", "/api/jvms/{id}/yields", actions::yields);
+        routes.add("POST", "/api/jvms/{id}/attach", actions::attach);
+        routes.add("POST", "/api/jvms/{id}/detach", actions::detach);
+        routes.add("POST", "/api/jvms/{id}/recordings", recordings::start);
+        routes.add("GET", "/api/recordings", recordings::list);
+        routes.add("GET", "/api/recordings/{name}", recordings::download);
+        routes.add("GET", "/api/opened", opened::list);
+        routes.add("POST", AccessHandler.OPENED, opened::open);
+        routes.add("GET", "/api/marks", marks::list);
+        routes.add("POST", "/api/marks", marks::add);
+    }
+
+    private void writeInfo(JsonWriter json) throws IOException {
+        json.beginObject();
+        json.name("version").value(options.exporter().version());
+        json.name("host").value(keys.host());
+        json.name("processors").value(fleet.processors());
+        json.name("actions").value(options.allowsActions());
+        json.name("now").value(options.clock().millis());
+        json.name("started").value(started);
+        history.writeStatus(json.name("history"));
+        json.endObject();
+    }
+
+    /** Gives a browser that knows the token a cookie. */
+    private void login(Call call) throws ApiException, IOException {
+        JsonElement sent = call.body().get("token");
+        if (token == null) throw ApiException.badRequest("no token is needed");
+        if (sent == null || !sent.isJsonPrimitive() || !token.matches(sent.getAsString()))
+            throw new ApiException(401, "wrong token");
+        boolean isExternal =
+                external != null && external.isOrigin(call.request.getHeaders().get(HttpHeader.ORIGIN));
+        HttpCookie cookie = HttpCookie.build(AccessHandler.COOKIE, token.cookie())
+                .path(isExternal ? external.prefix() + "/" : "/")
+                .httpOnly(true)
+                .secure(isExternal ? external.isSecure() : call.request.isSecure())
+                .sameSite(HttpCookie.SameSite.STRICT)
+                .build();
+        Response.addCookie(call.response, cookie);
+        call.json(json -> json.beginObject().endObject());
+    }
+
+    /** Returns the routes of the API, as in {@link Routes#templates}. */
+    List<String> routes() {
+        return routes.templates();
+    }
+
+    /** Returns the address of the page. */
+    public String url() {
+        return web.url();
+    }
+
+    /** Stops serving, and writes the remaining history. */
+    @Override
+    public void close() {
+        channel.close();
+        views.close();
+        web.close();
+        agents.close();
+        recordings.close();
+        opened.close();
+        loop.close();
+        store.close();
+        fleet.close();
+    }
+}

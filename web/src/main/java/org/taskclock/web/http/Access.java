@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.web.http;
+
+import java.util.function.BiConsumer;
+import org.eclipse.jetty.server.Request;
+import org.eclipse.jetty.server.Response;
+
+/**
+ * Who may send requests.
+ *
+ * @param security TLS and passwords
+ * @param token null if none is needed
+ * @param hosts the names of this host
+ * @param audit sees each request that may change something, and its response
+ */
+public record Access(WebSecurity security, Token token, HostNames hosts, BiConsumer<Request, Response> audit) {
+    /** Anyone who has a password or a certificate, if the web configuration file demands one. */
+    public static Access of(WebSecurity security) {
+        return new Access(security, null, HostNames.ANY, (request, response) -> {});
+    }
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.web.metrics;
+
+import io.opentelemetry.api.common.AttributeKey;
+import io.opentelemetry.api.common.Attributes;
+import io.opentelemetry.api.common.AttributesBuilder;
+import io.opentelemetry.sdk.common.InstrumentationScopeInfo;
+import io.opentelemetry.sdk.metrics.data.AggregationTemporality;
+import io.opentelemetry.sdk.metrics.data.Data;
+import io.opentelemetry.sdk.metrics.data.DoublePointData;
+import io.opentelemetry.sdk.metrics.data.GaugeData;
+import io.opentelemetry.sdk.metrics.data.MetricData;
+import io.opentelemetry.sdk.metrics.data.MetricDataType;
+import io.opentelemetry.sdk.metrics.data.SumData;
+import io.opentelemetry.sdk.resources.Resource;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.taskclock.metrics.Metric;
+import org.taskclock.monitor.fleet.JvmLabels;
+import org.taskclock.monitor.fleet.JvmSnapshot;
+
+/** Converts readings to OpenTelemetry's data model. Each JVM is a resource. Confined to one thread. */
+final class OtlpMetrics {
+    private record OtlpMetric(
+            Resource getResource,
+            InstrumentationScopeInfo getInstrumentationScopeInfo,
+            String getName,
+            String getDescription,
+            String getUnit,
+            MetricDataType getType,
+            Data<?> getData)
+            implements MetricData {}
+
+    /**
+     * The maximum number of points in a metric, because a metric cannot be split among requests, whose size is limited.
+     */
+    private static final int MAX_POINTS = 500;
+
+    private final InstrumentationScopeInfo scope;
+    private final String host;
+    private final EpochClock clock;
+
+    /** Caches the attributes of series, which most pushes share. */
+    private Map<Metric, Map<List<String>, Attributes>> attributes = new HashMap<>();
+
+    OtlpMetrics(String version, EpochClock clock) {
+        scope = InstrumentationScopeInfo.builder("org.taskclock")
+                .setVersion(version)
+                .build();
+        host = hostName();
+        this.clock = clock;
+    }
+
+    List<MetricData> of(List<JvmSnapshot> jvms) {
+        clock.refresh();
+        long now = clock.epochNanos(System.nanoTime());
+        Map<Metric, Map<List<String>, Attributes>> known = attributes;
+        attributes = new HashMap<>();
+        List<MetricData> all = new ArrayList<>();
+        for (JvmSnapshot jvm : jvms) {
+            Resource resource = resource(jvm.jvm().labels());
+            long start = clock.epochNanos(jvm.startNanos());
+            for (Metric metric : Metric.values()) {
+                List<DoublePointData> points = new ArrayList<>();
+                for (Metric.Point point : jvm.series().get(metric)) {
+                    Attributes series = attributes(known, metric, point.attributes());
+                    points.add(DoublePointData.create(start, now, series, point.value(), List.of()));
+                }
+                for (int from = 0; from < points.size(); from += MAX_POINTS)
+                    all.add(metric(resource, metric, points.subList(from, Math.min(points.size(), from + MAX_POINTS))));
+            }
+        }
+        return all;
+    }
+
+    private MetricData metric(Resource resource, Metric metric, List<DoublePointData> points) {
+        boolean isGauge = metric.type() == Metric.Type.GAUGE;
+        Data<?> data = isGauge
+                ? GaugeData.createDoubleGaugeData(points)
+                : SumData.createDoubleSumData(
+                        metric.type() == Metric.Type.COUNTER, AggregationTemporality.CUMULATIVE, points);
+        return new OtlpMetric(
+                resource,
+                scope,
+                metric.id(),
+                metric.description(),
+                metric.unit(),
+                isGauge ? MetricDataType.DOUBLE_GAUGE : MetricDataType.DOUBLE_SUM,
+                data);
+    }
+
+    private Resource resource(JvmLabels jvm) {
+        AttributesBuilder builder = Attributes.builder()
+                .put("service.name", jvm.service())
+                .put("service.instance.id", host + ":" + jvm.pid())
+                .put("host.name", host)
+                .put("process.pid", jvm.pid());
+        if (!jvm.containerId().isEmpty()) builder.put("container.id", jvm.containerId());
+        if (!jvm.podUid().isEmpty()) builder.put("k8s.pod.uid", jvm.podUid());
+        return Resource.create(builder.build());
+    }
+
+    private Attributes attributes(
+            Map<Metric, Map<List<String>, Attributes>> known, Metric metric, List<String> values) {
+        return attributes.computeIfAbsent(metric, m -> new HashMap<>()).computeIfAbsent(values, v -> {
+            Attributes found = known.getOrDefault(metric, Map.of()).get(v);
+            return found == null ? attributes(metric, v) : found;
+        });
+    }
+
+    private static Attributes attributes(Metric metric, List<String> values) {
+        AttributesBuilder builder = Attributes.builder();
+        for (int i = 0; i < values.size(); i++)
+            builder.put(AttributeKey.stringKey(metric.attributes().get(i)), values.get(i));
+        return builder.build();
+    }
+
+    private static String hostName() {
+        try {
+            return Files.readString(Path.of("/proc/sys/kernel/hostname")).strip();
+        } catch (IOException e) {
+            return "unknown";
+        }
+    }
+}

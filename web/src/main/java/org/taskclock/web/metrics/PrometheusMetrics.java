@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.web.metrics;
+
+import io.prometheus.metrics.model.registry.MultiCollector;
+import io.prometheus.metrics.model.snapshots.CounterSnapshot;
+import io.prometheus.metrics.model.snapshots.CounterSnapshot.CounterDataPointSnapshot;
+import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
+import io.prometheus.metrics.model.snapshots.GaugeSnapshot.GaugeDataPointSnapshot;
+import io.prometheus.metrics.model.snapshots.Labels;
+import io.prometheus.metrics.model.snapshots.MetricMetadata;
+import io.prometheus.metrics.model.snapshots.MetricSnapshot;
+import io.prometheus.metrics.model.snapshots.MetricSnapshots;
+import io.prometheus.metrics.model.snapshots.Unit;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import org.taskclock.metrics.Metric;
+import org.taskclock.monitor.fleet.JvmFleet;
+import org.taskclock.monitor.fleet.JvmLabels;
+import org.taskclock.monitor.fleet.JvmSnapshot;
+
+/** The metrics of all JVMs, read when Prometheus asks for them. */
+public final class PrometheusMetrics implements MultiCollector {
+    private static final Map<Metric, MetricMetadata> METADATA = new EnumMap<>(Metric.class);
+
+    static {
+        for (Metric metric : Metric.values()) METADATA.put(metric, metadata(metric));
+    }
+
+    private final JvmFleet fleet;
+    private final ExporterStatus status;
+    private final EpochClock clock = new EpochClock();
+
+    /** Of the JVMs in the last response. */
+    private final Map<JvmLabels, SeriesLabels> seriesLabels = new ConcurrentHashMap<>();
+
+    public PrometheusMetrics(JvmFleet fleet, ExporterStatus status) {
+        this.fleet = fleet;
+        this.status = status;
+    }
+
+    /** Returns the Prometheus name of a metric or attribute, without unit. */
+    static String name(String id) {
+        return id.replace('.', '_');
+    }
+
+    private static MetricMetadata metadata(Metric metric) {
+        // Units in braces are annotations. They are not part of the name.
+        if (!metric.unit().equals("s")) return new MetricMetadata(name(metric.id()), metric.description());
+        return new MetricMetadata(name(metric.id()) + "_seconds", metric.description(), Unit.SECONDS);
+    }
+
+    @Override
+    public MetricSnapshots collect() {
+        Map<Metric, List<CounterDataPointSnapshot>> counters = new EnumMap<>(Metric.class);
+        Map<Metric, List<GaugeDataPointSnapshot>> gauges = new EnumMap<>(Metric.class);
+        for (Metric metric : Metric.values()) {
+            if (metric.type() == Metric.Type.COUNTER) counters.put(metric, new ArrayList<>());
+            else gauges.put(metric, new ArrayList<>());
+        }
+        // Two series with the same labels would make the whole response fail.
+        clock.refresh();
+        Set<JvmLabels> seen = new HashSet<>();
+        for (JvmSnapshot jvm : fleet.read()) {
+            if (!seen.add(jvm.jvm().labels())) continue;
+            SeriesLabels series = seriesLabels.computeIfAbsent(jvm.jvm().labels(), SeriesLabels::new);
+            // Only in OpenMetrics, and only if a property asks for it, because it is a series of its own.
+            long created = TimeUnit.NANOSECONDS.toMillis(clock.epochNanos(jvm.startNanos()));
+            jvm.series().forEach((metric, points) -> {
+                for (Metric.Point point : points) {
+                    Labels labels = series.of(metric, point.attributes());
+                    if (metric.type() == Metric.Type.COUNTER)
+                        counters.get(metric).add(new CounterDataPointSnapshot(point.value(), labels, null, created));
+                    else gauges.get(metric).add(new GaugeDataPointSnapshot(point.value(), labels, null));
+                }
+            });
+        }
+        seriesLabels.keySet().retainAll(seen);
+        List<MetricSnapshot> snapshots = new ArrayList<>();
+        counters.forEach((metric, points) -> add(snapshots, new CounterSnapshot(METADATA.get(metric), points)));
+        gauges.forEach((metric, points) -> add(snapshots, new GaugeSnapshot(METADATA.get(metric), points)));
+        status.series = snapshots.stream()
+                .mapToInt(snapshot -> snapshot.getDataPoints().size())
+                .sum();
+        snapshots.addAll(OwnMetrics.of(status, fleet.status()));
+        return new MetricSnapshots(snapshots);
+    }
+
+    private static void add(List<MetricSnapshot> snapshots, MetricSnapshot snapshot) {
+        if (!snapshot.getDataPoints().isEmpty()) snapshots.add(snapshot);
+    }
+}

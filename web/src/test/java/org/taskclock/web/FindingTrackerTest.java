@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.web;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.taskclock.monitor.finding.Diagnosis;
+import org.taskclock.monitor.finding.FindingKind;
+
+/** When a finding counts, since when, and when it has ended. */
+final class FindingTrackerTest {
+    private static final Instant START = Instant.parse("2026-11-21T10:00:00Z");
+
+    private final FindingTracker tracker = new FindingTracker();
+    private int second;
+
+    private static Diagnosis diagnosis(FindingKind kind, String text) {
+        return new Diagnosis(kind.id(), 0, text, List.of());
+    }
+
+    private static Diagnosis storm(String thread) {
+        return diagnosis(FindingKind.YIELD_STORM, "\"" + thread + "\" calls Thread.yield");
+    }
+
+    /** Adds an interval of one second, and returns the findings that count from now on. */
+    private List<Finding> add(Diagnosis... diagnoses) {
+        return tracker.add(List.of(diagnoses), START.plusSeconds(second++));
+    }
+
+    private List<Instant> since() {
+        return tracker.current().stream().map(Finding::since).toList();
+    }
+
+    @Test
+    void shouldCountFromTheThirdIntervalAndSinceTheFirst() {
+        add();
+        assertThat(add(storm("a"))).isEmpty();
+        assertThat(add(storm("a"))).isEmpty();
+        assertThat(tracker.current()).isEmpty();
+        assertThat(tracker.since(storm("a"))).isEqualTo(START.plusSeconds(1));
+        List<Finding> confirmed = add(storm("a"));
+        assertThat(confirmed).containsExactly(new Finding(storm("a"), START.plusSeconds(1)));
+        assertThat(tracker.current()).isEqualTo(confirmed);
+        // It is marked once, however long it lasts.
+        for (int i = 0; i < 100; i++) assertThat(add(storm("a"))).isEmpty();
+        assertThat(since()).containsExactly(START.plusSeconds(1));
+    }
+
+    @Test
+    void shouldKeepTheBeginningOverShortGaps() {
+        for (int i = 0; i < 3; i++) add(storm("a"));
+        for (int i = 0; i < 5; i++) {
+            add();
+            assertThat(since()).containsExactly(START);
+        }
+        add(storm("a"));
+        assertThat(since()).containsExactly(START);
+        for (int i = 0; i < 5; i++) add();
+        assertThat(tracker.current()).hasSize(1);
+        add();
+        assertThat(tracker.current()).isEmpty();
+    }
+
+    @Test
+    void shouldKeepTheBeginningIfItReturns() {
+        for (int i = 0; i < 3; i++) add(storm("a"));
+        for (int gap : new int[] {6, 60}) {
+            for (int i = 0; i < gap; i++) add();
+            assertThat(tracker.current()).isEmpty();
+            assertThat(add(storm("a"))).isEmpty();
+            add(storm("a"));
+            assertThat(tracker.current()).isEmpty();
+            // It has been marked.
+            assertThat(add(storm("a"))).isEmpty();
+            assertThat(since()).containsExactly(START);
+        }
+        // The same problem as far as the threads' figures show.
+        for (int i = 0; i < 10; i++) add();
+        Diagnosis heavy = diagnosis(FindingKind.SYSTEM_HEAVY, "\"a\" spends most of its time in the kernel");
+        for (int i = 0; i < 3; i++) add(heavy);
+        assertThat(since()).containsExactly(START);
+    }
+
+    @Test
+    void shouldMarkAgainAfterAMinute() {
+        for (int i = 0; i < 3; i++) add(storm("a"));
+        for (int i = 0; i < 61; i++) add();
+        assertThat(tracker.since(storm("a"))).isNull();
+        Instant again = START.plusSeconds(second);
+        List<Finding> confirmed = new ArrayList<>();
+        for (int i = 0; i < 3; i++) confirmed.addAll(add(storm("a")));
+        assertThat(confirmed).containsExactly(new Finding(storm("a"), again));
+        assertThat(since()).containsExactly(again);
+    }
+
+    @Test
+    void shouldForgetWhatWasFoundByChance() {
+        add(storm("a"));
+        add();
+        add(storm("a")); // one missing interval is no end
+        assertThat(tracker.since(storm("a"))).isEqualTo(START);
+        add();
+        add();
+        assertThat(tracker.since(storm("a"))).isNull();
+        add(storm("a"));
+        add(storm("a"));
+        assertThat(tracker.current()).isEmpty();
+    }
+
+    @Test
+    void shouldTellThreadsApartButNotFigures() {
+        for (int i = 0; i < 3; i++)
+            add(
+                    diagnosis(FindingKind.YIELD_STORM, "\"a\" called Thread.yield " + i + " times"),
+                    diagnosis(FindingKind.YIELD_STORM, "\"b\" called Thread.yield " + i + " times"),
+                    diagnosis(FindingKind.GC, "garbage collection uses " + i + " %"));
+        assertThat(tracker.current())
+                .extracting(finding -> finding.diagnosis().text())
+                .containsExactly(
+                        "\"a\" called Thread.yield 2 times",
+                        "\"b\" called Thread.yield 2 times",
+                        "garbage collection uses 2 %");
+    }
+
+    @Test
+    void shouldAllowCompilationForAMinuteAfterTheStart() {
+        Diagnosis compilation = diagnosis(FindingKind.JIT, "compilation uses 50 %");
+        for (int i = 0; i < 59; i++) assertThat(add(compilation)).isEmpty();
+        assertThat(tracker.current()).isEmpty();
+        assertThat(add(compilation)).hasSize(1);
+        assertThat(since()).containsExactly(START);
+    }
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.web;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.taskclock.history.ThreadSeries;
+import org.taskclock.metrics.ThreadKind;
+import org.taskclock.monitor.sampling.Interval;
+import org.taskclock.monitor.usage.ProcessUsage;
+import org.taskclock.monitor.usage.ThreadUsage;
+import org.taskclock.testing.TestJvm;
+import org.taskclock.web.http.RequestBudget;
+
+/** Requests for much data, one and several at once. */
+final class RequestCostTest {
+    private static final String LARGE = "/api/jvms/a/threads?limit=500&points=1000";
+
+    @TempDir
+    Path directory;
+
+    private static TestServer.Settings settings(GeneratedHistory history) {
+        TestServer.Settings settings = new TestServer.Settings();
+        settings.match = "no such program";
+        settings.opener = (data, options) -> history;
+        return settings;
+    }
+
+    @Test
+    void shouldAnswerLargeRequestsInASmallHeap() throws Exception {
+        String output = TestJvm.run(List.of("-Xmx128m"), LargeRequests.class, directory.toString());
+        assertThat(output)
+                .contains("limit=1000&points=10000: 400", LARGE + ": 200", "pools?points=1000: 200", "ready: 200")
+                .doesNotContain("OutOfMemory", "internal error", ": 500", "failed");
+    }
+
+    /** Sends each request eight times at once. Argument: a directory for the history. */
+    static final class LargeRequests {
+        private LargeRequests() {}
+
+        public static void main(String[] args) throws Exception {
+            String now = Long.toString(System.currentTimeMillis());
+            try (TestServer server = TestServer.start(Path.of(args[0]), settings(new GeneratedHistory()))) {
+                server.await(() -> server.get("/-/ready").statusCode() == 200 ? true : null);
+                HttpClient client = HttpClient.newHttpClient();
+                for (String path : List.of(
+                        "/api/jvms/a/threads?limit=1000&points=10000",
+                        LARGE,
+                        "/api/jvms/a/pools?points=1000",
+                        "/api/jvms/a/compare?from1=0&to1=" + now + "&from2=0&to2=" + now)) {
+                    HttpRequest request =
+                            HttpRequest.newBuilder(URI.create(server.url(path))).build();
+                    List<CompletableFuture<HttpResponse<Void>>> answers = new ArrayList<>();
+                    for (int i = 0; i < 8; i++) answers.add(client.sendAsync(request, BodyHandlers.discarding()));
+                    for (CompletableFuture<HttpResponse<Void>> answer : answers)
+                        System.out.println(path + ": "
+                                + answer.handle((response, failure) ->
+                                                failure == null ? String.valueOf(response.statusCode()) : "failed")
+                                        .join());
+                }
+                System.out.println("ready: " + server.get("/-/ready").statusCode());
+                System.out.println(server.log);
+            }
+        }
+    }
+
+    @Test
+    void shouldLimitRowsTimesPoints() throws Exception {
+        try (TestServer server = TestServer.start(directory, settings(new GeneratedHistory()))) {
+            server.await(() -> server.get(LARGE).statusCode() == 200 ? true : null);
+            HttpResponse<String> refused = server.get("/api/jvms/a/threads?limit=501&points=1000");
+            assertThat(refused.statusCode()).isEqualTo(400);
+            assertThat(refused.body()).contains("at most 500000 values (limit times points)");
+            assertThat(server.get("/api/jvms/a/pools?points=1001").statusCode()).isEqualTo(400);
+            assertThat(server.get("/api/marks?jvm=" + "x".repeat(201)).statusCode())
+                    .isEqualTo(400);
+        }
+    }
+
+    @Test
+    void shouldRefuseWhatExceedsTheBudgetOfAllRequests() throws Exception {
+        CountDownLatch isReading = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        TestServer.Settings settings = settings(new GeneratedHistory() {
+            @Override
+            public ThreadSeries threads(String jvmId, Instant from, Instant to, int points, int maxThreads) {
+                isReading.countDown();
+                try {
+                    goOn.await();
+                } catch (InterruptedException e) {
+                    throw new IllegalStateException(e);
+                }
+                return super.threads(jvmId, from, to, points, maxThreads);
+            }
+        });
+        settings.limits = new ServerLimits(new RequestBudget(48 << 20, 50, 60_000), 1 << 20, 1 << 20);
+        try (TestServer server = TestServer.start(directory, settings)) {
+            server.await(() -> server.get("/-/ready").statusCode() == 200 ? true : null);
+            var first = HttpClient.newHttpClient()
+                    .sendAsync(
+                            HttpRequest.newBuilder(URI.create(server.url(LARGE)))
+                                    .build(),
+                            BodyHandlers.ofString());
+            isReading.await();
+            HttpResponse<String> refused = server.get(LARGE);
+            assertThat(refused.statusCode()).isEqualTo(503);
+            assertThat(refused.headers().firstValue("Retry-After")).contains("5");
+            // A small one fits.
+            assertThat(server.get("/api/jvms/a/pools?points=100").statusCode()).isEqualTo(200);
+            goOn.countDown();
+            assertThat(first.join().statusCode()).isEqualTo(200);
+            server.await(() -> server.get(LARGE).statusCode() == 200 ? true : null);
+        }
+    }
+
+    /** The columns of all of them would take 3 GB. */
+    @Test
+    void shouldKeepOnlyTheBusiestThreadsOfARecording() {
+        Instant start = Instant.parse("2026-01-01T00:00:00Z");
+        List<Interval> intervals = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            List<ThreadUsage> threads = new ArrayList<>();
+            for (int j = 1; j <= 1_000; j++) {
+                int tid = 1_000 * i + j;
+                threads.add(new ThreadUsage(
+                        0, tid, 0, "t" + tid, false, ThreadKind.JAVA, "p" + tid, 1, tid, tid, 0, -1, -1, 'R'));
+            }
+            intervals.add(new Interval(
+                    start.plusSeconds(i + 1),
+                    1_000_000_000,
+                    0,
+                    "",
+                    "test",
+                    threads,
+                    new ProcessUsage(1_000_000, 1_000_000, -1, 0, -1, -1, 1, 0),
+                    List.of(),
+                    List.of()));
+        }
+        RecordingSeries series = new RecordingSeries(intervals, start, start.plusSeconds(1_000), 1_000, 2);
+        assertThat(series.threads().threads()).extracting(ThreadSeries.Row::tid).containsExactly(100_000, 99_999);
+        assertThat(series.pools().pools()).hasSize(HistoryApi.MAX_POOLS + 1);
+    }
+}
