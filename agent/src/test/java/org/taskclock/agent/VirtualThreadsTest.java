@@ -192,11 +192,13 @@ class VirtualThreadsTest {
     static final class RandomPrograms {
         private static final int THREADS = 24;
         private static final int STEPS = 25;
+        /** The maximum by which a clock can be ahead of the kernel. */
+        private static final long MAX_AHEAD_NANOS = 50_000;
         /**
-         * The maximum by which a clock can be ahead of the kernel after the host has taken the processor away. Below
-         * the shortest burst, so that one that is charged to another thread is noticed.
+         * The same in a disturbed step, in which the host has taken the processor away. Below the shortest burst, so
+         * that one that is charged to another thread is noticed.
          */
-        private static final long MAX_AHEAD_NANOS = 250_000;
+        private static final long MAX_DISTURBED_NANOS = 500_000;
         /** The maximum CPU time between two bursts, unless the host disturbs the thread. */
         private static final long MAX_BETWEEN_NANOS = 300_000;
         /**
@@ -303,6 +305,7 @@ class VirtualThreadsTest {
         private void program(int number, Random random, int port) {
             CpuTime last = TaskClock.now();
             long end = last.cpuNanos();
+            int disturbed = 0;
             for (int step = 0; step < STEPS; step++) {
                 // The thread does not leave its carrier from here ...
                 long first = kernelNanos();
@@ -313,8 +316,10 @@ class VirtualThreadsTest {
                 long maximum = kernelNanos() - first;
                 // ... to here.
                 long spent = end - start;
+                long error = Math.max(minimum - spent, spent - maximum);
+                if (error > MAX_AHEAD_NANOS) disturbed++;
                 check(
-                        minimum - MAX_AHEAD_NANOS <= spent && spent <= maximum + MAX_AHEAD_NANOS,
+                        error <= (disturbed <= MAX_DISTURBED ? MAX_DISTURBED_NANOS : MAX_AHEAD_NANOS),
                         () -> spent + ", expected " + minimum + " to " + maximum);
                 doSomething(random, port);
                 CpuTime now = TaskClock.now();

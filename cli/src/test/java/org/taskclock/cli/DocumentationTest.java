@@ -35,6 +35,9 @@ class DocumentationTest {
             Pattern.compile("^include_patterns = \\[(.*?)\\]", Pattern.MULTILINE | Pattern.DOTALL);
     private static final Pattern TEST = Pattern.compile("`([A-Z]\\w+Test)(?:\\.(\\w+))?`");
 
+    private static final Pattern VERSION_CHECK =
+            Pattern.compile("\\bfeature(\\(\\))? *([<>]=?|==) *(\\d{2}\\b|FIRST_)");
+
     private static List<Path> pages() throws IOException {
         return files(".md");
     }
@@ -115,6 +118,23 @@ class DocumentationTest {
                     .replace(' ', '-'));
         }
         return anchors;
+    }
+
+    @Test
+    void shouldListTheFilesThatDependOnTheVersionOfTheJdk() throws IOException {
+        String contributing = Files.readString(REPOSITORY.resolve("CONTRIBUTING.md"));
+        int start = contributing.indexOf("### Support another JDK");
+        String section = contributing.substring(start, contributing.indexOf("\n### ", start + 1));
+        List<String> missing = new ArrayList<>();
+        int count = 0;
+        for (Path file : files(".java")) {
+            if (!file.toString().contains("/src/main/")
+                    || !VERSION_CHECK.matcher(Files.readString(file)).find()) continue;
+            count++;
+            if (!section.contains("`" + file.getFileName() + "`")) missing.add(file.toString());
+        }
+        assertThat(missing).isEmpty();
+        assertThat(count).isGreaterThan(10);
     }
 
     @Test
