@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.attach.TargetJvm;
-import org.taskclock.monitor.finding.Diagnosis;
+import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.proc.MonitorException;
 import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.sampling.Sampler;
@@ -169,8 +169,8 @@ final class CheckCommand implements Callable<Integer> {
             exceeded |= checkThreshold("system", system, cpuNanos - userNanos, systemByThread, last.totals());
             exceeded |= checkYields(pid, last);
             if (exceeded)
-                for (Diagnosis diagnosis : last.diagnoses())
-                    Main.print("! " + CellFormat.sanitize(diagnosis.kind() + ": " + diagnosis.text()) + "\n");
+                for (Finding finding : last.findings())
+                    Main.print("! " + CellFormat.sanitize(finding.kind() + ": " + finding.text()) + "\n");
             return exceeded ? Main.THRESHOLD : Main.OK;
         }
     }

@@ -8,7 +8,7 @@ final class HelpPage {
             Up Down PgUp PgDn Home End   select a row
             Enter      stacks of a thread; expands or collapses a pool
             m          hot methods of a thread or pool; there, f shows a flame graph
-            F2 D       diagnoses and their evidence
+            F2 D       findings and their evidence
             F3 /       search, n next              F4 \\   filter (regular expression)
             F5 t       group by pool: + - expand and collapse, * all
             F6 < >     sort column                 I      reverse the order

@@ -52,7 +52,7 @@ enum Styles {
         return AttributedStyle.INVERSE;
     }
 
-    AttributedStyle diagnosis(String kind) {
+    AttributedStyle finding(String kind) {
         return switch (kind) {
             case "carrier-monopolized" -> color(AttributedStyle.MAGENTA).bold();
             case "throttled" -> color(AttributedStyle.YELLOW).bold();

@@ -8,7 +8,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.regex.Pattern;
-import org.taskclock.monitor.finding.Diagnosis;
+import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.recording.IntervalSummary;
 import org.taskclock.monitor.recording.Recording;
 import org.taskclock.monitor.sampling.Interval;
@@ -21,7 +21,7 @@ final class ViewState {
     enum Page {
         TABLE,
         HELP,
-        DIAGNOSES,
+        FINDINGS,
         STACKS,
         PROFILE,
         SORT,
@@ -44,7 +44,7 @@ final class ViewState {
     }
 
     /**
-     * Kinds of diagnoses that affect all threads or mean wasted CPU time, most severe first. All other kinds rank below
+     * Kinds of findings that affect all threads or mean wasted CPU time, most severe first. All other kinds rank below
      * these.
      */
     private static final List<String> BY_SEVERITY =
@@ -256,16 +256,16 @@ final class ViewState {
         for (int i = 0; i < jvms.size(); i++) if (jvms.get(i).pid() == pid) scroll = i;
     }
 
-    /** Returns all diagnoses, the most severe first. */
-    List<Diagnosis> diagnoses() {
-        List<Diagnosis> all = new ArrayList<>();
-        for (Interval interval : intervals) all.addAll(interval.diagnoses());
+    /** Returns all findings, the most severe first. */
+    List<Finding> findings() {
+        List<Finding> all = new ArrayList<>();
+        for (Interval interval : intervals) all.addAll(interval.findings());
         all.sort(Comparator.comparingInt(ViewState::severityRank));
         return all;
     }
 
-    private static int severityRank(Diagnosis diagnosis) {
-        return severityRank(diagnosis.kind());
+    private static int severityRank(Finding finding) {
+        return severityRank(finding.kind());
     }
 
     static int severityRank(String kind) {

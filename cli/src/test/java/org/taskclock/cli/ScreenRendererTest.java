@@ -170,7 +170,7 @@ class ScreenRendererTest {
                         totals.ownNanos(),
                         totals.machineUserNanos(),
                         new HeapUsage(300 << 20, 512 << 20, 1L << 30, 3, 12_500_000)),
-                interval.diagnoses(),
+                interval.findings(),
                 interval.notes())));
         List<String> lines = draw(WIDTH, HEIGHT);
         assertThat(lines.get(2).stripTrailing())
@@ -333,7 +333,7 @@ class ScreenRendererTest {
     }
 
     @Test
-    void shouldShowTheMostSevereDiagnosis() {
+    void shouldShowTheMostSevereFinding() {
         assertThat(screen()).contains("! yield-storm: thread worker-1").contains("1 more");
         press("F2");
         assertThat(screen())
@@ -394,7 +394,7 @@ class ScreenRendererTest {
                 one.source(),
                 threads,
                 one.totals(),
-                one.diagnoses(),
+                one.findings(),
                 one.notes(),
                 one.endedPools())));
         press("t");

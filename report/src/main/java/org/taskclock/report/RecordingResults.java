@@ -70,7 +70,7 @@ public final class RecordingResults {
                 List.of(),
                 List.of(),
                 method(),
-                summary.diagnoses.findings(
+                summary.findings.findings(
                         summary.intervals,
                         instant -> clock.timeWithin(summary.start, summary.end, instant),
                         clock.zone()),
@@ -127,13 +127,13 @@ public final class RecordingResults {
                 PERCENT,
                 true,
                 pools(pool -> !pool.isVirtual())));
-        if (!summary.diagnosisKinds.isEmpty()) {
-            List<Result.Series> diagnoses = new ArrayList<>();
-            for (String kind : summary.diagnosisKinds) {
-                diagnoses.add(series(
-                        kind, bucket -> 100.0 * bucket.diagnosedIntervals.getOrDefault(kind, 0) / bucket.intervals));
+        if (!summary.findingKinds.isEmpty()) {
+            List<Result.Series> findings = new ArrayList<>();
+            for (String kind : summary.findingKinds) {
+                findings.add(series(
+                        kind, bucket -> 100.0 * bucket.intervalsByKind.getOrDefault(kind, 0) / bucket.intervals));
             }
-            timelines.add(new Result.Timeline("Diagnoses over time", "", "% of the time", false, diagnoses));
+            timelines.add(new Result.Timeline("Findings over time", "", "% of the time", false, findings));
         }
         List<Result.Series> virtual = pools(RecordingSummary.Pool::isVirtual);
         if (!virtual.isEmpty()) {

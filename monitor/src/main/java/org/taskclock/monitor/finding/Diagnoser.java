@@ -61,19 +61,19 @@ public final class Diagnoser {
         samples = new StackSamples(dumps);
     }
 
-    public List<Diagnosis> diagnose(
+    public List<Finding> diagnose(
             List<ThreadUsage> threads, ProcessUsage totals, long intervalNanos, AgentClient agent) {
         double seconds = intervalNanos / 1e9;
         List<ThreadUsage> suspicious = new ArrayList<>();
         for (ThreadUsage thread : threads) if (isSuspect(thread, intervalNanos, seconds)) suspicious.add(thread);
         samples.update(suspicious, intervalNanos);
 
-        List<Diagnosis> all = new ArrayList<>();
+        List<Finding> all = new ArrayList<>();
         Map<String, Integer> countByKind = new HashMap<>();
         for (ThreadUsage thread : suspicious) {
             Suspect suspect = samples.of(thread.tid());
             List<String> evidence = evidence(thread, intervalNanos, seconds);
-            Diagnosis found = diagnoseYields(thread, suspect, evidence, agent);
+            Finding found = diagnoseYields(thread, suspect, evidence, agent);
             if (found == null && thread.kind() == ThreadKind.CARRIER)
                 found = diagnoseCarrier(thread, suspect, evidence, intervalNanos, agent);
             else if (found == null) found = diagnoseThread(thread, suspect, evidence, intervalNanos);
@@ -96,9 +96,9 @@ public final class Diagnoser {
         return heap != null && heap.gcPauses() > 0;
     }
 
-    static void diagnoseThrottling(List<Diagnosis> all, double limit, long throttledNanos, long intervalNanos) {
+    static void diagnoseThrottling(List<Finding> all, double limit, long throttledNanos, long intervalNanos) {
         if (limit <= 0 || throttledNanos <= MIN_THROTTLED_SHARE * intervalNanos) return;
-        all.add(new Diagnosis(
+        all.add(new Finding(
                 "throttled",
                 0,
                 "the container is throttled by its limit of " + number(limit) + " cores",
@@ -130,7 +130,7 @@ public final class Diagnoser {
      * Returns a diagnosis only if the yields are certain, because the agent counted them or a sample shows one;
      * otherwise null.
      */
-    private static Diagnosis diagnoseYields(
+    private static Finding diagnoseYields(
             ThreadUsage thread, Suspect suspect, List<String> evidence, AgentClient agent) {
         double counted = agent.yieldsPerSecond(thread.tid());
         if (suspect.yieldingSamples == 0 && counted < MANY_YIELDS) return null;
@@ -145,7 +145,7 @@ public final class Diagnoser {
         }
         if (agent.yields() < 0) evidence.add(hint(thread.pid()));
         String subject = carrier ? "virtual threads on \"" + thread.name() + "\" keep" : quoted(thread) + " keeps";
-        return new Diagnosis(YIELD_STORM, thread.tid(), subject + " calling Thread.yield", evidence);
+        return new Finding(YIELD_STORM, thread.tid(), subject + " calling Thread.yield", evidence);
     }
 
     /** Says how to count the yields. */
@@ -153,31 +153,31 @@ public final class Diagnoser {
         return "to count the yields by call site, run taskclock yields " + pid;
     }
 
-    private Diagnosis diagnoseThread(ThreadUsage thread, Suspect suspect, List<String> evidence, long intervalNanos) {
+    private Finding diagnoseThread(ThreadUsage thread, Suspect suspect, List<String> evidence, long intervalNanos) {
         if (!isSystemHeavy(thread)) return null;
         if (suspect.samples == 0 && hardlyBlocks(thread, intervalNanos)) {
             String failure = dumps.failure();
             evidence.add("not confirmed: no stack sample, because "
                     + (failure == null ? "stacks are sampled only occasionally" : failure));
-            return new Diagnosis(
+            return new Finding(
                     YIELD_STORM,
                     thread.tid(),
                     quoted(thread) + " behaves as if it kept calling Thread.yield",
                     evidence);
         }
         if (!suspect.topFrame.isEmpty()) evidence.add("top of its stack: " + suspect.topFrame);
-        return new Diagnosis(
+        return new Finding(
                 "system-heavy", thread.tid(), quoted(thread) + " spends most of its time in the kernel", evidence);
     }
 
-    private Diagnosis diagnoseCarrier(
+    private Finding diagnoseCarrier(
             ThreadUsage thread, Suspect suspect, List<String> evidence, long intervalNanos, AgentClient agent) {
         // On a busy machine the carrier may wait for a processor. No other virtual thread can use it during that time.
         long occupiedNanos = thread.cpuNanos() + Math.max(0, thread.waitNanos());
         if (suspect.sameCarriedSamples > 0 && 100.0 * occupiedNanos / intervalNanos > MONOPOLIZED_PERCENT) {
             evidence.add("it carried virtual thread #" + suspect.carriedId + " in each of the last "
                     + (suspect.sameCarriedSamples + 1) + " stack samples");
-            return new Diagnosis(
+            return new Finding(
                     "carrier-monopolized",
                     thread.tid(),
                     "virtual thread #" + suspect.carriedId + " keeps its carrier \"" + thread.name()
@@ -195,7 +195,7 @@ public final class Diagnoser {
         evidence.add("not confirmed: no sample was in Thread.yield; "
                 + "JVMs before JDK 24 do not print the stacks of virtual threads");
         evidence.add(hint(thread.pid()));
-        return new Diagnosis(
+        return new Finding(
                 YIELD_STORM,
                 thread.tid(),
                 "virtual threads on \"" + thread.name() + "\" behave as if they kept calling Thread.yield",
@@ -207,7 +207,7 @@ public final class Diagnoser {
      * samples may be in Thread.yield.
      */
     private static void diagnoseScheduling(
-            List<Diagnosis> all, List<ThreadUsage> threads, long intervalNanos, AgentClient agent) {
+            List<Finding> all, List<ThreadUsage> threads, long intervalNanos, AgentClient agent) {
         Set<Integer> carriers = new HashSet<>();
         long carrierNanos = 0;
         int pid = 0;
@@ -217,7 +217,7 @@ public final class Diagnoser {
             carrierNanos += thread.cpuNanos();
             pid = thread.pid();
         }
-        for (Diagnosis found : all) if (found.kind().equals(YIELD_STORM) && carriers.contains(found.tid())) return;
+        for (Finding found : all) if (found.kind().equals(YIELD_STORM) && carriers.contains(found.tid())) return;
         double percent = 100.0 * agent.schedulingNanos() / intervalNanos;
         if (percent < MIN_CPU_PERCENT) return;
         List<String> evidence = new ArrayList<>();
@@ -228,13 +228,13 @@ public final class Diagnoser {
         if (yields >= MANY_YIELDS) {
             evidence.addAll(agent.sites());
             String text = "virtual threads call Thread.yield " + number(yields) + " times per second";
-            all.add(new Diagnosis(YIELD_STORM, 0, text, evidence));
+            all.add(new Finding(YIELD_STORM, 0, text, evidence));
         } else if (agent.yields() < 0 && agent.schedulingNanos() > MIN_SCHEDULING_SHARE * carrierNanos) {
             evidence.add("this is the effect of Thread.yield, or of many short waits");
             evidence.add(hint(pid));
             String text = "carriers spend " + number(100.0 * agent.schedulingNanos() / carrierNanos)
                     + " % of their CPU time on scheduling virtual threads";
-            all.add(new Diagnosis("scheduling-heavy", 0, text, evidence));
+            all.add(new Finding("scheduling-heavy", 0, text, evidence));
         }
     }
 
@@ -258,7 +258,7 @@ public final class Diagnoser {
     }
 
     static void diagnoseJvm(
-            List<Diagnosis> all,
+            List<Finding> all,
             List<ThreadUsage> threads,
             long processNanos,
             long intervalNanos,
@@ -274,7 +274,7 @@ public final class Diagnoser {
         }
         double percent = 100.0 * nanos / intervalNanos;
         if (percent < MIN_JVM_PERCENT || nanos < MIN_JVM_SHARE * processNanos) return;
-        all.add(new Diagnosis(
+        all.add(new Finding(
                 diagnosis,
                 0,
                 activity + " uses " + number(100.0 * nanos / processNanos) + " % of the JVM's CPU time",

@@ -53,13 +53,13 @@ public enum FindingKind {
         this.action = action;
     }
 
-    /** Returns the kind of a diagnosis; empty if a recording was written by a version that knows other kinds. */
-    public static Optional<FindingKind> of(Diagnosis diagnosis) {
-        for (FindingKind kind : values()) if (kind.id.equals(diagnosis.kind())) return Optional.of(kind);
+    /** Returns the kind of a finding; empty if a recording was written by a version that knows other kinds. */
+    public static Optional<FindingKind> of(Finding finding) {
+        for (FindingKind kind : values()) if (kind.id.equals(finding.kind())) return Optional.of(kind);
         return Optional.empty();
     }
 
-    /** Returns the identifier for programs, as in {@link Diagnosis#kind}. */
+    /** Returns the identifier for programs, as in {@link Finding#kind}. */
     public String id() {
         return id;
     }

@@ -103,16 +103,16 @@ public final class LockConvoys {
         return !convoys.isEmpty();
     }
 
-    public List<Diagnosis> diagnose() {
+    public List<Finding> diagnose() {
         return convoys.stream()
                 .filter(convoy -> convoy.samples >= MIN_SAMPLES)
                 .sorted(Comparator.comparingInt(
                         (Convoy convoy) -> -convoy.last.waiters().size()))
-                .map(LockConvoys::diagnosis)
+                .map(LockConvoys::finding)
                 .toList();
     }
 
-    private static Diagnosis diagnosis(Convoy convoy) {
+    private static Finding finding(Convoy convoy) {
         LockGraph.Contention last = convoy.last;
         int count = last.waiters().size();
         boolean steadyOwner = convoy.owners.size() == 1;
@@ -136,7 +136,7 @@ public final class LockConvoys {
                     steady + (steady == 1 ? " thread" : " threads") + " waited in each sample for " + seconds(longest));
         }
         addOwner(evidence, convoy);
-        return new Diagnosis(KIND, last.owner() == null ? 0 : last.owner().tid(), text, evidence);
+        return new Finding(KIND, last.owner() == null ? 0 : last.owner().tid(), text, evidence);
     }
 
     private static void addOwner(List<String> evidence, Convoy convoy) {

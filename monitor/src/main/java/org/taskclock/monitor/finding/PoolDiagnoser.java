@@ -33,13 +33,13 @@ public final class PoolDiagnoser {
      * @param threads usage of threads
      * @param container usage of the control group in the interval; null if there is none
      */
-    public static List<Diagnosis> diagnose(
+    public static List<Finding> diagnose(
             List<ThreadUsage> pools,
             List<ThreadUsage> threads,
             long processNanos,
             ContainerUsage container,
             long intervalNanos) {
-        List<Diagnosis> all = new ArrayList<>();
+        List<Finding> all = new ArrayList<>();
         diagnoseThreads(all, threads, intervalNanos);
         // Without a thread dump, a program's thread may only be named like a GC thread.
         List<ThreadUsage> collectors =
@@ -52,7 +52,7 @@ public final class PoolDiagnoser {
     }
 
     /** Finds at most one problem per pool, that of its busiest thread. */
-    private static void diagnoseThreads(List<Diagnosis> all, List<ThreadUsage> threads, long intervalNanos) {
+    private static void diagnoseThreads(List<Finding> all, List<ThreadUsage> threads, long intervalNanos) {
         double seconds = intervalNanos / 1e9;
         Map<EndedPool.Key, List<ThreadUsage>> suspects = new HashMap<>();
         for (ThreadUsage thread : threads)
@@ -81,7 +81,7 @@ public final class PoolDiagnoser {
                     ? subject + (isPlural ? " behave as if they" : " behaves as if it") + " kept calling Thread.yield"
                     : subject + (isPlural ? " spend most of their" : " spends most of its") + " time in the kernel";
             int tid = found.size() == 1 ? busiest.tid() : 0;
-            all.add(new Diagnosis(isYielding ? Diagnoser.YIELD_STORM : "system-heavy", tid, text, evidence));
+            all.add(new Finding(isYielding ? Diagnoser.YIELD_STORM : "system-heavy", tid, text, evidence));
         });
     }
 
@@ -100,7 +100,7 @@ public final class PoolDiagnoser {
      * @param pools the pools of all JVMs
      * @return the finding, whose thread id is 0, and the process id of the pool's JVM; null if there is none
      */
-    public static Map.Entry<Integer, Diagnosis> dominant(Collection<ThreadUsage> pools, long intervalNanos) {
+    public static Map.Entry<Integer, Finding> dominant(Collection<ThreadUsage> pools, long intervalNanos) {
         ThreadUsage largest = null;
         long cpuNanos = 0;
         long waitNanos = 0;
@@ -117,7 +117,7 @@ public final class PoolDiagnoser {
         String share = Diagnoser.number(100.0 * largest.cpuNanos() / cpuNanos);
         return Map.entry(
                 largest.pid(),
-                new Diagnosis(
+                new Finding(
                         FindingKind.POOL_DOMINATES.id(),
                         0,
                         "pool \"" + largest.pool() + "\" uses most of the CPU time of all JVMs of this host, while"

@@ -57,7 +57,7 @@ final class StackSamples {
             try {
                 dump = dumps.dump();
             } catch (IOException e) {
-                // The diagnoses stay unconfirmed; Diagnoser says why.
+                // The findings stay unconfirmed; Diagnoser says why.
                 return;
             }
         }

@@ -11,7 +11,7 @@ import java.util.List;
  * @param endMillis the end, in milliseconds since 1970
  * @param seconds the length of the interval
  * @param cpuPercent CPU use of the process; 100 is one core; -1 if unknown
- * @param kinds the kinds of its diagnoses
- * @param begins whether it has a diagnosis that the previous interval does not have
+ * @param kinds the kinds of its findings
+ * @param begins whether it has a finding that the previous interval does not have
  */
 public record IntervalSummary(long endMillis, float seconds, float cpuPercent, List<String> kinds, boolean begins) {}

@@ -15,7 +15,7 @@ import org.taskclock.monitor.attach.AttachClient;
 import org.taskclock.monitor.attach.ThreadDump;
 import org.taskclock.monitor.attach.ThreadDumps;
 import org.taskclock.monitor.finding.Diagnoser;
-import org.taskclock.monitor.finding.Diagnosis;
+import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.proc.HeapMonitor;
 import org.taskclock.monitor.proc.HostCpu;
 import org.taskclock.monitor.proc.JvmProcesses;
@@ -208,10 +208,10 @@ public final class Sampler implements AutoCloseable {
                 heapUsage);
         last = now;
         Instant end = Instant.now();
-        List<Diagnosis> diagnoses = diagnoser.diagnose(usages, totals, intervalNanos, agent);
-        diagnoses.addAll(states.diagnose());
+        List<Finding> findings = diagnoser.diagnose(usages, totals, intervalNanos, agent);
+        findings.addAll(states.diagnose());
         String source = agent.isPresent() ? "agent" : "proc";
-        return new Interval(end, intervalNanos, pid, name, source, usages, totals, diagnoses, notes, ended.pools());
+        return new Interval(end, intervalNanos, pid, name, source, usages, totals, findings, notes, ended.pools());
     }
 
     private void readThreads(int[] tids, long intervalNanos) {

@@ -116,13 +116,13 @@ class LockConvoysTest {
     }
 
     @Test
-    void shouldNotDiagnoseTwoWaiters() {
+    void shouldNotFindTwoWaiters() {
         for (int second = 10; second < 15; second++) sample(second, "0x10", 1, 2, 3);
         assertThat(convoys.diagnose()).isEmpty();
     }
 
     @Test
-    void shouldDiagnoseAConvoyWithOneOwner() {
+    void shouldFindAConvoyWithOneOwner() {
         sample(10, "0x10", 1, 2, 3, 4);
         sample(11, "0x10", 1, 2, 3, 4, 5);
         assertThat(convoys.diagnose())
@@ -130,7 +130,7 @@ class LockConvoysTest {
                 .isEmpty();
         assertThat(convoys.isContended()).isTrue();
         sample(13, "0x99", 1, 2, 4, 5, 6, 7); // the garbage collector has moved the lock
-        Diagnosis found = convoys.diagnose().get(0);
+        Finding found = convoys.diagnose().get(0);
         assertThat(convoys.diagnose()).hasSize(1);
         assertThat(found.kind()).isEqualTo("lock-convoy");
         assertThat(found.tid()).isEqualTo(1);
@@ -145,11 +145,11 @@ class LockConvoysTest {
     }
 
     @Test
-    void shouldDiagnoseAConvoyThatPassesTheLockOn() {
+    void shouldFindAConvoyThatPassesTheLockOn() {
         sample(1, "0x10", 1, 2, 3, 4);
         sample(2, "0x10", 2, 3, 4, 5);
         sample(3, "0x10", 0, 1, 4, 5);
-        Diagnosis found = convoys.diagnose().get(0);
+        Finding found = convoys.diagnose().get(0);
         assertThat(found.tid()).isZero();
         assertThat(found.text()).isEqualTo("3 threads wait for the same lock: example.Cache");
         assertThat(found.evidence())
@@ -159,7 +159,7 @@ class LockConvoysTest {
     @Test
     void shouldNotNameTheOwnerInTheTextIfItChanges() {
         for (int second = 1; second < 4; second++) sample(second, "0x10", second, 4, 5, 6);
-        Diagnosis found = convoys.diagnose().get(0);
+        Finding found = convoys.diagnose().get(0);
         assertThat(found.tid()).isEqualTo(3);
         assertThat(found.text()).isEqualTo("3 threads wait for the same lock: example.Cache");
     }
@@ -172,7 +172,7 @@ class LockConvoysTest {
             sample(second, "0x20", 0, 12, 13, 14, 15);
         }
         assertThat(convoys.diagnose())
-                .extracting(Diagnosis::text)
+                .extracting(Finding::text)
                 .containsExactly(
                         "4 threads wait for the same lock: example.Cache",
                         "3 threads wait for the same lock: example.Cache");
@@ -195,7 +195,7 @@ class LockConvoysTest {
     }
 
     @Test
-    void shouldNotDiagnoseFewWaitersOrDifferentLocks() {
+    void shouldNotFindFewWaitersOrDifferentLocks() {
         for (int second = 1; second < 6; second++) sample(second, "0x10", 1, 2, 3);
         for (int second = 1; second < 6; second++)
             sample(second, "0x" + second, 10 * second, 10 * second + 1, 10 * second + 2, 10 * second + 3);

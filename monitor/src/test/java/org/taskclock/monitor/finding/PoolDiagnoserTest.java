@@ -43,8 +43,8 @@ class PoolDiagnoserTest {
                 switches,
                 0,
                 'R');
-        List<Diagnosis> found = PoolDiagnoser.diagnose(List.of(), List.of(thread), cpu * MILLIS, null, SECOND);
-        assertThat(found).as(description).extracting(Diagnosis::kind).containsExactly(kind);
+        List<Finding> found = PoolDiagnoser.diagnose(List.of(), List.of(thread), cpu * MILLIS, null, SECOND);
+        assertThat(found).as(description).extracting(Finding::kind).containsExactly(kind);
     }
 
     @ParameterizedTest
@@ -52,7 +52,7 @@ class PoolDiagnoserTest {
     void shouldNotConcludeFromNamesAlone(boolean isGuessed, String kind) {
         ThreadUsage collectors = new ThreadUsage(
                 7, 0, 0, "GC Thread##", isGuessed, ThreadKind.GC, "GC Thread##", 4, SECOND, SECOND, 0, 1, 1, '-');
-        List<Diagnosis> found = PoolDiagnoser.diagnose(List.of(collectors), List.of(), SECOND, null, SECOND);
-        assertThat(found).extracting(Diagnosis::kind).isEqualTo(kind.isEmpty() ? List.of() : List.of(kind));
+        List<Finding> found = PoolDiagnoser.diagnose(List.of(collectors), List.of(), SECOND, null, SECOND);
+        assertThat(found).extracting(Finding::kind).isEqualTo(kind.isEmpty() ? List.of() : List.of(kind));
     }
 }

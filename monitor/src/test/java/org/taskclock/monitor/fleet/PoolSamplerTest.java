@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.taskclock.ProcessClock;
 import org.taskclock.TaskClock;
 import org.taskclock.metrics.ThreadKind;
-import org.taskclock.monitor.finding.Diagnosis;
+import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.finding.PoolDiagnoser;
 import org.taskclock.monitor.proc.MonitorException;
 import org.taskclock.monitor.usage.EndedPool;
@@ -165,7 +165,7 @@ class PoolSamplerTest {
                     .isNotEmpty()
                     .allMatch(ThreadUsage::truncated);
             assertThat(PoolDiagnoser.diagnose(pools, List.of(), 1, null, 1))
-                    .extracting(Diagnosis::kind)
+                    .extracting(Finding::kind)
                     .doesNotContain("gc");
         }
     }

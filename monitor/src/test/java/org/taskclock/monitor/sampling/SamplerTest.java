@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.taskclock.ProcStat;
 import org.taskclock.TaskClock;
 import org.taskclock.metrics.ThreadKind;
-import org.taskclock.monitor.finding.Diagnosis;
+import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.proc.MonitorException;
 import org.taskclock.monitor.usage.EndedPool;
 import org.taskclock.monitor.usage.ProcessUsage;
@@ -410,12 +410,12 @@ class SamplerTest {
         }
     }
 
-    private static Diagnosis find(Sampler sampler, Predicate<Diagnosis> condition) throws Exception {
+    private static Finding find(Sampler sampler, Predicate<Finding> condition) throws Exception {
         Interval interval = sampler.next();
         for (int i = 0; i < MAX_ATTEMPTS; i++) {
             Thread.sleep(500);
             interval = sampler.next();
-            for (Diagnosis found : interval.diagnoses()) if (condition.test(found)) return found;
+            for (Finding found : interval.findings()) if (condition.test(found)) return found;
         }
         throw new AssertionError("not found; the last interval was " + interval);
     }
@@ -424,7 +424,7 @@ class SamplerTest {
     void shouldConfirmYieldStormByStack() throws Exception {
         try (LoadJvm load = LoadJvm.start("yield");
                 Sampler sampler = Sampler.of(load.pid())) {
-            Diagnosis found = find(sampler, d -> d.text().contains("\" keeps calling Thread.yield"));
+            Finding found = find(sampler, d -> d.text().contains("\" keeps calling Thread.yield"));
             assertThat(found.kind()).isEqualTo("yield-storm");
             assertThat(found.text()).startsWith("thread \"yielder\"");
             assertThat(found.evidence()).anyMatch(e -> e.contains("was in Thread.yield"));
@@ -435,7 +435,7 @@ class SamplerTest {
     void shouldNotConfirmYieldStormWithoutAttaching() throws Exception {
         try (LoadJvm load = LoadJvm.start("yield");
                 Sampler sampler = Sampler.withoutAttach(load.pid())) {
-            Diagnosis found = find(sampler, d -> d.kind().equals("yield-storm"));
+            Finding found = find(sampler, d -> d.kind().equals("yield-storm"));
             assertThat(found.text()).contains("behaves as if it kept calling Thread.yield");
             assertThat(found.evidence()).anyMatch(e -> e.startsWith("not confirmed"));
         }
@@ -450,13 +450,13 @@ class SamplerTest {
     }
 
     @Test
-    void shouldDiagnoseVirtualThreads() throws Exception {
+    void shouldFindVirtualThreads() throws Exception {
         assumeThat(Runtime.version().feature())
                 .describedAs("virtual threads require JDK 21")
                 .isGreaterThanOrEqualTo(21);
         try (LoadJvm load = LoadJvm.start("virtual-yield=2");
                 Sampler sampler = Sampler.of(load.pid())) {
-            Diagnosis found = find(sampler, d -> d.kind().equals("yield-storm"));
+            Finding found = find(sampler, d -> d.kind().equals("yield-storm"));
             assertThat(found.text()).startsWith("virtual threads on");
             assertThat(found.evidence())
                     .contains("to count the yields by call site, run taskclock yields " + load.pid());
@@ -471,7 +471,7 @@ class SamplerTest {
 
     /** Each of eight carriers uses little CPU time. */
     @Test
-    void shouldDiagnoseVirtualThreadsThatYieldOnManyCarriers() throws Exception {
+    void shouldFindVirtualThreadsThatYieldOnManyCarriers() throws Exception {
         assumeThat(Runtime.version().feature())
                 .describedAs("virtual threads require JDK 21")
                 .isGreaterThanOrEqualTo(21);
@@ -479,7 +479,7 @@ class SamplerTest {
         String[] load = {"-Djdk.virtualThreadScheduler.parallelism=8", "virtual-yield-often=16"};
         try (LoadJvm counted = LoadJvm.start(agent + "count", load[0], load[1]);
                 Sampler sampler = Sampler.of(counted.pid())) {
-            Diagnosis found = find(sampler, d -> d.text().contains("times per second"));
+            Finding found = find(sampler, d -> d.text().contains("times per second"));
             assertThat(found.kind()).isEqualTo("yield-storm");
             assertThat(found.evidence())
                     .anyMatch(e -> e.contains("LoadProgram.yieldOften"))
@@ -523,7 +523,7 @@ class SamplerTest {
             } else {
                 assertThat(groups).isEmpty();
             }
-            Diagnosis found = find(sampler, d -> d.evidence().stream().anyMatch(e -> e.contains("the agent counted")));
+            Finding found = find(sampler, d -> d.evidence().stream().anyMatch(e -> e.contains("the agent counted")));
             assertThat(found.evidence()).anyMatch(e -> e.contains("LoadProgram.yieldForever"));
         }
     }
@@ -567,7 +567,7 @@ class SamplerTest {
                         .as(name)
                         .isEqualTo(isKnown ? ThreadKind.JAVA : ThreadKind.GC);
             }
-            assertThat(interval.diagnoses()).extracting(Diagnosis::kind).doesNotContain("gc");
+            assertThat(interval.findings()).extracting(Finding::kind).doesNotContain("gc");
         }
     }
 

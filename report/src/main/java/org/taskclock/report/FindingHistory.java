@@ -9,17 +9,17 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
-import org.taskclock.monitor.finding.Diagnosis;
+import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.sampling.Interval;
 
-/** The diagnoses in a recording and their periods. Consecutive intervals with the same diagnosis form one period. */
-final class DiagnosisHistory {
+/** The findings in a recording and their periods. Consecutive intervals with the same finding form one period. */
+final class FindingHistory {
     private static final int MAX_PERIODS_LISTED = 10;
     private static final int MAX_DIAGNOSES = 500;
 
-    /** One kind of diagnosis of one thread. */
+    /** One kind of finding of one thread. */
     private static final class Entry {
-        Diagnosis last;
+        Finding last;
         long intervals;
         long periods;
         Instant end;
@@ -31,11 +31,11 @@ final class DiagnosisHistory {
 
     void add(Interval interval) {
         Instant start = interval.end().minusNanos(interval.intervalNanos());
-        for (Diagnosis diagnosis : interval.diagnoses()) {
-            String key = diagnosis.kind() + " " + diagnosis.tid();
+        for (Finding finding : interval.findings()) {
+            String key = finding.kind() + " " + finding.tid();
             if (entries.size() >= MAX_DIAGNOSES && !entries.containsKey(key)) continue;
             Entry entry = entries.computeIfAbsent(key, k -> new Entry());
-            entry.last = diagnosis;
+            entry.last = finding;
             entry.intervals++;
             // The end and the length of an interval come from different clocks, and a reading may be late.
             boolean continues = entry.end != null && !start.isAfter(entry.end.plusNanos(interval.intervalNanos() / 2));
@@ -50,7 +50,7 @@ final class DiagnosisHistory {
     }
 
     /**
-     * Returns the diagnoses as findings, the most frequent first.
+     * Returns the findings with their periods, the most frequent first.
      *
      * @param time formats a time
      * @param zone the name of the time zone

@@ -13,4 +13,4 @@ import org.taskclock.monitor.usage.ThreadUsage;
  * @param text one sentence
  * @param evidence the observations behind it, one per element
  */
-public record Diagnosis(String kind, int tid, String text, List<String> evidence) {}
+public record Finding(String kind, int tid, String text, List<String> evidence) {}

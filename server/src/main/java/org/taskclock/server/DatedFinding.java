@@ -8,7 +8,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Set;
 import org.taskclock.metrics.ThreadNames;
-import org.taskclock.monitor.finding.Diagnosis;
+import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.finding.FindingKind;
 
 /**
@@ -16,17 +16,17 @@ import org.taskclock.monitor.finding.FindingKind;
  *
  * @param since when it began
  */
-record Finding(Diagnosis diagnosis, Instant since) {
+record DatedFinding(Finding finding, Instant since) {
     private static final Set<String> IN_KERNEL = Set.of("yield-storm", "system-heavy");
 
     /** Identifies the problem across intervals, in which the figures in its text change. */
-    static String key(Diagnosis diagnosis) {
-        return diagnosis.kind() + " " + subject(diagnosis);
+    static String key(Finding finding) {
+        return finding.kind() + " " + subject(finding);
     }
 
     /** Returns the name of the thread or pool that a problem is about; empty if it is about the JVM. */
-    private static String subject(Diagnosis diagnosis) {
-        String text = diagnosis.text();
+    private static String subject(Finding finding) {
+        String text = finding.text();
         int quote = text.indexOf('"');
         return quote < 0 ? "" : text.substring(quote + 1, text.lastIndexOf('"'));
     }
@@ -35,7 +35,7 @@ record Finding(Diagnosis diagnosis, Instant since) {
      * Returns whether one problem may be a more precise version of another: stack samples distinguish threads that
      * yield from those that are merely busy in the kernel, and show which threads of a pool are affected.
      */
-    static boolean isSame(Diagnosis one, Diagnosis other) {
+    static boolean isSame(Finding one, Finding other) {
         if (!IN_KERNEL.contains(one.kind()) || !IN_KERNEL.contains(other.kind())) return false;
         String subject = subject(one);
         String otherSubject = subject(other);
@@ -44,22 +44,22 @@ record Finding(Diagnosis diagnosis, Instant since) {
                 || ThreadNames.pool(otherSubject).equals(subject);
     }
 
-    static void write(JsonWriter json, List<Finding> findings) throws IOException {
+    static void write(JsonWriter json, List<DatedFinding> findings) throws IOException {
         json.beginArray();
-        for (Finding finding : findings) finding.write(json);
+        for (DatedFinding finding : findings) finding.write(json);
         json.endArray();
     }
 
     private void write(JsonWriter json) throws IOException {
-        FindingKind kind = FindingKind.of(diagnosis).orElse(null);
+        FindingKind kind = FindingKind.of(finding).orElse(null);
         json.beginObject();
-        json.name("kind").value(diagnosis.kind());
-        json.name("text").value(diagnosis.text());
-        json.name("tid").value(diagnosis.tid());
+        json.name("kind").value(finding.kind());
+        json.name("text").value(finding.text());
+        json.name("tid").value(finding.tid());
         json.name("meaning").value(kind == null ? null : kind.meaning());
         json.name("advice").value(kind == null ? null : kind.action());
         json.name("evidence").beginArray();
-        for (String line : diagnosis.evidence()) json.value(line);
+        for (String line : finding.evidence()) json.value(line);
         json.endArray();
         json.name("since").value(Json.millis(since));
         json.endObject();
