@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Set;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.finding.Finding;
+import org.taskclock.monitor.finding.FindingKind;
 import org.taskclock.monitor.recording.IntervalSummary;
 import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.usage.ThreadUsage;
@@ -106,7 +107,7 @@ final class History {
     private IntervalSummary summarize(List<Interval> intervals) {
         double percent = -1;
         Set<String> current = new HashSet<>();
-        List<String> kinds = new ArrayList<>();
+        List<FindingKind> kinds = new ArrayList<>();
         for (Interval interval : intervals) {
             double process = interval.percent(interval.totals().processNanos());
             if (process >= 0) percent = Math.max(0, percent) + process;

@@ -8,7 +8,6 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jline.utils.AttributedString;
 import org.taskclock.monitor.finding.Finding;
-import org.taskclock.monitor.finding.FindingKind;
 import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.usage.ThreadUsage;
 
@@ -172,7 +171,7 @@ final class ScreenRenderer {
             String thread = finding.tid() == 0 ? "" : " (thread " + finding.tid() + ")";
             wrap(text, "", "! " + finding.kind() + ": " + finding.text() + thread);
             for (String line : finding.evidence()) wrap(text, "    ", line);
-            FindingKind.of(finding).ifPresent(kind -> wrap(text, "  ", kind.meaning() + " " + kind.action()));
+            wrap(text, "  ", (finding.kind().meaning() + " " + finding.kind().action()).trim());
             text.add("");
         }
         if (text.isEmpty()) {

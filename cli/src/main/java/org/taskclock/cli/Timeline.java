@@ -10,6 +10,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import org.jline.utils.AttributedStyle;
+import org.taskclock.monitor.finding.FindingKind;
+import org.taskclock.monitor.finding.FindingKinds;
 import org.taskclock.monitor.recording.IntervalSummary;
 import org.taskclock.monitor.recording.Recording;
 
@@ -37,7 +39,7 @@ final class Timeline {
     /** The highest CPU use in each column, in percent; NaN if there is none. */
     private final double[] percents;
     /** The most severe kind of finding in each column; null if there is none. */
-    private final String[] kinds;
+    private final FindingKind[] kinds;
 
     /** The column of the current interval; -1 in a live view. */
     private int current = -1;
@@ -50,7 +52,7 @@ final class Timeline {
         this.styles = styles;
         columns = Math.max(1, width - LABEL_WIDTH - MAXIMUM_WIDTH);
         percents = new double[columns];
-        kinds = new String[columns];
+        kinds = new FindingKind[columns];
         Arrays.fill(percents, Double.NaN);
     }
 
@@ -109,8 +111,8 @@ final class Timeline {
 
     private void add(int column, IntervalSummary summary) {
         if (!(summary.cpuPercent() <= percents[column])) percents[column] = summary.cpuPercent();
-        for (String kind : summary.kinds()) {
-            if (kinds[column] == null || ViewState.severityRank(kind) < ViewState.severityRank(kinds[column]))
+        for (FindingKind kind : summary.kinds()) {
+            if (kinds[column] == null || FindingKinds.BY_SEVERITY.compare(kind, kinds[column]) < 0)
                 kinds[column] = kind;
         }
     }
@@ -164,8 +166,9 @@ final class Timeline {
         return line.add(styles.faint(), "  " + time(endMillis));
     }
 
-    private static String letter(String kind) {
-        return CellFormat.sanitize(kind.isEmpty() ? "?" : kind.substring(0, 1).toUpperCase(Locale.ROOT));
+    static String letter(FindingKind kind) {
+        return CellFormat.sanitize(
+                kind.id().isEmpty() ? "?" : kind.id().substring(0, 1).toUpperCase(Locale.ROOT));
     }
 
     private static String time(long millis) {

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.regex.Pattern;
 import org.taskclock.monitor.finding.Finding;
+import org.taskclock.monitor.finding.FindingKinds;
 import org.taskclock.monitor.recording.IntervalSummary;
 import org.taskclock.monitor.recording.Recording;
 import org.taskclock.monitor.sampling.Interval;
@@ -42,13 +43,6 @@ final class ViewState {
             this.label = label;
         }
     }
-
-    /**
-     * Kinds of findings that affect all threads or mean wasted CPU time, most severe first. All other kinds rank below
-     * these.
-     */
-    private static final List<String> BY_SEVERITY =
-            List.of("yield-storm", "carrier-monopolized", "lock-convoy", "throttled", "gc", "jit");
 
     static final double MIN_INTERVAL_SECONDS = 0.1;
     static final double MAX_INTERVAL_SECONDS = 3600;
@@ -260,17 +254,8 @@ final class ViewState {
     List<Finding> findings() {
         List<Finding> all = new ArrayList<>();
         for (Interval interval : intervals) all.addAll(interval.findings());
-        all.sort(Comparator.comparingInt(ViewState::severityRank));
+        all.sort(Comparator.comparing(Finding::kind, FindingKinds.BY_SEVERITY));
         return all;
-    }
-
-    private static int severityRank(Finding finding) {
-        return severityRank(finding.kind());
-    }
-
-    static int severityRank(String kind) {
-        int rank = BY_SEVERITY.indexOf(kind);
-        return rank < 0 ? BY_SEVERITY.size() : rank;
     }
 
     List<String> notes() {

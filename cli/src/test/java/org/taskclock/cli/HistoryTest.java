@@ -13,6 +13,7 @@ import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.finding.Finding;
+import org.taskclock.monitor.finding.FindingKinds;
 import org.taskclock.monitor.recording.IntervalSummary;
 import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.usage.ProcessUsage;
@@ -40,7 +41,8 @@ class HistoryTest {
         }
         threads.sort((a, b) -> Long.compare(b.cpuNanos(), a.cpuNanos()));
         List<Finding> found = new ArrayList<>();
-        for (String kind : findings) found.add(new Finding(kind, 7, kind + " was found", List.of("evidence")));
+        for (String kind : findings)
+            found.add(new Finding(FindingKinds.of(kind), 7, kind + " was found", List.of("evidence")));
         return new Interval(
                 Instant.parse("2026-11-21T10:00:00Z").plusSeconds(number + 1),
                 SECOND,

@@ -10,6 +10,8 @@ import java.util.ArrayList;
 import java.util.List;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.finding.Finding;
+import org.taskclock.monitor.finding.Throttled;
+import org.taskclock.monitor.finding.YieldStorm;
 import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.sampling.IntervalSource;
 import org.taskclock.monitor.usage.EndedPool;
@@ -164,11 +166,11 @@ class SyntheticJvm implements IntervalSource {
                 220 * SECOND / 100,
                 null);
         Finding storm = new Finding(
-                "yield-storm",
+                new YieldStorm(),
                 101,
                 "thread worker-1 uses 98 % of a processor, 90 % of that in the kernel",
                 List.of("9876 involuntary switches a second", "java.lang.Thread.yield0 in 5 of 5 stacks"));
-        Finding throttled = new Finding("throttled", 0, "The container is throttled", List.of("2 % of the time"));
+        Finding throttled = new Finding(new Throttled(), 0, "The container is throttled", List.of("2 % of the time"));
         return new Interval(
                 Instant.ofEpochSecond(1_800_000_000L + number),
                 SECOND,

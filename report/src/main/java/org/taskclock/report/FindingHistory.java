@@ -69,6 +69,6 @@ final class FindingHistory {
         String when = String.join(", ", periods) + (unlisted > 0 ? " and " + unlisted + " more" : "") + " (" + zone
                 + "), in " + entry.intervals + " of " + intervals + " intervals";
         String evidence = entry.last.evidence() == null ? "" : String.join("\n", entry.last.evidence());
-        return new Result.Finding(entry.last.text(), when, entry.last.kind(), evidence);
+        return new Result.Finding(entry.last.text(), when, entry.last.kind().id(), evidence);
     }
 }

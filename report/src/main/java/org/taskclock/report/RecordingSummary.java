@@ -159,7 +159,8 @@ final class RecordingSummary {
         bucket.end = interval.end();
         bucket.intervals = 1;
         bucket.intervalNanos = interval.intervalNanos();
-        for (Finding finding : interval.findings()) bucket.intervalsByKind.put(finding.kind(), 1);
+        for (Finding finding : interval.findings())
+            bucket.intervalsByKind.put(finding.kind().id(), 1);
         findingKinds.addAll(bucket.intervalsByKind.keySet());
         addTotals(bucket, interval.totals());
         addToHeatmap(interval);

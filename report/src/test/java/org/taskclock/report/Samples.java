@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.finding.Finding;
+import org.taskclock.monitor.finding.YieldStorm;
 import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.usage.ProcessUsage;
 import org.taskclock.monitor.usage.ThreadUsage;
@@ -259,7 +260,7 @@ final class Samples {
                     2_000_000);
             List<Finding> findings = storm
                     ? List.of(new Finding(
-                            "yield-storm",
+                            new YieldStorm(),
                             103,
                             "Thread 103 yields 9,000 times a second: " + HOSTILE,
                             List.of("88 % system", "in Thread.yield0")))

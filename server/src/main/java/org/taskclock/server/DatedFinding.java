@@ -6,7 +6,6 @@ import com.google.gson.stream.JsonWriter;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.List;
-import java.util.Set;
 import org.taskclock.metrics.ThreadNames;
 import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.finding.FindingKind;
@@ -17,8 +16,6 @@ import org.taskclock.monitor.finding.FindingKind;
  * @param since when it began
  */
 record DatedFinding(Finding finding, Instant since) {
-    private static final Set<String> IN_KERNEL = Set.of("yield-storm", "system-heavy");
-
     /** Identifies the problem across intervals, in which the figures in its text change. */
     static String key(Finding finding) {
         return finding.kind() + " " + subject(finding);
@@ -36,7 +33,7 @@ record DatedFinding(Finding finding, Instant since) {
      * yield from those that are merely busy in the kernel, and show which threads of a pool are affected.
      */
     static boolean isSame(Finding one, Finding other) {
-        if (!IN_KERNEL.contains(one.kind()) || !IN_KERNEL.contains(other.kind())) return false;
+        if (!one.kind().mayBe(other.kind()) && !other.kind().mayBe(one.kind())) return false;
         String subject = subject(one);
         String otherSubject = subject(other);
         return subject.equals(otherSubject)
@@ -51,13 +48,16 @@ record DatedFinding(Finding finding, Instant since) {
     }
 
     private void write(JsonWriter json) throws IOException {
-        FindingKind kind = FindingKind.of(finding).orElse(null);
+        FindingKind kind = finding.kind();
         json.beginObject();
-        json.name("kind").value(finding.kind());
+        json.name("kind").value(kind.id());
         json.name("text").value(finding.text());
         json.name("tid").value(finding.tid());
-        json.name("meaning").value(kind == null ? null : kind.meaning());
-        json.name("advice").value(kind == null ? null : kind.action());
+        json.name("meaning").value(kind.meaning().isEmpty() ? null : kind.meaning());
+        json.name("advice").value(kind.action().isEmpty() ? null : kind.action());
+        json.name("threads")
+                .value(kind.threads() == null ? null : kind.threads().label());
+        json.name("needsDumps").value(kind.source() == FindingKind.Source.DUMPS);
         json.name("evidence").beginArray();
         for (String line : finding.evidence()) json.value(line);
         json.endArray();

@@ -9,19 +9,12 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.taskclock.monitor.finding.Finding;
-import org.taskclock.monitor.finding.FindingKind;
 
 /**
  * Tracks the findings of a JVM across intervals. A finding in a single interval may be chance, and a finding that is
  * missing from a single interval may not have ended. Confined to one thread at a time.
  */
 final class FindingTracker {
-    /** The number of intervals in which a problem must be found before it is reported. */
-    private static final int MIN_INTERVALS = 3;
-
-    /** The same for compilation, which uses much CPU time in every JVM that has just started. */
-    private static final int MIN_JIT_INTERVALS = 60;
-
     /** The number of intervals without the problem after which it counts as ended. */
     private static final int MAX_ABSENT = 5;
 
@@ -44,15 +37,11 @@ final class FindingTracker {
         }
 
         boolean counts() {
-            return found >= minimum(latest);
+            return found >= latest.kind().minIntervals();
         }
     }
 
     private final Map<String, Tracked> tracked = new LinkedHashMap<>();
-
-    private static int minimum(Finding finding) {
-        return finding.kind().equals(FindingKind.JIT.id()) ? MIN_JIT_INTERVALS : MIN_INTERVALS;
-    }
 
     /**
      * Adds the findings of an interval.
@@ -95,7 +84,8 @@ final class FindingTracker {
     /** Returns the current problems. */
     List<DatedFinding> current() {
         List<DatedFinding> current = new ArrayList<>();
-        for (Tracked known : tracked.values()) if (known.counts()) current.add(new DatedFinding(known.latest, known.since));
+        for (Tracked known : tracked.values())
+            if (known.counts()) current.add(new DatedFinding(known.latest, known.since));
         return current;
     }
 

@@ -14,7 +14,8 @@ import java.util.Map;
 import org.taskclock.history.JvmKey;
 import org.taskclock.history.Mark;
 import org.taskclock.monitor.finding.Finding;
-import org.taskclock.monitor.finding.PoolDiagnoser;
+import org.taskclock.monitor.finding.Observation;
+import org.taskclock.monitor.finding.PoolDominates;
 import org.taskclock.monitor.fleet.JvmSample;
 import org.taskclock.monitor.usage.ThreadUsage;
 
@@ -47,22 +48,25 @@ final class Overview {
         json = null;
         machine.add(machinePercent);
         List<Mark> marks = new ArrayList<>();
-        Map.Entry<Integer, Finding> dominant = dominant(samples);
+        PoolDominates.Host host = host(samples);
         for (KeyedSample keyed : samples) {
             JvmSample sample = keyed.sample;
             JvmState state = jvms.computeIfAbsent(keyed.key.id(), id -> new JvmState(keyed.key));
             state.add(sample, processors);
             if (sample.jvm().hasEnded()) state.ended = now;
             if (sample.intervalNanos() == 0) continue;
-            List<Finding> findings = state.watched != null
-                    ? new ArrayList<>(state.watched)
-                    : PoolDiagnoser.diagnose(
+            List<Finding> findings = Observation.ofPools(
                             sample.pools(),
                             sample.threads(),
                             sample.process().cpuNanos(),
                             sample.container(),
-                            sample.intervalNanos());
-            if (dominant != null && dominant.getKey() == keyed.key.pid()) findings.add(dominant.getValue());
+                            sample.intervalNanos(),
+                            host)
+                    .findings();
+            if (state.watched != null) {
+                findings.removeIf(finding -> finding.kind().isOfOneJvm());
+                findings.addAll(state.watched);
+            }
             for (DatedFinding finding : state.findings.add(findings, now.minusNanos(sample.intervalNanos())))
                 marks.add(new Mark(
                         finding.since(),
@@ -74,14 +78,14 @@ final class Overview {
         return marks;
     }
 
-    private static Map.Entry<Integer, Finding> dominant(List<KeyedSample> samples) {
+    private static PoolDominates.Host host(List<KeyedSample> samples) {
         List<ThreadUsage> pools = new ArrayList<>();
         long longest = 0;
         for (KeyedSample keyed : samples) {
             pools.addAll(keyed.sample.pools());
             longest = Math.max(longest, keyed.sample.intervalNanos());
         }
-        return longest == 0 ? null : PoolDiagnoser.dominant(pools, longest);
+        return longest == 0 ? null : PoolDominates.Host.of(pools, longest);
     }
 
     /**

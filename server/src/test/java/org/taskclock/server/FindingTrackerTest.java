@@ -8,8 +8,12 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.taskclock.monitor.finding.Compilation;
 import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.finding.FindingKind;
+import org.taskclock.monitor.finding.GarbageCollection;
+import org.taskclock.monitor.finding.SystemHeavy;
+import org.taskclock.monitor.finding.YieldStorm;
 
 /** When a finding counts, since when, and when it has ended. */
 final class FindingTrackerTest {
@@ -19,11 +23,11 @@ final class FindingTrackerTest {
     private int second;
 
     private static Finding finding(FindingKind kind, String text) {
-        return new Finding(kind.id(), 0, text, List.of());
+        return new Finding(kind, 0, text, List.of());
     }
 
     private static Finding storm(String thread) {
-        return finding(FindingKind.YIELD_STORM, "\"" + thread + "\" calls Thread.yield");
+        return finding(new YieldStorm(), "\"" + thread + "\" calls Thread.yield");
     }
 
     /** Adds an interval of one second, and returns the findings that count from now on. */
@@ -80,7 +84,7 @@ final class FindingTrackerTest {
         }
         // The same problem as far as the threads' figures show.
         for (int i = 0; i < 10; i++) add();
-        Finding heavy = finding(FindingKind.SYSTEM_HEAVY, "\"a\" spends most of its time in the kernel");
+        Finding heavy = finding(new SystemHeavy(), "\"a\" spends most of its time in the kernel");
         for (int i = 0; i < 3; i++) add(heavy);
         assertThat(since()).containsExactly(START);
     }
@@ -115,9 +119,9 @@ final class FindingTrackerTest {
     void shouldTellThreadsApartButNotFigures() {
         for (int i = 0; i < 3; i++)
             add(
-                    finding(FindingKind.YIELD_STORM, "\"a\" called Thread.yield " + i + " times"),
-                    finding(FindingKind.YIELD_STORM, "\"b\" called Thread.yield " + i + " times"),
-                    finding(FindingKind.GC, "garbage collection uses " + i + " %"));
+                    finding(new YieldStorm(), "\"a\" called Thread.yield " + i + " times"),
+                    finding(new YieldStorm(), "\"b\" called Thread.yield " + i + " times"),
+                    finding(new GarbageCollection(), "garbage collection uses " + i + " %"));
         assertThat(tracker.current())
                 .extracting(finding -> finding.finding().text())
                 .containsExactly(
@@ -128,7 +132,7 @@ final class FindingTrackerTest {
 
     @Test
     void shouldAllowCompilationForAMinuteAfterTheStart() {
-        Finding compilation = finding(FindingKind.JIT, "compilation uses 50 %");
+        Finding compilation = finding(new Compilation(), "compilation uses 50 %");
         for (int i = 0; i < 59; i++) assertThat(add(compilation)).isEmpty();
         assertThat(tracker.current()).isEmpty();
         assertThat(add(compilation)).hasSize(1);

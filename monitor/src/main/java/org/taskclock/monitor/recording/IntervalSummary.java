@@ -3,6 +3,7 @@
 package org.taskclock.monitor.recording;
 
 import java.util.List;
+import org.taskclock.monitor.finding.FindingKind;
 
 /**
  * The part of an interval that a timeline shows. It takes about 40 bytes, because it is kept for each interval of a
@@ -14,4 +15,5 @@ import java.util.List;
  * @param kinds the kinds of its findings
  * @param begins whether it has a finding that the previous interval does not have
  */
-public record IntervalSummary(long endMillis, float seconds, float cpuPercent, List<String> kinds, boolean begins) {}
+public record IntervalSummary(
+        long endMillis, float seconds, float cpuPercent, List<FindingKind> kinds, boolean begins) {}

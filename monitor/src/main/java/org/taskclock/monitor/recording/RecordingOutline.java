@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.taskclock.monitor.finding.Finding;
+import org.taskclock.monitor.finding.FindingKind;
 import org.taskclock.monitor.usage.ProcessUsage;
 
 /**
@@ -32,7 +33,7 @@ public final class RecordingOutline {
     private Set<String> previous = Set.of();
 
     /** Each list of kinds once, because all summaries keep theirs. */
-    private final Map<List<String>, List<String>> kinds = new HashMap<>();
+    private final Map<List<FindingKind>, List<FindingKind>> kinds = new HashMap<>();
 
     public RecordingOutline(Recording recording) {
         this.recording = recording;
@@ -75,7 +76,7 @@ public final class RecordingOutline {
         for (Finding finding : findings) current.add(finding.kind() + "/" + finding.tid());
         boolean begins = !previous.containsAll(current);
         previous = current;
-        List<String> found =
+        List<FindingKind> found =
                 Stream.of(findings).map(Finding::kind).distinct().toList();
         float percent = process < 0 ? -1 : (float) (100.0 * process / nanos);
         return new IntervalSummary(

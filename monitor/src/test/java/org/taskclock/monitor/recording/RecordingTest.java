@@ -30,6 +30,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.finding.Finding;
+import org.taskclock.monitor.finding.YieldStorm;
 import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.usage.EndedPool;
 import org.taskclock.monitor.usage.HeapUsage;
@@ -90,8 +91,9 @@ class RecordingTest {
             List<EndedPool> ended = new ArrayList<>();
             for (int pool = 0; pool < i / 20; pool++)
                 ended.add(new EndedPool("pool-" + pool, KINDS.get(pool % KINDS.size()), i / 30 + 1, i / 30 * 7L, pool));
-            List<Finding> findings =
-                    i % 10 == 0 ? List.of(new Finding("yield-storm", 8, "It yields.", List.of("a", "b"))) : List.of();
+            List<Finding> findings = i % 10 == 0
+                    ? List.of(new Finding(new YieldStorm(), 8, "It yields.", List.of("a", "b")))
+                    : List.of();
             intervals.add(new Interval(
                     START.plusSeconds(i + 1),
                     1_000_000_000 + i,

@@ -9,6 +9,7 @@ import java.util.function.Predicate;
 import org.assertj.core.data.Offset;
 import org.junit.jupiter.api.Test;
 import org.taskclock.monitor.finding.Finding;
+import org.taskclock.monitor.finding.LockConvoy;
 import org.taskclock.monitor.usage.JavaStatus;
 import org.taskclock.monitor.usage.ThreadUsage;
 import org.taskclock.testing.LoadJvm;
@@ -38,7 +39,7 @@ class JavaStatusTest {
 
     private static Finding convoy(Interval interval) {
         return interval.findings().stream()
-                .filter(finding -> finding.kind().equals("lock-convoy"))
+                .filter(finding -> finding.kind() instanceof LockConvoy)
                 .findFirst()
                 .orElse(null);
     }
@@ -102,8 +103,7 @@ class JavaStatusTest {
             sampler.next();
             for (int i = 0; i < 5; i++) {
                 Thread.sleep(1_000);
-                assertThat(sampler.next().findings())
-                        .noneMatch(found -> found.kind().equals("lock-convoy"));
+                assertThat(sampler.next().findings()).noneMatch(found -> found.kind() instanceof LockConvoy);
             }
         }
     }
