@@ -15,7 +15,7 @@ import org.taskclock.monitor.usage.ThreadUsage;
 
 /** Formats an interval as plain text. */
 final class TopText {
-    private static final DateTimeFormatter TIME =
+    static final DateTimeFormatter TIME =
             DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT).withZone(ZoneId.systemDefault());
 
     private static final String BOLD = "1";

@@ -12,6 +12,8 @@ import java.util.Map;
 import java.util.function.Predicate;
 import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
+import org.taskclock.monitor.finding.Finding;
+import org.taskclock.monitor.finding.FindingHistory;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.sampling.Interval;
 
@@ -70,10 +72,9 @@ public final class RecordingResults {
                 List.of(),
                 List.of(),
                 method(),
-                summary.findings.findings(
-                        summary.intervals,
-                        instant -> clock.timeWithin(summary.start, summary.end, instant),
-                        clock.zone()),
+                summary.findings.entries().stream()
+                        .map(entry -> finding(entry, clock))
+                        .toList(),
                 tables(),
                 List.of(),
                 List.of(),
@@ -81,6 +82,13 @@ public final class RecordingResults {
                 heatmaps(),
                 List.of(),
                 Map.of());
+    }
+
+    private Result.Finding finding(FindingHistory.Entry entry, WallClock clock) {
+        String when = entry.periods(time -> clock.timeWithin(summary.start, summary.end, time)) + " (" + clock.zone()
+                + "), in " + entry.intervals() + " of " + summary.intervals + " intervals";
+        Finding last = entry.last();
+        return new Result.Finding(last.text(), when, last.kind().id(), String.join("\n", last.evidence()));
     }
 
     private Map<String, String> properties() {

@@ -14,6 +14,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.finding.Finding;
+import org.taskclock.monitor.finding.FindingHistory;
 import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.usage.ProcessUsage;
 import org.taskclock.monitor.usage.ThreadUsage;
@@ -153,7 +154,7 @@ final class RecordingSummary {
         nanos += interval.intervalNanos();
         sources.add(interval.source());
         for (String note : interval.notes()) if (notes.size() < MAX_NOTES) notes.add(note);
-        findings.add(interval);
+        findings.add(interval.findings(), interval.end(), interval.intervalNanos());
 
         Bucket bucket = new Bucket();
         bucket.end = interval.end();
