@@ -18,7 +18,7 @@ export function highlightOf(finding) {
   if (finding.pool) return 'pool:' + finding.pool;
   const quoted = /"(.+)"/.exec(finding.text);
   if (quoted) return (/\bpool "/.test(finding.text) ? 'pool:' : 'name:') + quoted[1];
-  return ['gc', 'jit'].includes(finding.kind) ? 'kind:' + finding.kind : '';
+  return finding.threads ? 'kind:' + finding.threads : '';
 }
 
 /** Returns the kind of a finding, with a question mark if it is unconfirmed. @param {Finding} finding */
@@ -27,13 +27,13 @@ export function kindOf({kind, evidence}) {
 }
 
 /**
- * Describes when a finding began. Findings in the first readings may have begun earlier, and so may lock convoys, which only thread dumps show.
- * @param {{kind: string, since?: number|null}} finding @param {number} started when the server started
+ * Describes when a finding began. Findings in the first readings may have begun earlier, and so may those that only thread dumps show.
+ * @param {{needsDumps?: boolean, since?: number|null}} finding @param {number} started when the server started
  */
-export function beginOf({kind, since}, started) {
+export function beginOf({needsDumps, since}, started) {
   if (!since) return '';
   if (since < started + FIRST_READINGS) return `since ${moment(since)} or earlier`;
-  return kind === 'lock-convoy' ? `seen since ${moment(since)}` : `began at ${moment(since)}`;
+  return needsDumps ? `seen since ${moment(since)}` : `began at ${moment(since)}`;
 }
 
 /** Returns whether a row is highlighted. @param {string} highlight @param {{tid: number, name: string, pool: string, kind: string}} row */

@@ -10,7 +10,8 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.attach.TargetJvm;
-import org.taskclock.monitor.finding.Diagnosis;
+import org.taskclock.monitor.finding.Finding;
+import org.taskclock.monitor.finding.FindingHistory;
 import org.taskclock.monitor.proc.MonitorException;
 import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.sampling.Sampler;
@@ -146,11 +147,15 @@ final class CheckCommand implements Callable<Integer> {
         try (Sampler sampler = target.open(pid)) {
             sampler.next();
             Interval last = null;
+            FindingHistory findings = new FindingHistory();
+            int intervals = 0;
             for (long remaining = duration.toNanos(); remaining > 0; remaining -= SECOND) {
                 long part = Math.min(remaining, SECOND);
                 Thread.sleep(part / 1_000_000, (int) (part % 1_000_000));
                 last = sampler.next();
                 add(last);
+                findings.add(last.findings(), last.end(), last.intervalNanos());
+                intervals++;
                 if (sampler.yields() >= 0) {
                     yieldCount += pool == null ? sampler.yields() : yieldsOfPool(last, sampler);
                     countedNanos += last.intervalNanos();
@@ -169,8 +174,11 @@ final class CheckCommand implements Callable<Integer> {
             exceeded |= checkThreshold("system", system, cpuNanos - userNanos, systemByThread, last.totals());
             exceeded |= checkYields(pid, last);
             if (exceeded)
-                for (Diagnosis diagnosis : last.diagnoses())
-                    Main.print("! " + CellFormat.sanitize(diagnosis.kind() + ": " + diagnosis.text()) + "\n");
+                for (FindingHistory.Entry entry : findings.entries()) {
+                    String when = entry.intervals() == intervals ? "" : ", " + entry.periods(TopText.TIME::format);
+                    Finding finding = entry.last();
+                    Main.print("! " + CellFormat.sanitize(finding.kind() + ": " + finding.text()) + when + "\n");
+                }
             return exceeded ? Main.THRESHOLD : Main.OK;
         }
     }

@@ -2,13 +2,19 @@
 // Copyright the TaskClock authors
 package org.taskclock.cli;
 
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.StringJoiner;
+import org.taskclock.monitor.finding.FindingKind;
+import org.taskclock.monitor.finding.FindingKinds;
+
 /** The keys of {@link KeyBindings}, and what the columns and marks of the screen mean. */
 final class HelpPage {
     static final String TEXT = """
             Up Down PgUp PgDn Home End   select a row
             Enter      stacks of a thread; expands or collapses a pool
             m          hot methods of a thread or pool; there, f shows a flame graph
-            F2 D       diagnoses and their evidence
+            F2 D       findings and their evidence
             F3 /       search, n next              F4 \\   filter (regular expression)
             F5 t       group by pool: + - expand and collapse, * all
             F6 < >     sort column                 I      reverse the order
@@ -39,13 +45,22 @@ final class HelpPage {
             BLOCKED BY  owner of the lock that the thread waits for, or the lock
             RECENT CPU in the last intervals, newest at the right
             RISE   CPU% minus the median of the previous intervals (up to 59)
-            history: CPU of the process; the letters below mark findings: Y yield-storm,
-                   C carrier-monopolized, L lock-convoy, T throttled, G gc, J jit,
-                   S system-heavy or scheduling-heavy
+            history: CPU of the process; the letters below mark findings:
+                   LETTERS
             Bars: | user, # system; a full bar in the table is one processor.
             ~ after a name: truncated to 15 characters by the kernel.
             * before a name: tagged.
-            """;
+            """.replace("LETTERS", letters());
 
     private HelpPage() {}
+
+    /** Returns the letter of each finding, on lines of three. */
+    private static String letters() {
+        Map<String, String> kinds = new LinkedHashMap<>();
+        for (FindingKind kind : FindingKinds.ALL)
+            if (kind.isOfOneJvm()) kinds.merge(Timeline.letter(kind), kind.id(), (one, other) -> one + " or " + other);
+        StringJoiner letters = new StringJoiner(", ");
+        kinds.forEach((letter, ids) -> letters.add(letter + " " + ids));
+        return letters.toString().replaceAll("((?:[^,]+, ){3})", "$1\n       ");
+    }
 }

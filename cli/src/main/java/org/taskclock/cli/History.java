@@ -13,7 +13,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.taskclock.metrics.ThreadKind;
-import org.taskclock.monitor.finding.Diagnosis;
+import org.taskclock.monitor.finding.Finding;
+import org.taskclock.monitor.finding.FindingKind;
 import org.taskclock.monitor.recording.IntervalSummary;
 import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.usage.ThreadUsage;
@@ -64,8 +65,8 @@ final class History {
 
     private final Map<String, Track> tracks = new HashMap<>();
     private final Deque<IntervalSummary> summaries = new ArrayDeque<>();
-    /** The diagnoses of the last interval. */
-    private Set<String> diagnoses = Set.of();
+    /** The findings of the last interval. */
+    private Set<String> findings = Set.of();
 
     /** The number of intervals that were added. */
     private long count;
@@ -73,7 +74,7 @@ final class History {
     void clear() {
         tracks.clear();
         summaries.clear();
-        diagnoses = Set.of();
+        findings = Set.of();
         count = 0;
     }
 
@@ -106,17 +107,17 @@ final class History {
     private IntervalSummary summarize(List<Interval> intervals) {
         double percent = -1;
         Set<String> current = new HashSet<>();
-        List<String> kinds = new ArrayList<>();
+        List<FindingKind> kinds = new ArrayList<>();
         for (Interval interval : intervals) {
             double process = interval.percent(interval.totals().processNanos());
             if (process >= 0) percent = Math.max(0, percent) + process;
-            for (Diagnosis diagnosis : interval.diagnoses()) {
-                current.add(interval.pid() + "/" + diagnosis.kind() + "/" + diagnosis.tid());
-                if (!kinds.contains(diagnosis.kind())) kinds.add(diagnosis.kind());
+            for (Finding finding : interval.findings()) {
+                current.add(interval.pid() + "/" + finding.kind() + "/" + finding.tid());
+                if (!kinds.contains(finding.kind())) kinds.add(finding.kind());
             }
         }
-        boolean begins = !diagnoses.containsAll(current);
-        diagnoses = current;
+        boolean begins = !findings.containsAll(current);
+        findings = current;
         Interval first = intervals.get(0);
         return new IntervalSummary(
                 first.end().toEpochMilli(), first.intervalNanos() / 1e9f, (float) percent, List.copyOf(kinds), begins);

@@ -78,7 +78,7 @@ final class IntervalSum {
         return count;
     }
 
-    /** Returns one interval that is as long as all of them. It has no diagnoses or notes. */
+    /** Returns one interval that is as long as all of them. It has no findings or notes. */
     Interval interval() {
         return new Interval(
                 last.end(),

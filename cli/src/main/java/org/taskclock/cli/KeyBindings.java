@@ -47,7 +47,7 @@ final class KeyBindings {
         if (key.equals("Ctrl-L")) return Action.REDRAW;
         return switch (view.page) {
             case TABLE -> table(view, key, page);
-            case HELP, DIAGNOSES, STACKS, PROFILE -> text(view, key, page);
+            case HELP, FINDINGS, STACKS, PROFILE -> text(view, key, page);
             case SORT -> sort(view, key);
             case COLUMNS -> columns(view, key);
             case JVMS -> jvms(view, key);
@@ -66,7 +66,7 @@ final class KeyBindings {
             case "Home", "g" -> view.moveTo(0);
             case "End", "G" -> view.moveTo(view.rows.size() - 1);
             case "h", "?", "F1" -> show(view, ViewState.Page.HELP);
-            case "D", "F2" -> show(view, ViewState.Page.DIAGNOSES);
+            case "D", "F2" -> show(view, ViewState.Page.FINDINGS);
             case "F3", "/" -> PromptEditor.open(view, ViewState.Prompt.SEARCH, "");
             case "n" -> PromptEditor.findNext(view);
             case "F4", "\\" -> PromptEditor.open(view, ViewState.Prompt.FILTER, view.filter());
@@ -243,7 +243,7 @@ final class KeyBindings {
                 return Action.RESCHEDULE;
             }
             default -> {
-                if (view.page == ViewState.Page.DIAGNOSES) return move(key);
+                if (view.page == ViewState.Page.FINDINGS) return move(key);
             }
         }
         return Action.NONE;

@@ -52,7 +52,7 @@ final class MouseBindings {
                 view.topRow += direction * WHEEL_ROWS;
                 view.moveTo(view.selected + direction * WHEEL_ROWS);
             }
-            case HELP, DIAGNOSES, STACKS, PROFILE -> view.scroll += direction * WHEEL_ROWS;
+            case HELP, FINDINGS, STACKS, PROFILE -> view.scroll += direction * WHEEL_ROWS;
             case SORT, COLUMNS, JVMS -> {
                 return direction < 0 ? "Up" : "Down";
             }
@@ -64,7 +64,7 @@ final class MouseBindings {
         if (y == height - 1) return ScreenRenderer.keyAt(view, width, height, x);
         int line = y - ScreenRenderer.pageTop(view, height);
         // The line above the titles shows the most severe finding and names this key.
-        if (view.page == ViewState.Page.TABLE && line == -2 && !view.diagnoses().isEmpty()) return "F2";
+        if (view.page == ViewState.Page.TABLE && line == -2 && !view.findings().isEmpty()) return "F2";
         if (view.page != ViewState.Page.TABLE) {
             int item = ScreenRenderer.itemAt(view, height, line);
             if (item < 0) return "";

@@ -78,7 +78,7 @@ final class ReplayControl {
         return target < 0 ? view.position.number() : target;
     }
 
-    /** Pauses, and moves to the next or previous interval in which a diagnosis begins. */
+    /** Pauses, and moves to the next or previous interval in which a finding begins. */
     void jump(boolean forward) {
         if (view.position == null) return;
         view.paused = true;

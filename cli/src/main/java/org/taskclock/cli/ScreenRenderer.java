@@ -7,8 +7,7 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jline.utils.AttributedString;
-import org.taskclock.monitor.finding.Diagnosis;
-import org.taskclock.monitor.finding.FindingKind;
+import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.usage.ThreadUsage;
 
@@ -48,7 +47,7 @@ final class ScreenRenderer {
     private static int headerHeight(ViewState view, int height) {
         if (height < 4) return 0;
         if (height < FULL_HEADER_HEIGHT) return 2;
-        return HeaderRenderer.height(view.intervals) + view.agentOffer.height() + 1; // and the diagnosis
+        return HeaderRenderer.height(view.intervals) + view.agentOffer.height() + 1; // and the finding
     }
 
     private List<AttributedString> draw() {
@@ -59,12 +58,12 @@ final class ScreenRenderer {
         int timeline = Timeline.height(view, height);
         if (timeline > 0)
             Timeline.draw(view, styles, width).subList(0, timeline).forEach(this::add);
-        if (header > 0) add(diagnosis());
+        if (header > 0) add(finding());
         int page = pageHeight(view, height);
         switch (view.page) {
             case TABLE -> table(page);
             case HELP -> text(HelpPage.TEXT.lines().toList(), page);
-            case DIAGNOSES -> text(diagnoses(), page);
+            case FINDINGS -> text(findings(), page);
             case STACKS -> text(stacks(), page);
             case PROFILE -> text(profile(), page);
             case SORT ->
@@ -146,16 +145,16 @@ final class ScreenRenderer {
         return column.label() + (column.title.isEmpty() ? "" : "  " + column.title);
     }
 
-    /** Returns the line with the most severe diagnosis, which is visible on every page. */
-    private StyledLine diagnosis() {
+    /** Returns the line with the most severe finding, which is visible on every page. */
+    private StyledLine finding() {
         if (view.ended) return new StyledLine(styles).add(styles.alarm(), CellFormat.sanitize(view.message));
-        List<Diagnosis> diagnoses = view.diagnoses();
-        if (!diagnoses.isEmpty()) {
-            String more = diagnoses.size() == 1 ? "" : " (and " + (diagnoses.size() - 1) + " more)";
+        List<Finding> findings = view.findings();
+        if (!findings.isEmpty()) {
+            String more = findings.size() == 1 ? "" : " (and " + (findings.size() - 1) + " more)";
             String hint = more + ", F2: why";
             String text = "! "
                     + CellFormat.sanitize(
-                            diagnoses.get(0).kind() + ": " + diagnoses.get(0).text());
+                            findings.get(0).kind() + ": " + findings.get(0).text());
             int room = Math.max(width / 2, width - hint.length());
             return new StyledLine(styles)
                     .add(styles.alarm(), CellFormat.truncate(text, room))
@@ -166,13 +165,13 @@ final class ScreenRenderer {
         return new StyledLine(styles).add(styles.faint(), CellFormat.sanitize(text));
     }
 
-    private List<String> diagnoses() {
+    private List<String> findings() {
         List<String> text = new ArrayList<>();
-        for (Diagnosis diagnosis : view.diagnoses()) {
-            String thread = diagnosis.tid() == 0 ? "" : " (thread " + diagnosis.tid() + ")";
-            wrap(text, "", "! " + diagnosis.kind() + ": " + diagnosis.text() + thread);
-            for (String line : diagnosis.evidence()) wrap(text, "    ", line);
-            FindingKind.of(diagnosis).ifPresent(kind -> wrap(text, "  ", kind.meaning() + " " + kind.action()));
+        for (Finding finding : view.findings()) {
+            String thread = finding.tid() == 0 ? "" : " (thread " + finding.tid() + ")";
+            wrap(text, "", "! " + finding.kind() + ": " + finding.text() + thread);
+            for (String line : finding.evidence()) wrap(text, "    ", line);
+            wrap(text, "  ", (finding.kind().meaning() + " " + finding.kind().action()).trim());
             text.add("");
         }
         if (text.isEmpty()) {

@@ -4,6 +4,7 @@ package org.taskclock.cli;
 
 import org.jline.utils.AttributedStyle;
 import org.taskclock.metrics.ThreadKind;
+import org.taskclock.monitor.finding.FindingKind;
 
 /** The text styles of the terminal interface. PLAIN uses only bold and inverse, which NO_COLOR permits. */
 enum Styles {
@@ -52,13 +53,13 @@ enum Styles {
         return AttributedStyle.INVERSE;
     }
 
-    AttributedStyle diagnosis(String kind) {
-        return switch (kind) {
-            case "carrier-monopolized" -> color(AttributedStyle.MAGENTA).bold();
-            case "throttled" -> color(AttributedStyle.YELLOW).bold();
-            case "gc" -> color(AttributedStyle.BLUE).bold();
-            case "jit" -> color(AttributedStyle.CYAN).bold();
-            default -> alarm();
+    AttributedStyle finding(FindingKind kind) {
+        return switch (kind.color()) {
+            case RED -> alarm();
+            case YELLOW -> color(AttributedStyle.YELLOW).bold();
+            case BLUE -> color(AttributedStyle.BLUE).bold();
+            case MAGENTA -> color(AttributedStyle.MAGENTA).bold();
+            case CYAN -> color(AttributedStyle.CYAN).bold();
         };
     }
 

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Set;
 import org.jline.utils.AttributedStyle;
 import org.taskclock.metrics.ThreadKind;
-import org.taskclock.monitor.finding.Diagnosis;
+import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /** Draws the table of threads with as many columns as fit. */
@@ -42,7 +42,7 @@ final class TableRenderer {
     TableRenderer(ViewState view, Styles styles, int width) {
         this.view = view;
         this.styles = styles;
-        for (Diagnosis diagnosis : view.diagnoses()) if (diagnosis.tid() != 0) suspects.add(diagnosis.tid());
+        for (Finding finding : view.findings()) if (finding.tid() != 0) suspects.add(finding.tid());
         List<Column> order = new ArrayList<>(view.columns == null ? Arrays.asList(Column.values()) : view.columns);
         if (!order.contains(Column.RISE)) order.add(Column.RISE); // shown only while sorting by it
         List<Column> candidates = new ArrayList<>(order);

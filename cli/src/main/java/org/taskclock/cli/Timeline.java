@@ -10,11 +10,13 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import org.jline.utils.AttributedStyle;
+import org.taskclock.monitor.finding.FindingKind;
+import org.taskclock.monitor.finding.FindingKinds;
 import org.taskclock.monitor.recording.IntervalSummary;
 import org.taskclock.monitor.recording.Recording;
 
 /**
- * Draws the CPU use of the process over time, and below it a letter for each diagnosis: over the whole recording, or
+ * Draws the CPU use of the process over time, and below it a letter for each finding: over the whole recording, or
  * since watching began. In a recording, it also shows the position.
  */
 final class Timeline {
@@ -36,8 +38,8 @@ final class Timeline {
     private final int columns;
     /** The highest CPU use in each column, in percent; NaN if there is none. */
     private final double[] percents;
-    /** The most severe kind of diagnosis in each column; null if there is none. */
-    private final String[] kinds;
+    /** The most severe kind of finding in each column; null if there is none. */
+    private final FindingKind[] kinds;
 
     /** The column of the current interval; -1 in a live view. */
     private int current = -1;
@@ -50,13 +52,13 @@ final class Timeline {
         this.styles = styles;
         columns = Math.max(1, width - LABEL_WIDTH - MAXIMUM_WIDTH);
         percents = new double[columns];
-        kinds = new String[columns];
+        kinds = new FindingKind[columns];
         Arrays.fill(percents, Double.NaN);
     }
 
     /** Returns the number of lines. */
     static int height(ViewState view, int screenHeight) {
-        boolean isShown = view.page == ViewState.Page.TABLE || view.page == ViewState.Page.DIAGNOSES;
+        boolean isShown = view.page == ViewState.Page.TABLE || view.page == ViewState.Page.FINDINGS;
         if (!isShown || view.intervals.isEmpty()) return 0;
         int position = view.position != null && screenHeight >= MIN_POSITION_HEIGHT ? 1 : 0;
         return position + (screenHeight >= MIN_HEIGHT ? 2 : 0);
@@ -109,8 +111,8 @@ final class Timeline {
 
     private void add(int column, IntervalSummary summary) {
         if (!(summary.cpuPercent() <= percents[column])) percents[column] = summary.cpuPercent();
-        for (String kind : summary.kinds()) {
-            if (kinds[column] == null || ViewState.severityRank(kind) < ViewState.severityRank(kinds[column]))
+        for (FindingKind kind : summary.kinds()) {
+            if (kinds[column] == null || FindingKinds.BY_SEVERITY.compare(kind, kinds[column]) < 0)
                 kinds[column] = kind;
         }
     }
@@ -144,7 +146,7 @@ final class Timeline {
         for (double percent : percents) maximum = Math.max(maximum, Double.isNaN(percent) ? -1 : percent);
         StyledLine line = new StyledLine(styles).add(CellFormat.padRight("history", LABEL_WIDTH));
         for (int i = 0; i < columns; i++) {
-            AttributedStyle style = kinds[i] == null ? styles.user() : styles.diagnosis(kinds[i]);
+            AttributedStyle style = kinds[i] == null ? styles.user() : styles.finding(kinds[i]);
             line.add(
                     i == current ? styles.selected() : style,
                     String.valueOf(Sparkline.character(percents[i], scale, view.unicode)));
@@ -159,13 +161,14 @@ final class Timeline {
             String mark = kinds[i] != null ? letter(kinds[i]) : i == current ? "^" : " ";
             if (i == current) line.add(styles.selected(), mark);
             else if (kinds[i] == null) line.add(mark);
-            else line.add(styles.diagnosis(kinds[i]), mark);
+            else line.add(styles.finding(kinds[i]), mark);
         }
         return line.add(styles.faint(), "  " + time(endMillis));
     }
 
-    private static String letter(String kind) {
-        return CellFormat.sanitize(kind.isEmpty() ? "?" : kind.substring(0, 1).toUpperCase(Locale.ROOT));
+    static String letter(FindingKind kind) {
+        return CellFormat.sanitize(
+                kind.id().isEmpty() ? "?" : kind.id().substring(0, 1).toUpperCase(Locale.ROOT));
     }
 
     private static String time(long millis) {

@@ -8,14 +8,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import org.taskclock.metrics.ThreadKind;
-import org.taskclock.monitor.finding.Diagnosis;
+import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.usage.ProcessUsage;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /** Formats an interval as plain text. */
 final class TopText {
-    private static final DateTimeFormatter TIME =
+    static final DateTimeFormatter TIME =
             DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT).withZone(ZoneId.systemDefault());
 
     private static final String BOLD = "1";
@@ -88,9 +88,9 @@ final class TopText {
         for (Interval interval : intervals) {
             hidden += interval.threads().size();
             String process = several ? interval.pid() + ": " : "";
-            for (Diagnosis diagnosis : interval.diagnoses()) {
-                line(text, RED, "! " + process + diagnosis.kind() + ": " + diagnosis.text());
-                for (String evidence : diagnosis.evidence()) line(text, "", "    " + evidence);
+            for (Finding finding : interval.findings()) {
+                line(text, RED, "! " + process + finding.kind() + ": " + finding.text());
+                for (String evidence : finding.evidence()) line(text, "", "    " + evidence);
             }
             for (String note : interval.notes()) line(text, "", "* " + process + note);
         }

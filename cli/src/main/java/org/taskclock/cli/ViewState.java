@@ -8,7 +8,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.regex.Pattern;
-import org.taskclock.monitor.finding.Diagnosis;
+import org.taskclock.monitor.finding.Finding;
+import org.taskclock.monitor.finding.FindingKinds;
 import org.taskclock.monitor.recording.IntervalSummary;
 import org.taskclock.monitor.recording.Recording;
 import org.taskclock.monitor.sampling.Interval;
@@ -21,7 +22,7 @@ final class ViewState {
     enum Page {
         TABLE,
         HELP,
-        DIAGNOSES,
+        FINDINGS,
         STACKS,
         PROFILE,
         SORT,
@@ -42,13 +43,6 @@ final class ViewState {
             this.label = label;
         }
     }
-
-    /**
-     * Kinds of diagnoses that affect all threads or mean wasted CPU time, most severe first. All other kinds rank below
-     * these.
-     */
-    private static final List<String> BY_SEVERITY =
-            List.of("yield-storm", "carrier-monopolized", "lock-convoy", "throttled", "gc", "jit");
 
     static final double MIN_INTERVAL_SECONDS = 0.1;
     static final double MAX_INTERVAL_SECONDS = 3600;
@@ -256,21 +250,12 @@ final class ViewState {
         for (int i = 0; i < jvms.size(); i++) if (jvms.get(i).pid() == pid) scroll = i;
     }
 
-    /** Returns all diagnoses, the most severe first. */
-    List<Diagnosis> diagnoses() {
-        List<Diagnosis> all = new ArrayList<>();
-        for (Interval interval : intervals) all.addAll(interval.diagnoses());
-        all.sort(Comparator.comparingInt(ViewState::severityRank));
+    /** Returns all findings, the most severe first. */
+    List<Finding> findings() {
+        List<Finding> all = new ArrayList<>();
+        for (Interval interval : intervals) all.addAll(interval.findings());
+        all.sort(Comparator.comparing(Finding::kind, FindingKinds.BY_SEVERITY));
         return all;
-    }
-
-    private static int severityRank(Diagnosis diagnosis) {
-        return severityRank(diagnosis.kind());
-    }
-
-    static int severityRank(String kind) {
-        int rank = BY_SEVERITY.indexOf(kind);
-        return rank < 0 ? BY_SEVERITY.size() : rank;
     }
 
     List<String> notes() {

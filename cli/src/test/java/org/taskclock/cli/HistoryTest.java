@@ -12,7 +12,8 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.taskclock.metrics.ThreadKind;
-import org.taskclock.monitor.finding.Diagnosis;
+import org.taskclock.monitor.finding.Finding;
+import org.taskclock.monitor.finding.FindingKinds;
 import org.taskclock.monitor.recording.IntervalSummary;
 import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.usage.ProcessUsage;
@@ -27,7 +28,7 @@ class HistoryTest {
     private int number;
 
     /** Returns an interval in which threads, by id, use the given percentages; all are in one pool. */
-    static Interval interval(int number, Map<Integer, Integer> percents, String... diagnoses) {
+    static Interval interval(int number, Map<Integer, Integer> percents, String... findings) {
         List<ThreadUsage> threads = new ArrayList<>();
         long sum = 0;
         for (Map.Entry<Integer, Integer> entry : percents.entrySet()) {
@@ -39,8 +40,9 @@ class HistoryTest {
             threads.add(new ThreadUsage(1, tid, tid, name, false, kind, "worker-#", 1, nanos, nanos, 0, 0, 0, 'R'));
         }
         threads.sort((a, b) -> Long.compare(b.cpuNanos(), a.cpuNanos()));
-        List<Diagnosis> found = new ArrayList<>();
-        for (String kind : diagnoses) found.add(new Diagnosis(kind, 7, kind + " was found", List.of("evidence")));
+        List<Finding> found = new ArrayList<>();
+        for (String kind : findings)
+            found.add(new Finding(FindingKinds.of(kind), 7, kind + " was found", List.of("evidence")));
         return new Interval(
                 Instant.parse("2026-11-21T10:00:00Z").plusSeconds(number + 1),
                 SECOND,
@@ -53,8 +55,8 @@ class HistoryTest {
                 List.of());
     }
 
-    private void accept(Map<Integer, Integer> percents, String... diagnoses) {
-        view.accept(List.of(interval(number++, percents, diagnoses)));
+    private void accept(Map<Integer, Integer> percents, String... findings) {
+        view.accept(List.of(interval(number++, percents, findings)));
     }
 
     private TableModel.Row row(String key) {
@@ -182,7 +184,7 @@ class HistoryTest {
     }
 
     @Test
-    void shouldDrawTheProcessAndMarkItsDiagnoses() {
+    void shouldDrawTheProcessAndMarkItsFindings() {
         accept(Map.of(1, 100));
         accept(Map.of(1, 50), "gc");
         accept(Map.of(1, 200), "gc", "yield-storm");
@@ -223,7 +225,7 @@ class HistoryTest {
     }
 
     @Test
-    void shouldMarkWhereADiagnosisBegins() {
+    void shouldMarkWhereAFindingBegins() {
         accept(Map.of(1, 10));
         accept(Map.of(1, 10), "gc");
         accept(Map.of(1, 10), "gc");

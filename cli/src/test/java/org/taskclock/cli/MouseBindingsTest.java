@@ -129,10 +129,10 @@ class MouseBindingsTest {
         assertThat(view.sort).isEqualTo(Column.SYSTEM);
         view.message = "";
         click("F2 Why");
-        assertThat(view.page).isEqualTo(ViewState.Page.DIAGNOSES);
+        assertThat(view.page).isEqualTo(ViewState.Page.FINDINGS);
         press("q");
         click("! yield-storm");
-        assertThat(view.page).isEqualTo(ViewState.Page.DIAGNOSES);
+        assertThat(view.page).isEqualTo(ViewState.Page.FINDINGS);
         press("q");
         click("F4");
         assertThat(view.prompt).isEqualTo(ViewState.Prompt.FILTER);

@@ -11,6 +11,8 @@ import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.taskclock.metrics.ThreadKind;
+import org.taskclock.monitor.finding.FindingKind;
+import org.taskclock.monitor.finding.FindingKinds;
 import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.sampling.IntervalSource;
 import org.taskclock.monitor.usage.HeapUsage;
@@ -170,7 +172,7 @@ class ScreenRendererTest {
                         totals.ownNanos(),
                         totals.machineUserNanos(),
                         new HeapUsage(300 << 20, 512 << 20, 1L << 30, 3, 12_500_000)),
-                interval.diagnoses(),
+                interval.findings(),
                 interval.notes())));
         List<String> lines = draw(WIDTH, HEIGHT);
         assertThat(lines.get(2).stripTrailing())
@@ -333,7 +335,7 @@ class ScreenRendererTest {
     }
 
     @Test
-    void shouldShowTheMostSevereDiagnosis() {
+    void shouldShowTheMostSevereFinding() {
         assertThat(screen()).contains("! yield-storm: thread worker-1").contains("1 more");
         press("F2");
         assertThat(screen())
@@ -394,7 +396,7 @@ class ScreenRendererTest {
                 one.source(),
                 threads,
                 one.totals(),
-                one.diagnoses(),
+                one.findings(),
                 one.notes(),
                 one.endedPools())));
         press("t");
@@ -467,22 +469,14 @@ class ScreenRendererTest {
 
     @Test
     void shouldExplainTheLettersOfAllFindings() {
-        for (String kind : List.of(
-                "yield-storm",
-                "carrier-monopolized",
-                "lock-convoy",
-                "throttled",
-                "gc",
-                "jit",
-                "system-heavy",
-                "scheduling-heavy")) {
+        for (FindingKind kind : FindingKinds.ALL) {
+            if (!kind.isOfOneJvm()) continue;
             view.intervals = List.of();
             view.reset();
-            view.accept(List.of(HistoryTest.interval(1, Map.of(1, 10), kind)));
-            String letter = kind.substring(0, 1).toUpperCase(Locale.ROOT);
+            view.accept(List.of(HistoryTest.interval(1, Map.of(1, 10), kind.id())));
+            String letter = kind.id().substring(0, 1).toUpperCase(Locale.ROOT);
             assertThat(draw(WIDTH, HEIGHT)).anyMatch(line -> line.matches("[0-9:]{8} +" + letter + " .*"));
-            assertThat(HelpPage.TEXT.replaceAll("\\s+", " "))
-                    .containsPattern(" " + letter + " (system-heavy or )?" + kind);
+            assertThat(HelpPage.TEXT.replaceAll("\\s+", " ")).containsPattern(" " + letter + " ([\\w-]+ or )*" + kind);
         }
     }
 

@@ -9,7 +9,9 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import org.taskclock.metrics.ThreadKind;
-import org.taskclock.monitor.finding.Diagnosis;
+import org.taskclock.monitor.finding.Finding;
+import org.taskclock.monitor.finding.Throttled;
+import org.taskclock.monitor.finding.YieldStorm;
 import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.sampling.IntervalSource;
 import org.taskclock.monitor.usage.EndedPool;
@@ -110,7 +112,7 @@ class SyntheticJvm implements IntervalSource {
                 interval.source(),
                 threads,
                 interval.totals(),
-                interval.diagnoses(),
+                interval.findings(),
                 interval.notes());
     }
 
@@ -163,12 +165,12 @@ class SyntheticJvm implements IntervalSource {
                 SECOND / 200,
                 220 * SECOND / 100,
                 null);
-        Diagnosis storm = new Diagnosis(
-                "yield-storm",
+        Finding storm = new Finding(
+                new YieldStorm(),
                 101,
                 "thread worker-1 uses 98 % of a processor, 90 % of that in the kernel",
                 List.of("9876 involuntary switches a second", "java.lang.Thread.yield0 in 5 of 5 stacks"));
-        Diagnosis throttled = new Diagnosis("throttled", 0, "The container is throttled", List.of("2 % of the time"));
+        Finding throttled = new Finding(new Throttled(), 0, "The container is throttled", List.of("2 % of the time"));
         return new Interval(
                 Instant.ofEpochSecond(1_800_000_000L + number),
                 SECOND,

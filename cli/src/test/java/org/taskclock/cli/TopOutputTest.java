@@ -28,7 +28,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
-import org.taskclock.monitor.finding.Diagnosis;
+import org.taskclock.monitor.finding.Finding;
+import org.taskclock.monitor.finding.GarbageCollection;
 import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.testing.LoadJvm;
 
@@ -257,7 +258,7 @@ class TopOutputTest {
                 "proc",
                 interval.threads(),
                 interval.totals(),
-                List.of(new Diagnosis("gc", 0, evil, List.of(evil))),
+                List.of(new Finding(new GarbageCollection(), 0, evil, List.of(evil))),
                 List.of(evil));
         String text = new TopText(false, false).format(List.of(hostile), hostile.threads());
         assertThat(text).doesNotContain("\u001b", "\u202e").contains("! gc: evil?[2J?name?\n");

@@ -8,9 +8,11 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
@@ -18,6 +20,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -334,6 +337,40 @@ class TopTest {
 
         assertThat(runAndReturnErrors(Main.FAILED, "check", pid, "--cpu", "1%", "--pool", "nonesuch", "--for", "100ms"))
                 .isEqualTo("taskclock: process " + pid + " has no threads in pool \"nonesuch\"\n");
+    }
+
+    /** The last second of the check shows nothing of it. */
+    @Test
+    void shouldReportWhatEndedDuringTheCheck() throws Exception {
+        try (LoadJvm load = LoadJvm.start("system")) {
+            String target = Long.toString(load.pid());
+            Process check = CliResult.builder("check", target, "--no-attach", "--cpu", "0%", "--for", "8s")
+                    .start();
+            while (check.isAlive() && !hasOpened(check.pid(), "/proc/" + target + "/")) Thread.sleep(50);
+            Thread.sleep(4_000);
+            signal("STOP", target);
+            try {
+                assertThat(CliResult.exitCode(check)).isEqualTo(Main.THRESHOLD);
+            } finally {
+                signal("CONT", target);
+            }
+            assertThat(new String(check.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
+                    .containsPattern("(?m)^! [a-z-]+: thread \"system-time\" .*, [0-9:]{8} to [0-9:]{8}");
+        }
+    }
+
+    private static boolean hasOpened(long pid, String prefix) throws IOException {
+        try (Stream<Path> files = Files.list(Path.of("/proc/" + pid + "/fd"))) {
+            for (Path file : files.toList())
+                if (Files.readSymbolicLink(file).toString().startsWith(prefix)) return true;
+        } catch (NoSuchFileException e) {
+            // It has just been closed.
+        }
+        return false;
+    }
+
+    private static void signal(String name, String pid) throws Exception {
+        assertThat(new ProcessBuilder("kill", "-" + name, pid).start().waitFor()).isZero();
     }
 
     @Test

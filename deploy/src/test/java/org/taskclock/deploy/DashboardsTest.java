@@ -31,14 +31,6 @@ class DashboardsTest {
     private Path temporary;
 
     @Test
-    void shouldBeCommittedAsGenerated() throws IOException {
-        for (Map.Entry<String, String> file : Dashboards.files().entrySet())
-            assertThat(Files.readString(GRAFANA.resolve(file.getKey())))
-                    .as("write the dashboards with: mvn -q -pl deploy -am process-classes -Pdashboards")
-                    .isEqualTo(file.getValue());
-    }
-
-    @Test
     void shouldQueryOnlyMetricsAndLabelsThatExist() throws IOException {
         Map<String, Set<String>> known = Rules.labels();
         for (String query : queries()) {
@@ -104,14 +96,14 @@ class DashboardsTest {
     @Test
     void shouldSatisfyTheTypesThatGrafanaPublishes() throws Exception {
         installTypes();
-        for (Map.Entry<String, String> file : Dashboards.files().entrySet())
+        for (Map.Entry<String, String> file : GeneratedFiles.dashboards().entrySet())
             check(file.getValue()).assertSuccess();
     }
 
     @Test
     void shouldBeRejectedWithAnUnknownOption() throws Exception {
         installTypes();
-        String fleet = Dashboards.files().get("taskclock-fleet.json");
+        String fleet = GeneratedFiles.dashboards().get("taskclock-fleet.json");
         assertThat(check(fleet.replace("\"graphTooltip\"", "\"graphTooltips\"")).exitCode())
                 .isEqualTo(1);
         assertThat(check(fleet.replace("\"graphMode\": \"area\"", "\"graphMode\": \"areas\""))
@@ -148,7 +140,7 @@ class DashboardsTest {
     }
 
     private static List<JsonObject> dashboards() {
-        return Dashboards.files().values().stream()
+        return GeneratedFiles.dashboards().values().stream()
                 .map(text -> JsonParser.parseString(text).getAsJsonObject())
                 .toList();
     }

@@ -12,6 +12,8 @@ import java.util.Map;
 import java.util.function.Predicate;
 import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
+import org.taskclock.monitor.finding.Finding;
+import org.taskclock.monitor.finding.FindingHistory;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.sampling.Interval;
 
@@ -70,10 +72,9 @@ public final class RecordingResults {
                 List.of(),
                 List.of(),
                 method(),
-                summary.diagnoses.findings(
-                        summary.intervals,
-                        instant -> clock.timeWithin(summary.start, summary.end, instant),
-                        clock.zone()),
+                summary.findings.entries().stream()
+                        .map(entry -> finding(entry, clock))
+                        .toList(),
                 tables(),
                 List.of(),
                 List.of(),
@@ -81,6 +82,13 @@ public final class RecordingResults {
                 heatmaps(),
                 List.of(),
                 Map.of());
+    }
+
+    private Result.Finding finding(FindingHistory.Entry entry, WallClock clock) {
+        String when = entry.periods(time -> clock.timeWithin(summary.start, summary.end, time)) + " (" + clock.zone()
+                + "), in " + entry.intervals() + " of " + summary.intervals + " intervals";
+        Finding last = entry.last();
+        return new Result.Finding(last.text(), when, last.kind().id(), String.join("\n", last.evidence()));
     }
 
     private Map<String, String> properties() {
@@ -127,13 +135,13 @@ public final class RecordingResults {
                 PERCENT,
                 true,
                 pools(pool -> !pool.isVirtual())));
-        if (!summary.diagnosisKinds.isEmpty()) {
-            List<Result.Series> diagnoses = new ArrayList<>();
-            for (String kind : summary.diagnosisKinds) {
-                diagnoses.add(series(
-                        kind, bucket -> 100.0 * bucket.diagnosedIntervals.getOrDefault(kind, 0) / bucket.intervals));
+        if (!summary.findingKinds.isEmpty()) {
+            List<Result.Series> findings = new ArrayList<>();
+            for (String kind : summary.findingKinds) {
+                findings.add(series(
+                        kind, bucket -> 100.0 * bucket.intervalsByKind.getOrDefault(kind, 0) / bucket.intervals));
             }
-            timelines.add(new Result.Timeline("Diagnoses over time", "", "% of the time", false, diagnoses));
+            timelines.add(new Result.Timeline("Findings over time", "", "% of the time", false, findings));
         }
         List<Result.Series> virtual = pools(RecordingSummary.Pool::isVirtual);
         if (!virtual.isEmpty()) {

@@ -13,7 +13,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import org.taskclock.metrics.ThreadKind;
-import org.taskclock.monitor.finding.Diagnosis;
+import org.taskclock.monitor.finding.Finding;
+import org.taskclock.monitor.finding.FindingHistory;
 import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.usage.ProcessUsage;
 import org.taskclock.monitor.usage.ThreadUsage;
@@ -47,8 +48,8 @@ final class RecordingSummary {
         /** By pool: user, system, and unsplit time. */
         final Map<String, long[]> byPool = new HashMap<>();
 
-        /** The number of intervals with a diagnosis, by its kind. */
-        final Map<String, Integer> diagnosedIntervals = new HashMap<>();
+        /** The number of intervals with a finding, by its kind. */
+        final Map<String, Integer> intervalsByKind = new HashMap<>();
 
         void add(Bucket later) {
             end = later.end;
@@ -58,7 +59,7 @@ final class RecordingSummary {
             containerNanos += later.containerNanos;
             machineNanos += later.machineNanos;
             throttledNanos += later.throttledNanos;
-            later.diagnosedIntervals.forEach((kind, count) -> diagnosedIntervals.merge(kind, count, Integer::sum));
+            later.intervalsByKind.forEach((kind, count) -> intervalsByKind.merge(kind, count, Integer::sum));
             later.byPool.forEach((pool, parts) -> {
                 long[] sums = byPool.computeIfAbsent(pool, p -> new long[3]);
                 for (int i = 0; i < sums.length; i++) sums[i] += parts[i];
@@ -122,9 +123,9 @@ final class RecordingSummary {
     final List<Bucket> buckets = new ArrayList<>();
     final Map<String, Pool> pools = new HashMap<>();
     final Map<String, UsageSum> threads = new HashMap<>();
-    final DiagnosisHistory diagnoses = new DiagnosisHistory();
+    final FindingHistory findings = new FindingHistory();
     final Set<String> sources = new LinkedHashSet<>();
-    final Set<String> diagnosisKinds = new TreeSet<>();
+    final Set<String> findingKinds = new TreeSet<>();
     final Set<String> notes = new LinkedHashSet<>();
     ThreadHeatmap heatmap;
     int intervalsPerBucket = 1;
@@ -153,14 +154,15 @@ final class RecordingSummary {
         nanos += interval.intervalNanos();
         sources.add(interval.source());
         for (String note : interval.notes()) if (notes.size() < MAX_NOTES) notes.add(note);
-        diagnoses.add(interval);
+        findings.add(interval.findings(), interval.end(), interval.intervalNanos());
 
         Bucket bucket = new Bucket();
         bucket.end = interval.end();
         bucket.intervals = 1;
         bucket.intervalNanos = interval.intervalNanos();
-        for (Diagnosis diagnosis : interval.diagnoses()) bucket.diagnosedIntervals.put(diagnosis.kind(), 1);
-        diagnosisKinds.addAll(bucket.diagnosedIntervals.keySet());
+        for (Finding finding : interval.findings())
+            bucket.intervalsByKind.put(finding.kind().id(), 1);
+        findingKinds.addAll(bucket.intervalsByKind.keySet());
         addTotals(bucket, interval.totals());
         addToHeatmap(interval);
         for (ThreadUsage usage : interval.threads()) addThread(bucket, interval, usage);

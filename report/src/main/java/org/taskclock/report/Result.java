@@ -107,7 +107,7 @@ public record Result(
     }
 
     /**
-     * A claim and whether the measurement supports it. In a report about a recording: a diagnosis, with its periods as
+     * A claim and whether the measurement supports it. In a report about a recording: a finding, with its periods as
      * the source and its kind as the verdict.
      *
      * @param verdict "confirmed", "contradicted", "inconclusive", or "not measured"

@@ -83,7 +83,7 @@ class RecordingResultsTest {
     }
 
     @Test
-    void shouldListPeriodsOfDiagnoses() {
+    void shouldListPeriodsOfFindings() {
         Result result = singleResult(Samples.intervals(120));
         assertThat(result.findings()).hasSize(1);
         Result.Finding finding = result.findings().get(0);
@@ -178,7 +178,7 @@ class RecordingResultsTest {
                             interval.source(),
                             interval.threads(),
                             interval.totals(),
-                            interval.diagnoses(),
+                            interval.findings(),
                             interval.notes()));
         }
         List<Double> cpu =
@@ -210,7 +210,7 @@ class RecordingResultsTest {
                     interval.source(),
                     interval.threads(),
                     interval.totals(),
-                    interval.diagnoses(),
+                    interval.findings(),
                     interval.notes()));
         }
         assertThat(RecordingResults.of(intervals, Map.of(), List.of(), ZoneOffset.UTC))

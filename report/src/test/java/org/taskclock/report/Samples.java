@@ -9,7 +9,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.taskclock.metrics.ThreadKind;
-import org.taskclock.monitor.finding.Diagnosis;
+import org.taskclock.monitor.finding.Finding;
+import org.taskclock.monitor.finding.YieldStorm;
 import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.usage.ProcessUsage;
 import org.taskclock.monitor.usage.ThreadUsage;
@@ -257,9 +258,9 @@ final class Samples {
                     cpu + 400_000_000,
                     8,
                     2_000_000);
-            List<Diagnosis> diagnoses = storm
-                    ? List.of(new Diagnosis(
-                            "yield-storm",
+            List<Finding> findings = storm
+                    ? List.of(new Finding(
+                            new YieldStorm(),
                             103,
                             "Thread 103 yields 9,000 times a second: " + HOSTILE,
                             List.of("88 % system", "in Thread.yield0")))
@@ -272,7 +273,7 @@ final class Samples {
                     i == 0 ? "proc" : "agent",
                     threads,
                     totals,
-                    diagnoses,
+                    findings,
                     List.of("No kernel stacks.")));
         }
         return intervals;

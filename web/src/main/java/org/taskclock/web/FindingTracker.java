@@ -8,20 +8,13 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.taskclock.monitor.finding.Diagnosis;
-import org.taskclock.monitor.finding.FindingKind;
+import org.taskclock.monitor.finding.Finding;
 
 /**
  * Tracks the findings of a JVM across intervals. A finding in a single interval may be chance, and a finding that is
  * missing from a single interval may not have ended. Confined to one thread at a time.
  */
 final class FindingTracker {
-    /** The number of intervals in which a problem must be found before it is reported. */
-    private static final int MIN_INTERVALS = 3;
-
-    /** The same for compilation, which uses much CPU time in every JVM that has just started. */
-    private static final int MIN_JIT_INTERVALS = 60;
-
     /** The number of intervals without the problem after which it counts as ended. */
     private static final int MAX_ABSENT = 5;
 
@@ -34,7 +27,7 @@ final class FindingTracker {
 
     private static final class Tracked {
         private final Instant since;
-        private Diagnosis latest;
+        private Finding latest;
         private int found;
         private int absent;
         private boolean wasConfirmed;
@@ -44,36 +37,32 @@ final class FindingTracker {
         }
 
         boolean counts() {
-            return found >= minimum(latest);
+            return found >= latest.kind().minIntervals();
         }
     }
 
     private final Map<String, Tracked> tracked = new LinkedHashMap<>();
-
-    private static int minimum(Diagnosis diagnosis) {
-        return diagnosis.kind().equals(FindingKind.JIT.id()) ? MIN_JIT_INTERVALS : MIN_INTERVALS;
-    }
 
     /**
      * Adds the findings of an interval.
      *
      * @return the findings that are newly reported, excluding those that have returned
      */
-    List<Finding> add(List<Diagnosis> diagnoses, Instant start) {
-        List<Finding> confirmed = new ArrayList<>();
+    List<DatedFinding> add(List<Finding> findings, Instant start) {
+        List<DatedFinding> confirmed = new ArrayList<>();
         for (Tracked known : tracked.values()) known.absent++;
-        for (Diagnosis diagnosis : diagnoses) {
-            Tracked known = tracked.get(Finding.key(diagnosis));
+        for (Finding finding : findings) {
+            Tracked known = tracked.get(DatedFinding.key(finding));
             if (known == null) {
-                known = new Tracked(begin(diagnosis, start));
-                tracked.put(Finding.key(diagnosis), known);
+                known = new Tracked(begin(finding, start));
+                tracked.put(DatedFinding.key(finding), known);
             }
-            known.latest = diagnosis;
+            known.latest = finding;
             known.absent = 0;
             known.found++;
             if (known.counts() && !known.wasConfirmed) {
                 known.wasConfirmed = true;
-                confirmed.add(new Finding(diagnosis, known.since));
+                confirmed.add(new DatedFinding(finding, known.since));
             }
         }
         for (Iterator<Tracked> all = tracked.values().iterator(); all.hasNext(); ) {
@@ -86,22 +75,23 @@ final class FindingTracker {
     }
 
     /** Returns when a new problem began: when the known problem began that it turns out to be, or now. */
-    private Instant begin(Diagnosis diagnosis, Instant now) {
+    private Instant begin(Finding finding, Instant now) {
         for (Tracked known : tracked.values())
-            if (known.wasConfirmed && Finding.isSame(known.latest, diagnosis)) return known.since;
+            if (known.wasConfirmed && DatedFinding.isSame(known.latest, finding)) return known.since;
         return now;
     }
 
     /** Returns the current problems. */
-    List<Finding> current() {
-        List<Finding> current = new ArrayList<>();
-        for (Tracked known : tracked.values()) if (known.counts()) current.add(new Finding(known.latest, known.since));
+    List<DatedFinding> current() {
+        List<DatedFinding> current = new ArrayList<>();
+        for (Tracked known : tracked.values())
+            if (known.counts()) current.add(new DatedFinding(known.latest, known.since));
         return current;
     }
 
     /** Returns when a problem began; null if it is not known. */
-    Instant since(Diagnosis diagnosis) {
-        Tracked known = tracked.get(Finding.key(diagnosis));
+    Instant since(Finding finding) {
+        Tracked known = tracked.get(DatedFinding.key(finding));
         return known == null ? null : known.since;
     }
 }

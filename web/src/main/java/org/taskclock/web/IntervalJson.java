@@ -25,11 +25,11 @@ final class IntervalJson {
         this.interval = interval;
     }
 
-    static void write(JsonWriter json, Interval interval, List<Finding> findings) throws IOException {
+    static void write(JsonWriter json, Interval interval, List<DatedFinding> findings) throws IOException {
         new IntervalJson(json, interval).write(findings);
     }
 
-    private void write(List<Finding> findings) throws IOException {
+    private void write(List<DatedFinding> findings) throws IOException {
         json.beginObject();
         json.name("end").value(interval.end().toEpochMilli());
         json.name("intervalNanos").value(interval.intervalNanos());
@@ -39,7 +39,7 @@ final class IntervalJson {
         json.name("threads").beginArray();
         for (ThreadUsage thread : interval.threads()) writeThread(thread);
         json.endArray();
-        Finding.write(json.name("findings"), findings);
+        DatedFinding.write(json.name("findings"), findings);
         json.name("notes").beginArray();
         for (String note : interval.notes()) json.value(note);
         json.endArray();

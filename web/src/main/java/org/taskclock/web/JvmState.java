@@ -9,7 +9,7 @@ import java.time.Instant;
 import java.util.List;
 import org.taskclock.history.JvmKey;
 import org.taskclock.metrics.JvmUsage.ContainerUsage;
-import org.taskclock.monitor.finding.Diagnosis;
+import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.fleet.JvmSample;
 import org.taskclock.web.http.Json;
 
@@ -19,7 +19,7 @@ final class JvmState {
     final FindingTracker findings = new FindingTracker();
 
     /** The findings in the view of the browser that watches this JVM, which replace those based on pools. */
-    List<Diagnosis> watched;
+    List<Finding> watched;
 
     /** Null while it runs. */
     Instant ended;
@@ -69,7 +69,7 @@ final class JvmState {
         json.name("container").value(container);
         json.name("limit").value(limit);
         cpuRing.write(json.name("sparkline"));
-        Finding.write(json.name("findings"), findings.current());
+        DatedFinding.write(json.name("findings"), findings.current());
         json.name("agent").value(hasAgent);
         json.endObject();
     }

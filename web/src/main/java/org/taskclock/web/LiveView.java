@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.taskclock.history.JvmKey;
-import org.taskclock.monitor.finding.Diagnosis;
+import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.fleet.LiveJvm;
 import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.web.http.EventChannel;
@@ -88,11 +88,11 @@ final class LiveView {
                 jvm.watchJavaStatus(watchesNow);
             }
             Interval interval = jvm.next();
-            overview.watch(key.id(), interval.diagnoses());
+            overview.watch(key.id(), interval.findings());
             if (channel.isEmpty()) continue;
-            List<Finding> findings = new ArrayList<>();
-            for (Diagnosis diagnosis : interval.diagnoses())
-                findings.add(new Finding(diagnosis, overview.since(key.id(), diagnosis)));
+            List<DatedFinding> findings = new ArrayList<>();
+            for (Finding finding : interval.findings())
+                findings.add(new DatedFinding(finding, overview.since(key.id(), finding)));
             channel.send("interval", Json.bytes(json -> IntervalJson.write(json, interval, findings)));
         }
     }

@@ -230,8 +230,8 @@ final class OpenedRecordings implements AutoCloseable {
             if (interval == null) interval = recording.step(0);
         }
         Interval shown = interval;
-        List<Finding> findings = shown.diagnoses().stream()
-                .map(diagnosis -> new Finding(diagnosis, null))
+        List<DatedFinding> findings = shown.findings().stream()
+                .map(finding -> new DatedFinding(finding, null))
                 .toList();
         call.json(json -> IntervalJson.write(json, shown, findings));
     }

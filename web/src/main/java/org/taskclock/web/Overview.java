@@ -13,8 +13,9 @@ import java.util.List;
 import java.util.Map;
 import org.taskclock.history.JvmKey;
 import org.taskclock.history.Mark;
-import org.taskclock.monitor.finding.Diagnosis;
-import org.taskclock.monitor.finding.PoolDiagnoser;
+import org.taskclock.monitor.finding.Finding;
+import org.taskclock.monitor.finding.Observation;
+import org.taskclock.monitor.finding.PoolDominates;
 import org.taskclock.monitor.fleet.JvmSample;
 import org.taskclock.monitor.usage.ThreadUsage;
 import org.taskclock.web.http.Json;
@@ -48,50 +49,53 @@ final class Overview {
         json = null;
         machine.add(machinePercent);
         List<Mark> marks = new ArrayList<>();
-        Map.Entry<Integer, Diagnosis> dominant = dominant(samples);
+        PoolDominates.Host host = host(samples);
         for (KeyedSample keyed : samples) {
             JvmSample sample = keyed.sample;
             JvmState state = jvms.computeIfAbsent(keyed.key.id(), id -> new JvmState(keyed.key));
             state.add(sample, processors);
             if (sample.jvm().hasEnded()) state.ended = now;
             if (sample.intervalNanos() == 0) continue;
-            List<Diagnosis> diagnoses = state.watched != null
-                    ? new ArrayList<>(state.watched)
-                    : PoolDiagnoser.diagnose(
+            List<Finding> findings = Observation.ofPools(
                             sample.pools(),
                             sample.threads(),
                             sample.process().cpuNanos(),
                             sample.container(),
-                            sample.intervalNanos());
-            if (dominant != null && dominant.getKey() == keyed.key.pid()) diagnoses.add(dominant.getValue());
-            for (Finding finding : state.findings.add(diagnoses, now.minusNanos(sample.intervalNanos())))
+                            sample.intervalNanos(),
+                            host)
+                    .findings();
+            if (state.watched != null) {
+                findings.removeIf(finding -> finding.kind().isOfOneJvm());
+                findings.addAll(state.watched);
+            }
+            for (DatedFinding finding : state.findings.add(findings, now.minusNanos(sample.intervalNanos())))
                 marks.add(new Mark(
                         finding.since(),
                         keyed.key.id(),
                         "finding",
-                        finding.diagnosis().text()));
+                        finding.finding().text()));
         }
         jvms.values().removeIf(state -> state.endedBefore(now, ENDED));
         return marks;
     }
 
-    private static Map.Entry<Integer, Diagnosis> dominant(List<KeyedSample> samples) {
+    private static PoolDominates.Host host(List<KeyedSample> samples) {
         List<ThreadUsage> pools = new ArrayList<>();
         long longest = 0;
         for (KeyedSample keyed : samples) {
             pools.addAll(keyed.sample.pools());
             longest = Math.max(longest, keyed.sample.intervalNanos());
         }
-        return longest == 0 ? null : PoolDiagnoser.dominant(pools, longest);
+        return longest == 0 ? null : PoolDominates.Host.of(pools, longest);
     }
 
     /**
      * Replaces the findings of a JVM with those of its live view, which are based on all threads; null if the view has
      * ended.
      */
-    synchronized void watch(String id, List<Diagnosis> diagnoses) {
+    synchronized void watch(String id, List<Finding> findings) {
         JvmState state = jvms.get(id);
-        if (state != null) state.watched = diagnoses;
+        if (state != null) state.watched = findings;
     }
 
     synchronized void setAgent(String id, boolean hasAgent) {
@@ -101,9 +105,9 @@ final class Overview {
     }
 
     /** Returns when a problem of a JVM began; null if it is new. */
-    synchronized Instant since(String id, Diagnosis diagnosis) {
+    synchronized Instant since(String id, Finding finding) {
         JvmState state = jvms.get(id);
-        return state == null ? null : state.findings.since(diagnosis);
+        return state == null ? null : state.findings.since(finding);
     }
 
     /** Returns the identity of a running JVM; null if there is none. */

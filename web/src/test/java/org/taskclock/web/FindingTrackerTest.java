@@ -8,8 +8,12 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.taskclock.monitor.finding.Diagnosis;
+import org.taskclock.monitor.finding.Compilation;
+import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.finding.FindingKind;
+import org.taskclock.monitor.finding.GarbageCollection;
+import org.taskclock.monitor.finding.SystemHeavy;
+import org.taskclock.monitor.finding.YieldStorm;
 
 /** When a finding counts, since when, and when it has ended. */
 final class FindingTrackerTest {
@@ -18,21 +22,21 @@ final class FindingTrackerTest {
     private final FindingTracker tracker = new FindingTracker();
     private int second;
 
-    private static Diagnosis diagnosis(FindingKind kind, String text) {
-        return new Diagnosis(kind.id(), 0, text, List.of());
+    private static Finding finding(FindingKind kind, String text) {
+        return new Finding(kind, 0, text, List.of());
     }
 
-    private static Diagnosis storm(String thread) {
-        return diagnosis(FindingKind.YIELD_STORM, "\"" + thread + "\" calls Thread.yield");
+    private static Finding storm(String thread) {
+        return finding(new YieldStorm(), "\"" + thread + "\" calls Thread.yield");
     }
 
     /** Adds an interval of one second, and returns the findings that count from now on. */
-    private List<Finding> add(Diagnosis... diagnoses) {
-        return tracker.add(List.of(diagnoses), START.plusSeconds(second++));
+    private List<DatedFinding> add(Finding... findings) {
+        return tracker.add(List.of(findings), START.plusSeconds(second++));
     }
 
     private List<Instant> since() {
-        return tracker.current().stream().map(Finding::since).toList();
+        return tracker.current().stream().map(DatedFinding::since).toList();
     }
 
     @Test
@@ -42,8 +46,8 @@ final class FindingTrackerTest {
         assertThat(add(storm("a"))).isEmpty();
         assertThat(tracker.current()).isEmpty();
         assertThat(tracker.since(storm("a"))).isEqualTo(START.plusSeconds(1));
-        List<Finding> confirmed = add(storm("a"));
-        assertThat(confirmed).containsExactly(new Finding(storm("a"), START.plusSeconds(1)));
+        List<DatedFinding> confirmed = add(storm("a"));
+        assertThat(confirmed).containsExactly(new DatedFinding(storm("a"), START.plusSeconds(1)));
         assertThat(tracker.current()).isEqualTo(confirmed);
         // It is marked once, however long it lasts.
         for (int i = 0; i < 100; i++) assertThat(add(storm("a"))).isEmpty();
@@ -80,7 +84,7 @@ final class FindingTrackerTest {
         }
         // The same problem as far as the threads' figures show.
         for (int i = 0; i < 10; i++) add();
-        Diagnosis heavy = diagnosis(FindingKind.SYSTEM_HEAVY, "\"a\" spends most of its time in the kernel");
+        Finding heavy = finding(new SystemHeavy(), "\"a\" spends most of its time in the kernel");
         for (int i = 0; i < 3; i++) add(heavy);
         assertThat(since()).containsExactly(START);
     }
@@ -91,9 +95,9 @@ final class FindingTrackerTest {
         for (int i = 0; i < 61; i++) add();
         assertThat(tracker.since(storm("a"))).isNull();
         Instant again = START.plusSeconds(second);
-        List<Finding> confirmed = new ArrayList<>();
+        List<DatedFinding> confirmed = new ArrayList<>();
         for (int i = 0; i < 3; i++) confirmed.addAll(add(storm("a")));
-        assertThat(confirmed).containsExactly(new Finding(storm("a"), again));
+        assertThat(confirmed).containsExactly(new DatedFinding(storm("a"), again));
         assertThat(since()).containsExactly(again);
     }
 
@@ -115,11 +119,11 @@ final class FindingTrackerTest {
     void shouldTellThreadsApartButNotFigures() {
         for (int i = 0; i < 3; i++)
             add(
-                    diagnosis(FindingKind.YIELD_STORM, "\"a\" called Thread.yield " + i + " times"),
-                    diagnosis(FindingKind.YIELD_STORM, "\"b\" called Thread.yield " + i + " times"),
-                    diagnosis(FindingKind.GC, "garbage collection uses " + i + " %"));
+                    finding(new YieldStorm(), "\"a\" called Thread.yield " + i + " times"),
+                    finding(new YieldStorm(), "\"b\" called Thread.yield " + i + " times"),
+                    finding(new GarbageCollection(), "garbage collection uses " + i + " %"));
         assertThat(tracker.current())
-                .extracting(finding -> finding.diagnosis().text())
+                .extracting(finding -> finding.finding().text())
                 .containsExactly(
                         "\"a\" called Thread.yield 2 times",
                         "\"b\" called Thread.yield 2 times",
@@ -128,7 +132,7 @@ final class FindingTrackerTest {
 
     @Test
     void shouldAllowCompilationForAMinuteAfterTheStart() {
-        Diagnosis compilation = diagnosis(FindingKind.JIT, "compilation uses 50 %");
+        Finding compilation = finding(new Compilation(), "compilation uses 50 %");
         for (int i = 0; i < 59; i++) assertThat(add(compilation)).isEmpty();
         assertThat(tracker.current()).isEmpty();
         assertThat(add(compilation)).hasSize(1);

@@ -36,7 +36,7 @@ public final class HttpRequestFuzz {
     private static final byte[] LINES = ("{\"thread\":0,\"pid\":7,\"tid\":8,\"javaId\":1,\"name\":\"<a>\",\"kind\":"
                     + "\"JAVA\",\"pool\":\"a\",\"totalNanos\":5}\n{\"time\":\"2026-01-01T00:00:01Z\",\"intervalNanos\":"
                     + "1000000000,\"pid\":7,\"name\":\"x\",\"source\":\"agent\",\"totals\":{\"processNanos\":9},"
-                    + "\"diagnoses\":[],\"notes\":[],\"rows\":[[0,5,3,1,2,3,\"R\"]],\"gone\":[]}\n")
+                    + "\"findings\":[],\"notes\":[],\"rows\":[[0,5,3,1,2,3,\"R\"]],\"gone\":[]}\n")
             .getBytes(StandardCharsets.UTF_8);
 
     private static final String COOKIE;

@@ -38,8 +38,8 @@ public final class UploadedRecordingFuzz {
                 check(Json.bytes(json -> IntervalJson.write(
                         json,
                         interval,
-                        interval.diagnoses().stream()
-                                .map(diagnosis -> new Finding(diagnosis, null))
+                        interval.findings().stream()
+                                .map(finding -> new DatedFinding(finding, null))
                                 .toList())));
             Comparison comparison = new Comparison(recording, recording, 0.01);
             check(Json.bytes(json -> ComparisonJson.write(json, comparison)));

@@ -2,75 +2,152 @@
 // Copyright the TaskClock authors
 package org.taskclock.monitor.finding;
 
+import com.google.gson.TypeAdapter;
+import com.google.gson.annotations.JsonAdapter;
+import com.google.gson.stream.JsonReader;
+import com.google.gson.stream.JsonWriter;
+import java.io.IOException;
+import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
+import org.taskclock.metrics.ThreadKind;
 
 /**
- * The kinds of findings, with the texts that {@code top}, docs/alerts.md, and the alerting rules in deploy/prometheus
- * share.
+ * A kind of finding: its condition, its texts, and the alerts that Prometheus raises for it. Each kind is one class,
+ * which {@link FindingKinds} lists. Kinds have no state, and are equal if their identifiers are.
  */
-public enum FindingKind {
-    YIELD_STORM(
-            "Threads keep calling Thread.yield: they use CPU time to wait for something, most of it in the kernel.",
-            "Find the call sites with taskclock yields PID, and replace the loop with something that blocks,"
-                    + " such as a BlockingQueue or LockSupport.park."),
-    CARRIER_MONOPOLIZED(
-            "A virtual thread runs without blocking, so other virtual threads cannot use its carrier.",
-            "Find the code with taskclock profile PID, and run long computations on platform threads."),
-    LOCK_CONVOY(
-            "Several threads wait for the same lock again and again.",
-            "Find what the owner does while it holds the lock, and hold it for a shorter time, or split it."),
-    THROTTLED(
-            "The CPU limit of the container keeps its threads from running, although processors may be idle.",
-            "Raise the limit, or reduce the number of threads that run at the same time, including those for garbage"
-                    + " collection and compilation."),
-    GC(
-            "Garbage collection uses much of the JVM's CPU time.",
-            "Compare the used heap with its maximum. Enlarge the heap if it is nearly full, and otherwise find out what"
-                    + " allocates so much."),
-    JIT(
-            "Compilation uses much of the JVM's CPU time, which is normal only after it has started.",
-            "If it goes on, check whether the code cache is full, and whether classes are generated all the time."),
-    SYSTEM_HEAVY(
-            "Threads spend most of their time in the kernel.",
-            "Find the system calls with taskclock profile PID. Common reasons are small reads and writes, and many short"
-                    + " waits."),
-    SCHEDULING_HEAVY(
-            "Scheduling virtual threads uses much of the carriers' CPU time.",
-            "Find out with taskclock yields PID whether virtual threads call Thread.yield. If they do not, they block too"
-                    + " often: let each do more work at a time."),
-    POOL_DOMINATES(
-            "One thread pool uses most of the CPU time on this host, while threads wait for a processor.",
-            "Find out with taskclock profile PID what the pool does. Limit its number of threads if others are more"
-                    + " important.");
+@JsonAdapter(FindingKind.Json.class)
+public abstract class FindingKind {
+    /** A thread or a group of threads that uses less is of no interest. */
+    static final double MIN_PROCESSORS = 0.1;
 
-    private final String id = name().toLowerCase(Locale.ROOT).replace('_', '-');
+    /** What it takes to find it. */
+    public enum Source {
+        /** The figures of threads or pools. */
+        FIGURES,
+        /** Thread dumps, which serve requests only for a JVM that a browser shows. */
+        DUMPS,
+        /** The figures of all JVMs of the host. */
+        HOST,
+        /** Prometheus. */
+        METRICS
+    }
+
+    /** The color of the mark in a timeline. */
+    public enum Color {
+        RED,
+        YELLOW,
+        BLUE,
+        MAGENTA,
+        CYAN
+    }
+
+    private final String id;
+    private final Source source;
     private final String meaning;
     private final String action;
 
-    FindingKind(String meaning, String action) {
+    FindingKind(String id, Source source, String meaning, String action) {
+        this.id = id;
+        this.source = source;
         this.meaning = meaning;
         this.action = action;
     }
 
-    /** Returns the kind of a diagnosis; empty if a recording was written by a version that knows other kinds. */
-    public static Optional<FindingKind> of(Diagnosis diagnosis) {
-        for (FindingKind kind : values()) if (kind.id.equals(diagnosis.kind())) return Optional.of(kind);
-        return Optional.empty();
+    /** Returns this finding about a thread or a pool; null if the condition is not met. */
+    Finding find(Suspect suspect, Observation observation) {
+        return null;
     }
 
-    /** Returns the identifier for programs, as in {@link Diagnosis#kind}. */
-    public String id() {
+    /** Returns this finding about the JVM as a whole, considering those that were found before. */
+    List<Finding> find(Observation observation, List<Finding> found) {
+        return List.of();
+    }
+
+    /** Returns the alerts for it; none if metrics do not show it. */
+    public List<Alert> alerts() {
+        return List.of();
+    }
+
+    /** Returns the kind of the threads that it is about; null if it is not about one kind. */
+    public ThreadKind threads() {
+        return null;
+    }
+
+    public Color color() {
+        return Color.RED;
+    }
+
+    /** Returns the number of intervals of a second in which it must be found to count as a problem. */
+    public int minIntervals() {
+        return 3;
+    }
+
+    /** Returns whether a finding of this kind may turn out to be one of another kind when more is known. */
+    public boolean mayBe(FindingKind other) {
+        return equals(other);
+    }
+
+    /** Returns the identifier for programs, such as yield-storm. */
+    public final String id() {
         return id;
     }
 
-    /** Returns what the finding means. */
-    public String meaning() {
+    public final Source source() {
+        return source;
+    }
+
+    /** Returns whether it can be found by looking at one JVM. */
+    public final boolean isOfOneJvm() {
+        return source == Source.FIGURES || source == Source.DUMPS;
+    }
+
+    /** Returns what the finding means; empty if a recording was written by a version that knows other kinds. */
+    public final String meaning() {
         return meaning;
     }
 
-    /** Returns what to do about it. */
-    public String action() {
+    /** Returns what to do about it; empty if unknown. */
+    public final String action() {
         return action;
+    }
+
+    @Override
+    public final boolean equals(Object other) {
+        return other instanceof FindingKind kind && id.equals(kind.id);
+    }
+
+    @Override
+    public final int hashCode() {
+        return id.hashCode();
+    }
+
+    @Override
+    public final String toString() {
+        return id;
+    }
+
+    static boolean isBusy(long cpuNanos, long intervalNanos) {
+        return cpuNanos >= MIN_PROCESSORS * intervalNanos;
+    }
+
+    static String percent(long nanos, long ofNanos) {
+        return number(100.0 * nanos / ofNanos) + " %";
+    }
+
+    static String number(double value) {
+        return String.format(Locale.ROOT, value < 10 && value != Math.rint(value) ? "%.1f" : "%,.0f", value);
+    }
+
+    /** Writes only the identifier. */
+    static final class Json extends TypeAdapter<FindingKind> {
+        @Override
+        public void write(JsonWriter out, FindingKind kind) throws IOException {
+            out.value(kind.id);
+        }
+
+        @Override
+        public FindingKind read(JsonReader in) throws IOException {
+            return FindingKinds.of(in.nextString());
+        }
     }
 }

@@ -11,14 +11,14 @@ import org.taskclock.monitor.attach.ThreadDumps;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /** What occasional stack samples, from thread dumps, show about suspicious threads. */
-final class StackSamples {
+public final class StackSamples {
     /** The number of intervals after which a thread that is no longer suspicious is forgotten. */
     private static final int INTERVALS_REMEMBERED = 10;
 
     private static final int MAX_CARRIED = 1_000;
 
     /** The stack samples of a suspicious thread. */
-    static final class Suspect {
+    static final class Stacks {
         /** The number of intervals since the thread was last suspicious. */
         private int intervalsSinceSuspicious;
 
@@ -30,24 +30,28 @@ final class StackSamples {
 
         long carriedId;
         String topFrame = "";
+
+        String ofSamples(int count) {
+            return count + " of " + samples + " stack sample" + (samples == 1 ? "" : "s");
+        }
     }
 
     private final ThreadDumps dumps;
-    private final Map<Integer, Suspect> suspects = new HashMap<>();
+    private final Map<Integer, Stacks> suspects = new HashMap<>();
     /** The number of samples in which each virtual thread was mounted. */
     private final Map<Long, Integer> mountedSamples = new HashMap<>();
 
     /** The last dump that was used as a sample. */
     private ThreadDump sampled;
 
-    StackSamples(ThreadDumps dumps) {
+    public StackSamples(ThreadDumps dumps) {
         this.dumps = dumps;
     }
 
     /** Adds a sample of the suspicious threads, if their stacks are known or a dump may be taken. */
     void update(List<ThreadUsage> suspicious, long intervalNanos) {
         for (ThreadUsage thread : suspicious)
-            suspects.computeIfAbsent(thread.tid(), tid -> new Suspect()).intervalsSinceSuspicious = 0;
+            suspects.computeIfAbsent(thread.tid(), tid -> new Stacks()).intervalsSinceSuspicious = 0;
         suspects.values().removeIf(suspect -> suspect.intervalsSinceSuspicious++ > INTERVALS_REMEMBERED);
         if (suspicious.isEmpty()) return;
         ThreadDump dump = dumps.newest();
@@ -57,7 +61,7 @@ final class StackSamples {
             try {
                 dump = dumps.dump();
             } catch (IOException e) {
-                // The diagnoses stay unconfirmed; Diagnoser says why.
+                // The findings stay unconfirmed; Diagnoser says why.
                 return;
             }
         }
@@ -72,7 +76,7 @@ final class StackSamples {
             if (entry.carriedId() != 0) mountedSamples.merge(entry.carriedId(), 1, Integer::sum);
     }
 
-    private static void add(Suspect suspect, ThreadDump.Entry entry) {
+    private static void add(Stacks suspect, ThreadDump.Entry entry) {
         suspect.samples++;
         if (entry == null) return;
         suspect.topFrame = entry.topFrame();
@@ -84,8 +88,14 @@ final class StackSamples {
     }
 
     /** Returns the samples of a thread that was suspicious in the last update. */
-    Suspect of(int tid) {
+    Stacks of(int tid) {
         return suspects.get(tid);
+    }
+
+    /** Returns why there may be no sample. */
+    String failure() {
+        String failure = dumps.failure();
+        return failure == null ? "stacks are sampled only occasionally" : failure;
     }
 
     /** Returns the id of a virtual thread that was mounted in more than one sample; 0 if there is none. */

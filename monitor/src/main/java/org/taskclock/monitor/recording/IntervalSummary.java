@@ -3,6 +3,7 @@
 package org.taskclock.monitor.recording;
 
 import java.util.List;
+import org.taskclock.monitor.finding.FindingKind;
 
 /**
  * The part of an interval that a timeline shows. It takes about 40 bytes, because it is kept for each interval of a
@@ -11,7 +12,8 @@ import java.util.List;
  * @param endMillis the end, in milliseconds since 1970
  * @param seconds the length of the interval
  * @param cpuPercent CPU use of the process; 100 is one core; -1 if unknown
- * @param kinds the kinds of its diagnoses
- * @param begins whether it has a diagnosis that the previous interval does not have
+ * @param kinds the kinds of its findings
+ * @param begins whether it has a finding that the previous interval does not have
  */
-public record IntervalSummary(long endMillis, float seconds, float cpuPercent, List<String> kinds, boolean begins) {}
+public record IntervalSummary(
+        long endMillis, float seconds, float cpuPercent, List<FindingKind> kinds, boolean begins) {}

@@ -6,7 +6,7 @@ import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
-import org.taskclock.monitor.finding.Diagnosis;
+import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.usage.ProcessUsage;
 
 /** Checks values in a recording that another program may have written. All methods throw a RuntimeException. */
@@ -50,13 +50,13 @@ final class RecordedValues {
                 totals.heap());
     }
 
-    /** Returns diagnoses that have all parts. */
-    static List<Diagnosis> diagnoses(List<Diagnosis> diagnoses) {
-        for (Diagnosis diagnosis : diagnoses) {
-            Objects.requireNonNull(diagnosis.kind());
-            Objects.requireNonNull(diagnosis.text());
-            Objects.requireNonNull(diagnosis.evidence()).forEach(Objects::requireNonNull);
+    /** Returns findings that have all parts. */
+    static List<Finding> findings(List<Finding> findings) {
+        for (Finding finding : findings) {
+            Objects.requireNonNull(finding.kind());
+            Objects.requireNonNull(finding.text());
+            Objects.requireNonNull(finding.evidence()).forEach(Objects::requireNonNull);
         }
-        return diagnoses;
+        return findings;
     }
 }

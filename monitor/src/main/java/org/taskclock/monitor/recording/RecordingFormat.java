@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.taskclock.metrics.ThreadKind;
-import org.taskclock.monitor.finding.Diagnosis;
+import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.usage.JavaStatus;
 import org.taskclock.monitor.usage.ProcessUsage;
@@ -78,7 +78,7 @@ final class RecordingFormat {
             String name,
             String source,
             ProcessUsage totals,
-            List<Diagnosis> diagnoses,
+            List<Finding> findings,
             List<String> notes) {}
 
     private final Map<RecordedThread, Integer> numbers = new HashMap<>();
@@ -136,7 +136,7 @@ final class RecordingFormat {
                         interval.name(),
                         interval.source(),
                         interval.totals(),
-                        interval.diagnoses(),
+                        interval.findings(),
                         interval.notes()))
                 .getAsJsonObject();
         line.add("rows", rows);
@@ -232,7 +232,7 @@ final class RecordingFormat {
                     Objects.requireNonNull(members.source),
                     threads,
                     RecordedValues.totals(members.totals, members.intervalNanos),
-                    RecordedValues.diagnoses(members.diagnoses),
+                    RecordedValues.findings(members.findings),
                     List.copyOf(members.notes),
                     endedPools.decode(line.getAsJsonArray("ended")));
         } catch (RuntimeException e) {

@@ -14,7 +14,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
-import org.taskclock.monitor.finding.Diagnosis;
+import org.taskclock.monitor.finding.Finding;
+import org.taskclock.monitor.finding.FindingKind;
 import org.taskclock.monitor.usage.ProcessUsage;
 
 /**
@@ -28,11 +29,11 @@ public final class RecordingOutline {
     /** The number of intervals that were read. */
     private int count;
 
-    /** The diagnoses of the previous interval. */
+    /** The findings of the previous interval. */
     private Set<String> previous = Set.of();
 
     /** Each list of kinds once, because all summaries keep theirs. */
-    private final Map<List<String>, List<String>> kinds = new HashMap<>();
+    private final Map<List<FindingKind>, List<FindingKind>> kinds = new HashMap<>();
 
     public RecordingOutline(Recording recording) {
         this.recording = recording;
@@ -56,7 +57,7 @@ public final class RecordingOutline {
         Instant end = Instant.EPOCH;
         long nanos = 1;
         long process = -1;
-        Diagnosis[] diagnoses = {};
+        Finding[] findings = {};
         try (JsonReader in = new JsonReader(new StringReader(line))) {
             in.beginObject();
             while (in.hasNext()) {
@@ -66,17 +67,17 @@ public final class RecordingOutline {
                     case "totals" ->
                         process = GSON.<ProcessUsage>fromJson(in, ProcessUsage.class)
                                 .processNanos();
-                    case "diagnoses" -> diagnoses = GSON.fromJson(in, Diagnosis[].class);
+                    case "findings" -> findings = GSON.fromJson(in, Finding[].class);
                     default -> in.skipValue();
                 }
             }
         }
         Set<String> current = new HashSet<>();
-        for (Diagnosis diagnosis : diagnoses) current.add(diagnosis.kind() + "/" + diagnosis.tid());
+        for (Finding finding : findings) current.add(finding.kind() + "/" + finding.tid());
         boolean begins = !previous.containsAll(current);
         previous = current;
-        List<String> found =
-                Stream.of(diagnoses).map(Diagnosis::kind).distinct().toList();
+        List<FindingKind> found =
+                Stream.of(findings).map(Finding::kind).distinct().toList();
         float percent = process < 0 ? -1 : (float) (100.0 * process / nanos);
         return new IntervalSummary(
                 end.toEpochMilli(), nanos / 1e9f, percent, kinds.computeIfAbsent(found, list -> list), begins);

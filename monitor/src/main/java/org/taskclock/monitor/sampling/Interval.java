@@ -4,7 +4,7 @@ package org.taskclock.monitor.sampling;
 
 import java.time.Instant;
 import java.util.List;
-import org.taskclock.monitor.finding.Diagnosis;
+import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.usage.EndedPool;
 import org.taskclock.monitor.usage.ProcessUsage;
 import org.taskclock.monitor.usage.ThreadUsage;
@@ -28,7 +28,7 @@ public record Interval(
         String source,
         List<ThreadUsage> threads,
         ProcessUsage totals,
-        List<Diagnosis> diagnoses,
+        List<Finding> findings,
         List<String> notes,
         List<EndedPool> endedPools) {
     /** Creates an interval without ended threads. */
@@ -40,9 +40,9 @@ public record Interval(
             String source,
             List<ThreadUsage> threads,
             ProcessUsage totals,
-            List<Diagnosis> diagnoses,
+            List<Finding> findings,
             List<String> notes) {
-        this(end, intervalNanos, pid, name, source, threads, totals, diagnoses, notes, List.of());
+        this(end, intervalNanos, pid, name, source, threads, totals, findings, notes, List.of());
     }
 
     /**

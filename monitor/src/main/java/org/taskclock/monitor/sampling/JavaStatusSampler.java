@@ -6,7 +6,6 @@ import java.io.IOException;
 import java.util.List;
 import org.taskclock.monitor.attach.ThreadDump;
 import org.taskclock.monitor.attach.ThreadDumps;
-import org.taskclock.monitor.finding.Diagnosis;
 import org.taskclock.monitor.finding.LockConvoys;
 import org.taskclock.monitor.finding.LockGraph;
 import org.taskclock.monitor.proc.HeapMonitor;
@@ -91,7 +90,7 @@ final class JavaStatusSampler {
         tracker.apply(usages, intervalNanos, fresh);
     }
 
-    List<Diagnosis> diagnose() {
-        return convoys.diagnose();
+    LockConvoys convoys() {
+        return convoys;
     }
 }

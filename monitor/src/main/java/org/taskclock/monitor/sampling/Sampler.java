@@ -14,8 +14,9 @@ import org.taskclock.monitor.attach.AgentClient;
 import org.taskclock.monitor.attach.AttachClient;
 import org.taskclock.monitor.attach.ThreadDump;
 import org.taskclock.monitor.attach.ThreadDumps;
-import org.taskclock.monitor.finding.Diagnoser;
-import org.taskclock.monitor.finding.Diagnosis;
+import org.taskclock.monitor.finding.Finding;
+import org.taskclock.monitor.finding.Observation;
+import org.taskclock.monitor.finding.StackSamples;
 import org.taskclock.monitor.proc.HeapMonitor;
 import org.taskclock.monitor.proc.HostCpu;
 import org.taskclock.monitor.proc.JvmProcesses;
@@ -43,7 +44,7 @@ public final class Sampler implements AutoCloseable {
     private final ProcessReader reader;
     private final ThreadDumps dumps;
     private final JavaThreadNames names;
-    private final Diagnoser diagnoser;
+    private final StackSamples stacks;
     private final AgentClient agent;
     private final JavaStatusSampler states;
     private final HeapMonitor heap;
@@ -72,7 +73,7 @@ public final class Sampler implements AutoCloseable {
         AttachClient jvm = AttachClient.of(pid);
         dumps = new ThreadDumps(jvm, attach);
         names = new JavaThreadNames(this.pid, dumps);
-        diagnoser = new Diagnoser(dumps);
+        stacks = new StackSamples(dumps);
         agent = new AgentClient(this.pid, jvm, attach);
         states = new JavaStatusSampler(dumps);
         heap = new HeapMonitor(pid);
@@ -208,10 +209,10 @@ public final class Sampler implements AutoCloseable {
                 heapUsage);
         last = now;
         Instant end = Instant.now();
-        List<Diagnosis> diagnoses = diagnoser.diagnose(usages, totals, intervalNanos, agent);
-        diagnoses.addAll(states.diagnose());
+        List<Finding> findings = Observation.ofThreads(usages, totals, intervalNanos, stacks, agent, states.convoys())
+                .findings();
         String source = agent.isPresent() ? "agent" : "proc";
-        return new Interval(end, intervalNanos, pid, name, source, usages, totals, diagnoses, notes, ended.pools());
+        return new Interval(end, intervalNanos, pid, name, source, usages, totals, findings, notes, ended.pools());
     }
 
     private void readThreads(int[] tids, long intervalNanos) {

@@ -116,23 +116,23 @@ class LockConvoysTest {
     }
 
     @Test
-    void shouldNotDiagnoseTwoWaiters() {
+    void shouldNotFindTwoWaiters() {
         for (int second = 10; second < 15; second++) sample(second, "0x10", 1, 2, 3);
-        assertThat(convoys.diagnose()).isEmpty();
+        assertThat(convoys.findings()).isEmpty();
     }
 
     @Test
-    void shouldDiagnoseAConvoyWithOneOwner() {
+    void shouldFindAConvoyWithOneOwner() {
         sample(10, "0x10", 1, 2, 3, 4);
         sample(11, "0x10", 1, 2, 3, 4, 5);
-        assertThat(convoys.diagnose())
+        assertThat(convoys.findings())
                 .describedAs("two samples may be a coincidence")
                 .isEmpty();
         assertThat(convoys.isContended()).isTrue();
         sample(13, "0x99", 1, 2, 4, 5, 6, 7); // the garbage collector has moved the lock
-        Diagnosis found = convoys.diagnose().get(0);
-        assertThat(convoys.diagnose()).hasSize(1);
-        assertThat(found.kind()).isEqualTo("lock-convoy");
+        Finding found = convoys.findings().get(0);
+        assertThat(convoys.findings()).hasSize(1);
+        assertThat(found.kind()).isEqualTo(new LockConvoy());
         assertThat(found.tid()).isEqualTo(1);
         assertThat(found.text()).isEqualTo("thread \"owner 1\" holds a lock that 5 threads wait for: example.Cache");
         assertThat(found.evidence())
@@ -145,11 +145,11 @@ class LockConvoysTest {
     }
 
     @Test
-    void shouldDiagnoseAConvoyThatPassesTheLockOn() {
+    void shouldFindAConvoyThatPassesTheLockOn() {
         sample(1, "0x10", 1, 2, 3, 4);
         sample(2, "0x10", 2, 3, 4, 5);
         sample(3, "0x10", 0, 1, 4, 5);
-        Diagnosis found = convoys.diagnose().get(0);
+        Finding found = convoys.findings().get(0);
         assertThat(found.tid()).isZero();
         assertThat(found.text()).isEqualTo("3 threads wait for the same lock: example.Cache");
         assertThat(found.evidence())
@@ -159,7 +159,7 @@ class LockConvoysTest {
     @Test
     void shouldNotNameTheOwnerInTheTextIfItChanges() {
         for (int second = 1; second < 4; second++) sample(second, "0x10", second, 4, 5, 6);
-        Diagnosis found = convoys.diagnose().get(0);
+        Finding found = convoys.findings().get(0);
         assertThat(found.tid()).isEqualTo(3);
         assertThat(found.text()).isEqualTo("3 threads wait for the same lock: example.Cache");
     }
@@ -171,8 +171,8 @@ class LockConvoysTest {
                 thread("small " + waiter, waiter, "BLOCKED (on object monitor)", waiting("0x10"));
             sample(second, "0x20", 0, 12, 13, 14, 15);
         }
-        assertThat(convoys.diagnose())
-                .extracting(Diagnosis::text)
+        assertThat(convoys.findings())
+                .extracting(Finding::text)
                 .containsExactly(
                         "4 threads wait for the same lock: example.Cache",
                         "3 threads wait for the same lock: example.Cache");
@@ -191,26 +191,26 @@ class LockConvoysTest {
                         "waiting to lock <0x10> (a " + type + ")");
             convoys.add(locks(), second * SECOND);
         }
-        assertThat(convoys.diagnose()).isEmpty();
+        assertThat(convoys.findings()).isEmpty();
     }
 
     @Test
-    void shouldNotDiagnoseFewWaitersOrDifferentLocks() {
+    void shouldNotFindFewWaitersOrDifferentLocks() {
         for (int second = 1; second < 6; second++) sample(second, "0x10", 1, 2, 3);
         for (int second = 1; second < 6; second++)
             sample(second, "0x" + second, 10 * second, 10 * second + 1, 10 * second + 2, 10 * second + 3);
-        assertThat(convoys.diagnose()).isEmpty();
+        assertThat(convoys.findings()).isEmpty();
     }
 
     @Test
     void shouldForgetAConvoyThatHasDissolved() {
         for (int second = 1; second < 5; second++) sample(second, "0x10", 1, 2, 3, 4);
         sample(5, "0x10", 1);
-        assertThat(convoys.diagnose())
+        assertThat(convoys.findings())
                 .describedAs("the lock may have been free by chance")
                 .hasSize(1);
         sample(6, "0x10", 1);
-        assertThat(convoys.diagnose()).isEmpty();
+        assertThat(convoys.findings()).isEmpty();
         assertThat(convoys.isContended()).isFalse();
     }
 
@@ -218,9 +218,9 @@ class LockConvoysTest {
     void shouldForgetConvoysIfThereAreNoNewDumps() {
         for (int second = 1; second < 5; second++) sample(second, "0x10", 1, 2, 3, 4);
         convoys.forgetBefore(4 * SECOND);
-        assertThat(convoys.diagnose()).hasSize(1);
+        assertThat(convoys.findings()).hasSize(1);
         convoys.forgetBefore(4 * SECOND + 1);
-        assertThat(convoys.diagnose()).isEmpty();
+        assertThat(convoys.findings()).isEmpty();
         assertThat(convoys.isContended()).isFalse();
     }
 
@@ -230,7 +230,7 @@ class LockConvoysTest {
             if (second == 5) sample(second, "0x10", 1);
             else sample(second, "0x10", 1, 2, 3, 4);
         }
-        assertThat(convoys.diagnose().get(0).evidence())
+        assertThat(convoys.findings().get(0).evidence())
                 .contains(
                         "three or more threads waited for it in 6 stack samples over 6.0 s",
                         "3 threads waited in each sample for 1.0 s");

@@ -15,8 +15,9 @@ import org.junit.jupiter.api.Test;
 import org.taskclock.ProcessClock;
 import org.taskclock.TaskClock;
 import org.taskclock.metrics.ThreadKind;
-import org.taskclock.monitor.finding.Diagnosis;
-import org.taskclock.monitor.finding.PoolDiagnoser;
+import org.taskclock.monitor.finding.Finding;
+import org.taskclock.monitor.finding.GarbageCollection;
+import org.taskclock.monitor.finding.Observation;
 import org.taskclock.monitor.proc.MonitorException;
 import org.taskclock.monitor.usage.EndedPool;
 import org.taskclock.monitor.usage.ThreadUsage;
@@ -164,9 +165,9 @@ class PoolSamplerTest {
                     .as("the kernel's name only")
                     .isNotEmpty()
                     .allMatch(ThreadUsage::truncated);
-            assertThat(PoolDiagnoser.diagnose(pools, List.of(), 1, null, 1))
-                    .extracting(Diagnosis::kind)
-                    .doesNotContain("gc");
+            assertThat(Observation.ofPools(pools, List.of(), 1, null, 1, null).findings())
+                    .extracting(Finding::kind)
+                    .doesNotContain(new GarbageCollection());
         }
     }
 

@@ -19,7 +19,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.taskclock.metrics.ThreadKind;
-import org.taskclock.monitor.finding.Diagnosis;
+import org.taskclock.monitor.finding.Finding;
+import org.taskclock.monitor.finding.FindingKind;
+import org.taskclock.monitor.finding.GarbageCollection;
+import org.taskclock.monitor.finding.YieldStorm;
 import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.usage.ProcessUsage;
 import org.taskclock.monitor.usage.ThreadUsage;
@@ -48,9 +51,9 @@ class RecordingOutlineTest {
 
     /** Thread 7 storms in intervals 10 to 19 of each 100; garbage collection is in every tenth interval. */
     private static Interval interval(int number) {
-        List<Diagnosis> diagnoses = new ArrayList<>();
-        if (number % 100 / 10 == 1) diagnoses.add(new Diagnosis("yield-storm", 7, "It \"yields\".", List.of("a")));
-        if (number % 10 == 5) diagnoses.add(new Diagnosis("gc", 0, "It collects.", List.of()));
+        List<Finding> findings = new ArrayList<>();
+        if (number % 100 / 10 == 1) findings.add(new Finding(new YieldStorm(), 7, "It \"yields\".", List.of("a")));
+        if (number % 10 == 5) findings.add(new Finding(new GarbageCollection(), 0, "It collects.", List.of()));
         long cpu = number * SECOND / 1000;
         ThreadUsage thread =
                 new ThreadUsage(1, 7, 8, "main", false, ThreadKind.JAVA, "main", 1, cpu, cpu, 0, 0, 0, 'R');
@@ -62,7 +65,7 @@ class RecordingOutlineTest {
                 "proc",
                 List.of(thread),
                 new ProcessUsage(number == 3 ? -1 : cpu, cpu, -1, 0, -1, cpu, 2, 0),
-                diagnoses,
+                findings,
                 List.of());
     }
 
@@ -86,9 +89,9 @@ class RecordingOutlineTest {
             for (int i = 0; i < 300; i++) {
                 IntervalSummary summary = all.get(i);
                 boolean yields = i % 100 / 10 == 1;
-                List<String> kinds = new ArrayList<>();
-                if (yields) kinds.add("yield-storm");
-                if (i % 10 == 5) kinds.add("gc");
+                List<FindingKind> kinds = new ArrayList<>();
+                if (yields) kinds.add(new YieldStorm());
+                if (i % 10 == 5) kinds.add(new GarbageCollection());
                 assertThat(summary.kinds()).as("interval " + i).isEqualTo(kinds);
                 assertThat(summary.begins()).as("interval " + i).isEqualTo(i % 100 == 10 || i % 10 == 5);
                 assertThat(summary.cpuPercent()).isEqualTo(i == 3 ? -1 : i / 10f);
@@ -107,11 +110,11 @@ class RecordingOutlineTest {
 
     @Test
     void shouldDistinguishTheThreadsOfFindings() throws IOException {
-        Diagnosis seven = new Diagnosis("yield-storm", 7, "a", List.of());
-        Diagnosis eight = new Diagnosis("yield-storm", 8, "b", List.of());
-        List<List<Diagnosis>> all = List.of(List.of(seven), List.of(seven), List.of(seven, eight), List.of(eight));
+        Finding seven = new Finding(new YieldStorm(), 7, "a", List.of());
+        Finding eight = new Finding(new YieldStorm(), 8, "b", List.of());
+        List<List<Finding>> all = List.of(List.of(seven), List.of(seven), List.of(seven, eight), List.of(eight));
         try (RecordingWriter writer = new RecordingWriter(file, RecordingWriter.Limits.NONE, "test", Map.of())) {
-            for (List<Diagnosis> diagnoses : all) {
+            for (List<Finding> findings : all) {
                 Interval interval = interval(0);
                 writer.write(new Interval(
                         interval.end(),
@@ -121,7 +124,7 @@ class RecordingOutlineTest {
                         "proc",
                         interval.threads(),
                         interval.totals(),
-                        diagnoses,
+                        findings,
                         List.of()));
             }
             writer.end("it was stopped");
@@ -129,7 +132,7 @@ class RecordingOutlineTest {
         try (Recording recording = Recording.open(file)) {
             List<IntervalSummary> summaries = readAll(recording);
             assertThat(summaries).extracting(IntervalSummary::begins).containsExactly(true, false, true, false);
-            assertThat(summaries).extracting(IntervalSummary::kinds).containsOnly(List.of("yield-storm"));
+            assertThat(summaries).extracting(IntervalSummary::kinds).containsOnly(List.of(new YieldStorm()));
         }
     }
 

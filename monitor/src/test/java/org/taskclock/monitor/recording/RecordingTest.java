@@ -29,7 +29,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.taskclock.metrics.ThreadKind;
-import org.taskclock.monitor.finding.Diagnosis;
+import org.taskclock.monitor.finding.Finding;
+import org.taskclock.monitor.finding.YieldStorm;
 import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.usage.EndedPool;
 import org.taskclock.monitor.usage.HeapUsage;
@@ -90,8 +91,9 @@ class RecordingTest {
             List<EndedPool> ended = new ArrayList<>();
             for (int pool = 0; pool < i / 20; pool++)
                 ended.add(new EndedPool("pool-" + pool, KINDS.get(pool % KINDS.size()), i / 30 + 1, i / 30 * 7L, pool));
-            List<Diagnosis> diagnoses =
-                    i % 10 == 0 ? List.of(new Diagnosis("yield-storm", 8, "It yields.", List.of("a", "b"))) : List.of();
+            List<Finding> findings = i % 10 == 0
+                    ? List.of(new Finding(new YieldStorm(), 8, "It yields.", List.of("a", "b")))
+                    : List.of();
             intervals.add(new Interval(
                     START.plusSeconds(i + 1),
                     1_000_000_000 + i,
@@ -100,7 +102,7 @@ class RecordingTest {
                     "proc",
                     threads,
                     process,
-                    diagnoses,
+                    findings,
                     List.of("note " + i),
                     ended));
         }
@@ -157,7 +159,7 @@ class RecordingTest {
                 interval.source(),
                 threads,
                 interval.totals(),
-                interval.diagnoses(),
+                interval.findings(),
                 interval.notes(),
                 interval.endedPools());
     }
@@ -196,7 +198,7 @@ class RecordingTest {
                 {"thread":0,"pid":4711,"tid":12,"javaId":31,"name":"busy-4","kind":"JAVA","pool":"busy-#"}
                 {"time":"2026-11-21T10:00:01Z","intervalNanos":1000000000,"pid":4711,"name":"Main","source":"proc",\
                 "totals":{"processNanos":9,"processUserNanos":7,"containerNanos":-1,"containerCores":0.0,\
-                "throttledNanos":7000000000,"machineNanos":20,"processors":2,"ownNanos":1},"diagnoses":[],"notes":[],\
+                "throttledNanos":7000000000,"machineNanos":20,"processors":2,"ownNanos":1},"findings":[],"notes":[],\
                 "rows":[[0,5,3,1,7,0,"R"]],"gone":[]}
                 {"end":"interrupted"}
                 """;
@@ -323,9 +325,9 @@ class RecordingTest {
                 "\"name\":null",
                 "\"notes\":null",
                 "\"notes\":[null]",
-                "\"diagnoses\":null",
-                "\"diagnoses\":[null]",
-                "\"diagnoses\":[{\"kind\":\"gc\",\"tid\":1}]",
+                "\"findings\":null",
+                "\"findings\":[null]",
+                "\"findings\":[{\"kind\":\"gc\",\"tid\":1}]",
                 "\"totals\":null",
                 "\"totals\":{\"containerCores\":NaN}",
                 "\"totals\":{\"containerCores\":1e999}"

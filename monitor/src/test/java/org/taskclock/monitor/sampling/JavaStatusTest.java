@@ -8,7 +8,8 @@ import java.util.List;
 import java.util.function.Predicate;
 import org.assertj.core.data.Offset;
 import org.junit.jupiter.api.Test;
-import org.taskclock.monitor.finding.Diagnosis;
+import org.taskclock.monitor.finding.Finding;
+import org.taskclock.monitor.finding.LockConvoy;
 import org.taskclock.monitor.usage.JavaStatus;
 import org.taskclock.monitor.usage.ThreadUsage;
 import org.taskclock.testing.LoadJvm;
@@ -36,9 +37,9 @@ class JavaStatusTest {
         throw new AssertionError("not found; the last interval was " + interval);
     }
 
-    private static Diagnosis convoy(Interval interval) {
-        return interval.diagnoses().stream()
-                .filter(diagnosis -> diagnosis.kind().equals("lock-convoy"))
+    private static Finding convoy(Interval interval) {
+        return interval.findings().stream()
+                .filter(finding -> finding.kind() instanceof LockConvoy)
                 .findFirst()
                 .orElse(null);
     }
@@ -68,7 +69,7 @@ class JavaStatusTest {
             assertThat(sleeper.blockedNanos()).isZero();
             assertThat(sleeper.waitedNanos()).isEqualTo(interval.intervalNanos());
             assertThat(owner.java().blockedNanos()).isZero();
-            Diagnosis found = convoy(interval);
+            Finding found = convoy(interval);
             assertThat(found.tid()).isEqualTo(owner.tid());
             assertThat(found.text())
                     .isEqualTo("thread \"lock-owner\" holds a lock that 4 threads wait for: java.util.BitSet");
@@ -102,8 +103,7 @@ class JavaStatusTest {
             sampler.next();
             for (int i = 0; i < 5; i++) {
                 Thread.sleep(1_000);
-                assertThat(sampler.next().diagnoses())
-                        .noneMatch(found -> found.kind().equals("lock-convoy"));
+                assertThat(sampler.next().findings()).noneMatch(found -> found.kind() instanceof LockConvoy);
             }
         }
     }

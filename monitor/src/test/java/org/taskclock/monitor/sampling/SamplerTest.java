@@ -26,7 +26,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.taskclock.ProcStat;
 import org.taskclock.TaskClock;
 import org.taskclock.metrics.ThreadKind;
-import org.taskclock.monitor.finding.Diagnosis;
+import org.taskclock.monitor.finding.CarrierMonopolized;
+import org.taskclock.monitor.finding.Finding;
+import org.taskclock.monitor.finding.GarbageCollection;
+import org.taskclock.monitor.finding.SchedulingHeavy;
+import org.taskclock.monitor.finding.YieldStorm;
 import org.taskclock.monitor.proc.MonitorException;
 import org.taskclock.monitor.usage.EndedPool;
 import org.taskclock.monitor.usage.ProcessUsage;
@@ -410,12 +414,12 @@ class SamplerTest {
         }
     }
 
-    private static Diagnosis find(Sampler sampler, Predicate<Diagnosis> condition) throws Exception {
+    private static Finding find(Sampler sampler, Predicate<Finding> condition) throws Exception {
         Interval interval = sampler.next();
         for (int i = 0; i < MAX_ATTEMPTS; i++) {
             Thread.sleep(500);
             interval = sampler.next();
-            for (Diagnosis found : interval.diagnoses()) if (condition.test(found)) return found;
+            for (Finding found : interval.findings()) if (condition.test(found)) return found;
         }
         throw new AssertionError("not found; the last interval was " + interval);
     }
@@ -424,8 +428,8 @@ class SamplerTest {
     void shouldConfirmYieldStormByStack() throws Exception {
         try (LoadJvm load = LoadJvm.start("yield");
                 Sampler sampler = Sampler.of(load.pid())) {
-            Diagnosis found = find(sampler, d -> d.text().contains("\" keeps calling Thread.yield"));
-            assertThat(found.kind()).isEqualTo("yield-storm");
+            Finding found = find(sampler, d -> d.text().contains("\" keeps calling Thread.yield"));
+            assertThat(found.kind()).isEqualTo(new YieldStorm());
             assertThat(found.text()).startsWith("thread \"yielder\"");
             assertThat(found.evidence()).anyMatch(e -> e.contains("was in Thread.yield"));
         }
@@ -435,7 +439,7 @@ class SamplerTest {
     void shouldNotConfirmYieldStormWithoutAttaching() throws Exception {
         try (LoadJvm load = LoadJvm.start("yield");
                 Sampler sampler = Sampler.withoutAttach(load.pid())) {
-            Diagnosis found = find(sampler, d -> d.kind().equals("yield-storm"));
+            Finding found = find(sampler, d -> d.kind() instanceof YieldStorm);
             assertThat(found.text()).contains("behaves as if it kept calling Thread.yield");
             assertThat(found.evidence()).anyMatch(e -> e.startsWith("not confirmed"));
         }
@@ -445,25 +449,26 @@ class SamplerTest {
     void shouldFindExcessiveGarbageCollection() throws Exception {
         try (LoadJvm load = LoadJvm.start("-XX:+UseParallelGC", "-Xmx32m", "-Xmn2m", "garbage");
                 Sampler sampler = Sampler.of(load.pid())) {
-            assertThat(find(sampler, d -> d.kind().equals("gc")).text()).startsWith("garbage collection uses");
+            assertThat(find(sampler, d -> d.kind() instanceof GarbageCollection).text())
+                    .startsWith("garbage collection uses");
         }
     }
 
     @Test
-    void shouldDiagnoseVirtualThreads() throws Exception {
+    void shouldFindVirtualThreads() throws Exception {
         assumeThat(Runtime.version().feature())
                 .describedAs("virtual threads require JDK 21")
                 .isGreaterThanOrEqualTo(21);
         try (LoadJvm load = LoadJvm.start("virtual-yield=2");
                 Sampler sampler = Sampler.of(load.pid())) {
-            Diagnosis found = find(sampler, d -> d.kind().equals("yield-storm"));
+            Finding found = find(sampler, d -> d.kind() instanceof YieldStorm);
             assertThat(found.text()).startsWith("virtual threads on");
             assertThat(found.evidence())
                     .contains("to count the yields by call site, run taskclock yields " + load.pid());
         }
         try (LoadJvm load = LoadJvm.start("virtual-hog");
                 Sampler sampler = Sampler.of(load.pid())) {
-            assertThat(find(sampler, d -> d.kind().equals("carrier-monopolized"))
+            assertThat(find(sampler, d -> d.kind() instanceof CarrierMonopolized)
                             .text())
                     .contains("keeps its carrier");
         }
@@ -471,7 +476,7 @@ class SamplerTest {
 
     /** Each of eight carriers uses little CPU time. */
     @Test
-    void shouldDiagnoseVirtualThreadsThatYieldOnManyCarriers() throws Exception {
+    void shouldFindVirtualThreadsThatYieldOnManyCarriers() throws Exception {
         assumeThat(Runtime.version().feature())
                 .describedAs("virtual threads require JDK 21")
                 .isGreaterThanOrEqualTo(21);
@@ -479,15 +484,15 @@ class SamplerTest {
         String[] load = {"-Djdk.virtualThreadScheduler.parallelism=8", "virtual-yield-often=16"};
         try (LoadJvm counted = LoadJvm.start(agent + "count", load[0], load[1]);
                 Sampler sampler = Sampler.of(counted.pid())) {
-            Diagnosis found = find(sampler, d -> d.text().contains("times per second"));
-            assertThat(found.kind()).isEqualTo("yield-storm");
+            Finding found = find(sampler, d -> d.text().contains("times per second"));
+            assertThat(found.kind()).isEqualTo(new YieldStorm());
             assertThat(found.evidence())
                     .anyMatch(e -> e.contains("LoadProgram.yieldOften"))
                     .noneMatch(e -> e.contains("taskclock yields"));
         }
         try (LoadJvm notCounted = LoadJvm.start(agent + "pass", load[0], load[1]);
                 Sampler sampler = Sampler.of(notCounted.pid())) {
-            assertThat(find(sampler, d -> d.kind().equals("scheduling-heavy")).evidence())
+            assertThat(find(sampler, d -> d.kind() instanceof SchedulingHeavy).evidence())
                     .contains("to count the yields by call site, run taskclock yields " + notCounted.pid());
         }
     }
@@ -523,7 +528,7 @@ class SamplerTest {
             } else {
                 assertThat(groups).isEmpty();
             }
-            Diagnosis found = find(sampler, d -> d.evidence().stream().anyMatch(e -> e.contains("the agent counted")));
+            Finding found = find(sampler, d -> d.evidence().stream().anyMatch(e -> e.contains("the agent counted")));
             assertThat(found.evidence()).anyMatch(e -> e.contains("LoadProgram.yieldForever"));
         }
     }
@@ -567,7 +572,7 @@ class SamplerTest {
                         .as(name)
                         .isEqualTo(isKnown ? ThreadKind.JAVA : ThreadKind.GC);
             }
-            assertThat(interval.diagnoses()).extracting(Diagnosis::kind).doesNotContain("gc");
+            assertThat(interval.findings()).extracting(Finding::kind).doesNotContain(new GarbageCollection());
         }
     }
 

@@ -31,6 +31,6 @@ public final class ThreadDumpFuzz {
             tracker.add(dump, locks, i * 1_000_000_000L);
             tracker.apply(List.of(), 1_000_000_000L, true);
         }
-        convoys.diagnose();
+        convoys.findings();
     }
 }

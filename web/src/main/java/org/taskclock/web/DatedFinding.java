@@ -6,9 +6,8 @@ import com.google.gson.stream.JsonWriter;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.List;
-import java.util.Set;
 import org.taskclock.metrics.ThreadNames;
-import org.taskclock.monitor.finding.Diagnosis;
+import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.finding.FindingKind;
 import org.taskclock.web.http.Json;
 
@@ -17,17 +16,15 @@ import org.taskclock.web.http.Json;
  *
  * @param since when it began
  */
-record Finding(Diagnosis diagnosis, Instant since) {
-    private static final Set<String> IN_KERNEL = Set.of("yield-storm", "system-heavy");
-
+record DatedFinding(Finding finding, Instant since) {
     /** Identifies the problem across intervals, in which the figures in its text change. */
-    static String key(Diagnosis diagnosis) {
-        return diagnosis.kind() + " " + subject(diagnosis);
+    static String key(Finding finding) {
+        return finding.kind() + " " + subject(finding);
     }
 
     /** Returns the name of the thread or pool that a problem is about; empty if it is about the JVM. */
-    private static String subject(Diagnosis diagnosis) {
-        String text = diagnosis.text();
+    private static String subject(Finding finding) {
+        String text = finding.text();
         int quote = text.indexOf('"');
         return quote < 0 ? "" : text.substring(quote + 1, text.lastIndexOf('"'));
     }
@@ -36,8 +33,8 @@ record Finding(Diagnosis diagnosis, Instant since) {
      * Returns whether one problem may be a more precise version of another: stack samples distinguish threads that
      * yield from those that are merely busy in the kernel, and show which threads of a pool are affected.
      */
-    static boolean isSame(Diagnosis one, Diagnosis other) {
-        if (!IN_KERNEL.contains(one.kind()) || !IN_KERNEL.contains(other.kind())) return false;
+    static boolean isSame(Finding one, Finding other) {
+        if (!one.kind().mayBe(other.kind()) && !other.kind().mayBe(one.kind())) return false;
         String subject = subject(one);
         String otherSubject = subject(other);
         return subject.equals(otherSubject)
@@ -45,22 +42,25 @@ record Finding(Diagnosis diagnosis, Instant since) {
                 || ThreadNames.pool(otherSubject).equals(subject);
     }
 
-    static void write(JsonWriter json, List<Finding> findings) throws IOException {
+    static void write(JsonWriter json, List<DatedFinding> findings) throws IOException {
         json.beginArray();
-        for (Finding finding : findings) finding.write(json);
+        for (DatedFinding finding : findings) finding.write(json);
         json.endArray();
     }
 
     private void write(JsonWriter json) throws IOException {
-        FindingKind kind = FindingKind.of(diagnosis).orElse(null);
+        FindingKind kind = finding.kind();
         json.beginObject();
-        json.name("kind").value(diagnosis.kind());
-        json.name("text").value(diagnosis.text());
-        json.name("tid").value(diagnosis.tid());
-        json.name("meaning").value(kind == null ? null : kind.meaning());
-        json.name("advice").value(kind == null ? null : kind.action());
+        json.name("kind").value(kind.id());
+        json.name("text").value(finding.text());
+        json.name("tid").value(finding.tid());
+        json.name("meaning").value(kind.meaning().isEmpty() ? null : kind.meaning());
+        json.name("advice").value(kind.action().isEmpty() ? null : kind.action());
+        json.name("threads")
+                .value(kind.threads() == null ? null : kind.threads().label());
+        json.name("needsDumps").value(kind.source() == FindingKind.Source.DUMPS);
         json.name("evidence").beginArray();
-        for (String line : diagnosis.evidence()) json.value(line);
+        for (String line : finding.evidence()) json.value(line);
         json.endArray();
         json.name("since").value(Json.millis(since));
         json.endObject();

@@ -8,9 +8,8 @@ import org.taskclock.monitor.usage.ThreadUsage;
 /**
  * A problem found in an interval.
  *
- * @param kind an identifier for programs, such as yield-storm
  * @param tid the thread's id, as in {@link ThreadUsage#tid}; 0 if the problem is not that of a single thread
  * @param text one sentence
  * @param evidence the observations behind it, one per element
  */
-public record Diagnosis(String kind, int tid, String text, List<String> evidence) {}
+public record Finding(FindingKind kind, int tid, String text, List<String> evidence) {}

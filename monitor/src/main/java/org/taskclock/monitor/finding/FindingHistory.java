@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.monitor.finding;
+
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+
+/** The findings of one JVM over time. Those of one kind and thread in consecutive intervals form one period. */
+public final class FindingHistory {
+    private static final int MAX_PERIODS_LISTED = 10;
+    private static final int MAX_FINDINGS = 500;
+
+    /** The findings of one kind about one thread. */
+    public static final class Entry {
+        private Finding last;
+        private long intervals;
+        private long periods;
+        private Instant end;
+        /** The first periods, each with its start and end. */
+        private final List<Instant[]> listed = new ArrayList<>();
+
+        /** Returns the latest one. */
+        public Finding last() {
+            return last;
+        }
+
+        /** Returns the number of intervals in which it was found. */
+        public long intervals() {
+            return intervals;
+        }
+
+        /** Returns the times when it began and ended. */
+        public String periods(Function<Instant, String> format) {
+            List<String> texts = new ArrayList<>();
+            for (Instant[] period : listed) texts.add(format.apply(period[0]) + " to " + format.apply(period[1]));
+            long unlisted = periods - texts.size();
+            return String.join(", ", texts) + (unlisted > 0 ? " and " + unlisted + " more" : "");
+        }
+    }
+
+    private final Map<String, Entry> entries = new LinkedHashMap<>();
+
+    /** Adds the findings of the next interval. */
+    public void add(List<Finding> findings, Instant end, long intervalNanos) {
+        Instant start = end.minusNanos(intervalNanos);
+        for (Finding finding : findings) {
+            String key = finding.kind() + " " + finding.tid();
+            if (entries.size() >= MAX_FINDINGS && !entries.containsKey(key)) continue;
+            Entry entry = entries.computeIfAbsent(key, k -> new Entry());
+            entry.last = finding;
+            entry.intervals++;
+            // The end and the length of an interval come from different clocks, and a reading may be late.
+            boolean continues = entry.end != null && !start.isAfter(entry.end.plusNanos(intervalNanos / 2));
+            if (!continues) {
+                entry.periods++;
+                if (entry.listed.size() < MAX_PERIODS_LISTED) entry.listed.add(new Instant[] {start, end});
+            } else if (entry.periods == entry.listed.size()) {
+                entry.listed.get(entry.listed.size() - 1)[1] = end;
+            }
+            entry.end = end;
+        }
+    }
+
+    /** Returns all findings, the most frequent first. */
+    public List<Entry> entries() {
+        return entries.values().stream()
+                .sorted(Comparator.comparingLong((Entry entry) -> -entry.intervals))
+                .toList();
+    }
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.monitor.finding;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.taskclock.monitor.usage.ThreadUsage;
+
+/** Threads that keep calling Thread.yield. */
+public final class YieldStorm extends FindingKind {
+    /** Per second, of one thread. */
+    private static final int MANY_YIELDS = 1_000;
+
+    /** Per second. Yields do not count as voluntary context switches. */
+    static final int FEW_SWITCHES = 100;
+
+    /** The least share of an interval in which a thread that keeps yielding runs or waits for a processor. */
+    private static final double RUNNABLE_SHARE = 0.75;
+
+    /** A call of Thread.yield takes time in the JVM besides that in the kernel: a third of it where we measured. */
+    private static final double MAX_KERNEL_SHARE = 0.95;
+
+    public YieldStorm() {
+        super(
+                "yield-storm",
+                Source.FIGURES,
+                "Threads keep calling Thread.yield: they use CPU time to wait for something, most of it in the kernel.",
+                "Find the call sites with taskclock yields PID, and replace the loop with something that blocks,"
+                        + " such as a BlockingQueue or LockSupport.park.");
+    }
+
+    /** Says how to count the yields. */
+    static String hint(int pid) {
+        return "to count the yields by call site, run taskclock yields " + pid;
+    }
+
+    /** Only yields that the agent counted, or that a sample shows, are certain. */
+    @Override
+    Finding find(Suspect suspect, Observation observation) {
+        StackSamples.Stacks stacks = suspect.stacks();
+        Observation.AgentFigures agent = observation.agent();
+        List<String> evidence = suspect.evidence();
+        boolean isCertain = stacks.yieldingSamples > 0 || suspect.yieldsPerSecond() >= MANY_YIELDS;
+        if (stacks.yieldingSamples > 0)
+            evidence.add((suspect.isCarrier() ? "the virtual thread it carried" : "it") + " was in Thread.yield in "
+                    + stacks.ofSamples(stacks.yieldingSamples));
+        if (isCertain && suspect.yieldsPerSecond() > 0) {
+            evidence.add("the agent counted " + number(suspect.yieldsPerSecond()) + " yields per second");
+            evidence.addAll(agent.sites());
+        }
+        if (!isCertain) {
+            if (agent.yields() >= 0) return null; // it counted few yields, or none
+            if (CarrierMonopolized.isMonopolized(suspect)) return null;
+            if (isSuspectedByStacks(suspect, observation)) {
+                evidence.add("it was between two virtual threads in " + stacks.ofSamples(stacks.schedulingSamples));
+                evidence.add(
+                        "virtual thread #" + observation.repeatedlyMounted() + " was mounted in more than one sample");
+                evidence.add("not confirmed: no sample was in Thread.yield; "
+                        + "JVMs before JDK 24 do not print the stacks of virtual threads");
+            } else if (stacks.samples == 0 && isSuspectedByFigures(suspect)) {
+                evidence.add("not confirmed: " + observation.unsampled());
+            } else {
+                return null;
+            }
+        }
+        if (agent.yields() < 0) evidence.add(hint(suspect.busiest().pid()));
+        String text = isCertain
+                ? suspect.that("keeps", "keep") + " calling Thread.yield"
+                : suspect.that("behaves as if it", "behave as if they") + " kept calling Thread.yield";
+        return suspect.finding(this, text, evidence);
+    }
+
+    /**
+     * Yielding virtual threads alternate quickly: samples show the same threads repeatedly, or a carrier between two of
+     * them.
+     */
+    private static boolean isSuspectedByStacks(Suspect suspect, Observation observation) {
+        StackSamples.Stacks stacks = suspect.stacks();
+        return suspect.isCarrier()
+                && observation.repeatedlyMounted() != 0
+                && stacks.schedulingSamples >= 2
+                && stacks.schedulingSamples * 3 >= stacks.samples;
+    }
+
+    /** Returns whether its busiest thread is known to be almost always runnable, and mostly in the kernel. */
+    private static boolean isSuspectedByFigures(Suspect suspect) {
+        ThreadUsage thread = suspect.busiest();
+        if (!Suspect.isSystemHeavy(thread) || thread.systemNanos() >= MAX_KERNEL_SHARE * thread.cpuNanos())
+            return false;
+        if (thread.voluntary() < 0 || thread.voluntary() >= FEW_SWITCHES * suspect.intervalNanos() / 1e9) return false;
+        return thread.waitNanos() < 0
+                || thread.cpuNanos() + thread.waitNanos() > RUNNABLE_SHARE * suspect.intervalNanos();
+    }
+
+    /**
+     * Finds what the figures of single carriers do not show: each of many carriers may use little CPU time, and few
+     * samples may be in Thread.yield.
+     */
+    @Override
+    List<Finding> find(Observation observation, List<Finding> found) {
+        double yields = observation.agent().virtualYields() / (observation.intervalNanos() / 1e9);
+        if (isOnCarriers(observation, found) || yields < MANY_YIELDS || !SchedulingHeavy.isBusy(observation))
+            return List.of();
+        List<String> evidence = new ArrayList<>(SchedulingHeavy.evidence(observation));
+        evidence.addAll(observation.agent().sites());
+        return List.of(new Finding(
+                this, 0, "virtual threads call Thread.yield " + number(yields) + " times per second", evidence));
+    }
+
+    /** Returns whether virtual threads are among those that were found. */
+    static boolean isOnCarriers(Observation observation, List<Finding> found) {
+        return observation.suspects().stream().filter(Suspect::isCarrier).anyMatch(suspect -> found.stream()
+                .anyMatch(finding -> finding.kind() instanceof YieldStorm
+                        && finding.tid() == suspect.busiest().tid()));
+    }
+
+    @Override
+    public List<Alert> alerts() {
+        return List.of(
+                new Alert(
+                        "TaskClockYieldStorm",
+                        5,
+                        Alert.Severity.WARNING,
+                        """
+                        rate(jvm_thread_yield_count_total[5m]) > %s
+                        and jvm_pool:jvm_thread_cpu_time_seconds:rate5m > %s""".formatted(MANY_YIELDS, MIN_PROCESSORS),
+                        Alert.POOL + "calls Thread.yield {{ $value | humanize }} times per second",
+                        "Requires an agent that counts yields."),
+                new Alert(
+                        "TaskClockYieldStormSuspected",
+                        10,
+                        Alert.Severity.WARNING,
+                        """
+                        jvm_pool:jvm_thread_cpu_time_seconds:rate5m{jvm_thread_kind=~"java|native"} > %s
+                        and %s
+                        and %s
+                        unless jvm_thread_yield_count_total""".formatted(MIN_PROCESSORS, SystemHeavy.IN_KERNEL, SystemHeavy.HARDLY_BLOCKS),
+                        Alert.POOL + "behaves as if it kept calling Thread.yield, and uses"
+                                + " {{ $value | humanize }} processors",
+                        "A thread in the kernel that hardly ever blocks. Not certain, because nothing counts its"
+                                + " yields."));
+    }
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.monitor.finding;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.taskclock.monitor.finding.Observations.SECOND;
+
+import java.time.Instant;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class FindingHistoryTest {
+    private final FindingHistory history = new FindingHistory();
+    private int second;
+
+    private void add(Finding... findings) {
+        history.add(List.of(findings), Instant.ofEpochSecond(++second), SECOND);
+    }
+
+    private List<String> periods() {
+        return history.entries().stream()
+                .map(entry -> entry.last().text() + " in " + entry.intervals() + ": "
+                        + entry.periods(time -> String.valueOf(time.getEpochSecond())))
+                .toList();
+    }
+
+    @Test
+    void shouldKeepWhatHasEnded() {
+        Finding gc = new Finding(new GarbageCollection(), 0, "gc", List.of());
+        add(gc);
+        for (int percent = 0; percent < 3; percent++)
+            add(new Finding(new YieldStorm(), 7, "storm of " + percent, List.of()));
+        add();
+        add(gc);
+        add();
+        assertThat(periods()).containsExactly("storm of 2 in 3: 1 to 4", "gc in 2: 0 to 1, 5 to 6");
+    }
+
+    @Test
+    void shouldDistinguishThreads() {
+        add(new Finding(new YieldStorm(), 7, "a", List.of()), new Finding(new YieldStorm(), 8, "b", List.of()));
+        assertThat(periods()).containsExactly("a in 1: 0 to 1", "b in 1: 0 to 1");
+    }
+
+    @Test
+    void shouldListTheFirstTenPeriods() {
+        for (int i = 0; i < 12; i++) {
+            add(new Finding(new YieldStorm(), 7, "a", List.of()));
+            add();
+        }
+        assertThat(periods().get(0)).startsWith("a in 12: 0 to 1, 2 to 3, ").endsWith(", 18 to 19 and 2 more");
+    }
+}

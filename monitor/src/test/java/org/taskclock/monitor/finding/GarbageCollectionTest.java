@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.monitor.finding;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.taskclock.monitor.finding.Observations.SECOND;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.taskclock.metrics.ThreadKind;
+import org.taskclock.monitor.usage.ThreadUsage;
+
+class GarbageCollectionTest {
+    private static Observation collectors(boolean isGuessed, boolean hasCollected) {
+        ThreadUsage pool = new ThreadUsage(
+                7, 0, 0, "GC Thread##", isGuessed, ThreadKind.GC, "GC Thread##", 4, SECOND, SECOND, 0, 1, 1, '-');
+        return new Observation(
+                SECOND,
+                List.of(),
+                List.of(pool),
+                2 * SECOND,
+                0,
+                -1,
+                hasCollected,
+                "",
+                0,
+                Observations.NO_AGENT,
+                new LockConvoys(),
+                null);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"false, false, true", "true, false, false", "true, true, true"})
+    void shouldNotConcludeFromNamesAlone(boolean isGuessed, boolean hasCollected, boolean isFound) {
+        List<Finding> found = collectors(isGuessed, hasCollected).findings();
+        assertThat(found).extracting(Finding::kind).isEqualTo(isFound ? List.of(new GarbageCollection()) : List.of());
+    }
+
+    @Test
+    void shouldCountTheThreadsOfPools() {
+        Finding found = collectors(false, false).findings().get(0);
+        assertThat(found.text()).isEqualTo("garbage collection uses 50 % of the JVM's CPU time");
+        assertThat(found.evidence()).containsExactly("100 % of a core, in 4 threads");
+    }
+}

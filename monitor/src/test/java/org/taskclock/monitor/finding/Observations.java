@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.monitor.finding;
+
+import java.util.List;
+import org.taskclock.metrics.ThreadKind;
+import org.taskclock.metrics.ThreadNames;
+import org.taskclock.monitor.usage.ThreadUsage;
+
+/** What tests of findings observe in a second: a JVM with the process id 7. */
+final class Observations {
+    static final long SECOND = 1_000_000_000;
+    static final long MILLIS = 1_000_000;
+
+    static final Observation.AgentFigures NO_AGENT = new Observation.AgentFigures(-1, 0, -1, 0, List.of());
+
+    private Observations() {}
+
+    /** Returns the usage of a thread, in ms; waiting time and voluntary switches may be -1. */
+    static ThreadUsage thread(int tid, String name, ThreadKind kind, long cpu, long system, long wait, long switches) {
+        return new ThreadUsage(
+                7,
+                tid,
+                tid,
+                name,
+                false,
+                kind,
+                ThreadNames.pool(name),
+                1,
+                cpu * MILLIS,
+                (cpu - system) * MILLIS,
+                wait < 0 ? wait : wait * MILLIS,
+                switches,
+                0,
+                'R');
+    }
+
+    static Observation ofPools(ThreadUsage... threads) {
+        return Observation.ofPools(List.of(), List.of(threads), SECOND, null, SECOND, null);
+    }
+
+    /** Returns a thread of which samples and the agent show this. */
+    static Observation ofThread(ThreadUsage thread, StackSamples.Stacks stacks, double yieldsPerSecond, long yields) {
+        return of(
+                List.of(new Suspect(List.of(thread), "", stacks, yieldsPerSecond, SECOND)),
+                List.of(thread),
+                new Observation.AgentFigures(yields, 0, -1, 0, List.of("at Site")));
+    }
+
+    static Observation of(List<Suspect> suspects, List<ThreadUsage> usages, Observation.AgentFigures agent) {
+        return new Observation(
+                SECOND, suspects, usages, SECOND, 0, -1, false, "not sampled", 0, agent, new LockConvoys(), null);
+    }
+}
