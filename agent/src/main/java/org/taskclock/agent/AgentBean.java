@@ -4,12 +4,13 @@ package org.taskclock.agent;
 
 import java.io.IOException;
 import java.lang.instrument.Instrumentation;
+import java.lang.management.ManagementFactory;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.BiFunction;
+import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import javax.management.DynamicMBean;
@@ -18,6 +19,8 @@ import javax.management.MBeanServer;
 import javax.management.MBeanServerFactory;
 import javax.management.ObjectName;
 import javax.management.StandardMBean;
+import javax.management.TaskClockBean;
+import javax.management.TaskClockBeans;
 import org.taskclock.ClockStatus;
 import org.taskclock.TaskClock;
 
@@ -59,19 +62,14 @@ public final class AgentBean implements TaskClockMXBean, Watchdog.Check, Supplie
 
     private static final int MIN_CHECKS = 3;
     private static final String COMPONENTS = "componentMap";
-    private static final String FACTORY = "java.lang.management.ManagementFactory";
 
     private final AgentController controller;
-    private final Hooks hooks;
+    private final TaskClockHooks hooks;
     private final Watchdog watchdog;
-    /** The class TaskClockBean; null before the first installation. */
-    private Class<?> beanType;
+    private boolean isDefined;
 
-    /** Creates instances of {@link #beanType}. */
-    private BiFunction<Supplier<DynamicMBean>, Boolean, Object> factory;
-
-    /** The TaskClockBean to register; null for none. */
-    private volatile Object bean;
+    /** The bean to register; null for none. */
+    private volatile TaskClockBean bean;
 
     private boolean isReadOnly;
     private boolean isProviderAdded;
@@ -83,7 +81,7 @@ public final class AgentBean implements TaskClockMXBean, Watchdog.Check, Supplie
 
     private int checks;
 
-    AgentBean(AgentController controller, Hooks hooks, Watchdog watchdog) {
+    AgentBean(AgentController controller, TaskClockHooks hooks, Watchdog watchdog) {
         this.controller = controller;
         this.hooks = hooks;
         this.watchdog = watchdog;
@@ -98,8 +96,9 @@ public final class AgentBean implements TaskClockMXBean, Watchdog.Check, Supplie
         if (bean != null && readOnly == isReadOnly) return;
         remove();
         try {
-            define(instrumentation);
-            bean = factory.apply(this, readOnly);
+            if (!isDefined) Hooks.defineClass(instrumentation, ObjectName.class, "javax.management.TaskClockBean");
+            isDefined = true;
+            bean = new TaskClockBean(this, readOnly);
             isReadOnly = readOnly;
             if (!registerIfServerExists()) offer(instrumentation);
         } catch (ReflectiveOperationException | IOException | RuntimeException | LinkageError e) {
@@ -117,30 +116,22 @@ public final class AgentBean implements TaskClockMXBean, Watchdog.Check, Supplie
         return new StandardMBean(this, TaskClockMXBean.class, true);
     }
 
-    @SuppressWarnings("unchecked") // TaskClockBean implements this type
-    private void define(Instrumentation instrumentation) throws ReflectiveOperationException, IOException {
-        if (beanType != null) return;
-        Class<?> neighbor = Class.forName("sun.management.Util", false, null);
-        beanType = Hooks.defineClass(instrumentation, neighbor, "sun.management.TaskClockBean");
-        factory = (BiFunction<Supplier<DynamicMBean>, Boolean, Object>) Hooks.takeInstance(beanType, "taskclock.bean");
-    }
-
     /** Registers the bean if the platform's MBean server exists. Returns whether it does. */
+    @SuppressWarnings("LockOnNonEnclosingClassLiteral") // the lock of the JDK
     private boolean registerIfServerExists() throws FeatureException {
         try {
-            Class<?> managementFactory = Class.forName(FACTORY, false, null);
             // ManagementFactory holds this lock while it creates the server and registers the platform's beans.
-            synchronized (managementFactory) {
-                MBeanServer server = (MBeanServer) hooks.staticField(managementFactory, "platformMBeanServer");
+            synchronized (ManagementFactory.class) {
+                MBeanServer server = (MBeanServer) hooks.staticField(ManagementFactory.class, "platformMBeanServer");
                 if (server == null) return false;
                 ObjectName name = new ObjectName(NAME);
-                Object ours = bean;
+                TaskClockBean ours = bean;
                 if (ours != null && !server.isRegistered(name)) server.registerMBean(ours, name);
                 // The bean may have been removed in the meantime.
                 if (ours != null && bean != ours) server.unregisterMBean(name);
                 return true;
             }
-        } catch (ClassNotFoundException | JMException | RuntimeException | LinkageError e) {
+        } catch (JMException | RuntimeException | LinkageError e) {
             throw new FeatureException("cannot register " + NAME + ": " + e, e);
         }
     }
@@ -156,14 +147,15 @@ public final class AgentBean implements TaskClockMXBean, Watchdog.Check, Supplie
     }
 
     private void addProvider(Instrumentation instrumentation) throws ReflectiveOperationException, IOException {
-        Class<?> service = Class.forName("sun.management.spi.PlatformMBeanProvider", false, null);
-        Class<?> provider = Hooks.defineClass(instrumentation, beanType, "sun.management.TaskClockBeans");
-        for (Method method : provider.getMethods())
+        Hooks.defineClass(instrumentation, ObjectName.class, "javax.management.TaskClockBeans");
+        for (Method method : TaskClockBeans.class.getMethods())
             if (Modifier.isAbstract(method.getModifiers()))
                 throw new IllegalStateException("unknown abstract method " + method.getName());
-        finder = Class.forName(FACTORY + "$PlatformMBeanFinder", false, null);
-        component = provider.getDeclaredConstructor().newInstance();
-        Hooks.addProvider(instrumentation, service, provider);
+        finder = Class.forName(ManagementFactory.class.getName() + "$PlatformMBeanFinder", false, null);
+        component = new TaskClockBeans();
+        Class<?> provider = component.getClass();
+        Map<Class<?>, List<Class<?>>> provides = Map.of(provider.getSuperclass(), List.of(provider));
+        instrumentation.redefineModule(provider.getModule(), Set.of(), Map.of(), Map.of(), Set.of(), provides);
     }
 
     /**

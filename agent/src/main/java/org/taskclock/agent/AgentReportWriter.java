@@ -22,10 +22,10 @@ public final class AgentReportWriter implements Supplier<String> {
     private static final int MAX_YIELDERS = 200;
 
     private final AgentController controller;
-    private final Hooks hooks;
+    private final TaskClockHooks hooks;
     private boolean isDefined;
 
-    AgentReportWriter(AgentController controller, Hooks hooks) {
+    AgentReportWriter(AgentController controller, TaskClockHooks hooks) {
         this.controller = controller;
         this.hooks = hooks;
     }
@@ -39,11 +39,11 @@ public final class AgentReportWriter implements Supplier<String> {
             }
             isDefined = true;
         }
-        hooks.setReport(this, file("report"), file("command"));
+        FeatureException.throwIf(hooks.setReport(this, file("report"), file("command")));
     }
 
     void remove() throws FeatureException {
-        if (isDefined) hooks.setReport(null, file("report"), file("command"));
+        if (isDefined) FeatureException.throwIf(hooks.setReport(null, file("report"), file("command")));
     }
 
     /**

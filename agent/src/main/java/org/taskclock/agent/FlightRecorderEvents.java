@@ -112,7 +112,7 @@ final class FlightRecorderEvents implements FlightRecorderListener {
         }
     }
 
-    private final Hooks hooks;
+    private final TaskClockHooks hooks;
     private final YieldControl yields;
     private final VirtualAccounts accounts;
 
@@ -125,7 +125,7 @@ final class FlightRecorderEvents implements FlightRecorderListener {
     private Map<Integer, ThreadTable.Row> lastRows;
     private Map<String, Long> lastYields;
 
-    FlightRecorderEvents(Hooks hooks, YieldControl yields, VirtualAccounts accounts) {
+    FlightRecorderEvents(TaskClockHooks hooks, YieldControl yields, VirtualAccounts accounts) {
         this.hooks = hooks;
         this.yields = yields;
         this.accounts = accounts;

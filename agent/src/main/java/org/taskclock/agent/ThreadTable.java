@@ -30,7 +30,7 @@ final class ThreadTable {
      * Reads all threads. Returns null if the kernel cannot list them now, for example because all file descriptors are
      * in use.
      */
-    static Row[] read(Hooks hooks) {
+    static Row[] read(TaskClockHooks hooks) {
         Map<Integer, Thread> threads = new HashMap<>();
         for (Thread thread : ThreadUserTimes.platformThreads()) {
             int tid = ThreadClock.of(thread).tid();

@@ -123,7 +123,7 @@ final class YieldCounts {
     private static final String UNNAMED = "(unnamed)";
     private static final List<StackTraceElement> OTHER_SITE = List.of();
 
-    private final Hooks hooks;
+    private final TaskClockHooks hooks;
     /** Held while sweeping and reading. A yielding thread never waits for it. */
     private final ReentrantLock lock = new ReentrantLock();
     /** The names of threads, by the number of the thread's record. */
@@ -139,7 +139,7 @@ final class YieldCounts {
 
     private volatile boolean truncated;
 
-    YieldCounts(Hooks hooks) {
+    YieldCounts(TaskClockHooks hooks) {
         this.hooks = hooks;
     }
 
