@@ -280,6 +280,7 @@ public final class TaskClockHooks {
      */
     public String prepareAccounts(Function<Thread, TaskClockGroup> newGroups) {
         groups = newGroups;
+        if (prepared) return null;
         try {
             Field field = VirtualThread.class.getDeclaredField("runContinuation");
             if (field.getType() != Runnable.class) {
@@ -291,7 +292,7 @@ public final class TaskClockHooks {
             }) {
                 if (reference.getType().isPrimitive()) return reference + " is not a reference";
             }
-            TaskClockAccount.prepare();
+            TaskClockAccount.forgetCarriers();
             TaskClockGroup group = new TaskClockGroup();
             groups.apply(Thread.currentThread());
             for (int i = 0; i < 2; i++) {
@@ -302,6 +303,7 @@ public final class TaskClockHooks {
                 account.end();
             }
             stopCarrying();
+            TaskClockAccount.forgetCarriers(); // this thread mounted accounts, but is no carrier
             TaskClockCalls.linkSoon();
             prepared = true;
             return null;
