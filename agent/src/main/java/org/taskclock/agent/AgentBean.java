@@ -12,7 +12,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 import javax.management.DynamicMBean;
 import javax.management.JMException;
 import javax.management.MBeanServer;
@@ -26,39 +25,7 @@ import org.taskclock.TaskClock;
 
 /** The implementation of the agent's bean, which also registers itself. */
 public final class AgentBean implements TaskClockMXBean, Watchdog.Check, Supplier<DynamicMBean> {
-    // Open types are derived from interfaces with getters. The components of a record are getters if they have such
-    // names.
     private record VerdictData(String getName, boolean isUsable, String getReason) implements BackendVerdict {}
-
-    private record YielderData(
-            String getName,
-            long getTid,
-            long getYields,
-            long getVirtualYields,
-            long getYieldNanos,
-            long getYieldSwitches,
-            long getUserNanos,
-            long getSystemNanos,
-            long getVoluntarySwitches,
-            long getInvoluntarySwitches)
-            implements Yielder {}
-
-    private record GroupData(
-            String getName, long getLive, long getEnded, long getCpuNanos, long getUserNanos, long getSystemNanos)
-            implements VirtualThreadGroup {}
-
-    private record CarrierData(
-            long getTid,
-            long getCpuNanos,
-            long getUserNanos,
-            long getSystemNanos,
-            long getCarriedNanos,
-            long getOwnNanos)
-            implements Carrier {}
-
-    private record FeatureData(String getName, String getState, String getProblem) implements Feature {}
-
-    private record SiteData(String getSite, long getYields, List<String> getStack) implements YieldSite {}
 
     private static final int MIN_CHECKS = 3;
     private static final String COMPONENTS = "componentMap";
@@ -288,30 +255,12 @@ public final class AgentBean implements TaskClockMXBean, Watchdog.Check, Supplie
 
     @Override
     public Yielder[] getYielders() {
-        return controller.yields().yielders().stream()
-                .map(y -> new YielderData(
-                        y.name(),
-                        y.tid(),
-                        y.yields(),
-                        y.virtualYields(),
-                        y.yieldNanos(),
-                        y.switches(),
-                        y.userNanos(),
-                        y.systemNanos(),
-                        y.voluntary(),
-                        y.involuntary()))
-                .toArray(Yielder[]::new);
+        return controller.yields().yielders().toArray(new Yielder[0]);
     }
 
     @Override
     public YieldSite[] getYieldSites() {
-        return controller.yields().counts().sites().stream()
-                .map(s -> new SiteData(s.name(), s.yields(), stack(s)))
-                .toArray(YieldSite[]::new);
-    }
-
-    private static List<String> stack(YieldCounts.Site site) {
-        return site.frames().stream().map(StackTraceElement::toString).collect(Collectors.toList());
+        return controller.yields().counts().sites().toArray(new YieldSite[0]);
     }
 
     @Override
@@ -331,30 +280,17 @@ public final class AgentBean implements TaskClockMXBean, Watchdog.Check, Supplie
 
     @Override
     public VirtualThreadGroup[] getVirtualThreads() {
-        return controller.accounts().groups().stream()
-                .map(g -> new GroupData(
-                        g.name(), g.live(), g.ended(), g.cpuNanos(), g.userNanos(), g.cpuNanos() - g.userNanos()))
-                .toArray(VirtualThreadGroup[]::new);
+        return controller.accounts().groups().toArray(new VirtualThreadGroup[0]);
     }
 
     @Override
     public Carrier[] getCarriers() {
-        return controller.accounts().carriers().stream()
-                .map(c -> new CarrierData(
-                        c.tid(),
-                        c.cpuNanos(),
-                        c.userNanos(),
-                        c.cpuNanos() - c.userNanos(),
-                        c.carriedNanos(),
-                        c.cpuNanos() - c.carriedNanos()))
-                .toArray(Carrier[]::new);
+        return controller.accounts().carriers().toArray(new Carrier[0]);
     }
 
     @Override
     public Feature[] getFeatures() {
-        return controller.health().features().stream()
-                .map(f -> new FeatureData(f.name(), f.state(), f.problem()))
-                .toArray(Feature[]::new);
+        return controller.health().features().toArray(new Feature[0]);
     }
 
     @Override

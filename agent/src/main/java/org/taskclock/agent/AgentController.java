@@ -452,7 +452,7 @@ public final class AgentController
     }
 
     synchronized Health health() {
-        List<Health.FeatureState> features = new ArrayList<>();
+        List<Health.Feature> features = new ArrayList<>();
         features.add(feature("enabled", onOrOff(isEnabled())));
         features.add(feature(Options.THREADMXBEAN, onOrOff(answersThreadTimes())));
         features.add(feature(Options.VTHREADS, onOrOff(accounts.isInstalled())));
@@ -462,7 +462,8 @@ public final class AgentController
         features.add(feature(Options.JFR, onOrOff(events != null)));
         features.add(feature(Options.SUMMARY, onOrOff(summary != null)));
         for (String name : unavailable.keySet()) {
-            if (features.stream().noneMatch(feature -> feature.name().equals(name))) features.add(feature(name, "off"));
+            if (features.stream().noneMatch(feature -> feature.getName().equals(name)))
+                features.add(feature(name, "off"));
         }
         int failures = hooks.failures() + watchdog.failures();
         long memory = yields.memoryBytes() + accounts.memoryBytes();
@@ -475,8 +476,8 @@ public final class AgentController
         return Health.newer(hooks.lastFailure(), hooks.failedAt(), ofWatchdog, watchdog.failedAt());
     }
 
-    private Health.FeatureState feature(String name, String state) {
-        return new Health.FeatureState(name, state, unavailable.get(name));
+    private Health.Feature feature(String name, String state) {
+        return new Health.Feature(name, state, unavailable.get(name));
     }
 
     private void publish() {

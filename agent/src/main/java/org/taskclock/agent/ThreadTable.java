@@ -14,7 +14,6 @@ import org.taskclock.ThreadSnapshot;
 
 /** The names and CPU times of all threads of the process. */
 final class ThreadTable {
-    /** One thread. The components are named like getters, because open types require getters. */
     record Row(String getName, long getId, int getTid, long getCpuNanos, long getUserNanos, long getSystemNanos)
             implements TaskClockMXBean.ThreadTime {}
 

@@ -27,24 +27,28 @@ final class VirtualAccounts implements Function<Thread, TaskClockGroup>, AgentCo
         void ended(Thread thread, long cpuNanos, long userNanos, boolean isPartial);
     }
 
-    /**
-     * The totals of the virtual threads with the same name.
-     *
-     * @param name the name, with # for numbers
-     * @param live the number of live threads
-     * @param ended the number of ended threads
-     */
-    record Group(String name, long live, long ended, long cpuNanos, long userNanos) {}
+    /** The totals of the virtual threads with the same name. */
+    record Group(String getName, long getLive, long getEnded, long getCpuNanos, long getUserNanos)
+            implements TaskClockMXBean.VirtualThreadGroup {
+        @Override
+        public long getSystemNanos() {
+            return getCpuNanos - getUserNanos;
+        }
+    }
 
-    /**
-     * The CPU time of a carrier since its first mount, without the time in which accounting was off. A carrier that
-     * replaces an ended one adds to the figures of that one.
-     *
-     * @param tid the kernel's id; 0 if the carrier has ended
-     * @param cpuNanos the carrier's CPU time
-     * @param carriedNanos the part of it that virtual threads used
-     */
-    record Carrier(long tid, long cpuNanos, long userNanos, long carriedNanos, long carriedUserNanos) {}
+    /** The CPU time of a carrier since its first mount, without the time in which accounting was off. */
+    record Carrier(long getTid, long getCpuNanos, long getUserNanos, long getCarriedNanos, long carriedUserNanos)
+            implements TaskClockMXBean.Carrier {
+        @Override
+        public long getSystemNanos() {
+            return getCpuNanos - getUserNanos;
+        }
+
+        @Override
+        public long getOwnNanos() {
+            return getCpuNanos - getCarriedNanos;
+        }
+    }
 
     /** The threads with further names are counted together. */
     private static final int MAX_NAMES = 1_000;
@@ -195,13 +199,13 @@ final class VirtualAccounts implements Function<Thread, TaskClockGroup>, AgentCo
             long live = Math.max(0, now[TaskClockGroup.STARTED] - now[TaskClockGroup.ENDED]);
             // The totals may lack the time of a thread that was unmounted in between, but they must not decrease.
             Group last = lastGroups.getOrDefault(name, new Group(name, 0, 0, 0, 0));
-            long cpu = Math.max(now[TaskClockGroup.CPU], last.cpuNanos);
-            long user = Math.min(cpu, Math.max(now[TaskClockGroup.USER], last.userNanos));
+            long cpu = Math.max(now[TaskClockGroup.CPU], last.getCpuNanos);
+            long user = Math.min(cpu, Math.max(now[TaskClockGroup.USER], last.getUserNanos));
             Group current = new Group(name, live, now[TaskClockGroup.ENDED], cpu, user);
             lastGroups.put(name, current);
             all.add(current);
         });
-        all.sort(Comparator.comparingLong(Group::cpuNanos).reversed());
+        all.sort(Comparator.comparingLong(Group::getCpuNanos).reversed());
         return all;
     }
 

@@ -18,31 +18,19 @@ import java.util.stream.Collectors;
  * thread since the previous one.
  */
 final class YieldCounts {
-    /**
-     * The yields of one platform thread, or of all ended threads with the same name.
-     *
-     * @param name the name of the thread, for ended threads with # for numbers
-     * @param tid the kernel's id, or 0 for ended threads
-     * @param yields the number of its own yields
-     * @param virtualYields the number of yields of virtual threads that it carried
-     * @param yieldNanos the CPU time of its own yields, extrapolated from the measured ones; at most the thread's own
-     * @param switches the number of its own yields with a context switch, extrapolated from the measured ones
-     * @param userNanos the user time since its first yield
-     * @param systemNanos the system time since its first yield
-     * @param voluntary how often it has blocked since its first yield
-     * @param involuntary how often it has been preempted since its first yield
-     */
+    /** The yields of one platform thread, or of all ended threads with the same name. */
     record Yielder(
-            String name,
-            long tid,
-            long yields,
-            long virtualYields,
-            long yieldNanos,
-            long switches,
-            long userNanos,
-            long systemNanos,
-            long voluntary,
-            long involuntary) {
+            String getName,
+            long getTid,
+            long getYields,
+            long getVirtualYields,
+            long getYieldNanos,
+            long getYieldSwitches,
+            long getUserNanos,
+            long getSystemNanos,
+            long getVoluntarySwitches,
+            long getInvoluntarySwitches)
+            implements TaskClockMXBean.Yielder {
         /** Reads a {@code struct yielder} of yield.c. */
         static Yielder of(String name, long[] fields, int at) {
             long timed = fields[at + 3];
@@ -62,30 +50,30 @@ final class YieldCounts {
 
         Yielder plus(Yielder other) {
             return new Yielder(
-                    name,
+                    getName,
                     0,
-                    yields + other.yields,
-                    virtualYields + other.virtualYields,
-                    yieldNanos + other.yieldNanos,
-                    switches + other.switches,
-                    userNanos + other.userNanos,
-                    systemNanos + other.systemNanos,
-                    voluntary + other.voluntary,
-                    involuntary + other.involuntary);
+                    getYields + other.getYields,
+                    getVirtualYields + other.getVirtualYields,
+                    getYieldNanos + other.getYieldNanos,
+                    getYieldSwitches + other.getYieldSwitches,
+                    getUserNanos + other.getUserNanos,
+                    getSystemNanos + other.getSystemNanos,
+                    getVoluntarySwitches + other.getVoluntarySwitches,
+                    getInvoluntarySwitches + other.getInvoluntarySwitches);
         }
 
         Yielder ended() {
             return new Yielder(
-                    PoolNames.poolName(name),
+                    PoolNames.poolName(getName),
                     0,
-                    yields,
-                    virtualYields,
-                    yieldNanos,
-                    switches,
-                    userNanos,
-                    systemNanos,
-                    voluntary,
-                    involuntary);
+                    getYields,
+                    getVirtualYields,
+                    getYieldNanos,
+                    getYieldSwitches,
+                    getUserNanos,
+                    getSystemNanos,
+                    getVoluntarySwitches,
+                    getInvoluntarySwitches);
         }
     }
 
@@ -93,18 +81,18 @@ final class YieldCounts {
      * A call site of Thread.yield.
      *
      * @param frames the stack from the caller of yield outward, up to the depth that is kept
-     * @param yields the number of yields at this site
-     * @param virtualYields how many of them are yields of virtual threads
+     * @param virtualYields how many of the yields are those of virtual threads
      */
-    record Site(List<StackTraceElement> frames, long yields, long virtualYields) {
-        /** Returns the caller of yield. */
-        String name() {
+    record Site(List<StackTraceElement> frames, long getYields, long virtualYields)
+            implements TaskClockMXBean.YieldSite {
+        @Override
+        public String getSite() {
             return frames.isEmpty() ? OTHER : frames.get(0).toString();
         }
 
-        /** Returns all frames, one per line. */
-        String callers() {
-            return frames.stream().map(StackTraceElement::toString).collect(Collectors.joining("\n"));
+        @Override
+        public List<String> getStack() {
+            return frames.stream().map(StackTraceElement::toString).collect(Collectors.toList());
         }
     }
 
@@ -221,7 +209,7 @@ final class YieldCounts {
             names.forEach((record, name) -> {
                 if ((record + 1) * FIELDS <= fields.length) all.add(Yielder.of(name, fields, record * FIELDS));
             });
-            all.sort(Comparator.comparingLong((Yielder y) -> y.yields + y.virtualYields)
+            all.sort(Comparator.comparingLong((Yielder y) -> y.getYields + y.getVirtualYields)
                     .reversed());
             return all;
         } finally {
@@ -247,7 +235,7 @@ final class YieldCounts {
             LongAdder virtual = virtualSites.get(frames);
             all.add(new Site(frames, yields.sum(), virtual == null ? 0 : virtual.sum()));
         });
-        all.sort(Comparator.comparingLong(Site::yields).reversed());
+        all.sort(Comparator.comparingLong(Site::getYields).reversed());
         return all;
     }
 
@@ -278,7 +266,7 @@ final class YieldCounts {
                 continue;
             }
             Yielder yielder = Yielder.of(threadName, last, 0).ended();
-            String name = ended.containsKey(yielder.name) || ended.size() < MAX_ENTRIES ? yielder.name : OTHER;
+            String name = ended.containsKey(yielder.getName) || ended.size() < MAX_ENTRIES ? yielder.getName : OTHER;
             ended.merge(name, yielder, Yielder::plus);
         }
         sweepThreshold = Math.max(MIN_SWEEP_THRESHOLD, 2 * names.size());
