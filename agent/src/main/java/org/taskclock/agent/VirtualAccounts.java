@@ -54,8 +54,6 @@ final class VirtualAccounts implements Function<Thread, TaskClockGroup>, AgentCo
     private static final int MAX_NAMES = 1_000;
 
     private static final CpuTime NONE = new CpuTime(0, 0, 0);
-    private static final String OTHER = "(other)";
-    private static final String UNNAMED = "(unnamed)";
 
     // Indexes in struct carrier, which is declared in shared.h of the clock.
     private static final int TID = 0;
@@ -165,17 +163,16 @@ final class VirtualAccounts implements Function<Thread, TaskClockGroup>, AgentCo
     /** Returns the group of a thread that is mounted for the first time. */
     @Override
     public TaskClockGroup apply(Thread thread) {
-        String name = thread.getName();
-        name = name.isEmpty() ? UNNAMED : PoolNames.poolName(name);
+        String name = PoolNames.ofVirtual(thread);
         TaskClockGroup found = groups.get(name);
         if (found != null) return found;
-        return groups.computeIfAbsent(groups.size() < MAX_NAMES ? name : OTHER, n -> new TaskClockGroup());
+        return groups.computeIfAbsent(groups.size() < MAX_NAMES ? name : PoolNames.OTHER, n -> new TaskClockGroup());
     }
 
     // ---- called by readers
 
     boolean isTruncated() {
-        return groups.containsKey(OTHER);
+        return groups.containsKey(PoolNames.OTHER);
     }
 
     /**

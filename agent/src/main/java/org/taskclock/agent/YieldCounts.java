@@ -61,20 +61,6 @@ final class YieldCounts {
                     getVoluntarySwitches + other.getVoluntarySwitches,
                     getInvoluntarySwitches + other.getInvoluntarySwitches);
         }
-
-        Yielder ended() {
-            return new Yielder(
-                    PoolNames.poolName(getName),
-                    0,
-                    getYields,
-                    getVirtualYields,
-                    getYieldNanos,
-                    getYieldSwitches,
-                    getUserNanos,
-                    getSystemNanos,
-                    getVoluntarySwitches,
-                    getInvoluntarySwitches);
-        }
     }
 
     /**
@@ -87,7 +73,7 @@ final class YieldCounts {
             implements TaskClockMXBean.YieldSite {
         @Override
         public String getSite() {
-            return frames.isEmpty() ? OTHER : frames.get(0).toString();
+            return frames.isEmpty() ? PoolNames.OTHER : frames.get(0).toString();
         }
 
         @Override
@@ -107,8 +93,6 @@ final class YieldCounts {
     private static final long BYTES_PER_SITE = 1_500;
     private static final long BYTES_PER_NAME = 200;
     private static final int MIN_SWEEP_THRESHOLD = 1_024;
-    private static final String OTHER = "(other)";
-    private static final String UNNAMED = "(unnamed)";
     private static final List<StackTraceElement> OTHER_SITE = List.of();
 
     private final TaskClockHooks hooks;
@@ -161,9 +145,7 @@ final class YieldCounts {
         adder(sites, frames, OTHER_SITE).add(weight);
         if (!isPlatform(thread)) {
             adder(virtualSites, frames, OTHER_SITE).add(weight);
-            String name = thread.getName();
-            adder(virtualThreads, name.isEmpty() ? UNNAMED : PoolNames.poolName(name), OTHER)
-                    .add(weight);
+            adder(virtualThreads, PoolNames.ofVirtual(thread), PoolNames.OTHER).add(weight);
         }
     }
 
@@ -192,8 +174,8 @@ final class YieldCounts {
     boolean isTruncated() {
         return truncated
                 || sites.containsKey(OTHER_SITE)
-                || virtualThreads.containsKey(OTHER)
-                || ended.containsKey(OTHER);
+                || virtualThreads.containsKey(PoolNames.OTHER)
+                || ended.containsKey(PoolNames.OTHER);
     }
 
     /**
@@ -265,9 +247,10 @@ final class YieldCounts {
                 names.putIfAbsent(record, threadName);
                 continue;
             }
-            Yielder yielder = Yielder.of(threadName, last, 0).ended();
-            String name = ended.containsKey(yielder.getName) || ended.size() < MAX_ENTRIES ? yielder.getName : OTHER;
-            ended.merge(name, yielder, Yielder::plus);
+            last[0] = 0; // no longer a thread of the kernel
+            String pool = PoolNames.poolName(threadName);
+            String name = ended.containsKey(pool) || ended.size() < MAX_ENTRIES ? pool : PoolNames.OTHER;
+            ended.merge(name, Yielder.of(name, last, 0), Yielder::plus);
         }
         sweepThreshold = Math.max(MIN_SWEEP_THRESHOLD, 2 * names.size());
     }
