@@ -153,7 +153,7 @@ static jboolean awaitNatives(JNIEnv *env, jclass c, jclass type, jboolean on) {
     return replace_native(env, type, REGISTER, "()V", (void *)(on ? register_and_notify : found));
 }
 
-static void setAnswersVirtual(JNIEnv *env, jclass c, jboolean on) {
+static void answerVirtual(JNIEnv *env, jclass c, jboolean on) {
     (void)env, (void)c;
     times_answer_virtual(on);
 }
@@ -171,7 +171,7 @@ static const JNINativeMethod natives[] = {
     {"findClock", "()Z", (void *)findClock},
     {"selectBackend", "(I)I", (void *)selectBackend},
     {"prepareTimes", "()Ljava/lang/String;", (void *)prepareTimes},
-    {"takeTimes", "(Ljava/lang/Class;ZZ)Ljava/lang/String;", (void *)takeTimes},
+    {"takeTimes0", "(Ljava/lang/Class;ZZ)Ljava/lang/String;", (void *)takeTimes},
     {"stopTimes", "()V", (void *)stopTimes},
     {"cpuNanos", "(Ljava/lang/Class;)J", (void *)cpuNanos},
     {"userNanos", "(Ljava/lang/Class;)J", (void *)userNanos},
@@ -179,8 +179,8 @@ static const JNINativeMethod natives[] = {
     {"stockUserNanos", "(J)J", (void *)stockUserNanos},
     {"userTimeIsText", "()I", (void *)userTimeIsText},
     {"prepareYield", "()Ljava/lang/String;", (void *)prepareYield},
-    {"takeYield", "()Ljava/lang/String;", (void *)takeYield},
-    {"restoreYield", "()Ljava/lang/String;", (void *)restoreYield},
+    {"takeYield0", "()Ljava/lang/String;", (void *)takeYield},
+    {"restoreYield0", "()Ljava/lang/String;", (void *)restoreYield},
     {"setYieldMode", "(I)V", (void *)setYieldMode},
     {"yielders", "([J)I", (void *)yielders},
     {"freeYielder", "(I[J)Z", (void *)freeYielder},
@@ -190,7 +190,7 @@ static const JNINativeMethod natives[] = {
     {"unmount", "()J", (void *)unmount},
     {"stopCarrying", "()V", (void *)stopCarrying},
     {"awaitNatives", "(Ljava/lang/Class;Z)Z", (void *)awaitNatives},
-    {"setAnswersVirtual", "(Z)V", (void *)setAnswersVirtual},
+    {"answerVirtual", "(Z)V", (void *)answerVirtual},
     {"carriers", "([J)I", (void *)carriers},
     {"countVirtualYield", "()V", (void *)countVirtualYield},
     {"reportThreadEnds", "(Z)Ljava/lang/String;", (void *)reportThreadEnds},

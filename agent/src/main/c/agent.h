@@ -24,6 +24,7 @@ extern const struct functions *clock_functions;
 void *symbol_in(const char *library, const char *name);  // null if not found, or if the library is not loaded
 // Returns whether the method was replaced.
 int replace_native(JNIEnv *env, jclass class, const char *name, const char *signature, void *function);
+#define USE_STOCK INT64_MIN
 jlong read_user_time(JNIEnv *env, jlong id);                        // USE_STOCK: call the JVM's own function
 int read_user_times(JNIEnv *env, jlongArray ids, jlongArray into);  // false: call the JVM's own function
 jclass jvm_prepare(JNIEnv *env);  // returns the hooks, or null with a pending exception
@@ -32,7 +33,6 @@ void report_first_yield(JNIEnv *env, jint record);
 void report_yield_sample(JNIEnv *env, jlong weight);
 void report_thread_end(JNIEnv *env, jobject thread, const jlong *values, jsize count);
 jlong current_thread_id(JNIEnv *env, int *is_virtual);  // the Java id; for a virtual thread, not its carrier's
-#define USE_STOCK INT64_MIN
 
 // ends.c. Returns a message, or null on success.
 const char *ends_report(JNIEnv *env, int on);

@@ -67,11 +67,10 @@ final class TaskClockAccount implements Runnable {
     }
 
     /**
-     * Called before the first use. This is no initializer, because a class whose initializer fails, for example because
-     * the heap is full, can never be used.
+     * Forgets all carriers. Called before the first use. This is no initializer, because a class whose initializer
+     * fails, for example because the heap is full, can never be used.
      */
-    static void prepare() {
-        if (addresses != null) return;
+    static void forgetCarriers() {
         lastGroups = new TaskClockGroup[CARRIERS];
         addresses = new long[CARRIERS];
     }

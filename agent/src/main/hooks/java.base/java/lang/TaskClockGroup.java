@@ -10,12 +10,12 @@ import jdk.internal.misc.Unsafe;
  * The totals of all virtual threads with the same name. Each carrier has its own cells, so no two carriers write to the
  * same cell, and the cost of a report depends on the number of names and carriers, not of threads.
  */
-final class TaskClockGroup {
-    static final int CPU = 0;
-    static final int USER = 1;
-    static final int STARTED = 2;
-    static final int ENDED = 3;
-    static final int TOTALS = 4;
+public final class TaskClockGroup {
+    public static final int CPU = 0;
+    public static final int USER = 1;
+    public static final int STARTED = 2;
+    public static final int ENDED = 3;
+    public static final int TOTALS = 4;
 
     /** Carriers from this index on share one set of cells, to limit the memory for many carriers and many names. */
     static final int SHARED = 256;
@@ -32,7 +32,7 @@ final class TaskClockGroup {
     /** The cells by carrier index. The outer array is replaced to add a carrier; the inner arrays stay. */
     private volatile long[][] cells = new long[0][];
 
-    TaskClockGroup() {
+    public TaskClockGroup() {
         for (int i = 0; i < TOTALS; i++) shared[i] = new AtomicLong();
     }
 
@@ -68,7 +68,7 @@ final class TaskClockGroup {
     }
 
     /** Adds the totals to those in the array. Thread-safe. */
-    void addTo(long[] totals) {
+    public void addTo(long[] totals) {
         for (int i = 0; i < TOTALS; i++) totals[i] += shared[i].get();
         for (long[] own : cells) {
             if (own == null) continue;

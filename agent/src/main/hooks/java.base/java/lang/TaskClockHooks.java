@@ -24,10 +24,13 @@ import jdk.internal.vm.annotation.ReservedStackAccess;
  *
  * <p>The JVM may call these methods at any point, so they neither throw nor wait.
  *
- * <p>The agent holds the only open instance. It calls {@link #apply} with the name of an operation, because reflection
- * would add milliseconds to its start. Only the agent's class {@code Hooks} knows these names.
+ * <p>The methods that are not static are the agent's, and give their callers its privileges, so only the agent gets an
+ * instance. If such a method returns a String, it returns null on success, or else why it failed.
  */
-public final class TaskClockHooks implements BiFunction<String, Object[], Object> {
+public final class TaskClockHooks {
+    /** The name of the virtual thread that runs {@link #probe}. */
+    public static final String PROBE = "taskclock-probe";
+
     /**
      * Applies options of the agent. This is the only path to the agent's classes, which hold its privileges. A program
      * cannot read the field, because java.lang is not open to it.
@@ -62,14 +65,10 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
     /** The number of redefinitions of VirtualThread with which mounts call us. */
     private static int patchedRedefinitions;
     /** Returns the group of a virtual thread that is mounted for the first time. */
-    private static volatile Function<Thread, Object> groups;
-    /**
-     * Receives each virtual thread that ends, on its last carrier: its CPU and user time, and 1 if they are a part of
-     * its total, otherwise 0. Null for no listener.
-     */
-    private static volatile BiConsumer<Thread, long[]> endListener;
+    private static volatile Function<Thread, TaskClockGroup> groups;
 
-    /** Receives each platform thread that ends, and the values of ends.c, on that thread; null for no listener. */
+    // Null for no listener.
+    private static volatile BiConsumer<Thread, long[]> endListener;
     private static volatile BiConsumer<Thread, long[]> threadEndListener;
 
     // Failures in code that must not throw. Failures of several threads at the same instant may count as one.
@@ -88,221 +87,347 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
     /** The field in which the JVM counts redefinitions of a class; -1 if this JDK does not count them. */
     private static final long REDEFINITIONS = redefinitionsOffset();
 
-    static {
-        // The agent initializes this class and takes the instance from there at once. Others can read it, too, but a
-        // closed instance is of no use to them.
-        try {
-            System.getProperties().put("taskclock.hooks", new TaskClockHooks());
-        } catch (OutOfMemoryError e) {
-            // The agent creates an instance when it can. If this failed, the class could never be used.
-        }
-    }
-
     /** Whether everything that a mount calls is loaded. */
     private static boolean prepared;
 
-    /** Whether this instance runs operations. All that a closed one does is to return an open one to the agent. */
-    private final boolean isOpen;
+    private TaskClockHooks() {}
 
-    private TaskClockHooks() {
-        this(false);
-    }
-
-    private TaskClockHooks(boolean isOpen) {
-        this.isOpen = isOpen;
+    /** Returns an instance. Requires private access to this package, which is open to the agent only. */
+    public static TaskClockHooks open(MethodHandles.Lookup lookup) {
+        boolean isPrivate = (lookup.lookupModes() & MethodHandles.Lookup.PRIVATE) != 0;
+        if (isPrivate && lookup.lookupClass() == Thread.class) return new TaskClockHooks();
+        throw new SecurityException("only for the agent itself");
     }
 
     // ---- called by the agent
 
-    /** Requires private access to this package, which is open to the agent only. */
-    private static TaskClockHooks open(Object[] arguments) {
-        if (arguments.length == 1 && arguments[0] instanceof MethodHandles.Lookup) {
-            MethodHandles.Lookup lookup = (MethodHandles.Lookup) arguments[0];
-            boolean isPrivate = (lookup.lookupModes() & MethodHandles.Lookup.PRIVATE) != 0;
-            if (isPrivate && lookup.lookupClass() == Thread.class) return new TaskClockHooks(true);
-        }
-        throw new SecurityException("only for the agent itself");
+    /** Sets what applies the options of later calls of the agent's entry point, and of attached tools. */
+    public void setController(BiFunction<String, Boolean, String> newController) {
+        controller = newController;
     }
 
-    /** Runs an operation of the agent's class {@code Hooks}. */
-    @Override
-    @SuppressWarnings("unchecked")
-    public Object apply(String operation, Object[] arguments) {
-        if (!isOpen) return open(arguments);
-        switch (operation) {
-            case "setController":
-                controller = (BiFunction<String, Boolean, String>) arguments[0];
-                return null;
-            case "load":
-                // The library registers its natives in this class when it is loaded.
-                System.load((String) arguments[0]);
-                return null;
-            case "loadFor":
-                // For a class of another loader. Unlike System.load, this does not check the native access of its
-                // module.
-                Runtime.getRuntime().load0((Class<?>) arguments[0], (String) arguments[1]);
-                return null;
-            case "findClock":
-                return findClock();
-            case "selectBackend":
-                return selectBackend((int) arguments[0]);
-            case "prepareTimes":
-                userTimeReader = (LongUnaryOperator) arguments[0];
-                userTimesReader = (BiConsumer<long[], long[]>) arguments[1];
-                return prepareTimes();
-            case "takeTimes":
-                return takeTimes((Class<?>) arguments[0], (boolean) arguments[1], (boolean) arguments[2]);
-            case "stopTimes":
-                stopTimes();
-                return null;
-            case "cpuNanos":
-                return cpuNanos((Class<?>) arguments[0]);
-            case "userNanos":
-                return userNanos((Class<?>) arguments[0]);
-            case "stockCpuNanos":
-                return stockCpuNanos((long) arguments[0]);
-            case "stockUserNanos":
-                return stockUserNanos((long) arguments[0]);
-            case "userTimeIsText":
-                return userTimeIsText();
-            case "prepareYield":
-                firstYieldListener = (ObjIntConsumer<Thread>) arguments[0];
-                yieldSampleListener = (ObjLongConsumer<Thread>) arguments[1];
-                return prepareYield();
-            case "takeYield":
-                return takeYield();
-            case "restoreYield":
-                return restoreYield();
-            case "setYieldMode":
-                setYieldMode((int) arguments[0]);
-                return null;
-            case "setVirtualYieldMode":
-                virtualYieldMode = (int) arguments[0];
-                return null;
-            case "yielders":
-                return yielders((long[]) arguments[0]);
-            case "freeYielder":
-                return freeYielder((int) arguments[0], (long[]) arguments[1]);
-            case "awaitFirstVirtualThread":
-                firstVirtualThreadAction = (Runnable) arguments[0];
-                return awaitFirstVirtualThread(firstVirtualThreadAction != null);
-            case "isAwaitingFirstVirtualThread":
-                return isAwaitingFirstVirtualThread();
-            case "prepareAccounts":
-                groups = (Function<Thread, Object>) arguments[0];
-                return prepareAccounts();
-            case "setAccounting":
-                accounting = (boolean) arguments[0];
-                return null;
-            case "setPatchedRedefinitions":
-                patchedRedefinitions = (int) arguments[0];
-                return null;
-            case "setAnswersVirtual":
-                // The native code comes first when switching on: it must not give a virtual thread its carrier's time.
-                if ((boolean) arguments[0]) setAnswersVirtual(true);
-                answersVirtual = (boolean) arguments[0];
-                if (!answersVirtual) setAnswersVirtual(false);
-                return null;
-            case "setEndListener":
-                endListener = (BiConsumer<Thread, long[]>) arguments[0];
-                return null;
-            case "setThreadEndListener":
-                threadEndListener = (BiConsumer<Thread, long[]>) arguments[0];
-                return reportThreadEnds(threadEndListener != null);
-            case "newGroup":
-                return new TaskClockGroup();
-            case "addTotals":
-                ((TaskClockGroup) arguments[0]).addTo((long[]) arguments[1]);
-                return null;
-            case "carriers":
-                return carriers((long[]) arguments[0]);
-            case "carrierSequence":
-                return TaskClockAccount.sequence((int) arguments[0]);
-            case "hasMounted":
-                return TaskClockAccount.hasMounted((int) arguments[0]);
-            case "lastGroup":
-                return TaskClockAccount.lastGroup((int) arguments[0]);
-            case "probe":
-                return probe();
-            case "redefinitions":
-                return redefinitions((Class<?>) arguments[0]);
-            case "threadId":
-                return UNSAFE.getLong(arguments[0], THREAD_ID);
-            case "failures":
-                return failures;
-            case "lastFailure":
-                return lastFailure();
-            case "failedAt":
-                return failedAt;
-            case "setBean":
-                bean = arguments[0];
-                return null;
-            case "setReport":
-                return TaskClockReport.set(
-                        (Supplier<String>) arguments[0], (String) arguments[1], (String) arguments[2]);
-            case "isInitialized":
-                return !UNSAFE.shouldBeInitialized((Class<?>) arguments[0]);
-            case "staticField":
-                return staticField((Class<?>) arguments[0], (String) arguments[1]);
-            case "setStaticField":
-                setStaticField((Class<?>) arguments[0], (String) arguments[1], arguments[2]);
-                return null;
-            default:
-                throw new IllegalArgumentException(operation);
-        }
+    /** Loads the agent's library, which registers its natives in this class. */
+    public void load(String path) {
+        System.load(path);
+    }
+
+    /** Loads a library for any class. Unlike System.load, this does not check the native access of its module. */
+    public void loadFor(Class<?> owner, String path) {
+        Runtime.getRuntime().load0(owner, path);
     }
 
     /** Finds the clock that is loaded in this process. */
-    private static native boolean findClock();
+    public native boolean findClock();
 
     /** Changes the backend of all clocks in this process. The numbers are those of shared.h. */
-    private static native int selectBackend(int backend);
+    public native int selectBackend(int backend);
 
-    // These natives are declared here because the JVM warns when a class outside the JDK registers natives: it checks
-    // which class calls the native that registers them.
+    /** Returns the Java id of a thread, even if its class overrides getId. */
+    public long threadId(Thread thread) {
+        return UNSAFE.getLong(thread, THREAD_ID);
+    }
 
-    /** Finds the natives to replace. Returns null on success, or else what is missing. */
+    // ---- called by the agent: ThreadMXBean
+
+    /**
+     * Finds the natives behind ThreadMXBean's CPU times.
+     *
+     * @param userTime reads the user time of a thread by its Java id; {@link Long#MIN_VALUE} lets the JVM read it
+     * @param userTimes the same for many threads: takes their ids and the array for the times
+     */
+    public String prepareTimes(LongUnaryOperator userTime, BiConsumer<long[], long[]> userTimes) {
+        userTimeReader = userTime;
+        userTimesReader = userTimes;
+        return prepareTimes();
+    }
+
     private static native String prepareTimes();
 
     /**
-     * Replaces the natives behind ThreadMXBean's CPU times with the clock's; with {@code others}, those for the user
-     * time of other threads too. Returns null on success, or else why this failed.
+     * Replaces the natives behind ThreadMXBean's CPU times with the clock's; with {@code others}, also those for the
+     * user time of other threads. If the JVM may have answered before, no time falls below what it said.
      */
-    private static native String takeTimes(Class<?> threadImpl, boolean others, boolean mayHaveAnswered);
+    public String takeTimes(Class<?> threadImpl, boolean others, boolean mayHaveAnswered) {
+        return takeTimes0(threadImpl, others, mayHaveAnswered);
+    }
 
-    /** Makes ThreadMXBean answer from the JVM again. */
-    private static native void stopTimes();
+    // The JVM warns when a class outside the JDK calls a native that registers natives. So this class calls those.
+    private static native String takeTimes0(Class<?> threadImpl, boolean others, boolean mayHaveAnswered);
 
-    /** Returns what ThreadMXBean's current natives return for the caller. */
-    private static native long cpuNanos(Class<?> threadImpl);
+    /**
+     * Makes ThreadMXBean answer from the JVM again. The natives stay replaced until the JVM's times have passed what
+     * the clock said, so that no time falls below that.
+     */
+    public native void stopTimes();
 
-    private static native long userNanos(Class<?> threadImpl);
+    /** Returns the caller's CPU time from ThreadMXBean's current natives. */
+    public native long cpuNanos(Class<?> threadImpl);
 
-    /** Returns what the JVM's own natives return for the thread with this id; 0 for the caller. */
-    private static native long stockCpuNanos(long id);
+    /** Returns the caller's user time from ThreadMXBean's current natives. */
+    public native long userNanos(Class<?> threadImpl);
 
-    private static native long stockUserNanos(long id);
+    /** Returns the CPU time of a thread from the JVM's own native; id 0 is the caller. */
+    public native long stockCpuNanos(long id);
+
+    /** Returns the user time of a thread from the JVM's own native; id 0 is the caller. */
+    public native long stockUserNanos(long id);
 
     /** Returns 1 if the JVM reads user times from /proc as text, 0 if not, and -1 if this is unknown. */
-    private static native int userTimeIsText();
+    public native int userTimeIsText();
+
+    /** Sets whether ThreadMXBean answers for virtual threads that are accounted for. */
+    public void setAnswersVirtual(boolean on) {
+        // The native code comes first when switching on: it must not give a virtual thread its carrier's time.
+        if (on) answerVirtual(true);
+        answersVirtual = on;
+        if (!on) answerVirtual(false);
+    }
+
+    private static native void answerVirtual(boolean on);
+
+    // ---- called by the agent: Thread.yield
+
+    /**
+     * Finds the native behind Thread.yield.
+     *
+     * @param firstYield called when a platform thread first yields or carries a yielding virtual thread, with the
+     *     platform thread and the number of its record
+     * @param sample receives the thread of each sampled yield, and the number of yields that the sample represents
+     */
+    public String prepareYield(ObjIntConsumer<Thread> firstYield, ObjLongConsumer<Thread> sample) {
+        firstYieldListener = firstYield;
+        yieldSampleListener = sample;
+        return prepareYield();
+    }
 
     private static native String prepareYield();
 
-    /** Replaces the native behind Thread.yield. Returns null on success, or else why this failed. */
-    private static native String takeYield();
+    /** Replaces the native behind Thread.yield. */
+    public String takeYield() {
+        return takeYield0();
+    }
 
-    private static native String restoreYield();
+    private static native String takeYield0();
 
-    private static native void setYieldMode(int mode);
+    public String restoreYield() {
+        return restoreYield0();
+    }
+
+    private static native String restoreYield0();
+
+    public native void setYieldMode(int mode);
+
+    public void setVirtualYieldMode(int mode) {
+        virtualYieldMode = mode;
+    }
 
     /** Copies as many records of yielding threads as fit, and returns the number of records. */
-    private static native int yielders(long[] into);
+    public native int yielders(long[] into);
 
     /** Copies a record and frees it if its thread has ended. Returns whether it has. */
-    private static native boolean freeYielder(int index, long[] into);
+    public native boolean freeYielder(int index, long[] into);
 
-    /** Makes the JVM report platform threads that end. Returns null on success, or else why it cannot. */
+    // ---- called by the agent: threads that end, and virtual threads
+
+    /**
+     * Sets the listener that receives each platform thread that ends, and the values of ends.c; null for none. It is
+     * called on that thread.
+     */
+    public String setThreadEndListener(BiConsumer<Thread, long[]> listener) {
+        threadEndListener = listener;
+        return reportThreadEnds(listener != null);
+    }
+
     private static native String reportThreadEnds(boolean on);
+
+    /**
+     * Sets the listener that receives each virtual thread that ends, on its last carrier; null for none. The array
+     * contains its CPU and user time, and 1 if they are a part of its total, otherwise 0.
+     */
+    public void setEndListener(BiConsumer<Thread, long[]> listener) {
+        endListener = listener;
+    }
+
+    /**
+     * Runs an action when the first virtual thread is created; null for no action. Returns false if one may have been
+     * created already.
+     */
+    public boolean awaitFirstVirtualThread(Runnable action) {
+        firstVirtualThreadAction = action;
+        try {
+            Class<?> type = Class.forName("java.lang.VirtualThread", false, null);
+            // Checked again at the end, because the class may be initialized during the call.
+            return UNSAFE.shouldBeInitialized(type)
+                    && awaitNatives(type, action != null)
+                    && UNSAFE.shouldBeInitialized(type);
+        } catch (ClassNotFoundException e) {
+            return false;
+        }
+    }
+
+    /** Replaces the native that registers the class's other natives, or restores it. */
+    private static native boolean awaitNatives(Class<?> type, boolean on);
+
+    /** Returns whether no virtual thread has been created yet, including any that the hook missed. */
+    public boolean isAwaitingFirstVirtualThread() throws LinkageError {
+        return UNSAFE.shouldBeInitialized(VirtualThread.class);
+    }
+
+    /**
+     * Loads, links, and initializes everything that a mount calls, because none of this may happen in a mount.
+     *
+     * @param newGroups returns the group of a thread that is mounted for the first time
+     */
+    public String prepareAccounts(Function<Thread, TaskClockGroup> newGroups) {
+        groups = newGroups;
+        if (prepared) return null;
+        try {
+            Field field = VirtualThread.class.getDeclaredField("runContinuation");
+            if (field.getType() != Runnable.class) {
+                return "VirtualThread.runContinuation has type "
+                        + field.getType().getName();
+            }
+            for (Field reference : new Field[] {
+                VirtualThread.class.getDeclaredField("cont"), Continuation.class.getDeclaredField("tail")
+            }) {
+                if (reference.getType().isPrimitive()) return reference + " is not a reference";
+            }
+            TaskClockAccount.forgetCarriers();
+            TaskClockGroup group = new TaskClockGroup();
+            groups.apply(Thread.currentThread());
+            for (int i = 0; i < 2; i++) {
+                TaskClockAccount account = new TaskClockAccount(null, group);
+                account.mount();
+                for (int number = 0; number < TaskClockAccount.VALUES; number++) account.value(number);
+                account.unmount();
+                account.end();
+            }
+            stopCarrying();
+            TaskClockAccount.forgetCarriers(); // this thread mounted accounts, but is no carrier
+            TaskClockCalls.linkSoon();
+            prepared = true;
+            return null;
+        } catch (NoSuchFieldException e) {
+            return "java.lang.VirtualThread is not as expected: " + e;
+        } catch (Throwable e) {
+            return "cannot prepare the accounts of virtual threads: " + e;
+        }
+    }
+
+    /** Sets whether virtual threads are accounted for, each from its next mount on. */
+    public void setAccounting(boolean on) {
+        accounting = on;
+    }
+
+    /**
+     * Sets the number of redefinitions of VirtualThread with which mounts call us. While it differs from the actual
+     * number, the CPU time of a thread that runs is unknown.
+     */
+    public void setPatchedRedefinitions(int count) {
+        patchedRedefinitions = count;
+    }
+
+    /** Copies as many carrier records as fit, and returns the number of records. */
+    public native int carriers(long[] into);
+
+    /** Returns how many mounts and unmounts a carrier has done: odd while a thread is mounted. */
+    public long carrierSequence(int index) {
+        return TaskClockAccount.sequence(index);
+    }
+
+    /** Returns whether a carrier has ever mounted a thread with an account. */
+    public boolean hasMounted(int index) {
+        return TaskClockAccount.hasMounted(index);
+    }
+
+    /** Returns the group of the thread that a carrier mounted last, or null if there was none. */
+    public TaskClockGroup lastGroup(int index) {
+        return TaskClockAccount.lastGroup(index);
+    }
+
+    /** Runs a virtual thread and returns whether its time was counted, or null if all carriers are busy. */
+    public Boolean probe() {
+        try {
+            return TaskClockProbe.runOnce();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return null;
+        }
+    }
+
+    // ---- called by the agent: management
+
+    /** Returns the number of failures in code that must not throw. */
+    public int failures() {
+        return failures;
+    }
+
+    /** Returns where the last failure occurred, and its class; null if there was none. */
+    public String lastFailure() {
+        return lastFailure == null ? null : failedIn + ": " + lastFailure.getName();
+    }
+
+    /** Returns the System.nanoTime of the last failure. */
+    public long failedAt() {
+        return failedAt;
+    }
+
+    /**
+     * Sets the source of the report for attached tools; null for none. It is used while the request file exists. The
+     * command file contains options that a tool passes to the agent.
+     */
+    public String setReport(Supplier<String> source, String requestFile, String commandFile) {
+        return TaskClockReport.set(source, requestFile, commandFile);
+    }
+
+    /** Sets the bean that is registered when the platform creates its MBean server; null for none. */
+    public void setBean(Object newBean) {
+        bean = newBean;
+    }
+
+    public boolean isInitialized(Class<?> type) {
+        return !UNSAFE.shouldBeInitialized(type);
+    }
+
+    private static long redefinitionsOffset() {
+        try {
+            return UNSAFE.objectFieldOffset(Class.class, "classRedefinedCount");
+        } catch (InternalError e) {
+            return -1;
+        }
+    }
+
+    /** Returns how often a class was redefined or retransformed, or -1 if this JDK does not count it. */
+    public static int redefinitions(Class<?> type) {
+        return REDEFINITIONS < 0 ? -1 : UNSAFE.getIntVolatile(type, REDEFINITIONS);
+    }
+
+    /** Returns whether nobody has redefined VirtualThread since it was known that mounts call us. */
+    static boolean isPatched() {
+        return redefinitions(VirtualThread.class) == patchedRedefinitions;
+    }
+
+    /** Reads a static field of a class without initializing the class. */
+    public Object staticField(Class<?> type, String name) {
+        Field field = field(type, name);
+        return UNSAFE.getReferenceVolatile(UNSAFE.staticFieldBase(field), UNSAFE.staticFieldOffset(field));
+    }
+
+    /** Writes a static field, even if it is final. Code that is already compiled may keep using the previous value. */
+    public void setStaticField(Class<?> type, String name, Object value) {
+        Field field = field(type, name);
+        UNSAFE.putReferenceVolatile(UNSAFE.staticFieldBase(field), UNSAFE.staticFieldOffset(field), value);
+    }
+
+    private static Field field(Class<?> type, String name) {
+        try {
+            return type.getDeclaredField(name);
+        } catch (NoSuchFieldException e) {
+            throw new IllegalStateException(type.getName() + " has no field " + name);
+        }
+    }
+
+    // ---- called by TaskClockCalls
 
     static native long mountAddress();
 
@@ -315,124 +440,12 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
     /** Frees the carrier record of the calling thread. */
     static native void stopCarrying();
 
-    /** Copies as many carrier records as fit, and returns the number of records. */
-    private static native int carriers(long[] into);
-
-    /**
-     * Starts to wait for the first virtual thread, or stops waiting. Returns false if one may have been created
-     * already.
-     */
-    private static boolean awaitFirstVirtualThread(boolean on) {
-        try {
-            Class<?> type = Class.forName("java.lang.VirtualThread", false, null);
-            // Checked again at the end, because the class may be initialized during the call.
-            return UNSAFE.shouldBeInitialized(type) && awaitNatives(type, on) && UNSAFE.shouldBeInitialized(type);
-        } catch (ClassNotFoundException e) {
-            return false;
-        }
-    }
-
-    /** Returns whether no virtual thread has been created yet, including any that the hook missed. */
-    private static boolean isAwaitingFirstVirtualThread() throws LinkageError {
-        return UNSAFE.shouldBeInitialized(VirtualThread.class);
-    }
-
-    /** Replaces the native that registers the class's other natives, or restores it. */
-    private static native boolean awaitNatives(Class<?> type, boolean on);
-
-    /**
-     * Loads, links, and initializes everything that a mount calls, because none of this may happen in a mount. Returns
-     * null, or how this JDK differs from those that this code was written for.
-     */
-    private static String prepareAccounts() {
-        try {
-            Field field = VirtualThread.class.getDeclaredField("runContinuation");
-            if (field.getType() != Runnable.class) {
-                return "VirtualThread.runContinuation has type " + field.getType().getName();
-            }
-            for (Field reference : new Field[] {
-                VirtualThread.class.getDeclaredField("cont"), Continuation.class.getDeclaredField("tail")
-            }) {
-                if (reference.getType().isPrimitive()) return reference + " is not a reference";
-            }
-            TaskClockAccount.prepare();
-            TaskClockGroup group = new TaskClockGroup();
-            groups.apply(Thread.currentThread());
-            for (int i = 0; i < 2; i++) {
-                TaskClockAccount account = new TaskClockAccount(null, group);
-                account.mount();
-                for (int number = 0; number < TaskClockAccount.VALUES; number++) account.value(number);
-                account.unmount();
-                account.end();
-            }
-            stopCarrying();
-            TaskClockCalls.linkSoon();
-            prepared = true;
-            return null;
-        } catch (NoSuchFieldException e) {
-            return "java.lang.VirtualThread is not as expected: " + e;
-        } catch (Throwable e) {
-            return "cannot prepare the accounts of virtual threads: " + e;
-        }
-    }
-
-    /** Returns whether the time of virtual threads is counted now, or null if this is unknown. */
-    private static Boolean probe() {
-        try {
-            return TaskClockProbe.runOnce();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return null;
-        }
-    }
-
-    private static long redefinitionsOffset() {
-        try {
-            return UNSAFE.objectFieldOffset(Class.class, "classRedefinedCount");
-        } catch (InternalError e) {
-            return -1;
-        }
-    }
-
-    /** Returns how often a class was redefined or retransformed, or -1 if this JDK does not count it. */
-    private static int redefinitions(Class<?> type) {
-        return REDEFINITIONS < 0 ? -1 : UNSAFE.getIntVolatile(type, REDEFINITIONS);
-    }
-
-    /** Returns whether nobody has redefined VirtualThread since it was known that mounts call us. */
-    static boolean isPatched() {
-        return redefinitions(VirtualThread.class) == patchedRedefinitions;
-    }
-
-    /** Reads a static field of a class without initializing the class. */
-    private static Object staticField(Class<?> type, String name) {
-        try {
-            Field field = type.getDeclaredField(name);
-            return UNSAFE.getReferenceVolatile(UNSAFE.staticFieldBase(field), UNSAFE.staticFieldOffset(field));
-        } catch (NoSuchFieldException e) {
-            throw new IllegalStateException(type.getName() + " has no field " + name);
-        }
-    }
-
-    private static void setStaticField(Class<?> type, String name, Object value) {
-        try {
-            Field field = type.getDeclaredField(name);
-            UNSAFE.putReferenceVolatile(UNSAFE.staticFieldBase(field), UNSAFE.staticFieldOffset(field), value);
-        } catch (NoSuchFieldException e) {
-            throw new IllegalStateException(type.getName() + " has no field " + name);
-        }
-    }
-
     /** Records a failure in code that must not throw. */
     static void failed(String where, Throwable e) {
         failures++;
         failedAt = System.nanoTime();
         failedIn = where;
         lastFailure = e.getClass();
-    }
-
-    private static String lastFailure() {
-        return lastFailure == null ? null : failedIn + ": " + lastFailure.getName();
     }
 
     static boolean isAccounted(Thread thread) {
@@ -451,8 +464,6 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
         Object account = UNSAFE.getReference(thread, TaskClockAccount.FIELD_OFFSET);
         return account instanceof TaskClockAccount ? ((TaskClockAccount) account).value(number) : -1;
     }
-
-    private static native void setAnswersVirtual(boolean on);
 
     // ---- called by org.taskclock.agent.Agent
 
@@ -502,8 +513,7 @@ public final class TaskClockHooks implements BiFunction<String, Object[], Object
     }
 
     private static TaskClockAccount open(Thread thread, Object continuation) {
-        TaskClockAccount account =
-                new TaskClockAccount((Runnable) continuation, (TaskClockGroup) groups.apply(thread));
+        TaskClockAccount account = new TaskClockAccount((Runnable) continuation, groups.apply(thread));
         if (TaskClockAccount.hasRun(thread)) account.setPartial();
         UNSAFE.putReferenceRelease(thread, TaskClockAccount.FIELD_OFFSET, account);
         return account;

@@ -5,9 +5,6 @@ package java.lang;
 
 /** The task of a virtual thread that checks whether the time of virtual threads is counted. */
 final class TaskClockProbe implements Runnable {
-    /** The name of the thread. The agent omits threads with this name from its reports. */
-    static final String NAME = "taskclock-probe";
-
     private static final long TIMEOUT_MILLIS = 500;
 
     private volatile boolean isAccounted;
@@ -25,7 +22,7 @@ final class TaskClockProbe implements Runnable {
      */
     static Boolean runOnce() throws InterruptedException {
         TaskClockProbe probe = new TaskClockProbe();
-        Thread thread = Thread.ofVirtual().name(NAME).start(probe);
+        Thread thread = Thread.ofVirtual().name(TaskClockHooks.PROBE).start(probe);
         thread.join(TIMEOUT_MILLIS);
         return thread.isAlive() ? null : (Boolean) probe.isAccounted;
     }

@@ -6,8 +6,6 @@ import java.io.File;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.lang.instrument.Instrumentation;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
 
 /**
@@ -23,9 +21,6 @@ public final class Agent {
      * the property instead, but the JVM loads 150 classes to print the date above its properties.
      */
     private static final String REPLY = ";reply=";
-
-    /** The class that knows the controller. A program cannot read its fields, because java.lang is not open to it. */
-    private static final String HOOKS = "java.lang.TaskClockHooks";
 
     private static final String REMEDY = ": the security manager restricts the agent: add to the policy:"
             + " grant codeBase \"file:/path/to/taskclock-agent.jar\" { permission java.security.AllPermission; };";
@@ -60,24 +55,19 @@ public final class Agent {
         try {
             String state = configureLoaded(options, isProgramRunning);
             return state == null ? load(options, instrumentation, isProgramRunning) : state;
-        } catch (InvocationTargetException e) {
-            return failed(e.getCause());
         } catch (Throwable e) {
             return failed(e);
         }
     }
 
     /** Passes the options to the controller that an earlier call has loaded. Returns null if there is none. */
-    private static String configureLoaded(String options, boolean isProgramRunning)
-            throws ReflectiveOperationException {
-        Class<?> hooks;
+    private static String configureLoaded(String options, boolean isProgramRunning) {
         try {
-            hooks = Class.forName(HOOKS, true, null);
+            Class.forName("java.lang.TaskClockHooks", false, null);
         } catch (ClassNotFoundException e) {
             return null;
         }
-        Method configure = hooks.getMethod("configure", String.class, boolean.class);
-        return (String) configure.invoke(null, options, isProgramRunning);
+        return TaskClockHooks.configure(options, isProgramRunning);
     }
 
     /** Loads the controller. It holds the instrumentation, so this class, which a program can inspect, does not. */

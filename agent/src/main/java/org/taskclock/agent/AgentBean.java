@@ -4,74 +4,39 @@ package org.taskclock.agent;
 
 import java.io.IOException;
 import java.lang.instrument.Instrumentation;
+import java.lang.management.ManagementFactory;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.BiFunction;
+import java.util.Set;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 import javax.management.DynamicMBean;
 import javax.management.JMException;
 import javax.management.MBeanServer;
 import javax.management.MBeanServerFactory;
 import javax.management.ObjectName;
 import javax.management.StandardMBean;
+import javax.management.TaskClockBean;
+import javax.management.TaskClockBeans;
 import org.taskclock.ClockStatus;
 import org.taskclock.TaskClock;
 
 /** The implementation of the agent's bean, which also registers itself. */
 public final class AgentBean implements TaskClockMXBean, Watchdog.Check, Supplier<DynamicMBean> {
-    // Open types are derived from interfaces with getters. The components of a record are getters if they have such
-    // names.
     private record VerdictData(String getName, boolean isUsable, String getReason) implements BackendVerdict {}
-
-    private record YielderData(
-            String getName,
-            long getTid,
-            long getYields,
-            long getVirtualYields,
-            long getYieldNanos,
-            long getYieldSwitches,
-            long getUserNanos,
-            long getSystemNanos,
-            long getVoluntarySwitches,
-            long getInvoluntarySwitches)
-            implements Yielder {}
-
-    private record GroupData(
-            String getName, long getLive, long getEnded, long getCpuNanos, long getUserNanos, long getSystemNanos)
-            implements VirtualThreadGroup {}
-
-    private record CarrierData(
-            long getTid,
-            long getCpuNanos,
-            long getUserNanos,
-            long getSystemNanos,
-            long getCarriedNanos,
-            long getOwnNanos)
-            implements Carrier {}
-
-    private record FeatureData(String getName, String getState, String getProblem) implements Feature {}
-
-    private record SiteData(String getSite, long getYields, List<String> getStack) implements YieldSite {}
 
     private static final int MIN_CHECKS = 3;
     private static final String COMPONENTS = "componentMap";
-    private static final String FACTORY = "java.lang.management.ManagementFactory";
 
     private final AgentController controller;
-    private final Hooks hooks;
+    private final TaskClockHooks hooks;
     private final Watchdog watchdog;
-    /** The class TaskClockBean; null before the first installation. */
-    private Class<?> beanType;
+    private boolean isDefined;
 
-    /** Creates instances of {@link #beanType}. */
-    private BiFunction<Supplier<DynamicMBean>, Boolean, Object> factory;
-
-    /** The TaskClockBean to register; null for none. */
-    private volatile Object bean;
+    /** The bean to register; null for none. */
+    private volatile TaskClockBean bean;
 
     private boolean isReadOnly;
     private boolean isProviderAdded;
@@ -83,7 +48,7 @@ public final class AgentBean implements TaskClockMXBean, Watchdog.Check, Supplie
 
     private int checks;
 
-    AgentBean(AgentController controller, Hooks hooks, Watchdog watchdog) {
+    AgentBean(AgentController controller, TaskClockHooks hooks, Watchdog watchdog) {
         this.controller = controller;
         this.hooks = hooks;
         this.watchdog = watchdog;
@@ -98,8 +63,9 @@ public final class AgentBean implements TaskClockMXBean, Watchdog.Check, Supplie
         if (bean != null && readOnly == isReadOnly) return;
         remove();
         try {
-            define(instrumentation);
-            bean = factory.apply(this, readOnly);
+            if (!isDefined) Hooks.defineClass(instrumentation, ObjectName.class, "javax.management.TaskClockBean");
+            isDefined = true;
+            bean = new TaskClockBean(this, readOnly);
             isReadOnly = readOnly;
             if (!registerIfServerExists()) offer(instrumentation);
         } catch (ReflectiveOperationException | IOException | RuntimeException | LinkageError e) {
@@ -117,30 +83,22 @@ public final class AgentBean implements TaskClockMXBean, Watchdog.Check, Supplie
         return new StandardMBean(this, TaskClockMXBean.class, true);
     }
 
-    @SuppressWarnings("unchecked") // TaskClockBean implements this type
-    private void define(Instrumentation instrumentation) throws ReflectiveOperationException, IOException {
-        if (beanType != null) return;
-        Class<?> neighbor = Class.forName("sun.management.Util", false, null);
-        beanType = Hooks.defineClass(instrumentation, neighbor, "sun.management.TaskClockBean");
-        factory = (BiFunction<Supplier<DynamicMBean>, Boolean, Object>) Hooks.takeInstance(beanType, "taskclock.bean");
-    }
-
     /** Registers the bean if the platform's MBean server exists. Returns whether it does. */
+    @SuppressWarnings("LockOnNonEnclosingClassLiteral") // the lock of the JDK
     private boolean registerIfServerExists() throws FeatureException {
         try {
-            Class<?> managementFactory = Class.forName(FACTORY, false, null);
             // ManagementFactory holds this lock while it creates the server and registers the platform's beans.
-            synchronized (managementFactory) {
-                MBeanServer server = (MBeanServer) hooks.staticField(managementFactory, "platformMBeanServer");
+            synchronized (ManagementFactory.class) {
+                MBeanServer server = (MBeanServer) hooks.staticField(ManagementFactory.class, "platformMBeanServer");
                 if (server == null) return false;
                 ObjectName name = new ObjectName(NAME);
-                Object ours = bean;
+                TaskClockBean ours = bean;
                 if (ours != null && !server.isRegistered(name)) server.registerMBean(ours, name);
                 // The bean may have been removed in the meantime.
                 if (ours != null && bean != ours) server.unregisterMBean(name);
                 return true;
             }
-        } catch (ClassNotFoundException | JMException | RuntimeException | LinkageError e) {
+        } catch (JMException | RuntimeException | LinkageError e) {
             throw new FeatureException("cannot register " + NAME + ": " + e, e);
         }
     }
@@ -156,14 +114,15 @@ public final class AgentBean implements TaskClockMXBean, Watchdog.Check, Supplie
     }
 
     private void addProvider(Instrumentation instrumentation) throws ReflectiveOperationException, IOException {
-        Class<?> service = Class.forName("sun.management.spi.PlatformMBeanProvider", false, null);
-        Class<?> provider = Hooks.defineClass(instrumentation, beanType, "sun.management.TaskClockBeans");
-        for (Method method : provider.getMethods())
+        Hooks.defineClass(instrumentation, ObjectName.class, "javax.management.TaskClockBeans");
+        for (Method method : TaskClockBeans.class.getMethods())
             if (Modifier.isAbstract(method.getModifiers()))
                 throw new IllegalStateException("unknown abstract method " + method.getName());
-        finder = Class.forName(FACTORY + "$PlatformMBeanFinder", false, null);
-        component = provider.getDeclaredConstructor().newInstance();
-        Hooks.addProvider(instrumentation, service, provider);
+        finder = Class.forName(ManagementFactory.class.getName() + "$PlatformMBeanFinder", false, null);
+        component = new TaskClockBeans();
+        Class<?> provider = component.getClass();
+        Map<Class<?>, List<Class<?>>> provides = Map.of(provider.getSuperclass(), List.of(provider));
+        instrumentation.redefineModule(provider.getModule(), Set.of(), Map.of(), Map.of(), Set.of(), provides);
     }
 
     /**
@@ -296,30 +255,12 @@ public final class AgentBean implements TaskClockMXBean, Watchdog.Check, Supplie
 
     @Override
     public Yielder[] getYielders() {
-        return controller.yields().yielders().stream()
-                .map(y -> new YielderData(
-                        y.name(),
-                        y.tid(),
-                        y.yields(),
-                        y.virtualYields(),
-                        y.yieldNanos(),
-                        y.switches(),
-                        y.userNanos(),
-                        y.systemNanos(),
-                        y.voluntary(),
-                        y.involuntary()))
-                .toArray(Yielder[]::new);
+        return controller.yields().yielders().toArray(new Yielder[0]);
     }
 
     @Override
     public YieldSite[] getYieldSites() {
-        return controller.yields().counts().sites().stream()
-                .map(s -> new SiteData(s.name(), s.yields(), stack(s)))
-                .toArray(YieldSite[]::new);
-    }
-
-    private static List<String> stack(YieldCounts.Site site) {
-        return site.frames().stream().map(StackTraceElement::toString).collect(Collectors.toList());
+        return controller.yields().counts().sites().toArray(new YieldSite[0]);
     }
 
     @Override
@@ -339,30 +280,17 @@ public final class AgentBean implements TaskClockMXBean, Watchdog.Check, Supplie
 
     @Override
     public VirtualThreadGroup[] getVirtualThreads() {
-        return controller.accounts().groups().stream()
-                .map(g -> new GroupData(
-                        g.name(), g.live(), g.ended(), g.cpuNanos(), g.userNanos(), g.cpuNanos() - g.userNanos()))
-                .toArray(VirtualThreadGroup[]::new);
+        return controller.accounts().groups().toArray(new VirtualThreadGroup[0]);
     }
 
     @Override
     public Carrier[] getCarriers() {
-        return controller.accounts().carriers().stream()
-                .map(c -> new CarrierData(
-                        c.tid(),
-                        c.cpuNanos(),
-                        c.userNanos(),
-                        c.cpuNanos() - c.userNanos(),
-                        c.carriedNanos(),
-                        c.cpuNanos() - c.carriedNanos()))
-                .toArray(Carrier[]::new);
+        return controller.accounts().carriers().toArray(new Carrier[0]);
     }
 
     @Override
     public Feature[] getFeatures() {
-        return controller.health().features().stream()
-                .map(f -> new FeatureData(f.name(), f.state(), f.problem()))
-                .toArray(Feature[]::new);
+        return controller.health().features().toArray(new Feature[0]);
     }
 
     @Override

@@ -33,6 +33,10 @@ public final class AgentController
         new AgentController((AgentLoader) AgentController.class.getClassLoader());
     }
 
+    // Numbers of the clock's shared.h.
+    private static final int BACKEND_OFF = -1;
+    private static final int BACKEND_ON = -2;
+
     private static final String NO_VIRTUAL_THREADS = "virtual threads require JDK 21 or later";
 
     /** System property with the agent's state, for tools that attach. */
@@ -49,7 +53,7 @@ public final class AgentController
     private final Watchdog watchdog = new Watchdog();
 
     // Null before the first use.
-    private Hooks hooks;
+    private TaskClockHooks hooks;
     private YieldControl yields;
     private VirtualAccounts accounts;
 
@@ -87,7 +91,7 @@ public final class AgentController
     /** Loads a native library for a class of the agent. */
     @Override
     public void accept(Class<?> owner, String path) {
-        hooks.loadLibrary(owner, path);
+        hooks.loadFor(owner, path);
     }
 
     /**
@@ -120,7 +124,7 @@ public final class AgentController
             hooks = Hooks.define(instrumentation);
             hooks.setController(this);
         }
-        hooks.connect(loader);
+        Hooks.connect(hooks, loader);
         VirtualThreadPatch patch = new VirtualThreadPatch(instrumentation, hooks, watchdog, this);
         accounts = new VirtualAccounts(instrumentation, hooks, patch);
         yields = new YieldControl(hooks, patch);
@@ -341,7 +345,7 @@ public final class AgentController
         if (summary != null) steps.add(summary::stop);
         if (bean != null) steps.add(bean::remove);
         if (reportWriter != null) steps.add(reportWriter::remove);
-        if (!isEnabled()) steps.add(hooks::switchClocksOn);
+        if (!isEnabled()) steps.add(this::switchClocksOn);
         events = null;
         summary = null;
         requestedOptions = Options.NONE;
@@ -381,7 +385,7 @@ public final class AgentController
             Options restored = optionsBeforeKillSwitch;
             optionsBeforeKillSwitch = null;
             runAll(List.of(
-                    hooks::switchClocksOn,
+                    this::switchClocksOn,
                     () -> installOrRestore(Options.THREADMXBEAN, restored),
                     () -> installOrRestore(Options.YIELD, restored),
                     () -> installOrRestore(Options.VTHREADS, restored)));
@@ -392,8 +396,13 @@ public final class AgentController
                     () -> yields.setMode(YieldControl.Mode.PASS),
                     () -> yields.setVirtualMode(YieldControl.Mode.PASS),
                     accounts::remove,
-                    hooks::switchClocksOff));
+                    () -> hooks.selectBackend(BACKEND_OFF)));
         }
+    }
+
+    private void switchClocksOn() {
+        hooks.selectBackend(BACKEND_ON);
+        Backend.decided(); // has a backend selected again
     }
 
     /** Returns the options that the kill switch overrides. */
@@ -422,7 +431,7 @@ public final class AgentController
         }
     }
 
-    Hooks hooks() {
+    TaskClockHooks hooks() {
         return hooks;
     }
 
@@ -443,7 +452,7 @@ public final class AgentController
     }
 
     synchronized Health health() {
-        List<Health.FeatureState> features = new ArrayList<>();
+        List<Health.Feature> features = new ArrayList<>();
         features.add(feature("enabled", onOrOff(isEnabled())));
         features.add(feature(Options.THREADMXBEAN, onOrOff(answersThreadTimes())));
         features.add(feature(Options.VTHREADS, onOrOff(accounts.isInstalled())));
@@ -453,7 +462,8 @@ public final class AgentController
         features.add(feature(Options.JFR, onOrOff(events != null)));
         features.add(feature(Options.SUMMARY, onOrOff(summary != null)));
         for (String name : unavailable.keySet()) {
-            if (features.stream().noneMatch(feature -> feature.name().equals(name))) features.add(feature(name, "off"));
+            if (features.stream().noneMatch(feature -> feature.getName().equals(name)))
+                features.add(feature(name, "off"));
         }
         int failures = hooks.failures() + watchdog.failures();
         long memory = yields.memoryBytes() + accounts.memoryBytes();
@@ -466,8 +476,8 @@ public final class AgentController
         return Health.newer(hooks.lastFailure(), hooks.failedAt(), ofWatchdog, watchdog.failedAt());
     }
 
-    private Health.FeatureState feature(String name, String state) {
-        return new Health.FeatureState(name, state, unavailable.get(name));
+    private Health.Feature feature(String name, String state) {
+        return new Health.Feature(name, state, unavailable.get(name));
     }
 
     private void publish() {

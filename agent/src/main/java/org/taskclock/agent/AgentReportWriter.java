@@ -22,10 +22,10 @@ public final class AgentReportWriter implements Supplier<String> {
     private static final int MAX_YIELDERS = 200;
 
     private final AgentController controller;
-    private final Hooks hooks;
+    private final TaskClockHooks hooks;
     private boolean isDefined;
 
-    AgentReportWriter(AgentController controller, Hooks hooks) {
+    AgentReportWriter(AgentController controller, TaskClockHooks hooks) {
         this.controller = controller;
         this.hooks = hooks;
     }
@@ -39,11 +39,11 @@ public final class AgentReportWriter implements Supplier<String> {
             }
             isDefined = true;
         }
-        hooks.setReport(this, file("report"), file("command"));
+        FeatureException.throwIf(hooks.setReport(this, file("report"), file("command")));
     }
 
     void remove() throws FeatureException {
-        if (isDefined) hooks.setReport(null, file("report"), file("command"));
+        if (isDefined) FeatureException.throwIf(hooks.setReport(null, file("report"), file("command")));
     }
 
     /**
@@ -103,9 +103,9 @@ public final class AgentReportWriter implements Supplier<String> {
                     "features",
                     health.features(),
                     feature -> json.object(() -> {
-                        json.member("name", feature.name());
-                        json.member("state", feature.state());
-                        if (feature.problem() != null) json.member("problem", feature.problem());
+                        json.member("name", feature.getName());
+                        json.member("state", feature.getState());
+                        if (feature.getProblem() != null) json.member("problem", feature.getProblem());
                     }));
             json.member("mounts", health.mounts());
             json.member("stacks", health.stacks());
@@ -125,18 +125,18 @@ public final class AgentReportWriter implements Supplier<String> {
     }
 
     private static void group(JsonWriter json, VirtualAccounts.Group group) {
-        json.member("name", group.name());
-        json.member("live", group.live());
-        json.member("ended", group.ended());
-        json.member("cpuNanos", group.cpuNanos());
-        json.member("userNanos", group.userNanos());
+        json.member("name", group.getName());
+        json.member("live", group.getLive());
+        json.member("ended", group.getEnded());
+        json.member("cpuNanos", group.getCpuNanos());
+        json.member("userNanos", group.getUserNanos());
     }
 
     private static void carrier(JsonWriter json, VirtualAccounts.Carrier carrier) {
-        json.member("tid", carrier.tid());
-        json.member("cpuNanos", carrier.cpuNanos());
-        json.member("userNanos", carrier.userNanos());
-        json.member("carriedNanos", carrier.carriedNanos());
+        json.member("tid", carrier.getTid());
+        json.member("cpuNanos", carrier.getCpuNanos());
+        json.member("userNanos", carrier.getUserNanos());
+        json.member("carriedNanos", carrier.getCarriedNanos());
         json.member("carriedUserNanos", carrier.carriedUserNanos());
     }
 
@@ -151,35 +151,37 @@ public final class AgentReportWriter implements Supplier<String> {
         long virtual = 0;
         long nanos = 0;
         for (YieldCounts.Yielder yielder : yielders) {
-            platform += yielder.yields();
-            virtual += yielder.virtualYields();
-            nanos += yielder.yieldNanos();
+            platform += yielder.getYields();
+            virtual += yielder.getVirtualYields();
+            nanos += yielder.getYieldNanos();
         }
         json.member("yieldMode", yields.mode().toString());
         json.member("platformYields", platform);
         json.member("virtualYields", virtual);
         json.member("platformYieldNanos", nanos);
-        List<YieldCounts.Yielder> live =
-                yielders.stream().filter(y -> y.tid() != 0).limit(MAX_YIELDERS).toList();
+        List<YieldCounts.Yielder> live = yielders.stream()
+                .filter(y -> y.getTid() != 0)
+                .limit(MAX_YIELDERS)
+                .toList();
         json.list(
                 "yielders",
                 live,
                 yielder -> json.object(() -> {
-                    json.member("tid", yielder.tid());
-                    json.member("yields", yielder.yields() + yielder.virtualYields());
-                    json.member("yieldNanos", yielder.yieldNanos());
+                    json.member("tid", yielder.getTid());
+                    json.member("yields", yielder.getYields() + yielder.getVirtualYields());
+                    json.member("yieldNanos", yielder.getYieldNanos());
                     json.member(
                             "cpuNanos",
-                            ClockId.thread((int) yielder.tid(), ClockId.Kind.SCHED)
+                            ClockId.thread((int) yielder.getTid(), ClockId.Kind.SCHED)
                                     .nanos());
                 }));
         json.list(
                 "yieldSites",
                 sites,
                 site -> json.object(() -> {
-                    json.member("yields", site.yields());
+                    json.member("yields", site.getYields());
                     json.member("virtualYields", site.virtualYields());
-                    json.list("stack", site.frames(), frame -> json.quote(frame.toString()));
+                    json.list("stack", site.getStack(), json::quote);
                 }));
     }
 }

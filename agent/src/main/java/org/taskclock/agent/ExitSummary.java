@@ -74,7 +74,7 @@ final class ExitSummary {
         }
         sample();
         try {
-            controller.hooks().setThreadEndListener(this::threadEnded);
+            FeatureException.throwIf(controller.hooks().setThreadEndListener(this::threadEnded));
         } catch (FeatureException e) {
             System.err.println("taskclock: agent: summary: threads that live less than a second are not listed: "
                     + e.getMessage());
@@ -92,7 +92,7 @@ final class ExitSummary {
         } catch (IllegalStateException e) {
             return; // the process is ending
         }
-        controller.hooks().setThreadEndListener(null);
+        FeatureException.throwIf(controller.hooks().setThreadEndListener(null));
     }
 
     private void sampleUntilStopped() {

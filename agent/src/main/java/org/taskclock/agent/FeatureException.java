@@ -13,4 +13,9 @@ final class FeatureException extends Exception {
     FeatureException(String reason, Throwable cause) {
         super(reason, cause);
     }
+
+    /** Throws an exception with this reason, unless it is null. */
+    static void throwIf(String reason) throws FeatureException {
+        if (reason != null) throw new FeatureException(reason);
+    }
 }

@@ -112,7 +112,7 @@ final class FlightRecorderEvents implements FlightRecorderListener {
         }
     }
 
-    private final Hooks hooks;
+    private final TaskClockHooks hooks;
     private final YieldControl yields;
     private final VirtualAccounts accounts;
 
@@ -125,7 +125,7 @@ final class FlightRecorderEvents implements FlightRecorderListener {
     private Map<Integer, ThreadTable.Row> lastRows;
     private Map<String, Long> lastYields;
 
-    FlightRecorderEvents(Hooks hooks, YieldControl yields, VirtualAccounts accounts) {
+    FlightRecorderEvents(TaskClockHooks hooks, YieldControl yields, VirtualAccounts accounts) {
         this.hooks = hooks;
         this.yields = yields;
         this.accounts = accounts;
@@ -217,16 +217,16 @@ final class FlightRecorderEvents implements FlightRecorderListener {
         Map<String, Long> now = new HashMap<>();
         boolean isFirst = lastYields == null;
         for (YieldCounts.Site site : yields.counts().sites()) {
-            String callers = site.callers();
+            String callers = String.join("\n", site.getStack());
             if (isFirst) {
-                now.put(callers, site.yields());
+                now.put(callers, site.getYields());
                 continue;
             }
-            long since = site.yields() - lastYields.getOrDefault(callers, 0L);
-            now.put(callers, site.yields());
+            long since = site.getYields() - lastYields.getOrDefault(callers, 0L);
+            now.put(callers, site.getYields());
             if (since == 0) continue;
             YieldSite event = new YieldSite();
-            event.site = site.name();
+            event.site = site.getSite();
             event.callers = callers;
             event.yields = since;
             event.commit();

@@ -13,16 +13,12 @@ import java.util.List;
  * @param lastFailure where the last failure occurred, and its class; null if there was none
  * @param memoryBytes the native memory of the agent's records, plus an estimate for its tables in the heap
  */
-record Health(
-        List<FeatureState> features, long mounts, long stacks, int failures, String lastFailure, long memoryBytes) {
+record Health(List<Feature> features, long mounts, long stacks, int failures, String lastFailure, long memoryBytes) {
     /**
-     * The state of one feature.
-     *
-     * @param name the option that controls it
-     * @param state the current value of that option
-     * @param problem why {@code state} is not the requested value; null if it is
+     * The state of one feature. The components of this and other records are named like getters, because open types
+     * require getters.
      */
-    record FeatureState(String name, String state, String problem) {}
+    record Feature(String getName, String getState, String getProblem) implements TaskClockMXBean.Feature {}
 
     /** Returns the newer of two failures, each of which is null if there was none. Times are those of nanoTime. */
     static String newer(String failure, long failedAt, String other, long otherFailedAt) {

@@ -4,6 +4,9 @@ package org.taskclock.agent;
 
 /** Derives the names of thread pools from the names of their threads. */
 final class PoolNames {
+    /** Stands for all pools for which there is no room. */
+    static final String OTHER = "(other)";
+
     private PoolNames() {}
 
     /** Returns the name with each number replaced with #. */
@@ -19,6 +22,12 @@ final class PoolNames {
             else if (i == 0 || !isDigit(name.charAt(i - 1))) pool.append('#');
         }
         return pool.toString();
+    }
+
+    /** Returns the pool of a virtual thread. Most have no name. */
+    static String ofVirtual(Thread thread) {
+        String name = thread.getName();
+        return name.isEmpty() ? "(unnamed)" : poolName(name);
     }
 
     private static boolean isDigit(char c) {

@@ -14,8 +14,6 @@ final class PoolTimes {
     /** The threads of further pools are counted as "(other)". */
     private static final int MAX_POOLS = 1_000;
 
-    private static final String OTHER = "(other)";
-
     /**
      * The last reading of a kernel thread.
      *
@@ -152,6 +150,6 @@ final class PoolTimes {
 
     private String poolName(String threadName) {
         String name = PoolNames.poolName(threadName);
-        return pools.containsKey(name) || pools.size() < MAX_POOLS ? name : OTHER;
+        return pools.containsKey(name) || pools.size() < MAX_POOLS ? name : PoolNames.OTHER;
     }
 }

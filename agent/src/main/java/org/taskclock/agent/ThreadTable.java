@@ -14,7 +14,6 @@ import org.taskclock.ThreadSnapshot;
 
 /** The names and CPU times of all threads of the process. */
 final class ThreadTable {
-    /** One thread. The components are named like getters, because open types require getters. */
     record Row(String getName, long getId, int getTid, long getCpuNanos, long getUserNanos, long getSystemNanos)
             implements TaskClockMXBean.ThreadTime {}
 
@@ -30,7 +29,7 @@ final class ThreadTable {
      * Reads all threads. Returns null if the kernel cannot list them now, for example because all file descriptors are
      * in use.
      */
-    static Row[] read(Hooks hooks) {
+    static Row[] read(TaskClockHooks hooks) {
         Map<Integer, Thread> threads = new HashMap<>();
         for (Thread thread : ThreadUserTimes.platformThreads()) {
             int tid = ThreadClock.of(thread).tid();

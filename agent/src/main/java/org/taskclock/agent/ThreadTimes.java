@@ -11,7 +11,7 @@ final class ThreadTimes {
     private static final String THREAD_IMPL = "sun.management.ThreadImpl";
     private static final int NANOS_PER_MILLI = 1_000_000;
 
-    private final Hooks hooks;
+    private final TaskClockHooks hooks;
     private final Instrumentation instrumentation;
     private final Class<?> threadImpl;
     private final ThreadUserTimes userTimes;
@@ -29,7 +29,7 @@ final class ThreadTimes {
     /** Null before the first check. */
     private Boolean readsText;
 
-    ThreadTimes(Hooks hooks, Instrumentation instrumentation) throws FeatureException {
+    ThreadTimes(TaskClockHooks hooks, Instrumentation instrumentation) throws FeatureException {
         this.hooks = hooks;
         this.instrumentation = instrumentation;
         this.userTimes = new ThreadUserTimes(hooks);
@@ -42,7 +42,7 @@ final class ThreadTimes {
             throw new FeatureException(
                     "this JVM has no " + THREAD_IMPL + ": is the module java.management missing?", e);
         }
-        hooks.prepareTimes(userTimes, userTimes);
+        FeatureException.throwIf(hooks.prepareTimes(userTimes, userTimes));
     }
 
     boolean isInstalled() {
@@ -59,7 +59,7 @@ final class ThreadTimes {
         }
         installed = true; // before the call, which may have replaced the natives if it fails
         try {
-            hooks.takeTimes(threadImpl, readsUserTimeAsText(), mayHaveAnswered);
+            FeatureException.throwIf(hooks.takeTimes(threadImpl, readsUserTimeAsText(), mayHaveAnswered));
             mayHaveAnswered = true;
             String disagreement = disagreement();
             if (disagreement != null)

@@ -37,9 +37,9 @@ final class ThreadUserTimes implements LongUnaryOperator, BiConsumer<long[], lon
     /** Known threads, by Java id. */
     private final Map<Long, Entry> entries = new ConcurrentHashMap<>();
 
-    private final Hooks hooks;
+    private final TaskClockHooks hooks;
 
-    ThreadUserTimes(Hooks hooks) {
+    ThreadUserTimes(TaskClockHooks hooks) {
         this.hooks = hooks;
     }
 

@@ -20,40 +20,40 @@ import org.taskclock.CpuTime;
  * The accounts of virtual threads. Each thread has an account ({@code TaskClockAccount}), which also adds to the totals
  * for the thread's name ({@code TaskClockGroup}).
  */
-final class VirtualAccounts implements Function<Thread, Object>, AgentController.Step {
+final class VirtualAccounts implements Function<Thread, TaskClockGroup>, AgentController.Step {
     /** A listener that is called when a virtual thread ends. */
     interface EndListener {
         /** The times are a part of the thread's total if it also ran while it was not accounted for. */
         void ended(Thread thread, long cpuNanos, long userNanos, boolean isPartial);
     }
 
-    /**
-     * The totals of the virtual threads with the same name.
-     *
-     * @param name the name, with # for numbers
-     * @param live the number of live threads
-     * @param ended the number of ended threads
-     */
-    record Group(String name, long live, long ended, long cpuNanos, long userNanos) {}
+    /** The totals of the virtual threads with the same name. */
+    record Group(String getName, long getLive, long getEnded, long getCpuNanos, long getUserNanos)
+            implements TaskClockMXBean.VirtualThreadGroup {
+        @Override
+        public long getSystemNanos() {
+            return getCpuNanos - getUserNanos;
+        }
+    }
 
-    /**
-     * The CPU time of a carrier since its first mount, without the time in which accounting was off. A carrier that
-     * replaces an ended one adds to the figures of that one.
-     *
-     * @param tid the kernel's id; 0 if the carrier has ended
-     * @param cpuNanos the carrier's CPU time
-     * @param carriedNanos the part of it that virtual threads used
-     */
-    record Carrier(long tid, long cpuNanos, long userNanos, long carriedNanos, long carriedUserNanos) {}
+    /** The CPU time of a carrier since its first mount, without the time in which accounting was off. */
+    record Carrier(long getTid, long getCpuNanos, long getUserNanos, long getCarriedNanos, long carriedUserNanos)
+            implements TaskClockMXBean.Carrier {
+        @Override
+        public long getSystemNanos() {
+            return getCpuNanos - getUserNanos;
+        }
+
+        @Override
+        public long getOwnNanos() {
+            return getCpuNanos - getCarriedNanos;
+        }
+    }
 
     /** The threads with further names are counted together. */
     private static final int MAX_NAMES = 1_000;
 
     private static final CpuTime NONE = new CpuTime(0, 0, 0);
-    private static final String OTHER = "(other)";
-    private static final String UNNAMED = "(unnamed)";
-    /** The same as in {@code TaskClockProbe}. */
-    private static final String PROBE = "taskclock-probe";
 
     // Indexes in struct carrier, which is declared in shared.h of the clock.
     private static final int TID = 0;
@@ -67,12 +67,6 @@ final class VirtualAccounts implements Function<Thread, Object>, AgentController
     private static final int INDEX = 11;
     private static final int FIELDS = 12;
 
-    // Indexes of the totals of TaskClockGroup.
-    private static final int GROUP_CPU = 0;
-    private static final int GROUP_USER = 1;
-    private static final int STARTED = 2;
-    private static final int ENDED = 3;
-    private static final int TOTALS = 4;
     /** The size of a carrier's record, which is about the size of its cells in each group. */
     private static final long BYTES_PER_CARRIER = 144;
     /** The maximum number of cells of a group, including the shared one. */
@@ -87,9 +81,9 @@ final class VirtualAccounts implements Function<Thread, Object>, AgentController
             "java.lang.TaskClockProbe");
 
     private final Instrumentation instrumentation;
-    private final Hooks hooks;
+    private final TaskClockHooks hooks;
     private final VirtualThreadPatch patch;
-    private final Map<String, Object> groups = new ConcurrentHashMap<>();
+    private final Map<String, TaskClockGroup> groups = new ConcurrentHashMap<>();
     /** The last returned totals by name. */
     private final Map<String, Group> lastGroups = new HashMap<>();
 
@@ -105,7 +99,7 @@ final class VirtualAccounts implements Function<Thread, Object>, AgentController
 
     private volatile boolean prepared;
 
-    VirtualAccounts(Instrumentation instrumentation, Hooks hooks, VirtualThreadPatch patch) {
+    VirtualAccounts(Instrumentation instrumentation, TaskClockHooks hooks, VirtualThreadPatch patch) {
         this.instrumentation = instrumentation;
         this.hooks = hooks;
         this.patch = patch;
@@ -132,7 +126,7 @@ final class VirtualAccounts implements Function<Thread, Object>, AgentController
     public void run() throws FeatureException {
         if (prepared) return;
         defineHooks();
-        hooks.prepareAccounts(this);
+        FeatureException.throwIf(hooks.prepareAccounts(this));
         prepared = true;
     }
 
@@ -168,18 +162,17 @@ final class VirtualAccounts implements Function<Thread, Object>, AgentController
 
     /** Returns the group of a thread that is mounted for the first time. */
     @Override
-    public Object apply(Thread thread) {
-        String name = thread.getName();
-        name = name.isEmpty() ? UNNAMED : PoolNames.poolName(name);
-        Object found = groups.get(name);
+    public TaskClockGroup apply(Thread thread) {
+        String name = PoolNames.ofVirtual(thread);
+        TaskClockGroup found = groups.get(name);
         if (found != null) return found;
-        return groups.computeIfAbsent(groups.size() < MAX_NAMES ? name : OTHER, n -> hooks.newGroup());
+        return groups.computeIfAbsent(groups.size() < MAX_NAMES ? name : PoolNames.OTHER, n -> new TaskClockGroup());
     }
 
     // ---- called by readers
 
     boolean isTruncated() {
-        return groups.containsKey(OTHER);
+        return groups.containsKey(PoolNames.OTHER);
     }
 
     /**
@@ -187,10 +180,10 @@ final class VirtualAccounts implements Function<Thread, Object>, AgentController
      */
     synchronized List<Group> groups() {
         if (!prepared) return List.of();
-        IdentityHashMap<Object, long[]> totals = new IdentityHashMap<>();
-        for (Object group : groups.values()) {
-            long[] groupTotals = new long[TOTALS];
-            hooks.addTotals(group, groupTotals);
+        IdentityHashMap<TaskClockGroup, long[]> totals = new IdentityHashMap<>();
+        for (TaskClockGroup group : groups.values()) {
+            long[] groupTotals = new long[TaskClockGroup.TOTALS];
+            group.addTo(groupTotals);
             totals.put(group, groupTotals);
         }
         // Read after the totals, so that the time of a thread that is unmounted in between is not counted twice.
@@ -199,31 +192,31 @@ final class VirtualAccounts implements Function<Thread, Object>, AgentController
         List<Group> all = new ArrayList<>();
         groups.forEach((name, group) -> {
             long[] now = totals.get(group);
-            if (now == null || now[STARTED] == 0 || name.equals(PROBE)) return;
-            long live = Math.max(0, now[STARTED] - now[ENDED]);
+            if (now == null || now[TaskClockGroup.STARTED] == 0 || name.equals(TaskClockHooks.PROBE)) return;
+            long live = Math.max(0, now[TaskClockGroup.STARTED] - now[TaskClockGroup.ENDED]);
             // The totals may lack the time of a thread that was unmounted in between, but they must not decrease.
             Group last = lastGroups.getOrDefault(name, new Group(name, 0, 0, 0, 0));
-            long cpu = Math.max(now[GROUP_CPU], last.cpuNanos);
-            long user = Math.min(cpu, Math.max(now[GROUP_USER], last.userNanos));
-            Group current = new Group(name, live, now[ENDED], cpu, user);
+            long cpu = Math.max(now[TaskClockGroup.CPU], last.getCpuNanos);
+            long user = Math.min(cpu, Math.max(now[TaskClockGroup.USER], last.getUserNanos));
+            Group current = new Group(name, live, now[TaskClockGroup.ENDED], cpu, user);
             lastGroups.put(name, current);
             all.add(current);
         });
-        all.sort(Comparator.comparingLong(Group::cpuNanos).reversed());
+        all.sort(Comparator.comparingLong(Group::getCpuNanos).reversed());
         return all;
     }
 
     /** Adds the time that a mounted thread has used since it was mounted. */
-    private void addMounted(long[] fields, int at, IdentityHashMap<Object, long[]> totals) {
+    private void addMounted(long[] fields, int at, IdentityHashMap<TaskClockGroup, long[]> totals) {
         boolean isMounted = (fields[at + SEQUENCE] & 1) == 1;
         long now = isMounted ? clock(fields, at).nanos() : -1;
-        Object group = now > fields[at + LAST_CPU] ? hooks.lastGroup((int) fields[at + INDEX]) : null;
+        TaskClockGroup group = now > fields[at + LAST_CPU] ? hooks.lastGroup((int) fields[at + INDEX]) : null;
         long[] groupTotals = group == null ? null : totals.get(group);
         // The values are consistent only if the carrier is still in the same mount.
         if (groupTotals == null || hooks.carrierSequence((int) fields[at + INDEX]) != fields[at + SEQUENCE]) return;
         long more = now - fields[at + LAST_CPU];
-        groupTotals[GROUP_CPU] += more;
-        groupTotals[GROUP_USER] += userPart(more, fields, at);
+        groupTotals[TaskClockGroup.CPU] += more;
+        groupTotals[TaskClockGroup.USER] += userPart(more, fields, at);
     }
 
     /**

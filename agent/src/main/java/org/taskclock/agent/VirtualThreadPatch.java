@@ -49,7 +49,7 @@ final class VirtualThreadPatch implements Runnable, Watchdog.Check {
     static final int NEVER = -2;
 
     private final Instrumentation instrumentation;
-    private final Hooks hooks;
+    private final TaskClockHooks hooks;
     private final Watchdog watchdog;
     private final AgentController controller;
     /** The current uses, and the preparation that each needs before it works. */
@@ -74,7 +74,8 @@ final class VirtualThreadPatch implements Runnable, Watchdog.Check {
     /** Incremented when a use begins or ends, which invalidates a check in progress. */
     private int generation;
 
-    VirtualThreadPatch(Instrumentation instrumentation, Hooks hooks, Watchdog watchdog, AgentController controller) {
+    VirtualThreadPatch(
+            Instrumentation instrumentation, TaskClockHooks hooks, Watchdog watchdog, AgentController controller) {
         this.instrumentation = instrumentation;
         this.hooks = hooks;
         this.watchdog = watchdog;
@@ -107,7 +108,7 @@ final class VirtualThreadPatch implements Runnable, Watchdog.Check {
         generation++;
         uses.remove(use);
         if (!isWaiting || !uses.isEmpty()) return;
-        hooks.stopAwaitingFirstVirtualThread();
+        hooks.awaitFirstVirtualThread(null);
         isWaiting = false;
     }
 
@@ -197,7 +198,7 @@ final class VirtualThreadPatch implements Runnable, Watchdog.Check {
     }
 
     private int redefinitions() throws FeatureException {
-        return hooks.redefinitions(type());
+        return TaskClockHooks.redefinitions(type());
     }
 
     private static Class<?> type() throws FeatureException {

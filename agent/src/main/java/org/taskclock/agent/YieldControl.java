@@ -31,7 +31,7 @@ final class YieldControl {
         }
     }
 
-    private final Hooks hooks;
+    private final TaskClockHooks hooks;
     private final VirtualThreadPatch patch;
     /** Null before the first use. */
     private YieldCounts counts;
@@ -40,7 +40,7 @@ final class YieldControl {
     private Mode mode = Mode.PASS;
     private Mode virtualMode = Mode.PASS;
 
-    YieldControl(Hooks hooks, VirtualThreadPatch patch) {
+    YieldControl(TaskClockHooks hooks, VirtualThreadPatch patch) {
         this.hooks = hooks;
         this.patch = patch;
     }
@@ -63,10 +63,10 @@ final class YieldControl {
     synchronized void setMode(Mode newMode) throws FeatureException {
         if (newMode == mode) return;
         if (newMode != Mode.PASS) prepare();
-        if (mode == Mode.PASS) hooks.takeYield();
+        if (mode == Mode.PASS) FeatureException.throwIf(hooks.takeYield());
         hooks.setYieldMode(newMode.number);
         mode = newMode;
-        if (newMode == Mode.PASS) hooks.restoreYield();
+        if (newMode == Mode.PASS) FeatureException.throwIf(hooks.restoreYield());
     }
 
     /** Sets the mode for virtual threads. */
@@ -92,7 +92,7 @@ final class YieldControl {
 
     private void prepare() throws FeatureException {
         if (prepared) return;
-        hooks.prepareYield(counts()::addThread, counts()::addSample);
+        FeatureException.throwIf(hooks.prepareYield(counts()::addThread, counts()::addSample));
         prepared = true;
     }
 

@@ -18,31 +18,19 @@ import java.util.stream.Collectors;
  * thread since the previous one.
  */
 final class YieldCounts {
-    /**
-     * The yields of one platform thread, or of all ended threads with the same name.
-     *
-     * @param name the name of the thread, for ended threads with # for numbers
-     * @param tid the kernel's id, or 0 for ended threads
-     * @param yields the number of its own yields
-     * @param virtualYields the number of yields of virtual threads that it carried
-     * @param yieldNanos the CPU time of its own yields, extrapolated from the measured ones; at most the thread's own
-     * @param switches the number of its own yields with a context switch, extrapolated from the measured ones
-     * @param userNanos the user time since its first yield
-     * @param systemNanos the system time since its first yield
-     * @param voluntary how often it has blocked since its first yield
-     * @param involuntary how often it has been preempted since its first yield
-     */
+    /** The yields of one platform thread, or of all ended threads with the same name. */
     record Yielder(
-            String name,
-            long tid,
-            long yields,
-            long virtualYields,
-            long yieldNanos,
-            long switches,
-            long userNanos,
-            long systemNanos,
-            long voluntary,
-            long involuntary) {
+            String getName,
+            long getTid,
+            long getYields,
+            long getVirtualYields,
+            long getYieldNanos,
+            long getYieldSwitches,
+            long getUserNanos,
+            long getSystemNanos,
+            long getVoluntarySwitches,
+            long getInvoluntarySwitches)
+            implements TaskClockMXBean.Yielder {
         /** Reads a {@code struct yielder} of yield.c. */
         static Yielder of(String name, long[] fields, int at) {
             long timed = fields[at + 3];
@@ -62,30 +50,16 @@ final class YieldCounts {
 
         Yielder plus(Yielder other) {
             return new Yielder(
-                    name,
+                    getName,
                     0,
-                    yields + other.yields,
-                    virtualYields + other.virtualYields,
-                    yieldNanos + other.yieldNanos,
-                    switches + other.switches,
-                    userNanos + other.userNanos,
-                    systemNanos + other.systemNanos,
-                    voluntary + other.voluntary,
-                    involuntary + other.involuntary);
-        }
-
-        Yielder ended() {
-            return new Yielder(
-                    PoolNames.poolName(name),
-                    0,
-                    yields,
-                    virtualYields,
-                    yieldNanos,
-                    switches,
-                    userNanos,
-                    systemNanos,
-                    voluntary,
-                    involuntary);
+                    getYields + other.getYields,
+                    getVirtualYields + other.getVirtualYields,
+                    getYieldNanos + other.getYieldNanos,
+                    getYieldSwitches + other.getYieldSwitches,
+                    getUserNanos + other.getUserNanos,
+                    getSystemNanos + other.getSystemNanos,
+                    getVoluntarySwitches + other.getVoluntarySwitches,
+                    getInvoluntarySwitches + other.getInvoluntarySwitches);
         }
     }
 
@@ -93,18 +67,18 @@ final class YieldCounts {
      * A call site of Thread.yield.
      *
      * @param frames the stack from the caller of yield outward, up to the depth that is kept
-     * @param yields the number of yields at this site
-     * @param virtualYields how many of them are yields of virtual threads
+     * @param virtualYields how many of the yields are those of virtual threads
      */
-    record Site(List<StackTraceElement> frames, long yields, long virtualYields) {
-        /** Returns the caller of yield. */
-        String name() {
-            return frames.isEmpty() ? OTHER : frames.get(0).toString();
+    record Site(List<StackTraceElement> frames, long getYields, long virtualYields)
+            implements TaskClockMXBean.YieldSite {
+        @Override
+        public String getSite() {
+            return frames.isEmpty() ? PoolNames.OTHER : frames.get(0).toString();
         }
 
-        /** Returns all frames, one per line. */
-        String callers() {
-            return frames.stream().map(StackTraceElement::toString).collect(Collectors.joining("\n"));
+        @Override
+        public List<String> getStack() {
+            return frames.stream().map(StackTraceElement::toString).collect(Collectors.toList());
         }
     }
 
@@ -119,11 +93,9 @@ final class YieldCounts {
     private static final long BYTES_PER_SITE = 1_500;
     private static final long BYTES_PER_NAME = 200;
     private static final int MIN_SWEEP_THRESHOLD = 1_024;
-    private static final String OTHER = "(other)";
-    private static final String UNNAMED = "(unnamed)";
     private static final List<StackTraceElement> OTHER_SITE = List.of();
 
-    private final Hooks hooks;
+    private final TaskClockHooks hooks;
     /** Held while sweeping and reading. A yielding thread never waits for it. */
     private final ReentrantLock lock = new ReentrantLock();
     /** The names of threads, by the number of the thread's record. */
@@ -139,7 +111,7 @@ final class YieldCounts {
 
     private volatile boolean truncated;
 
-    YieldCounts(Hooks hooks) {
+    YieldCounts(TaskClockHooks hooks) {
         this.hooks = hooks;
     }
 
@@ -173,9 +145,7 @@ final class YieldCounts {
         adder(sites, frames, OTHER_SITE).add(weight);
         if (!isPlatform(thread)) {
             adder(virtualSites, frames, OTHER_SITE).add(weight);
-            String name = thread.getName();
-            adder(virtualThreads, name.isEmpty() ? UNNAMED : PoolNames.poolName(name), OTHER)
-                    .add(weight);
+            adder(virtualThreads, PoolNames.ofVirtual(thread), PoolNames.OTHER).add(weight);
         }
     }
 
@@ -204,8 +174,8 @@ final class YieldCounts {
     boolean isTruncated() {
         return truncated
                 || sites.containsKey(OTHER_SITE)
-                || virtualThreads.containsKey(OTHER)
-                || ended.containsKey(OTHER);
+                || virtualThreads.containsKey(PoolNames.OTHER)
+                || ended.containsKey(PoolNames.OTHER);
     }
 
     /**
@@ -221,7 +191,7 @@ final class YieldCounts {
             names.forEach((record, name) -> {
                 if ((record + 1) * FIELDS <= fields.length) all.add(Yielder.of(name, fields, record * FIELDS));
             });
-            all.sort(Comparator.comparingLong((Yielder y) -> y.yields + y.virtualYields)
+            all.sort(Comparator.comparingLong((Yielder y) -> y.getYields + y.getVirtualYields)
                     .reversed());
             return all;
         } finally {
@@ -247,7 +217,7 @@ final class YieldCounts {
             LongAdder virtual = virtualSites.get(frames);
             all.add(new Site(frames, yields.sum(), virtual == null ? 0 : virtual.sum()));
         });
-        all.sort(Comparator.comparingLong(Site::yields).reversed());
+        all.sort(Comparator.comparingLong(Site::getYields).reversed());
         return all;
     }
 
@@ -277,9 +247,10 @@ final class YieldCounts {
                 names.putIfAbsent(record, threadName);
                 continue;
             }
-            Yielder yielder = Yielder.of(threadName, last, 0).ended();
-            String name = ended.containsKey(yielder.name) || ended.size() < MAX_ENTRIES ? yielder.name : OTHER;
-            ended.merge(name, yielder, Yielder::plus);
+            last[0] = 0; // no longer a thread of the kernel
+            String pool = PoolNames.poolName(threadName);
+            String name = ended.containsKey(pool) || ended.size() < MAX_ENTRIES ? pool : PoolNames.OTHER;
+            ended.merge(name, Yielder.of(name, last, 0), Yielder::plus);
         }
         sweepThreshold = Math.max(MIN_SWEEP_THRESHOLD, 2 * names.size());
     }

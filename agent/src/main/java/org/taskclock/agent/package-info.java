@@ -8,6 +8,6 @@
  * <p>The JVM calls {@link org.taskclock.agent.Agent}. Everything else is loaded by
  * {@link org.taskclock.agent.AgentLoader}, so it is invisible to the program, and
  * {@link org.taskclock.agent.AgentController} installs the features. The code that has to be in {@code java.lang} and
- * {@code sun.management} is in {@code src/main/hooks}; {@code Hooks} connects the two sides.
+ * {@code javax.management} is in {@code src/main/hooks}; {@code Hooks} defines it.
  */
 package org.taskclock.agent;

@@ -25,13 +25,11 @@ import org.objectweb.asm.Opcodes;
 /**
  * Another agent, for tests of failures. Its options are methods, as {@code package/Class#method} separated by commas.
  * While the system property {@link #SWITCH} is set, they throw an OutOfMemoryError: at once, or at their end if {@code
- * @end} follows. With the option {@code system}, System.err and the system properties throw when they are written. With
- * {@code properties}, the system properties have no room for the agent's instances.
+ * @end} follows. With the option {@code system}, System.err and the system properties throw when they are written.
  */
 public final class FaultInjector implements ClassFileTransformer {
     static final String SWITCH = "test.fault";
     static final String SYSTEM = "system";
-    static final String PROPERTIES = "properties";
 
     private final List<String> methods;
 
@@ -43,7 +41,6 @@ public final class FaultInjector implements ClassFileTransformer {
     public static void premain(String options, Instrumentation instrumentation) {
         List<String> methods = List.of(options.split(",", -1));
         instrumentation.addTransformer(new FaultInjector(methods));
-        if (methods.contains(PROPERTIES)) rejectInstances();
         if (!methods.contains(SYSTEM)) return;
         System.setErr(new PrintStream(OutputStream.nullOutputStream()) {
             @Override
@@ -57,20 +54,6 @@ public final class FaultInjector implements ClassFileTransformer {
             @Override
             public synchronized Object setProperty(String key, String value) {
                 throw new OutOfMemoryError("injected");
-            }
-        };
-        properties.putAll(System.getProperties());
-        System.setProperties(properties);
-    }
-
-    private static void rejectInstances() {
-        Properties properties = new Properties() {
-            private static final long serialVersionUID = 1;
-
-            @Override
-            public synchronized Object put(Object key, Object value) {
-                if (!(value instanceof String)) throw new OutOfMemoryError("injected");
-                return super.put(key, value);
             }
         };
         properties.putAll(System.getProperties());
@@ -118,12 +101,16 @@ public final class FaultInjector implements ClassFileTransformer {
         };
     }
 
-    /** For void methods without branches. */
+    /** For methods without branches that return null. */
     private static MethodVisitor failingAtItsEnd(MethodVisitor next) {
         return new MethodVisitor(Opcodes.ASM9, next) {
             @Override
             public void visitInsn(int opcode) {
-                if (opcode == Opcodes.RETURN) fail(mv);
+                if (opcode == Opcodes.ARETURN) {
+                    super.visitInsn(Opcodes.POP);
+                    fail(mv);
+                    super.visitInsn(Opcodes.ACONST_NULL);
+                }
                 super.visitInsn(opcode);
             }
         };

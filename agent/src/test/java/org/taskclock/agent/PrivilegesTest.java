@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.tools.attach.VirtualMachine;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.lang.instrument.Instrumentation;
 import java.lang.invoke.MethodHandles;
 import java.lang.management.ManagementFactory;
@@ -15,32 +14,20 @@ import java.lang.reflect.Array;
 import java.lang.reflect.Field;
 import java.lang.reflect.InaccessibleObjectException;
 import java.lang.reflect.Modifier;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Deque;
 import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Properties;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.BiFunction;
-import java.util.jar.Attributes;
 import java.util.jar.JarFile;
-import java.util.jar.JarOutputStream;
-import java.util.jar.Manifest;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Checks that a program cannot take the agent's privileges by reflection. */
 class PrivilegesTest {
-    @TempDir
-    private Path directory;
-
     @Test
     void shouldNotGiveTheProgramItsPrivileges() throws IOException, InterruptedException {
         JvmLauncher.withAgent("yield=count")
@@ -74,16 +61,22 @@ class PrivilegesTest {
             MBeanServer server = ManagementFactory.getPlatformMBeanServer();
             assertThat(server.getClassLoaderFor(new ObjectName(TaskClockMXBean.NAME)))
                     .isNull();
-            assertThat(System.getProperties()).doesNotContainKeys("taskclock.hooks", "taskclock.bean");
+            MethodHandles.Lookup[] lookups = {
+                MethodHandles.lookup(),
+                MethodHandles.publicLookup(),
+                MethodHandles.publicLookup().in(Thread.class),
+                MethodHandles.lookup().in(Thread.class)
+            };
+            for (MethodHandles.Lookup lookup : lookups)
+                assertThatThrownBy(() -> TaskClockHooks.open(lookup)).isInstanceOf(SecurityException.class);
             Reachable reachable = new Reachable();
             List<Class<?>> ours = classes();
-            assertThat(ours).contains(Agent.class, AgentLoader.class, Class.forName("java.lang.TaskClockHooks"));
+            assertThat(ours).contains(Agent.class, AgentLoader.class, TaskClockHooks.class);
             for (Class<?> type : ours) reachable.addClass(type);
             for (Thread thread : Thread.getAllStackTraces().keySet()) reachable.add(thread, "thread");
             reachable.add(System.getProperties(), "system properties");
             // Null if the platform created its server before the agent offered the bean.
-            reachable.add(
-                    Class.forName("java.lang.TaskClockHooks").getMethod("bean").invoke(null), "bean");
+            reachable.add(TaskClockHooks.bean(), "bean");
             reachable.walk();
             assertThat(reachable.privileged).isEmpty();
             // The walk reads private static fields of the agent's classes, and the elements of arrays.
@@ -125,96 +118,6 @@ class PrivilegesTest {
         }
     }
 
-    /** Another agent, or a program. It keeps what is put into the system properties, which all can read. */
-    public static final class Recorder {
-        private static final Set<Object> VALUES = Collections.newSetFromMap(new ConcurrentHashMap<>());
-
-        private Recorder() {}
-
-        public static void premain(String options) {
-            Properties recording = new Properties() {
-                private static final long serialVersionUID = 1;
-
-                @Override
-                public synchronized Object put(Object key, Object value) {
-                    VALUES.add(value);
-                    return super.put(key, value);
-                }
-            };
-            recording.putAll(System.getProperties());
-            System.setProperties(recording);
-        }
-
-        static Path jar(Path directory) throws IOException {
-            Manifest manifest = new Manifest();
-            manifest.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
-            manifest.getMainAttributes().putValue("Premain-Class", Recorder.class.getName());
-            Path jar = directory.resolve("recorder.jar");
-            try (OutputStream out = Files.newOutputStream(jar);
-                    JarOutputStream jarOut = new JarOutputStream(out, manifest)) {
-                jarOut.flush();
-            }
-            return jar;
-        }
-
-        /** Asserts that the hooks were there, but are of no use. */
-        @SuppressWarnings("unchecked") // the hooks implement this type
-        static void assertHooksAreClosed() {
-            assertThat(System.getProperty("taskclock.agent")).contains("threadmxbean=on");
-            MethodHandles.Lookup[] lookups = {
-                MethodHandles.lookup(),
-                MethodHandles.publicLookup(),
-                MethodHandles.publicLookup().in(Thread.class)
-            };
-            int found = 0;
-            for (Object value : VALUES) {
-                if (!value.getClass().getName().equals("java.lang.TaskClockHooks")) continue;
-                found++;
-                BiFunction<Object, Object[], Object> hooks = (BiFunction<Object, Object[], Object>) value;
-                assertThatThrownBy(() -> hooks.apply("failures", new Object[0])).isInstanceOf(SecurityException.class);
-                for (MethodHandles.Lookup lookup : lookups)
-                    assertThatThrownBy(() -> hooks.apply("open", new Object[] {lookup}))
-                            .isInstanceOf(SecurityException.class);
-            }
-            assertThat(found).isEqualTo(1);
-        }
-    }
-
-    @Test
-    void shouldNotShowItsPrivilegesToAnAgentThatIsLoadedBefore() throws IOException, InterruptedException {
-        String ours = "-javaagent:" + System.getProperty("agent.jar");
-        JvmLauncher.withoutAgent()
-                .option("-javaagent:" + Recorder.jar(directory), ours)
-                .run(RecordedAtStart.class)
-                .assertSilent();
-    }
-
-    static final class RecordedAtStart {
-        public static void main(String[] args) {
-            Recorder.assertHooksAreClosed();
-        }
-    }
-
-    @Test
-    void shouldNotShowItsPrivilegesInTheSystemProperties() throws IOException, InterruptedException {
-        JvmLauncher.withoutAgent()
-                .option("-Djdk.attach.allowAttachSelf=true", "-XX:+EnableDynamicAgentLoading")
-                .option("-Dagent.jar=" + System.getProperty("agent.jar"))
-                .run(RecordedLater.class)
-                .assertSilent();
-    }
-
-    static final class RecordedLater {
-        public static void main(String[] args) throws Exception {
-            Recorder.premain("");
-            VirtualMachine self =
-                    VirtualMachine.attach(Long.toString(ProcessHandle.current().pid()));
-            self.loadAgent(System.getProperty("agent.jar"), "");
-            self.detach();
-            Recorder.assertHooksAreClosed();
-        }
-    }
-
     /** The objects that fields lead to, as far as the JVM permits the program to read them. */
     private static final class Reachable {
         private final Set<Object> seen = Collections.newSetFromMap(new IdentityHashMap<>());
@@ -245,7 +148,7 @@ class PrivilegesTest {
             return object instanceof Instrumentation
                     || object instanceof AgentLoader
                     || object.getClass().getClassLoader() instanceof AgentLoader
-                    || object.getClass().getName().equals("java.lang.TaskClockHooks");
+                    || object instanceof TaskClockHooks;
         }
 
         void walk() {

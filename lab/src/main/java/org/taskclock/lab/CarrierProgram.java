@@ -60,8 +60,8 @@ public final class CarrierProgram {
      * to use more CPU time for threads and scheduling than in total.
      */
     private static Readings readAtRest() {
+        List<AgentAccounting.CarrierUsage> accounts = AgentAccounting.carriers(); // creates the MBean server
         long deadline = System.nanoTime() + MAX_WAIT_NANOS;
-        List<AgentAccounting.CarrierUsage> accounts = AgentAccounting.carriers();
         while (System.nanoTime() < deadline) {
             List<AgentAccounting.CarrierUsage> before = accounts;
             List<ThreadSampler.Usage> usages = new ThreadSampler(NAME).sample();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
 
-package sun.management;
+package javax.management;
 
 import java.util.List;
 import java.util.Map;

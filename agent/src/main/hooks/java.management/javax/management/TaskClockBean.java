@@ -1,22 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
 
-package sun.management;
+package javax.management;
 
-import java.util.function.BiFunction;
 import java.util.function.Supplier;
-import javax.management.Attribute;
-import javax.management.AttributeList;
-import javax.management.AttributeNotFoundException;
-import javax.management.DynamicMBean;
-import javax.management.InvalidAttributeValueException;
-import javax.management.MBeanAttributeInfo;
-import javax.management.MBeanException;
-import javax.management.MBeanInfo;
-import javax.management.MBeanRegistration;
-import javax.management.MBeanServer;
-import javax.management.ObjectName;
-import javax.management.ReflectionException;
 import javax.management.openmbean.OpenMBeanAttributeInfo;
 import javax.management.openmbean.OpenMBeanAttributeInfoSupport;
 import javax.management.openmbean.OpenType;
@@ -26,17 +13,7 @@ import javax.management.openmbean.OpenType;
  * the agent's class loader and its privileges through the bean. The bean behind it is created when the first client
  * uses it, because the JVM takes a long time to create the open types.
  */
-public final class TaskClockBean
-        implements DynamicMBean, MBeanRegistration, BiFunction<Supplier<DynamicMBean>, Boolean, Object> {
-    static {
-        // The agent initializes this class, removes the property at once, and uses its value as a factory of beans.
-        try {
-            System.getProperties().put("taskclock.bean", new TaskClockBean());
-        } catch (OutOfMemoryError e) {
-            // The agent creates an instance when it can. If this failed, the class could never be used.
-        }
-    }
-
+public final class TaskClockBean implements DynamicMBean, MBeanRegistration {
     private static final String DESCRIPTION = "CPU times by TaskClock";
 
     private final Supplier<DynamicMBean> source;
@@ -44,20 +21,9 @@ public final class TaskClockBean
     private boolean isRegistered;
     private DynamicMBean bean;
 
-    /** Creates the factory. */
-    private TaskClockBean() {
-        this(null, true);
-    }
-
-    private TaskClockBean(Supplier<DynamicMBean> source, boolean isReadOnly) {
+    public TaskClockBean(Supplier<DynamicMBean> source, boolean isReadOnly) {
         this.source = source;
         this.isReadOnly = isReadOnly;
-    }
-
-    /** Creates a bean. */
-    @Override
-    public Object apply(Supplier<DynamicMBean> newSource, Boolean readOnly) {
-        return new TaskClockBean(newSource, readOnly);
     }
 
     private synchronized DynamicMBean bean() {
