@@ -63,7 +63,7 @@ jar=$PWD/target/taskclock-lab.jar
 out=results/$name
 output=target/run/$name
 [[ ! -e $out ]] || die "$out: already exists: choose another name with -n, or remove it"
-sources=(../pom.xml ../{clock,agent,metrics,metrics/bindings,monitor,report,lab}/{pom.xml,src/main})
+sources=(../pom.xml ../{clock,agent,metrics,metrics/bindings,monitor,report,lab/options,lab}/{pom.xml,src/main})
 if [[ ! -f $jar || $(find "${sources[@]}" -type f -newer "$jar" -print -quit) ]]; then
   (cd .. && mvn -B -q -DskipTests package -pl lab -am) || die 'the build failed'
 fi

@@ -5,6 +5,7 @@ package org.taskclock.cli;
 import java.io.IOException;
 import java.util.concurrent.Callable;
 import picocli.AutoComplete;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Parameters;
@@ -38,7 +39,9 @@ final class CompletionCommand implements Callable<Integer> {
         // Without compinit, the script fails silently.
         String setup =
                 shell == Shell.zsh ? "(( $+functions[compdef] )) || { autoload -U compinit && compinit; }\n" : "";
-        Main.print(setup + AutoComplete.bash("taskclock", spec.parent().commandLine()));
+        CommandLine main = spec.parent().commandLine();
+        LabCommand.describeOptions(main);
+        Main.print(setup + AutoComplete.bash("taskclock", main));
         return Main.OK;
     }
 }

@@ -8,17 +8,22 @@ import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
+import org.taskclock.lab.options.BenchOptions;
+import org.taskclock.lab.options.ExperimentsOptions;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /**
- * A command of the lab, whose jar is separate because few users measure the clock itself. Passes all arguments, also
- * {@code --help}, to that jar, in a JVM with the options of this one.
+ * A command of the lab, whose jar is separate because few users measure the clock itself. Passes all arguments to that
+ * jar, in a JVM with the options of this one. Without the jar, it can only print its help.
  */
 abstract class LabCommand implements Callable<Integer> {
     static final String JAR = "taskclock-lab.jar";
@@ -38,12 +43,40 @@ abstract class LabCommand implements Callable<Integer> {
                 "Measure the cost of reading CPU time with JMH, and compare it with every published figure.",
                 WHERE
             })
-    static final class Bench extends LabCommand {}
+    static final class Bench extends LabCommand {
+        @Override
+        CommandSpec options() {
+            return CommandSpec.forAnnotatedObject(new BenchOptions());
+        }
+    }
 
     @Command(
             name = "experiment",
             description = {"Repeat published experiments on this machine and check their claims.", WHERE})
-    static final class Experiment extends LabCommand {}
+    static final class Experiment extends LabCommand {
+        @Override
+        CommandSpec options() {
+            return ExperimentsOptions.describe().getCommandSpec();
+        }
+    }
+
+    abstract CommandSpec options();
+
+    /**
+     * Replaces the parameter for any arguments by the lab's options, for a text that lists them. Usually, they are left
+     * to the lab's jar, because creating them would delay the start of every command.
+     */
+    static void describeOptions(CommandLine main) {
+        for (CommandLine command : main.getSubcommands().values()) {
+            if (command.getCommand() instanceof LabCommand lab) lab.describeOptions();
+        }
+    }
+
+    private void describeOptions() {
+        spec.remove(spec.positionalParameters().get(0));
+        spec.addMixin("options", options());
+        spec.commandLine().setStopAtPositional(false).setUnmatchedOptionsArePositionalParams(false);
+    }
 
     @Override
     public Integer call() throws IOException {
@@ -57,6 +90,11 @@ abstract class LabCommand implements Callable<Integer> {
                         .filter(Files::isRegularFile)
                         .findFirst()
                         .orElse(null);
+        if (jar == null && !Collections.disjoint(arguments, Set.of("-h", "--help"))) {
+            describeOptions();
+            CommandLine.executeHelpRequest(spec.commandLine().parseArgs(arguments.toArray(String[]::new)));
+            return Main.OK;
+        }
         if (jar == null)
             return Main.fail(
                     spec.name() + ": no " + JAR + " next to " + own + ": copy it there from the release, or run"

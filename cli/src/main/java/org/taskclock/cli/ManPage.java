@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import picocli.CommandLine;
 import picocli.CommandLine.Help;
+import picocli.CommandLine.Model.CommandSpec;
 
 /** Generates the manual page from the help texts during the build. */
 public final class ManPage {
@@ -22,17 +23,24 @@ public final class ManPage {
     }
 
     static String of(CommandLine command) {
+        LabCommand.describeOptions(command);
         ManPage page = new ManPage();
-        command.setUsageHelpWidth(WIDTH);
         page.text
                 .append(".TH TASKCLOCK 1 \"\" \"TaskClock\" \"User Commands\"\n.SH NAME\n")
                 .append("taskclock \\- measure and explain the CPU time of Java threads\n");
         page.addSection("SYNOPSIS", command);
-        command.getSubcommands().forEach((name, sub) -> {
-            if (!sub.getCommandSpec().usageMessage().hidden()) page.addSection("taskclock " + name, sub);
-        });
+        page.addSubcommands(command);
         page.text.append(".SH SEE ALSO\n.BR top (1),\n.BR pidstat (1),\n.BR time (1),\n.BR jcmd (1)\n");
         return page.text.toString();
+    }
+
+    private void addSubcommands(CommandLine command) {
+        for (CommandLine sub : command.getSubcommands().values()) {
+            CommandSpec spec = sub.getCommandSpec();
+            if (spec.usageMessage().hidden()) continue;
+            addSection(spec.qualifiedName(), sub);
+            addSubcommands(sub);
+        }
     }
 
     private void addSection(String title, CommandLine command) {

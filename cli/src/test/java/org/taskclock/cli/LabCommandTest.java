@@ -86,6 +86,39 @@ class LabCommandTest {
     }
 
     @Test
+    void shouldPrintHelpWithoutTheLab() throws Exception {
+        CliResult bench = run("bench", "--help");
+        assertThat(bench.exitCode()).as(bench.toString()).isEqualTo(Main.OK);
+        assertThat(bench.out())
+                .startsWith("Usage: taskclock bench")
+                .contains("this needs", "taskclock-lab.jar next to the command line's jar")
+                .contains("--contender", "--compare", "Profiles:", "3 something is slower")
+                .doesNotContain("ARGUMENT");
+        CliResult experiment = run("experiment", "-h");
+        assertThat(experiment.exitCode()).as(experiment.toString()).isEqualTo(Main.OK);
+        assertThat(experiment.out())
+                .startsWith("Usage: taskclock experiment")
+                .contains("taskclock-lab.jar", "EXPERIMENT", "yield-a-lot", "overhead");
+        CliResult yield = run("experiment", "yield", "--help");
+        assertThat(yield.exitCode()).as(yield.toString()).isEqualTo(Main.OK);
+        assertThat(yield.out()).startsWith("Usage: taskclock experiment yield").contains("--for", "--jdk");
+    }
+
+    @Test
+    void shouldListOptionsInTheManualPageAndInCompletion() throws Exception {
+        assertThat(ManPage.of(Main.commandLine()))
+                .contains(
+                        ".SH taskclock bench\n",
+                        ".SH taskclock experiment overhead\n",
+                        "\\-\\-contender",
+                        "\\-\\-rounds");
+        CliResult completion = run("completion", "bash");
+        assertThat(completion.exitCode()).as(completion.toString()).isEqualTo(Main.OK);
+        assertThat(completion.out())
+                .contains("--contender", "--windows", "function _picocli_taskclock_experiment_yieldalot");
+    }
+
+    @Test
     void shouldPassEverythingToTheLab() throws Exception {
         writeLab(folder.resolve(LabCommand.JAR));
         CliResult bench = run("-Da.property=value", "bench", "--help", "--jdk", "a b", "-o=c", "");

@@ -50,14 +50,6 @@ final class AccountingCost {
         }
     }
 
-    private static double requestsPerSecond(ServerProgram.Figures figures) {
-        return figures.requests() / figures.seconds();
-    }
-
-    private static double microsPerRequest(ServerProgram.Figures figures) {
-        return figures.cpuNanos() / 1e3 / figures.requests();
-    }
-
     private static double mean(List<ServerProgram.Figures> all, ToDoubleFunction<ServerProgram.Figures> value) {
         return all.stream().mapToDouble(value).average().orElse(Double.NaN);
     }
@@ -76,38 +68,36 @@ final class AccountingCost {
     }
 
     Change throughput() {
-        return change(AccountingCost::requestsPerSecond);
+        return change(ServerProgram.Figures::requestsPerSecond);
     }
 
     Change cpu() {
-        return change(AccountingCost::microsPerRequest);
+        return change(ServerProgram.Figures::microsPerRequest);
     }
 
+    private record Row(String name, String jdk, AccountingCost cost, ToDoubleFunction<ServerProgram.Figures> value) {}
+
     static Result.Table table(Map<String, List<ServerProgram.Figures>> byJdk) {
-        List<List<Object>> rows = new ArrayList<>();
+        List<Row> rows = new ArrayList<>();
         byJdk.forEach((jdk, figures) -> {
             AccountingCost cost = new AccountingCost(figures);
             if (cost.on.isEmpty()) return;
-            rows.add(row("requests per second", jdk, cost, AccountingCost::requestsPerSecond));
-            rows.add(row("CPU time per request, us", jdk, cost, AccountingCost::microsPerRequest));
+            rows.add(new Row("requests per second", jdk, cost, ServerProgram.Figures::requestsPerSecond));
+            rows.add(new Row("CPU time per request, us", jdk, cost, ServerProgram.Figures::microsPerRequest));
         });
-        List<Result.Column> columns = YieldTables.columns("figure", "", "JDK", "", "pairs", "");
-        columns.addAll(YieldTables.columns("with accounting", "", "without", "", "change", "%", "error", "%"));
-        return new Result.Table(
-                "A server whose accounting is switched on and off",
-                "Means. The change is the mean over all pairs, with half of its 95 % confidence interval as the error.",
-                columns,
-                rows);
-    }
-
-    private static List<Object> row(
-            String name, String jdk, AccountingCost cost, ToDoubleFunction<ServerProgram.Figures> value) {
-        Change change = cost.change(value);
-        List<Object> row =
-                new ArrayList<>(List.of(name, jdk, cost.on.size(), mean(cost.on, value), mean(cost.off, value)));
-        row.add(change.percent);
-        row.add(YieldTables.known(change.error));
-        return row;
+        return new TableBuilder<Row>()
+                .column("figure", "", Row::name)
+                .column("JDK", "", Row::jdk)
+                .column("pairs", "", row -> row.cost.on.size())
+                .column("with accounting", "", row -> mean(row.cost.on, row.value))
+                .column("without", "", row -> mean(row.cost.off, row.value))
+                .column("change", "%", row -> row.cost.change(row.value).percent)
+                .column("error", "%", row -> row.cost.change(row.value).error)
+                .build(
+                        "A server whose accounting is switched on and off",
+                        "Means. The change is the mean over all pairs, with half of its 95 % confidence interval as "
+                                + "the error.",
+                        rows);
     }
 
     static Result.Finding finding(Map<String, List<ServerProgram.Figures>> byJdk) {

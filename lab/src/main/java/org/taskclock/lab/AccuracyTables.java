@@ -3,12 +3,13 @@
 package org.taskclock.lab;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.Predicate;
 import java.util.function.ToDoubleBiFunction;
+import java.util.function.ToDoubleFunction;
 import org.taskclock.benchmarks.AccuracyBenchmark;
 import org.taskclock.benchmarks.AccuracyResult;
 import org.taskclock.benchmarks.SplitReader;
@@ -25,6 +26,20 @@ final class AccuracyTables {
 
     private AccuracyTables() {}
 
+    private record Row(String jdk, AccuracyResult result) {}
+
+    private static List<Row> rows(Map<String, List<AccuracyResult>> byJdk) {
+        List<Row> rows = new ArrayList<>();
+        byJdk.forEach((jdk, results) -> results.forEach(result -> rows.add(new Row(jdk, result))));
+        return rows;
+    }
+
+    private static TableBuilder<Row> table() {
+        return new TableBuilder<Row>()
+                .column("workload", "", row -> row.result.workload.toString())
+                .column("JDK", "", Row::jdk);
+    }
+
     static Result.Table userErrors(Map<String, List<AccuracyResult>> byJdk) {
         return errors("Error of user time, in percent of the CPU time used", byJdk, AccuracyResult::userError);
     }
@@ -37,49 +52,32 @@ final class AccuracyTables {
             String title,
             Map<String, List<AccuracyResult>> byJdk,
             ToDoubleBiFunction<AccuracyResult, SplitReader> error) {
-        List<List<Object>> rows = new ArrayList<>();
-        byJdk.forEach((jdk, results) -> {
-            for (AccuracyResult result : results) {
-                List<Object> row = new ArrayList<>(Arrays.asList(
-                        result.workload.toString(),
-                        jdk,
-                        result.cpuNanos / 1e6,
-                        result.percent(result.userNanos),
-                        result.percent(result.unattributedNanos())));
-                for (SplitReader reader : SplitReader.values()) {
-                    row.add(result.isRead(reader) ? error.applyAsDouble(result, reader) : null);
-                }
-                rows.add(row);
-            }
-        });
-        List<Result.Column> columns = YieldTables.columns("workload", "", "JDK", "", "cpu", "ms", "true user", "%");
-        columns.add(new Result.Column("unattributed", "%"));
-        for (SplitReader reader : SplitReader.values()) columns.add(new Result.Column(reader.toString(), "%"));
-        return new Result.Table(
+        TableBuilder<Row> table = table().column("cpu", "ms", row -> row.result.cpuNanos / 1e6)
+                .column("true user", "%", row -> row.result.percent(row.result.userNanos))
+                .column("unattributed", "%", row -> row.result.percent(row.result.unattributedNanos()));
+        for (SplitReader reader : SplitReader.values()) {
+            table.column(
+                    reader.toString(),
+                    "%",
+                    row -> row.result.isRead(reader) ? error.applyAsDouble(row.result, reader) : Double.NaN);
+        }
+        return table.build(
                 title,
                 "True user: from readings of the precise clock before and after each burst. Unattributed: time "
                         + "outside of bursts, which counts as system time.",
-                columns,
-                rows);
+                rows(byJdk));
     }
 
     static Result.Table lowestSystemTimes(Map<String, List<AccuracyResult>> byJdk) {
-        List<List<Object>> rows = new ArrayList<>();
-        byJdk.forEach((jdk, results) -> {
-            for (AccuracyResult result : results) {
-                if (result.leastSystemNanos.isEmpty()) continue;
-                List<Object> row = new ArrayList<>(List.of(result.workload.toString(), jdk));
-                for (SplitReader reader : AccuracyBenchmark.SAMPLED) row.add(result.leastSystemNanos.get(reader) / 1e6);
-                rows.add(row);
-            }
-        });
-        List<Result.Column> columns = YieldTables.columns("workload", "", "JDK", "");
-        for (SplitReader reader : AccuracyBenchmark.SAMPLED) columns.add(new Result.Column(reader.toString(), "ms"));
-        return new Result.Table(
+        TableBuilder<Row> table = table();
+        for (SplitReader reader : AccuracyBenchmark.SAMPLED)
+            table.column(reader.toString(), "ms", row -> row.result.leastSystemNanos.get(reader) / 1e6);
+        return table.build(
                 "Lowest cpu - user during the workload",
                 "A negative value is a contradiction between two readings.",
-                columns,
-                rows);
+                rows(byJdk).stream()
+                        .filter(row -> !row.result.leastSystemNanos.isEmpty())
+                        .toList());
     }
 
     static Result.Bars bars(String jdk, List<AccuracyResult> results) {
@@ -94,55 +92,44 @@ final class AccuracyTables {
     }
 
     static List<Result.Finding> findings(Map<String, List<AccuracyResult>> byJdk, long tickNanos) {
-        List<Result.Finding> findings = new ArrayList<>();
-        Map<String, Double> largest = new LinkedHashMap<>();
-        byJdk.forEach((jdk, results) -> largest.put(
-                jdk,
-                results.stream()
-                        .filter(result -> result.isRead(SplitReader.STOCK))
-                        .mapToDouble(result -> Math.abs(result.systemError(SplitReader.STOCK)))
-                        .max()
-                        .orElse(Double.NaN)));
-        findings.add(new ExperimentClaim(
-                        "ThreadMXBean's CPU time minus its user time is the system time",
-                        Newsletter.SOURCE,
-                        "",
-                        "wrong by up to %.0f %% of the CPU time",
-                        value -> value <= SAMPLING_PERCENT)
-                .check(largest));
-        findings.add(new ExperimentClaim(
-                        "ThreadMXBean's CPU time minus its user time is never negative",
-                        Newsletter.SOURCE,
-                        "",
-                        "lowest value %.2f ms",
-                        value -> value >= 0)
-                .check(lowestMillis(byJdk, SplitReader.STOCK)));
-        findings.add(new ExperimentClaim(
-                        "TaskClock's user and system time are never negative and add up to its CPU time",
-                        "TaskClock's contract",
-                        "",
-                        "lowest value %.2f ms",
-                        value -> value >= 0)
-                .check(lowestMillis(byJdk, SplitReader.TASKCLOCK)));
-        Map<String, Double> ticks = new LinkedHashMap<>();
-        byJdk.forEach((jdk, results) -> ticks.put(
-                jdk,
-                results.stream()
-                                .filter(result -> result.isRead(SplitReader.RUSAGE))
-                                .mapToDouble(result -> Math.abs(
-                                        user(result, SplitReader.TASKCLOCK) - user(result, SplitReader.RUSAGE)))
-                                .max()
-                                .orElse(Double.NaN)
-                        / tickNanos));
-        // One tick at the start and one at the end.
-        findings.add(new ExperimentClaim(
-                        "TaskClock's split matches that of getrusage within one tick, at each reading",
-                        "TaskClock's contract",
-                        "",
-                        "%.2f ticks between two readings",
-                        value -> value <= 2)
-                .check(ticks));
-        return findings;
+        return List.of(
+                new ExperimentClaim(
+                                "ThreadMXBean's CPU time minus its user time is the system time",
+                                Newsletter.SOURCE,
+                                "",
+                                "wrong by up to %.0f %% of the CPU time",
+                                value -> value <= SAMPLING_PERCENT)
+                        .check(largest(
+                                byJdk,
+                                result -> result.isRead(SplitReader.STOCK),
+                                result -> Math.abs(result.systemError(SplitReader.STOCK)))),
+                new ExperimentClaim(
+                                "ThreadMXBean's CPU time minus its user time is never negative",
+                                Newsletter.SOURCE,
+                                "",
+                                "lowest value %.2f ms",
+                                value -> value >= 0)
+                        .check(lowestMillis(byJdk, SplitReader.STOCK)),
+                new ExperimentClaim(
+                                "TaskClock's user and system time are never negative and add up to its CPU time",
+                                "TaskClock's contract",
+                                "",
+                                "lowest value %.2f ms",
+                                value -> value >= 0)
+                        .check(lowestMillis(byJdk, SplitReader.TASKCLOCK)),
+                // One tick at the start and one at the end.
+                new ExperimentClaim(
+                                "TaskClock's split matches that of getrusage within one tick, at each reading",
+                                "TaskClock's contract",
+                                "",
+                                "%.2f ticks between two readings",
+                                value -> value <= 2)
+                        .check(largest(
+                                byJdk,
+                                result -> result.isRead(SplitReader.RUSAGE),
+                                result ->
+                                        Math.abs(user(result, SplitReader.TASKCLOCK) - user(result, SplitReader.RUSAGE))
+                                                / tickNanos)));
     }
 
     private static double user(AccuracyResult result, SplitReader reader) {
@@ -150,15 +137,23 @@ final class AccuracyTables {
     }
 
     private static Map<String, Double> lowestMillis(Map<String, List<AccuracyResult>> byJdk, SplitReader reader) {
-        Map<String, Double> lowest = new LinkedHashMap<>();
-        byJdk.forEach((jdk, results) -> lowest.put(
-                jdk,
-                results.stream()
-                        .filter(result -> result.leastSystemNanos.containsKey(reader))
-                        .mapToDouble(result -> result.leastSystemNanos.get(reader) / 1e6)
-                        .min()
-                        .orElse(Double.NaN)));
+        Map<String, Double> lowest = largest(
+                byJdk,
+                result -> result.leastSystemNanos.containsKey(reader),
+                result -> -result.leastSystemNanos.get(reader) / 1e6);
+        lowest.replaceAll((jdk, negated) -> 0 - negated); // not -negated: no -0.0
         return lowest;
+    }
+
+    /** Returns the largest figure of each JDK, or NaN if it has none. */
+    private static Map<String, Double> largest(
+            Map<String, List<AccuracyResult>> byJdk,
+            Predicate<AccuracyResult> included,
+            ToDoubleFunction<AccuracyResult> figure) {
+        Map<String, Double> largest = new LinkedHashMap<>();
+        byJdk.forEach((jdk, results) -> largest.put(
+                jdk, results.stream().filter(included).mapToDouble(figure).max().orElse(Double.NaN)));
+        return largest;
     }
 
     // ---- docs/accuracy.md

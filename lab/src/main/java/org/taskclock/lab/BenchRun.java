@@ -8,8 +8,6 @@ import com.google.gson.JsonParser;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Path;
-import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -24,6 +22,7 @@ import org.openjdk.jmh.runner.format.OutputFormatFactory;
 import org.openjdk.jmh.runner.options.VerboseMode;
 import org.openjdk.jmh.util.Version;
 import org.taskclock.benchmarks.JmhSummary;
+import org.taskclock.lab.options.BenchOptions;
 import org.taskclock.monitor.attach.AgentJar;
 import org.taskclock.report.MachineLoad;
 import org.taskclock.report.Result;
@@ -33,20 +32,13 @@ final class BenchRun {
     private static final List<String> BACKENDS = List.of("rseq", "rseq-own", "syscall", "mxbean");
     private static final long FLAME_MILLIS = 4_000;
 
+    private final BenchOptions options;
     private final BenchProfile profile;
     private final List<Jdk> jdks;
     private final List<Contender> contenders;
-    private final List<String> requestedBackends;
-    private final double scale;
-    private final boolean withFlames;
-    private final boolean verbose;
-    private final boolean raw;
-    private final boolean json;
-    private final Path file;
-    private final List<String> command;
 
     private final Path agent;
-    private final String started = now();
+    private final String started = ResultBuilder.now();
     private final Map<String, String> machine = MachineDescription.read();
     private final Map<String, Long> steps = new LinkedHashMap<>();
     private final Map<String, JsonArray> jmh = new LinkedHashMap<>();
@@ -58,43 +50,30 @@ final class BenchRun {
     private JmhOutput jmhOutput;
     private boolean ended;
 
-    BenchRun(
-            BenchProfile profile,
-            List<Jdk> jdks,
-            List<Contender> contenders,
-            List<String> backends,
-            double scale,
-            boolean withFlames,
-            boolean verbose,
-            boolean raw,
-            boolean json,
-            Path file,
-            List<String> command)
-            throws IOException {
-        for (String backend : backends) {
+    BenchRun(BenchOptions options, List<Jdk> jdks) throws IOException {
+        for (String backend : options.backends) {
             if (!BACKENDS.contains(backend))
                 throw new IllegalArgumentException(
                         "backend " + backend + ": unknown: use one of " + String.join(", ", BACKENDS));
         }
-        if (jdks.isEmpty())
-            throw new IllegalArgumentException("no JDK 17 or later in /usr/lib/jvm: specify one with --jdk");
-        this.profile = profile;
+        this.options = options;
+        this.profile = BenchProfile.named(options.profile);
         this.jdks = jdks;
-        this.contenders = contenders;
-        this.requestedBackends = backends;
-        this.scale = scale;
-        this.withFlames = withFlames;
-        this.verbose = verbose;
-        this.raw = raw;
-        this.json = json;
-        this.file = file;
-        this.command = command;
-        this.flames = new FlameGraphs(raw);
+        this.contenders =
+                options.contenders.isEmpty() ? List.of(Contender.values()) : Contender.named(options.contenders);
+        this.flames = new FlameGraphs(options.raw);
         this.agent = AgentJar.find();
     }
 
-    private static String now() {
-        return Instant.now().truncatedTo(ChronoUnit.SECONDS).toString();
+    /** Returns the command that repeats this run, without paths of this machine. */
+    private List<String> command() {
+        List<String> command = new ArrayList<>(List.of("./taskclock", "bench", options.profile));
+        options.jdks.forEach(jdk -> command.addAll(List.of("--jdk", "PATH")));
+        options.contenders.forEach(name -> command.addAll(List.of("--contender", name)));
+        options.backends.forEach(backend -> command.addAll(List.of("--backend", backend)));
+        if (options.scale != 1) command.addAll(List.of("--scale", Double.toString(options.scale)));
+        if (options.flames) command.add("--profile");
+        return command;
     }
 
     int run() throws IOException, InterruptedException {
@@ -114,7 +93,7 @@ final class BenchRun {
         for (BenchmarkGroup next : groups) {
             if (!measure(next)) return finish(false);
         }
-        if (withFlames) {
+        if (options.flames) {
             load.begin("flame graphs");
             for (Jdk jdk : jdks) {
                 String backend = groups.stream()
@@ -123,7 +102,7 @@ final class BenchRun {
                         .orElseThrow()
                         .backend();
                 if (backend.equals(BackendProbe.OWN_RSEQ)) backend = "syscall";
-                flames.profile(jdk, backend, Math.round(FLAME_MILLIS * Math.min(1, scale)), progress::print);
+                flames.profile(jdk, backend, Math.round(FLAME_MILLIS * Math.min(1, options.scale)), progress::print);
             }
         }
         load.end();
@@ -133,7 +112,7 @@ final class BenchRun {
     /** Returns the groups to run, best backend first. */
     private List<BenchmarkGroup> plan(Jdk jdk) throws IOException, InterruptedException {
         List<JmhSettings> settings = profile.settings.stream()
-                .map(each -> each.scaled(scale).only(contenders))
+                .map(each -> each.scaled(options.scale).only(contenders))
                 .toList();
         List<Contender> all = contenders.stream()
                 .filter(contender ->
@@ -150,7 +129,7 @@ final class BenchRun {
                         each -> each.allBackends() && each.contenders().stream().anyMatch(Contender::isOurs));
         List<String> usable = new ArrayList<>();
         for (String backend : BACKENDS) {
-            if (!requestedBackends.isEmpty() && !requestedBackends.contains(backend)) continue;
+            if (!options.backends.isEmpty() && !options.backends.contains(backend)) continue;
             if (!usable.isEmpty() && !onAllBackends) break;
             List<Contender> probed = new ArrayList<>(ours);
             if (usable.isEmpty()) probed.addAll(others);
@@ -162,7 +141,7 @@ final class BenchRun {
         }
         String best = usable.get(0);
         machine.put("backends on JDK " + jdk.version(), String.join(", ", usable));
-        boolean agentWorks = !underAgent.isEmpty() && agentWorks(jdk, best, underAgent);
+        boolean agentWorks = !underAgent.isEmpty() && probe(jdk, best, agent, underAgent);
 
         List<BenchmarkGroup> groups = new ArrayList<>();
         for (JmhSettings each : settings) {
@@ -177,10 +156,6 @@ final class BenchRun {
             if (agentWorks && !measured.isEmpty()) groups.add(new BenchmarkGroup(jdk, best, each, measured));
         }
         return groups;
-    }
-
-    private boolean agentWorks(Jdk jdk, String backend, List<Contender> underAgent) throws InterruptedException {
-        return probe(jdk, backend, agent, underAgent);
     }
 
     /** Returns whether the backend or agent works, and records the smallest steps. */
@@ -203,7 +178,8 @@ final class BenchRun {
     private boolean measure(BenchmarkGroup next) throws IOException {
         progress.print(next.text());
         load.begin(next.text());
-        OutputFormat output = verbose ? OutputFormatFactory.createFormatInstance(System.err, VerboseMode.NORMAL) : null;
+        OutputFormat output =
+                options.verbose ? OutputFormatFactory.createFormatInstance(System.err, VerboseMode.NORMAL) : null;
         synchronized (this) {
             group = next;
             jmhOutput = new JmhOutput(progress, output);
@@ -236,7 +212,8 @@ final class BenchRun {
             group = null;
             jmhOutput = null;
         }
-        if (!json) System.out.println(next.text() + "\n\n" + BenchmarkGroup.format(results, ResultFormatType.TEXT));
+        if (!options.json)
+            System.out.println(next.text() + "\n\n" + BenchmarkGroup.format(results, ResultFormatType.TEXT));
         return true;
     }
 
@@ -250,7 +227,7 @@ final class BenchRun {
                 .replace(agent.toString(), agent.getFileName().toString());
         JsonArray all = jmh.computeIfAbsent(measured.jdk().version(), unused -> new JsonArray());
         for (JsonElement run : JsonParser.parseString(text).getAsJsonArray()) {
-            if (!raw) JmhSummary.reduce(run.getAsJsonObject());
+            if (!options.raw) JmhSummary.reduce(run.getAsJsonObject());
             all.add(run);
         }
     }
@@ -261,8 +238,8 @@ final class BenchRun {
             ended = true;
             result = result(complete);
         }
-        if (file != null) result.write(file);
-        if (json) {
+        if (options.file != null) result.write(options.file);
+        if (options.json) {
             JsonOutput.print(result);
         } else {
             System.out.print(summary(result));
@@ -279,10 +256,10 @@ final class BenchRun {
             if (jmhOutput != null) keep(group, jmhOutput.done());
             missing.add("interrupted");
             Result result = result(false);
-            if (file != null) result.write(file);
-            if (json) JsonOutput.print(result);
+            if (options.file != null) result.write(options.file);
+            if (options.json) JsonOutput.print(result);
             long measured = jmh.values().stream().mapToLong(JsonArray::size).sum();
-            String where = file == null ? "not saved: use -o FILE" : "saved to " + file;
+            String where = options.file == null ? "not saved: use -o FILE" : "saved to " + options.file;
             System.err.println("\ntaskclock: bench: interrupted after " + measured + " of " + progress.total()
                     + " measurements: " + where);
         } catch (IOException e) {
@@ -302,9 +279,9 @@ final class BenchRun {
                 "bench",
                 profile.toString(),
                 started,
-                now(),
+                ResultBuilder.now(),
                 complete,
-                command,
+                command(),
                 machine,
                 load.steps(),
                 jdks.stream()
@@ -328,15 +305,15 @@ final class BenchRun {
             method.add("Rough: each contender is measured for half a second in one JVM. Use post-us and post-ns for "
                     + "figures to quote.");
         }
-        if (scale != 1) {
+        if (options.scale != 1) {
             method.add(String.format(
                     Locale.ROOT,
                     "All times were multiplied by %s. Do not quote these figures if that is less than 1.",
-                    scale));
+                    options.scale));
         }
         for (JmhSettings settings : profile.settings) {
             method.add("JMH " + Version.getPlainVersion() + ", "
-                    + settings.scaled(scale).description() + "; TaskClock on "
+                    + settings.scaled(options.scale).description() + "; TaskClock on "
                     + (settings.allBackends() ? "each usable backend" : "the best backend") + ".");
         }
         method.add("SampleTime times single readings, which gives percentiles but cannot resolve 10 ns. AverageTime "
@@ -348,7 +325,7 @@ final class BenchRun {
                         + "our code with the same clock id.");
         method.add("The pull request does not state threads, forks, or iterations: we use those of the post, with one "
                 + "thread.");
-        if (!raw)
+        if (!options.raw)
             method.add(
                     "The result keeps the mean, median, and maximum of each iteration, and no frames of flame graphs "
                             + "with less than 0.2 % of the samples; --raw keeps everything.");
@@ -376,8 +353,9 @@ final class BenchRun {
         for (Result.Finding finding : result.findings()) text.append(ResultText.finding(finding, warning));
         for (String line : missing) text.append("NOT MEASURED: ").append(line).append('\n');
         if (profile == BenchProfile.QUICK) text.append("These figures are rough.\n");
-        if (scale != 1) text.append("All times were multiplied by " + scale + ".\n");
-        text.append(file == null ? "Result not saved: use -o FILE.\n" : "Result saved to " + file + ".\n");
+        if (options.scale != 1) text.append("All times were multiplied by " + options.scale + ".\n");
+        text.append(
+                options.file == null ? "Result not saved: use -o FILE.\n" : "Result saved to " + options.file + ".\n");
         return text.toString();
     }
 }

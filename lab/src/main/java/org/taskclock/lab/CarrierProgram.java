@@ -19,7 +19,16 @@ public final class CarrierProgram {
     static final String NAME = "yielding-";
 
     /** One carrier. The last two figures are 0 without the agent. */
-    record Carrier(ThreadSampler.Usage usage, long visits, long carriedNanos, long ownNanos) {}
+    record Carrier(ThreadSampler.Usage usage, long visits, long carriedNanos, long ownNanos) {
+        static Carrier sum(List<Carrier> carriers) {
+            return new Carrier(
+                    ThreadSampler.Usage.sum(
+                            carriers.stream().map(Carrier::usage).toList()),
+                    carriers.stream().mapToLong(Carrier::visits).sum(),
+                    carriers.stream().mapToLong(Carrier::carriedNanos).sum(),
+                    carriers.stream().mapToLong(Carrier::ownNanos).sum());
+        }
+    }
 
     record Figures(double seconds, long yields, long moves, long cpuNanos, List<Carrier> carriers) {}
 

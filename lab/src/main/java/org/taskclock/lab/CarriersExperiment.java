@@ -2,36 +2,17 @@
 // Copyright the TaskClock authors
 package org.taskclock.lab;
 
-import com.google.gson.Gson;
-import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import org.taskclock.lab.options.CarriersOptions;
 import org.taskclock.report.Result;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Option;
 
-@Command(
-        name = "carriers",
-        mixinStandardHelpOptions = true,
-        description = {
-            "Measure which carriers one yielding virtual thread runs on, and the CPU time on each.",
-            "Requires JDK 21 or later."
-        })
-final class CarriersExperiment extends ExperimentCommand {
-    private static final Gson GSON = new Gson();
-
-    @Option(
-            names = "--for",
-            paramLabel = "TIME",
-            converter = SecondsConverter.class,
-            defaultValue = "3s",
-            description = "How long to yield (default: 3s).")
-    private double seconds;
-
+@Command
+final class CarriersExperiment extends ExperimentCommand<CarriersOptions> {
     /**
      * One run.
      *
@@ -43,7 +24,14 @@ final class CarriersExperiment extends ExperimentCommand {
         }
     }
 
+    /** A row of the table: a carrier, or the sum of all. */
+    private record Row(Run run, String name, CarrierProgram.Carrier carrier) {}
+
     private final List<Run> runs = new ArrayList<>();
+
+    CarriersExperiment() {
+        super(new CarriersOptions());
+    }
 
     private static int[] carriers() {
         int processors = Runtime.getRuntime().availableProcessors();
@@ -53,39 +41,26 @@ final class CarriersExperiment extends ExperimentCommand {
     }
 
     @Override
-    int steps(List<Jdk> homes) {
-        return carriers().length
-                * (int) homes.stream().filter(Jdk::hasVirtualThreads).count();
-    }
-
-    @Override
-    List<String> options() {
-        return List.of("--for", seconds + "s");
-    }
-
-    @Override
-    void measure(List<Jdk> homes)
-            throws LabException, MeasurementInterruptedException, IOException, InterruptedException {
-        checkSeconds(0.1, seconds);
+    List<Step> plan(List<Jdk> homes) throws LabException {
+        List<Step> steps = new ArrayList<>();
         for (Jdk home : withVirtualThreads(homes)) {
             for (int carriers : carriers()) {
-                progress(home + ": one yielding virtual thread, carriers: " + carriers);
-                new ExperimentJvm(home)
+                steps.add(new Step(home + ": one yielding virtual thread, carriers: " + carriers, () -> jvm(home)
                         .agent("vthreads=on")
                         .option("-Djdk.virtualThreadScheduler.parallelism=" + carriers)
                         .run(
-                                interruption(),
-                                line -> runs.add(new Run(
-                                        home.version(), carriers, GSON.fromJson(line, CarrierProgram.Figures.class))),
+                                CarrierProgram.Figures.class,
+                                figures -> runs.add(new Run(home.version(), carriers, figures)),
                                 CarrierProgram.class,
-                                Double.toString(seconds));
+                                options.seconds())));
             }
         }
+        return steps;
     }
 
     @Override
     void report(ResultBuilder report) {
-        report.method.add("One virtual thread yields for " + seconds
+        report.method.add("One virtual thread yields for " + options.seconds()
                 + " s and records after each yield which kernel thread it runs on. TaskClock's ThreadClock measures "
                 + "the CPU time of the carriers; the agent measures how much of it is the thread's own.");
         report.tables.add(table(runs));
@@ -94,58 +69,37 @@ final class CarriersExperiment extends ExperimentCommand {
     }
 
     static Result.Table table(List<Run> runs) {
-        List<List<Object>> rows = new ArrayList<>();
+        List<Row> rows = new ArrayList<>();
         for (Run run : runs) {
-            long[] sums = new long[6];
-            for (CarrierProgram.Carrier carrier : run.figures.carriers()) {
-                ThreadSampler.Usage usage = carrier.usage();
-                long[] figures = {
-                    carrier.visits(),
-                    usage.cpuNanos(),
-                    usage.userNanos(),
-                    usage.systemNanos(),
-                    carrier.carriedNanos(),
-                    carrier.ownNanos()
-                };
-                for (int i = 0; i < sums.length; i++) sums[i] += figures[i];
-                rows.add(row(run, usage.name(), figures));
-            }
-            rows.add(row(run, "Total", sums));
+            for (CarrierProgram.Carrier carrier : run.figures.carriers())
+                rows.add(new Row(run, carrier.usage().name(), carrier));
+            rows.add(new Row(run, "Total", CarrierProgram.Carrier.sum(run.figures.carriers())));
         }
-        List<Result.Column> columns =
-                YieldTables.columns("carrier", "", "JDK", "", "carriers", "", "visits", "", "visits", "%");
-        columns.addAll(YieldTables.columns(
-                "cpu", "ms", "user", "ms", "system", "ms", "thread's own", "ms", "scheduling", "ms"));
-        return new Result.Table(
-                "Carriers of one yielding virtual thread",
-                "A visit is a yield after which the thread continued on this carrier. cpu is user + system, and also "
-                        + "the thread's own time + scheduling: all were read after the thread had ended and its "
-                        + "carriers had gone to sleep.",
-                columns,
-                rows);
-    }
-
-    private static List<Object> row(Run run, String name, long[] figures) {
-        return Arrays.asList(
-                name,
-                run.jdk,
-                run.carriers,
-                figures[0],
-                100.0 * figures[0] / run.figures.yields(),
-                figures[1] / 1e6,
-                figures[2] / 1e6,
-                figures[3] / 1e6,
-                figures[4] / 1e6,
-                figures[5] / 1e6);
+        return new TableBuilder<Row>()
+                .column("carrier", "", Row::name)
+                .column("JDK", "", row -> row.run.jdk)
+                .column("carriers", "", row -> row.run.carriers)
+                .column("visits", "", row -> row.carrier.visits())
+                .column("visits", "%", row -> 100.0 * row.carrier.visits() / row.run.figures.yields())
+                .column("cpu", "ms", row -> row.carrier.usage().cpuNanos() / 1e6)
+                .column("user", "ms", row -> row.carrier.usage().userNanos() / 1e6)
+                .column("system", "ms", row -> row.carrier.usage().systemNanos() / 1e6)
+                .column("thread's own", "ms", row -> row.carrier.carriedNanos() / 1e6)
+                .column("scheduling", "ms", row -> row.carrier.ownNanos() / 1e6)
+                .build(
+                        "Carriers of one yielding virtual thread",
+                        "A visit is a yield after which the thread continued on this carrier. cpu is user + system, "
+                                + "and also the thread's own time + scheduling: all were read after the thread had "
+                                + "ended and its carriers had gone to sleep.",
+                        rows);
     }
 
     private static Result.Bars bars(Run run) {
         List<Result.Bar> bars = new ArrayList<>();
         for (CarrierProgram.Carrier carrier : run.figures.carriers()) {
-            bars.add(new Result.Bar(
-                    carrier.usage().name() + ", thread's own", carrier.carriedNanos() / 1e6, null, null, false));
-            bars.add(new Result.Bar(
-                    carrier.usage().name() + ", scheduling", carrier.ownNanos() / 1e6, null, null, false));
+            String name = carrier.usage().name();
+            bars.add(new Result.Bar(name + ", thread's own", carrier.carriedNanos() / 1e6, null, null, false));
+            bars.add(new Result.Bar(name + ", scheduling", carrier.ownNanos() / 1e6, null, null, false));
         }
         return new Result.Bars("CPU time of carriers, JDK " + run.jdk + ", carriers: " + run.carriers, "", "ms", bars);
     }

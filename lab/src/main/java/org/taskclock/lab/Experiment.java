@@ -3,30 +3,21 @@
 package org.taskclock.lab;
 
 import java.util.concurrent.Callable;
+import org.taskclock.lab.options.ExperimentsOptions;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 @Command(
-        name = "experiment",
-        mixinStandardHelpOptions = true,
-        synopsisSubcommandLabel = "EXPERIMENT",
-        description = "Repeat published experiments on this machine and check their claims.",
         subcommands = {
             YieldExperiment.class,
             YieldALotExperiment.class,
             CarriersExperiment.class,
             AccuracyExperiment.class,
             OverheadExperiment.class
-        },
-        footer = {
-            "",
-            "Ctrl-C ends an experiment and keeps the measurements so far.",
-            "",
-            "Exit codes: 0 success, 1 failure or incomplete result, 2 usage error."
         })
-public final class Experiment implements Callable<Integer> {
+public final class Experiment extends ExperimentsOptions implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 

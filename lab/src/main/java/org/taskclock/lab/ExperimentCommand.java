@@ -5,84 +5,62 @@ package org.taskclock.lab;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import org.taskclock.lab.options.ExperimentOptions;
 import org.taskclock.report.Result;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /** The base class of all experiments, which handles selection of JDKs, progress, interruption, and output. */
-abstract class ExperimentCommand implements Callable<Integer> {
-    static final int OK = 0;
-    static final int FAILED = 1;
+abstract class ExperimentCommand<O extends ExperimentOptions> implements Callable<Integer> {
+    private static final int OK = 0;
+    private static final int FAILED = 1;
+    private static final double MIN_SECONDS = 0.1;
 
-    @Option(
-            names = "--jdk",
-            paramLabel = "PATH",
-            description = "JDK to measure, 17 or later; repeatable (default: all JDKs in /usr/lib/jvm).")
-    private List<Path> named = new ArrayList<>();
+    /** What a step measures. */
+    interface Measuring {
+        void run() throws IOException, InterruptedException;
+    }
 
-    @Option(names = "--json", description = "Print only the result, as JSON.")
-    private boolean json;
+    /** A step of an experiment. The text is for the user and for the result. */
+    record Step(String text, Measuring measuring) {}
 
-    @Option(
-            names = {"-o", "--output"},
-            paramLabel = "FILE",
-            description = "Write the result to FILE, for taskclock report.")
-    private Path output;
+    @Mixin
+    final O options;
 
     @Spec
     private CommandSpec spec;
 
     private final LoadMonitor load = new LoadMonitor();
     private InterruptHandler interruption;
-    private int step;
-    private int steps;
 
-    /** Runs the measurements. Those completed before an exception are kept. */
-    abstract void measure(List<Jdk> homes)
-            throws LabException, MeasurementInterruptedException, IOException, InterruptedException;
+    ExperimentCommand(O options) {
+        this.options = options;
+    }
+
+    /** Checks the options, and returns the steps to measure. */
+    abstract List<Step> plan(List<Jdk> homes) throws IOException;
 
     /** Adds the measurements so far, possibly none, to a result. */
     abstract void report(ResultBuilder report);
 
-    /** Returns how often {@link #measure} calls {@link #progress}. */
-    abstract int steps(List<Jdk> homes);
+    /** Called after the last step. */
+    void measured() throws IOException {}
+
+    /** Returns the title of the table that {@link #printLive} has printed, or null if there is none. */
+    String liveTableTitle() {
+        return null;
+    }
 
     @Override
-    public Integer call() throws IOException, InterruptedException {
+    public Integer call() throws IOException {
         interruption = new InterruptHandler();
-        String started = now();
-        boolean complete = false;
         try {
-            List<Jdk> homes = Jdk.find(named);
-            Path directory = output == null ? null : output.toAbsolutePath().getParent();
-            if (directory != null && !Files.isDirectory(directory)) {
-                throw new LabException("-o " + output + ": no directory " + directory + ": create it first");
-            }
-            steps = steps(homes);
-            Map<String, String> machine = MachineDescription.read();
-            try {
-                measure(homes);
-                load.end();
-                complete = true;
-            } catch (MeasurementInterruptedException e) {
-                log("interrupted: the measurements so far are kept");
-            } catch (LabException e) {
-                if (step == 0) throw e;
-                report(e);
-            }
-            ResultBuilder report = new ResultBuilder();
-            report(report);
-            Result result =
-                    report.result(spec.name(), started, now(), complete, command(homes), machine, load.steps(), homes);
-            write(result);
-            return complete ? OK : FAILED;
+            return run();
         } catch (LabException e) {
             report(e);
             return FAILED;
@@ -91,42 +69,63 @@ abstract class ExperimentCommand implements Callable<Integer> {
         }
     }
 
-    private void report(LabException e) {
-        log("experiment " + spec.name() + ": " + e.getMessage());
-    }
-
-    private void write(Result result) throws IOException {
+    private int run() throws IOException {
+        String started = ResultBuilder.now();
+        List<Jdk> homes = Jdk.find(options.jdks);
+        Path output = options.output;
+        Path directory = output == null ? null : output.toAbsolutePath().getParent();
+        if (directory != null && !Files.isDirectory(directory)) {
+            throw new LabException("-o " + output + ": no directory " + directory + ": create it first");
+        }
+        if (!(options.seconds() >= MIN_SECONDS))
+            throw new LabException("--for " + options.seconds() + "s: must be at least " + MIN_SECONDS + "s");
+        List<Step> steps = plan(homes);
+        Map<String, String> machine = MachineDescription.read();
+        boolean complete = measure(steps);
+        ResultBuilder report = new ResultBuilder();
+        report(report);
+        Result result = report.result(spec.name(), started, complete, command(homes), machine, load.steps(), homes);
         if (output != null) result.write(output);
-        if (json) {
+        if (options.json) {
             JsonOutput.print(result);
         } else {
             System.out.print(ResultText.of(result, liveTableTitle()));
         }
         if (output != null) log("result written to " + output);
+        return complete ? OK : FAILED;
     }
 
-    final Path output() {
-        return output;
+    /** Returns whether all steps were measured. */
+    private boolean measure(List<Step> steps) throws IOException {
+        try {
+            for (int i = 0; i < steps.size(); i++) {
+                interruption.check();
+                String text = steps.get(i).text;
+                log("[" + (i + 1) + "/" + steps.size() + "] " + text);
+                load.begin(text);
+                steps.get(i).measuring.run();
+            }
+            measured();
+            load.end();
+            return true;
+        } catch (InterruptedException e) {
+            log("interrupted: the measurements so far are kept");
+        } catch (LabException e) {
+            report(e);
+        }
+        return false;
     }
 
-    final InterruptHandler interruption() {
-        return interruption;
-    }
-
-    /** Prints the next step to standard error. */
-    final void progress(String text) throws MeasurementInterruptedException {
-        interruption.check();
-        step++;
-        log("[" + step + "/" + steps + "] " + text);
-        load.begin(text);
+    private void report(LabException e) {
+        log("experiment " + spec.name() + ": " + e.getMessage());
     }
 
     private static void log(String text) {
         System.err.println("taskclock: " + text);
     }
 
-    static void checkSeconds(double min, double seconds) throws LabException {
-        if (!(seconds >= min)) throw new LabException("--for " + seconds + "s: must be at least " + min + "s");
+    final ExperimentJvm jvm(Jdk home) {
+        return new ExperimentJvm(home, interruption);
     }
 
     /** Returns the JDKs with virtual threads. Throws if there are none. */
@@ -139,28 +138,14 @@ abstract class ExperimentCommand implements Callable<Integer> {
 
     /** Prints a line of a running measurement, unless only JSON is requested. */
     final void printLive(String line) {
-        if (!json) System.out.println(line);
-    }
-
-    private static String now() {
-        return Instant.now().truncatedTo(ChronoUnit.SECONDS).toString();
+        if (!options.json) System.out.println(line);
     }
 
     /** Returns the command that repeats this run, with versions instead of paths of this machine. */
     private List<String> command(List<Jdk> homes) {
         List<String> command = new ArrayList<>(List.of("taskclock", "experiment", spec.name()));
-        command.addAll(options());
+        command.addAll(options.arguments());
         for (Jdk home : homes) command.addAll(List.of("--jdk", "jdk-" + home.version()));
         return command;
-    }
-
-    /** Returns the options of the experiment that affect the measurements. */
-    List<String> options() {
-        return List.of();
-    }
-
-    /** Returns the title of the table that {@link #printLive} has printed, or null if there is none. */
-    String liveTableTitle() {
-        return null;
     }
 }

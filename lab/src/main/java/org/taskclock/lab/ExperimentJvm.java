@@ -2,6 +2,7 @@
 // Copyright the TaskClock authors
 package org.taskclock.lab;
 
+import com.google.gson.Gson;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -34,11 +35,15 @@ final class ExperimentJvm {
         }
     }
 
+    private static final Gson GSON = new Gson();
+
     private final Jdk home;
+    private final InterruptHandler interruption;
     private final List<String> options = new ArrayList<>();
 
-    ExperimentJvm(Jdk home) {
+    ExperimentJvm(Jdk home, InterruptHandler interruption) {
         this.home = home;
+        this.interruption = interruption;
         options.add("--enable-native-access=ALL-UNNAMED");
     }
 
@@ -57,11 +62,11 @@ final class ExperimentJvm {
     }
 
     /**
-     * Runs a program until it exits, and passes each line that it prints to a consumer. Only one program may run at a
-     * time, because the times include all child processes.
+     * Runs a program until it exits. Each line that it prints is JSON of the given type, and passed to a consumer. Only
+     * one program may run at a time, because the times include all child processes.
      */
-    Times run(InterruptHandler interruption, Consumer<String> lines, Class<?> main, String... arguments)
-            throws LabException, MeasurementInterruptedException, IOException, InterruptedException {
+    <T> Times run(Class<T> type, Consumer<? super T> figures, Class<?> main, Object... arguments)
+            throws IOException, InterruptedException {
         interruption.check();
         Path errors = Files.createTempFile("taskclock-", ".err");
         try {
@@ -71,7 +76,7 @@ final class ExperimentJvm {
             interruption.running(process);
             try (BufferedReader output = process.inputReader(StandardCharsets.UTF_8)) {
                 String line;
-                while ((line = output.readLine()) != null) lines.accept(line);
+                while ((line = output.readLine()) != null) figures.accept(GSON.fromJson(line, type));
             }
             int exitCode = process.waitFor();
             long nanos = System.nanoTime() - start;
@@ -79,7 +84,7 @@ final class ExperimentJvm {
             interruption.running(null);
             // Ctrl-C sends SIGINT to both processes, so the program may exit before our hook runs.
             boolean interrupted = interruption.isInterrupted() || exitCode == INTERRUPTED || exitCode == TERMINATED;
-            if (interrupted && exitCode != 0) throw new MeasurementInterruptedException();
+            if (interrupted && exitCode != 0) throw new InterruptedException();
             if (exitCode != 0) throw new LabException(failure(main, exitCode, Files.readString(errors)));
             return new Times(nanos / 1e9, seconds(after[0] - before[0]), seconds(after[1] - before[1]));
         } finally {
@@ -87,11 +92,11 @@ final class ExperimentJvm {
         }
     }
 
-    private Process start(Path errors, Class<?> main, String... arguments) throws IOException {
+    private Process start(Path errors, Class<?> main, Object... arguments) throws IOException {
         List<String> command = new ArrayList<>(List.of(home.java().toString()));
         command.addAll(options);
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
-        command.addAll(List.of(arguments));
+        for (Object argument : arguments) command.add(argument.toString());
         ProcessBuilder builder = new ProcessBuilder(command).redirectError(errors.toFile());
         // With these variables, a JVM prints an extra line.
         builder.environment().keySet().removeAll(List.of("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"));

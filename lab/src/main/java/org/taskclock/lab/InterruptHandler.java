@@ -36,8 +36,9 @@ final class InterruptHandler {
         return interrupted;
     }
 
-    void check() throws MeasurementInterruptedException {
-        if (interrupted) throw new MeasurementInterruptedException();
+    /** Throws if the user has interrupted the measurement. */
+    void check() throws InterruptedException {
+        if (interrupted) throw new InterruptedException();
     }
 
     void running(Process process) {

@@ -2,10 +2,11 @@
 // Copyright the TaskClock authors
 package org.taskclock.lab;
 
+import java.io.IOException;
 import java.io.Serial;
 
 /** Thrown when a measurement is not possible. The message is one line with the problem, the reason, and the remedy. */
-public final class LabException extends Exception {
+final class LabException extends IOException {
     @Serial
     private static final long serialVersionUID = 1;
 

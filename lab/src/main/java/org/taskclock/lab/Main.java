@@ -33,8 +33,7 @@ public final class Main {
         String message = String.valueOf(e.getMessage());
         if (message.startsWith("-Dtaskclock.")) return fail(message, USAGE); // of a backend that cannot be used
         if (e instanceof NoSuchFileException) return fail(message + ": no such file or directory", FAILED);
-        boolean isExpected = e instanceof LabException || e instanceof IOException;
-        return fail(command + ": " + (isExpected ? message : "internal error: " + e), FAILED);
+        return fail(command + ": " + (e instanceof IOException ? message : "internal error: " + e), FAILED);
     }
 
     private static int fail(String message, int exitCode) {

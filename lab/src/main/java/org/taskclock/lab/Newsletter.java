@@ -24,10 +24,11 @@ final class Newsletter {
             new Figures(true, true, true, 168_633_713, new ExperimentJvm.Times(10.713, 115.022, 0.686)));
 
     /** The figures of its class YieldALot, which ran on JDK 21 for one second. */
-    record SingleThread(double cpuMillis, double userMillis, double systemMillis, long counter) {}
+    static final YieldProgram.Figures SINGLE =
+            new YieldProgram.Figures(1, 986_448_000, 679_551_000, 306_897_000, 7_284_820);
 
-    static final SingleThread SINGLE = new SingleThread(986.448, 679.551, 306.897, 7_284_820);
-    static final SingleThread SINGLE_SILENCED = new SingleThread(1_001.147, 995.077, 6.070, 251_681_803);
+    static final YieldProgram.Figures SINGLE_SILENCED =
+            new YieldProgram.Figures(1, 1_001_147_000, 995_077_000, 6_070_000, 251_681_803);
 
     /**
      * Slowdowns of virtual threads, which only the text states: "almost 1200x", "500x slower than the non-yielding

@@ -3,13 +3,14 @@
 package org.taskclock.lab;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.function.IntToDoubleFunction;
+import java.util.function.Predicate;
 import org.taskclock.benchmarks.CadenceResult;
 import org.taskclock.benchmarks.RoundStatistics;
 import org.taskclock.benchmarks.RowSummary;
@@ -67,8 +68,32 @@ final class OverheadTables {
 
     private OverheadTables() {}
 
+    private record SwitchRow(String jdk, SwitchCosts all, String backend, String reads) {
+        private double quantile(double fraction, IntToDoubleFunction figure) {
+            return new RoundStatistics(all.completeRounds()).quantile(fraction, figure);
+        }
+
+        double nanos(int round) {
+            return all.nanos(backend, reads, round);
+        }
+
+        double quantile(double fraction) {
+            return quantile(fraction, this::nanos);
+        }
+
+        Object overNothing() {
+            if (reads.equals(NOTHING)) return null;
+            return quantile(0.5, round -> nanos(round) - all.nanos(backend, NOTHING, round));
+        }
+
+        Object percentOver(String other) {
+            if (reads.equals(NOTHING)) return null;
+            return quantile(0.5, round -> 100 * (nanos(round) / all.nanos(backend, other, round) - 1));
+        }
+    }
+
     static Result.Table switches(Map<String, List<SwitchBenchmark.SwitchCost>> byJdk) {
-        List<List<Object>> rows = new ArrayList<>();
+        List<SwitchRow> rows = new ArrayList<>();
         Set<String> refusals = new LinkedHashSet<>();
         byJdk.forEach((jdk, costs) -> {
             for (SwitchBenchmark.SwitchCost cost : costs) {
@@ -78,143 +103,128 @@ final class OverheadTables {
             if (all.completeRounds() == 0) return;
             for (String backend : all.backends) {
                 for (String reads : List.of(NOTHING, SYSTEM_CALL, CPU_NANOS))
-                    rows.add(switchRow(jdk, all, backend, reads));
+                    rows.add(new SwitchRow(jdk, all, backend, reads));
             }
         });
-        List<Result.Column> columns =
-                YieldTables.columns("backend", "", "JDK", "", "reads per turn", "", "per turn", "ns");
-        columns.addAll(YieldTables.columns(
-                "lower quartile", "ns", "upper quartile", "ns", "turns per second", "", "over nothing", "ns"));
-        columns.addAll(
-                YieldTables.columns("over nothing", "%", "over clock_gettime", "%", "over backend syscall", "%"));
-        return new Result.Table(
-                "A program with 100,000 context switches per second", String.join(" ", refusals), columns, rows);
-    }
-
-    private static List<Object> switchRow(String jdk, SwitchCosts all, String backend, String reads) {
-        RoundStatistics rounds = new RoundStatistics(all.completeRounds());
-        IntToDoubleFunction own = round -> all.nanos(backend, reads, round);
-        double median = rounds.quantile(0.5, own);
-        boolean nothing = reads.equals(NOTHING);
-        boolean ours = reads.equals(CPU_NANOS);
-        return Arrays.asList(
-                backend,
-                jdk,
-                reads,
-                median,
-                rounds.quantile(0.25, own),
-                rounds.quantile(0.75, own),
-                1e9 / median,
-                nothing
-                        ? null
-                        : rounds.quantile(0.5, round -> own.applyAsDouble(round) - all.nanos(backend, NOTHING, round)),
-                nothing ? null : percent(rounds, own, round -> all.nanos(backend, NOTHING, round)),
-                ours ? percent(rounds, own, round -> all.nanos(backend, SYSTEM_CALL, round)) : null,
-                ours && !backend.equals(CONTROL) ? YieldTables.known(all.markerPercent(backend)) : null);
-    }
-
-    private static double percent(RoundStatistics rounds, IntToDoubleFunction some, IntToDoubleFunction other) {
-        return rounds.quantile(0.5, round -> 100 * (some.applyAsDouble(round) / other.applyAsDouble(round) - 1));
+        return new TableBuilder<SwitchRow>()
+                .column("backend", "", SwitchRow::backend)
+                .column("JDK", "", SwitchRow::jdk)
+                .column("reads per turn", "", SwitchRow::reads)
+                .column("per turn", "ns", row -> row.quantile(0.5))
+                .column("lower quartile", "ns", row -> row.quantile(0.25))
+                .column("upper quartile", "ns", row -> row.quantile(0.75))
+                .column("turns per second", "", row -> 1e9 / row.quantile(0.5))
+                .column("over nothing", "ns", SwitchRow::overNothing)
+                .column("over nothing", "%", row -> row.percentOver(NOTHING))
+                .column(
+                        "over clock_gettime",
+                        "%",
+                        row -> row.reads.equals(CPU_NANOS) ? row.percentOver(SYSTEM_CALL) : null)
+                .column(
+                        "over backend syscall",
+                        "%",
+                        row -> row.reads.equals(CPU_NANOS) && !row.backend.equals(CONTROL)
+                                ? row.all.markerPercent(row.backend)
+                                : null)
+                .build("A program with 100,000 context switches per second", String.join(" ", refusals), rows);
     }
 
     // ---- a server
 
+    private record ServerRow(
+            String variant,
+            String jdk,
+            int count,
+            List<ServerProgram.Figures> own,
+            ServerRow first,
+            ServerRow previous) {
+        private double quantile(double fraction, IntToDoubleFunction figure) {
+            return new RoundStatistics(count).quantile(fraction, figure);
+        }
+
+        double requestsPerSecond() {
+            return quantile(0.5, round -> own.get(round).requestsPerSecond());
+        }
+
+        double micros(double fraction) {
+            return quantile(fraction, round -> own.get(round).microsPerRequest());
+        }
+
+        static Object percentOver(ServerRow row, ServerRow other) {
+            if (other == null) return null;
+            return row.quantile(
+                    0.5,
+                    round -> 100
+                            * (row.own.get(round).microsPerRequest()
+                                            / other.own.get(round).microsPerRequest()
+                                    - 1));
+        }
+    }
+
     /** Compares each variant with the first and with the previous one, within each round. */
     static Result.Table servers(Map<String, Map<String, List<ServerProgram.Figures>>> byJdk) {
-        List<List<Object>> rows = new ArrayList<>();
+        List<ServerRow> rows = new ArrayList<>();
         byJdk.forEach((jdk, variants) -> {
             int count = variants.values().stream().mapToInt(List::size).min().orElse(0);
             if (count == 0) return;
-            RoundStatistics rounds = new RoundStatistics(count);
-            String first = variants.keySet().iterator().next();
-            String before = first;
+            ServerRow first = null;
+            ServerRow previous = null;
             for (Map.Entry<String, List<ServerProgram.Figures>> variant : variants.entrySet()) {
-                IntToDoubleFunction own =
-                        round -> microsPerRequest(variant.getValue().get(round));
-                String previous = before;
-                boolean isFirst = variant.getKey().equals(first);
-                rows.add(Arrays.asList(
-                        variant.getKey(),
-                        jdk,
-                        rounds.quantile(
-                                0.5,
-                                round -> variant.getValue().get(round).requests()
-                                        / variant.getValue().get(round).seconds()),
-                        rounds.quantile(0.5, own),
-                        rounds.quantile(0.25, own),
-                        rounds.quantile(0.75, own),
-                        isFirst ? null : percent(rounds, own, of(variants, first)),
-                        isFirst ? null : percent(rounds, own, of(variants, previous))));
-                before = variant.getKey();
+                previous = new ServerRow(variant.getKey(), jdk, count, variant.getValue(), first, previous);
+                if (first == null) first = previous;
+                rows.add(previous);
             }
         });
-        List<Result.Column> columns = YieldTables.columns("started with", "", "JDK", "", "requests per second", "");
-        columns.addAll(YieldTables.columns("cpu per request", "us", "lower quartile", "us", "upper quartile", "us"));
-        columns.addAll(YieldTables.columns("over the first", "%", "over the previous", "%"));
-        return new Result.Table(
-                "A server with a virtual thread per connection",
-                "Medians of the rounds. CPU time of the whole process, including the clients.",
-                columns,
-                rows);
-    }
-
-    private static IntToDoubleFunction of(Map<String, List<ServerProgram.Figures>> variants, String variant) {
-        return round -> microsPerRequest(variants.get(variant).get(round));
-    }
-
-    private static double microsPerRequest(ServerProgram.Figures figures) {
-        return figures.cpuNanos() / 1e3 / figures.requests();
+        return new TableBuilder<ServerRow>()
+                .column("started with", "", ServerRow::variant)
+                .column("JDK", "", ServerRow::jdk)
+                .column("requests per second", "", ServerRow::requestsPerSecond)
+                .column("cpu per request", "us", row -> row.micros(0.5))
+                .column("lower quartile", "us", row -> row.micros(0.25))
+                .column("upper quartile", "us", row -> row.micros(0.75))
+                .column("over the first", "%", row -> ServerRow.percentOver(row, row.first))
+                .column("over the previous", "%", row -> ServerRow.percentOver(row, row.previous))
+                .build(
+                        "A server with a virtual thread per connection",
+                        "Medians of the rounds. CPU time of the whole process, including the clients.",
+                        rows);
     }
 
     // ---- one reading
 
+    private record ReadingRow(String jdk, RowSummary summary) {}
+
+    private static List<ReadingRow> rows(Map<String, List<CadenceResult>> byJdk, Predicate<RowSummary> included) {
+        List<ReadingRow> rows = new ArrayList<>();
+        byJdk.forEach((jdk, results) -> RowSummary.of(results).stream()
+                .filter(included)
+                .forEach(summary -> rows.add(new ReadingRow(jdk, summary))));
+        return rows;
+    }
+
+    private static TableBuilder<ReadingRow> readings(String first, Function<RowSummary, ?> cell) {
+        TableBuilder<ReadingRow> table = new TableBuilder<ReadingRow>()
+                .column(first, "", row -> cell.apply(row.summary))
+                .column("JDK", "", ReadingRow::jdk);
+        for (String contender : List.of(NANO_TIME, SYSTEM_CALL, STOCK, CPU_NANOS))
+            table.column(contender, "ns", row -> row.summary.mean(contender));
+        return table;
+    }
+
     static Result.Table byWork(Map<String, List<CadenceResult>> byJdk) {
-        List<List<Object>> rows = new ArrayList<>();
-        byJdk.forEach((jdk, results) -> {
-            for (RowSummary row : RowSummary.of(results)) {
-                if (!row.isByWork()) continue;
-                rows.add(Arrays.asList(
-                        row.text(),
-                        jdk,
-                        row.mean(NANO_TIME),
-                        row.mean(SYSTEM_CALL),
-                        row.mean(STOCK),
-                        row.mean(CPU_NANOS),
-                        row.middle(SYSTEM_CALL),
-                        row.middle(CPU_NANOS),
-                        row.askedPercent()));
-            }
-        });
-        List<Result.Column> columns = YieldTables.columns("work before the reading", "", "JDK", "");
-        columns.addAll(columns(NANO_TIME, SYSTEM_CALL, STOCK, CPU_NANOS));
-        columns.addAll(columns("middle half: " + SYSTEM_CALL, "middle half: " + CPU_NANOS));
-        columns.add(new Result.Column("system calls", "%"));
-        return new Result.Table("One reading, by the work before it", "Means.", columns, rows);
+        TableBuilder<ReadingRow> table = readings("work before the reading", RowSummary::text);
+        for (String contender : List.of(SYSTEM_CALL, CPU_NANOS))
+            table.column("middle half: " + contender, "ns", row -> row.summary.middle(contender));
+        return table.column("system calls", "%", row -> row.summary.askedPercent())
+                .build("One reading, by the work before it", "Means.", rows(byJdk, RowSummary::isByWork));
     }
 
     static Result.Table afterSwitches(Map<String, List<CadenceResult>> byJdk) {
-        List<List<Object>> rows = new ArrayList<>();
-        byJdk.forEach((jdk, results) -> {
-            for (RowSummary row : RowSummary.of(results)) {
-                if (!row.isBySwitches()) continue;
-                rows.add(Arrays.asList(
-                        row.reads(),
-                        jdk,
-                        row.mean(NANO_TIME),
-                        row.mean(SYSTEM_CALL),
-                        row.mean(STOCK),
-                        row.mean(CPU_NANOS)));
-            }
-        });
-        List<Result.Column> columns = YieldTables.columns("readings after a switch", "", "JDK", "");
-        columns.addAll(columns(NANO_TIME, SYSTEM_CALL, STOCK, CPU_NANOS));
-        return new Result.Table("One reading, by the number of readings after a switch", "Means.", columns, rows);
-    }
-
-    private static List<Result.Column> columns(String... contenders) {
-        List<Result.Column> columns = new ArrayList<>();
-        for (String contender : contenders) columns.add(new Result.Column(contender, "ns"));
-        return columns;
+        return readings("readings after a switch", RowSummary::reads)
+                .build(
+                        "One reading, by the number of readings after a switch",
+                        "Means.",
+                        rows(byJdk, RowSummary::isBySwitches));
     }
 
     static Result.Bars bars(String jdk, List<CadenceResult> results) {

@@ -2,12 +2,14 @@
 // Copyright the TaskClock authors
 package org.taskclock.lab;
 
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.taskclock.report.Result;
 
-/** Collects the parts of a result. Omits NaN and infinite values, which JSON cannot represent. */
+/** Collects the parts of a result. Omits bars that are NaN or infinite, which JSON cannot represent. */
 final class ResultBuilder {
     final List<String> method = new ArrayList<>();
     final List<Result.Finding> findings = new ArrayList<>();
@@ -15,10 +17,13 @@ final class ResultBuilder {
     final List<Result.Bars> bars = new ArrayList<>();
     final List<Result.Timeline> timelines = new ArrayList<>();
 
+    static String now() {
+        return Instant.now().truncatedTo(ChronoUnit.SECONDS).toString();
+    }
+
     Result result(
             String name,
             String started,
-            String ended,
             boolean complete,
             List<String> command,
             Map<String, String> machine,
@@ -31,7 +36,7 @@ final class ResultBuilder {
                 "experiment",
                 name,
                 started,
-                ended,
+                now(),
                 complete,
                 command,
                 machine,
@@ -39,23 +44,13 @@ final class ResultBuilder {
                 jdks,
                 method,
                 findings,
-                tables.stream().map(ResultBuilder::finite).toList(),
+                tables,
                 bars.stream().map(ResultBuilder::finite).toList(),
                 List.of(),
                 timelines,
                 List.of(),
                 List.of(),
                 Map.of());
-    }
-
-    private static Result.Table finite(Result.Table table) {
-        List<List<Object>> rows = new ArrayList<>();
-        for (List<Object> row : table.rows()) {
-            List<Object> cells = new ArrayList<>(row);
-            cells.replaceAll(cell -> cell instanceof Double value && !Double.isFinite(value) ? null : cell);
-            rows.add(cells);
-        }
-        return new Result.Table(table.title(), table.text(), table.columns(), rows);
     }
 
     private static Result.Bars finite(Result.Bars bars) {

@@ -27,8 +27,15 @@ public final class ServerProgram {
      *
      * @param accounting whether accounting was on; null if it was not switched
      */
-    record Figures(
-            Boolean accounting, double seconds, long requests, long cpuNanos, long userNanos, long systemNanos) {}
+    record Figures(Boolean accounting, double seconds, long requests, long cpuNanos, long userNanos, long systemNanos) {
+        double requestsPerSecond() {
+            return requests / seconds;
+        }
+
+        double microsPerRequest() {
+            return cpuNanos / 1e3 / requests;
+        }
+    }
 
     private static final int CONNECTIONS = 64;
     /** About 10 us. */

@@ -26,7 +26,19 @@ final class ThreadSampler {
      * @param involuntary context switches since its start because its time slice ended or it yielded
      */
     record Usage(
-            String name, int tid, long cpuNanos, long userNanos, long systemNanos, long voluntary, long involuntary) {}
+            String name, int tid, long cpuNanos, long userNanos, long systemNanos, long voluntary, long involuntary) {
+        /** Returns the CPU times of several threads together. */
+        static Usage sum(List<Usage> threads) {
+            return new Usage(
+                    "Total",
+                    0,
+                    threads.stream().mapToLong(Usage::cpuNanos).sum(),
+                    threads.stream().mapToLong(Usage::userNanos).sum(),
+                    threads.stream().mapToLong(Usage::systemNanos).sum(),
+                    0,
+                    0);
+        }
+    }
 
     private record Tracked(ThreadClock clock, CpuTime last) {}
 

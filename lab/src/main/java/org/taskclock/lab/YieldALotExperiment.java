@@ -2,34 +2,19 @@
 // Copyright the TaskClock authors
 package org.taskclock.lab;
 
-import com.google.gson.Gson;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.DoublePredicate;
 import java.util.function.ToDoubleFunction;
+import org.taskclock.lab.options.YieldALotOptions;
 import org.taskclock.report.Result;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Option;
 
-@Command(
-        name = "yield-a-lot",
-        mixinStandardHelpOptions = true,
-        description = "Measure one platform thread that only yields, with and without silencing its yields.")
-final class YieldALotExperiment extends ExperimentCommand {
-    private static final Gson GSON = new Gson();
-
-    @Option(
-            names = "--for",
-            paramLabel = "TIME",
-            converter = SecondsConverter.class,
-            defaultValue = "3s",
-            description = "How long to run each program (default: 3s; the newsletter used 1s).")
-    private double seconds;
-
+@Command
+final class YieldALotExperiment extends ExperimentCommand<YieldALotOptions> {
     record Run(String jdk, YieldRun.Mode mode, YieldProgram.Figures figures) {
         double perSecond() {
             return figures.counter() / figures.seconds();
@@ -40,50 +25,44 @@ final class YieldALotExperiment extends ExperimentCommand {
         }
     }
 
+    private record Row(String with, String jdk, YieldProgram.Figures figures) {}
+
     private final List<Run> runs = new ArrayList<>();
     /** By JDK: 1 if it accepts -XX:+DontYieldALot, 0 if it rejects it. */
     private final Map<String, Double> flags = new LinkedHashMap<>();
 
-    private static List<YieldRun.Mode> modes(Jdk home) {
-        return home.hasDontYieldALot()
-                ? List.of(YieldRun.Mode.PLAIN, YieldRun.Mode.FLAG, YieldRun.Mode.SILENCED)
-                : List.of(YieldRun.Mode.PLAIN, YieldRun.Mode.SILENCED);
+    YieldALotExperiment() {
+        super(new YieldALotOptions());
     }
 
     @Override
-    int steps(List<Jdk> homes) {
-        return homes.stream().mapToInt(home -> modes(home).size()).sum();
-    }
-
-    @Override
-    List<String> options() {
-        return List.of("--for", seconds + "s");
-    }
-
-    @Override
-    void measure(List<Jdk> homes)
-            throws LabException, MeasurementInterruptedException, IOException, InterruptedException {
-        checkSeconds(0.1, seconds);
+    List<Step> plan(List<Jdk> homes) {
+        List<Step> steps = new ArrayList<>();
         for (Jdk home : homes) {
-            flags.put(home.version(), ExperimentJvm.accepts(home, YieldRun.Mode.FLAG.text) ? 1.0 : 0.0);
-            for (YieldRun.Mode mode : modes(home)) {
-                progress(home + ": one yielding thread, with: " + mode.text);
-                ExperimentJvm jvm = new ExperimentJvm(home);
-                if (mode == YieldRun.Mode.FLAG) jvm.option(mode.text);
-                if (mode == YieldRun.Mode.SILENCED) jvm.agent("vthreads=off,yield=off");
-                jvm.run(
-                        interruption(),
-                        line -> runs.add(
-                                new Run(home.version(), mode, GSON.fromJson(line, YieldProgram.Figures.class))),
-                        YieldProgram.class,
-                        Double.toString(seconds));
+            for (YieldRun.Mode mode : List.of(YieldRun.Mode.PLAIN, YieldRun.Mode.FLAG, YieldRun.Mode.SILENCED)) {
+                if (mode == YieldRun.Mode.FLAG && !home.hasDontYieldALot()) continue;
+                steps.add(new Step(home + ": one yielding thread, with: " + mode.text, () -> measure(home, mode)));
             }
         }
+        return steps;
+    }
+
+    private void measure(Jdk home, YieldRun.Mode mode) throws IOException, InterruptedException {
+        if (mode == YieldRun.Mode.PLAIN)
+            flags.put(home.version(), ExperimentJvm.accepts(home, YieldRun.Mode.FLAG.text) ? 1.0 : 0.0);
+        ExperimentJvm jvm = jvm(home);
+        if (mode == YieldRun.Mode.FLAG) jvm.option(mode.text);
+        if (mode == YieldRun.Mode.SILENCED) jvm.agent("vthreads=off,yield=off");
+        jvm.run(
+                YieldProgram.Figures.class,
+                figures -> runs.add(new Run(home.version(), mode, figures)),
+                YieldProgram.class,
+                options.seconds());
     }
 
     @Override
     void report(ResultBuilder report) {
-        report.method.add("One platform thread calls Thread.yield for " + seconds
+        report.method.add("One platform thread calls Thread.yield for " + options.seconds()
                 + " s, and reads its own CPU time before and after with TaskClock.");
         report.tables.add(table(runs));
         List<Result.Bar> bars = new ArrayList<>();
@@ -99,43 +78,21 @@ final class YieldALotExperiment extends ExperimentCommand {
     }
 
     static Result.Table table(List<Run> runs) {
-        List<List<Object>> rows = new ArrayList<>();
-        for (Run run : runs) {
-            YieldProgram.Figures figures = run.figures;
-            rows.add(row(
-                    run.mode.text,
-                    run.jdk,
-                    figures.cpuNanos() / 1e6,
-                    figures.userNanos() / 1e6,
-                    figures.systemNanos() / 1e6,
-                    figures.counter(),
-                    figures.seconds()));
-        }
-        rows.add(published("nothing (newsletter)", Newsletter.SINGLE));
-        rows.add(published(YieldRun.Mode.FLAG.text + " (newsletter)", Newsletter.SINGLE_SILENCED));
-        List<Result.Column> columns = YieldTables.columns("with", "", "JDK", "", "cpu", "ms", "user", "ms");
-        columns.addAll(YieldTables.columns(
-                "system", "ms", "system", "%", "counter", "", "per second", "10^6", "per yield", "ns"));
-        return new Result.Table(
-                "A thread that only yields", "Newsletter: " + Newsletter.SINGLE_MACHINE + ".", columns, rows);
-    }
-
-    private static List<Object> published(String with, Newsletter.SingleThread figures) {
-        return row(with, "21", figures.cpuMillis(), figures.userMillis(), figures.systemMillis(), figures.counter(), 1);
-    }
-
-    private static List<Object> row(
-            String with, String jdk, double cpu, double user, double system, long counter, double seconds) {
-        return Arrays.asList(
-                with,
-                jdk,
-                cpu,
-                user,
-                system,
-                100 * system / cpu,
-                counter,
-                counter / seconds / 1e6,
-                seconds * 1e9 / counter);
+        List<Row> rows = new ArrayList<>();
+        for (Run run : runs) rows.add(new Row(run.mode.text, run.jdk, run.figures));
+        rows.add(new Row("nothing (newsletter)", "21", Newsletter.SINGLE));
+        rows.add(new Row(YieldRun.Mode.FLAG.text + " (newsletter)", "21", Newsletter.SINGLE_SILENCED));
+        return new TableBuilder<Row>()
+                .column("with", "", Row::with)
+                .column("JDK", "", Row::jdk)
+                .column("cpu", "ms", row -> row.figures.cpuNanos() / 1e6)
+                .column("user", "ms", row -> row.figures.userNanos() / 1e6)
+                .column("system", "ms", row -> row.figures.systemNanos() / 1e6)
+                .column("system", "%", row -> 100.0 * row.figures.systemNanos() / row.figures.cpuNanos())
+                .column("counter", "", row -> row.figures.counter())
+                .column("per second", "10^6", row -> row.figures.counter() / row.figures.seconds() / 1e6)
+                .column("per yield", "ns", row -> row.figures.seconds() * 1e9 / row.figures.counter())
+                .build("A thread that only yields", "Newsletter: " + Newsletter.SINGLE_MACHINE + ".", rows);
     }
 
     static List<Result.Finding> findings(List<Run> runs, Map<String, Double> flags) {

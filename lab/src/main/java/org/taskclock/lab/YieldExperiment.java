@@ -2,117 +2,74 @@
 // Copyright the TaskClock authors
 package org.taskclock.lab;
 
-import com.google.gson.Gson;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import org.taskclock.lab.options.YieldOptions;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Option;
 
-@Command(
-        name = "yield",
-        mixinStandardHelpOptions = true,
-        description = {
-            "Measure the cost of Thread.yield.",
-            "Platform and virtual threads, one or one per processor, count even numbers with and without yielding after"
-                    + " each. Runs about 16 programs per JDK. Virtual threads need JDK 21."
-        })
-final class YieldExperiment extends ExperimentCommand {
-    private static final Gson GSON = new Gson();
-
-    @Option(
-            names = "--for",
-            paramLabel = "TIME",
-            converter = SecondsConverter.class,
-            defaultValue = "5s",
-            description = "How long to run each program (default: 5s; the newsletter used 10.3s).")
-    private double seconds;
-
-    /** A program to run. */
-    private record Plan(Jdk home, YieldRun.Mode mode, boolean virtual, int threads, boolean yielding, int carriers) {
-        YieldRun run(List<EvenNumberProgram.Second> seconds, EvenNumberProgram.End end, ExperimentJvm.Times times) {
-            return new YieldRun(home.version(), mode, virtual, threads, yielding, carriers, seconds, end, times);
-        }
-    }
-
+@Command
+final class YieldExperiment extends ExperimentCommand<YieldOptions> {
     private final YieldRuns runs = new YieldRuns();
     private final int processors = Runtime.getRuntime().availableProcessors();
 
-    private List<Plan> plans(List<Jdk> homes) {
-        List<Plan> plans = new ArrayList<>();
+    YieldExperiment() {
+        super(new YieldOptions());
+    }
+
+    @Override
+    List<Step> plan(List<Jdk> homes) {
+        List<Step> steps = new ArrayList<>();
         int[] oneAndAll = processors == 1 ? new int[] {1} : new int[] {1, processors};
         for (Jdk home : homes) {
             boolean[] kinds = home.hasVirtualThreads() ? new boolean[] {false, true} : new boolean[] {false};
             for (boolean yielding : new boolean[] {false, true}) {
                 for (boolean virtual : kinds) {
-                    for (int threads : oneAndAll) {
-                        plans.add(new Plan(home, YieldRun.Mode.PLAIN, virtual, threads, yielding, 0));
-                    }
+                    for (int threads : oneAndAll)
+                        steps.add(step(home, YieldRun.Mode.PLAIN, virtual, threads, yielding, 0));
                 }
             }
             if (home.hasVirtualThreads()) {
-                for (int carriers : new int[] {1, 0, Newsletter.PROCESSORS}) {
-                    plans.add(new Plan(home, YieldRun.Mode.ACCOUNTED, true, 1, true, carriers));
-                }
-                if (processors > 1) plans.add(new Plan(home, YieldRun.Mode.ACCOUNTED, true, processors, true, 0));
+                for (int carriers : new int[] {1, 0, Newsletter.PROCESSORS})
+                    steps.add(step(home, YieldRun.Mode.ACCOUNTED, true, 1, true, carriers));
+                if (processors > 1) steps.add(step(home, YieldRun.Mode.ACCOUNTED, true, processors, true, 0));
             }
             for (int threads : oneAndAll) {
-                for (boolean virtual : kinds) {
-                    plans.add(new Plan(home, YieldRun.Mode.SILENCED, virtual, threads, true, 0));
-                }
-                if (home.hasDontYieldALot()) {
-                    plans.add(new Plan(home, YieldRun.Mode.FLAG, false, threads, true, 0));
-                }
+                for (boolean virtual : kinds) steps.add(step(home, YieldRun.Mode.SILENCED, virtual, threads, true, 0));
+                if (home.hasDontYieldALot()) steps.add(step(home, YieldRun.Mode.FLAG, false, threads, true, 0));
             }
         }
-        return plans;
+        return steps;
     }
 
-    @Override
-    int steps(List<Jdk> homes) {
-        return plans(homes).size();
+    private Step step(Jdk home, YieldRun.Mode mode, boolean virtual, int threads, boolean yielding, int carriers) {
+        YieldRun run =
+                new YieldRun(home.version(), mode, virtual, threads, yielding, carriers, new ArrayList<>(), null, null);
+        return new Step(home + ": " + run.description() + run.options(), () -> measure(home, run));
     }
 
-    @Override
-    List<String> options() {
-        return List.of("--for", seconds + "s");
-    }
-
-    @Override
-    void measure(List<Jdk> homes)
-            throws LabException, MeasurementInterruptedException, IOException, InterruptedException {
-        checkSeconds(0.1, seconds);
-        for (Plan plan : plans(homes)) measure(plan);
-    }
-
-    private void measure(Plan plan)
-            throws LabException, MeasurementInterruptedException, IOException, InterruptedException {
-        List<EvenNumberProgram.Second> each = new ArrayList<>();
+    private void measure(Jdk home, YieldRun run) throws IOException, InterruptedException {
         EvenNumberProgram.End[] end = new EvenNumberProgram.End[1];
         ExperimentJvm.Times times = null;
-        String with = plan.mode == YieldRun.Mode.PLAIN ? "" : ", " + plan.mode.text;
-        String carriers = plan.carriers == 0 ? "" : ", carriers: " + plan.carriers;
-        progress(plan.home + ": " + plan.run(each, null, null).description() + with + carriers);
         try {
-            times = jvm(plan)
+            times = start(home, run)
                     .run(
-                            interruption(),
-                            text -> {
-                                EvenNumberProgram.Line line = GSON.fromJson(text, EvenNumberProgram.Line.class);
+                            EvenNumberProgram.Line.class,
+                            line -> {
                                 if (line.end() != null) end[0] = line.end();
                                 if (line.second() == null) return;
-                                each.add(line.second());
+                                run.seconds().add(line.second());
                                 show(line.second());
                             },
                             EvenNumberProgram.class,
-                            plan.virtual ? "virtual" : "platform",
-                            Integer.toString(plan.threads),
-                            plan.yielding ? "yielding" : "not",
-                            Double.toString(seconds));
+                            run.virtual() ? "virtual" : "platform",
+                            run.threads(),
+                            run.yielding() ? "yielding" : "not",
+                            options.seconds());
         } finally {
             // An interrupted run keeps its intervals.
-            if (!each.isEmpty()) runs.add(plan.run(each, times == null ? null : end[0], times));
+            if (!run.seconds().isEmpty()) runs.add(run.ended(times == null ? null : end[0], times));
         }
         if (end[0] != null) printLive(String.format(Locale.ROOT, "allEvenNumbers = %,d", end[0].evenNumbers()));
         printLive(String.format(
@@ -123,34 +80,31 @@ final class YieldExperiment extends ExperimentCommand {
                 times.systemSeconds()));
     }
 
-    private ExperimentJvm jvm(Plan plan) throws IOException {
-        ExperimentJvm jvm = new ExperimentJvm(plan.home);
-        switch (plan.mode) {
+    private ExperimentJvm start(Jdk home, YieldRun run) throws IOException {
+        ExperimentJvm jvm = jvm(home);
+        switch (run.mode()) {
             case ACCOUNTED -> jvm.agent("vthreads=on");
-            case SILENCED -> jvm.agent("vthreads=off,yield=off" + (plan.virtual ? ",virtual-yield=off" : ""));
-            case FLAG -> jvm.option("-XX:+DontYieldALot");
+            case SILENCED -> jvm.agent("vthreads=off,yield=off" + (run.virtual() ? ",virtual-yield=off" : ""));
+            case FLAG -> jvm.option(run.mode().text);
             case PLAIN -> {}
         }
-        if (plan.carriers > 0) jvm.option("-Djdk.virtualThreadScheduler.parallelism=" + plan.carriers);
+        if (run.carriers() > 0) jvm.option("-Djdk.virtualThreadScheduler.parallelism=" + run.carriers());
         return jvm;
     }
 
     private void show(EvenNumberProgram.Second second) {
-        long cpu = 0;
-        long user = 0;
-        long system = 0;
-        for (ThreadSampler.Usage usage : second.threads()) {
-            printLive(line(usage.name(), usage.cpuNanos(), usage.userNanos(), usage.systemNanos()));
-            cpu += usage.cpuNanos();
-            user += usage.userNanos();
-            system += usage.systemNanos();
-        }
-        printLive(line("Total", cpu, user, system) + "  progress=" + second.progress());
+        for (ThreadSampler.Usage usage : second.threads()) printLive(line(usage));
+        printLive(line(ThreadSampler.Usage.sum(second.threads())) + "  progress=" + second.progress());
     }
 
-    private static String line(String name, long cpu, long user, long system) {
+    private static String line(ThreadSampler.Usage usage) {
         return String.format(
-                Locale.ROOT, "%-24s cpu=%-5.0f usr=%-5.0f sys=%-5.0f", name, cpu / 1e6, user / 1e6, system / 1e6);
+                Locale.ROOT,
+                "%-24s cpu=%-5.0f usr=%-5.0f sys=%-5.0f",
+                usage.name(),
+                usage.cpuNanos() / 1e6,
+                usage.userNanos() / 1e6,
+                usage.systemNanos() / 1e6);
     }
 
     @Override
@@ -160,7 +114,7 @@ final class YieldExperiment extends ExperimentCommand {
 
     @Override
     void report(ResultBuilder report) {
-        report.method.add("Each program runs in its own JVM for " + seconds
+        report.method.add("Each program runs in its own JVM for " + options.seconds()
                 + " s. Each of its threads counts even numbers on its own, and calls Thread.yield after each number "
                 + "if the program yields. \"Several\" means one thread per processor.");
         report.method.add(

@@ -132,7 +132,7 @@ final class YieldFindings {
         if (all == null || one == null || all.carriersNanos() == 0) return;
         boolean wasted = all.cores() > MORE_THAN_ONE && one.cores() < all.cores() / MORE_THAN_ONE;
         String verdict = wasted ? ExperimentClaim.CONFIRMED : ExperimentClaim.CONTRADICTED;
-        double own = all.end().virtual().cpuNanos();
+        double own = all.ownNanos();
         findings.add(new Result.Finding(
                 "Open question: does one yielding virtual thread use so much CPU time because carriers steal it from "
                         + "each other?",

@@ -10,8 +10,8 @@ import java.util.Map;
  * One run of a program by {@code yield}.
  *
  * @param carriers the scheduler's parallelism; 0 for the JDK's default, one per processor
- * @param end null if the run was interrupted
- * @param times null if the run was interrupted
+ * @param end null if the run has not ended or was interrupted
+ * @param times null if the run has not ended or was interrupted
  */
 record YieldRun(
         String jdk,
@@ -45,6 +45,16 @@ record YieldRun(
                 + (yielding ? "yielding" : "not yielding");
     }
 
+    /** Returns how the program is started, to be added to its description; empty for the defaults. */
+    String options() {
+        return (mode == Mode.PLAIN ? "" : ", " + mode.text) + (carriers == 0 ? "" : ", carriers: " + carriers);
+    }
+
+    /** Returns this run when it has ended. */
+    YieldRun ended(EvenNumberProgram.End atEnd, ExperimentJvm.Times ofProcess) {
+        return new YieldRun(jdk, mode, virtual, threads, yielding, carriers, seconds, atEnd, ofProcess);
+    }
+
     boolean isComplete() {
         return end != null;
     }
@@ -74,6 +84,11 @@ record YieldRun(
     }
 
     // ---- figures of the agent
+
+    /** Returns the CPU time of the virtual threads themselves. */
+    long ownNanos() {
+        return end.virtual().cpuNanos();
+    }
 
     long carriersNanos() {
         return end.carriers().stream()

@@ -51,7 +51,12 @@ final class YieldRuns {
 
     /** Returns how many times slower a run is than the same threads without yielding; NaN if unknown. */
     double slowdown(YieldRun run) {
-        YieldRun other = plain(run.jdk(), run.virtual(), run.threads() > 1, false);
-        return other == null ? Double.NaN : other.perSecond() / run.perSecond();
+        return 1 / speedup(run, false);
+    }
+
+    /** Returns how many times faster a run is than the same threads, yielding or not; NaN if unknown. */
+    double speedup(YieldRun run, boolean yielding) {
+        YieldRun other = plain(run.jdk(), run.virtual(), run.threads() > 1, yielding);
+        return other == null ? Double.NaN : run.perSecond() / other.perSecond();
     }
 }

@@ -3,8 +3,6 @@
 package org.taskclock.lab;
 
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -25,34 +23,59 @@ final class YieldTables {
     private YieldTables() {}
 
     static Result.Table summary(YieldRuns runs) {
-        List<List<Object>> rows = new ArrayList<>();
-        for (YieldRun run : runs.complete(YieldRun.Mode.PLAIN)) {
+        return new TableBuilder<YieldRun>()
+                .column("threads", "", YieldRun::description)
+                .column("JDK", "", YieldRun::jdk)
+                .columns(run -> Figures.of(runs, run), figures(""))
+                .columns(Figures::published, figures("newsletter: "))
+                .build(
+                        "Threads that count even numbers",
+                        "Newsletter: " + Newsletter.MACHINE + ", " + Newsletter.SECONDS
+                                + " s each; it has no figures for virtual threads that do not yield. real, user, and "
+                                + "sys are those of the whole process, as reported by the shell's time; processors is "
+                                + "(user + sys) / real. Other load on the machine affects the figure per CPU second "
+                                + "least." + disturbance(runs),
+                        runs.complete(YieldRun.Mode.PLAIN));
+    }
+
+    private static TableBuilder<Figures> figures(String whose) {
+        return new TableBuilder<Figures>()
+                .column(whose + "even numbers", "", Figures::evenNumbers)
+                .column("per second", "10^6", figures -> figures.evenNumbers / figures.seconds / 1e6)
+                .column("slowdown by yielding", "x", figures -> figures.slowdown == 1 ? null : figures.slowdown)
+                .columns(Figures::times, times())
+                .column("processors", "", figures -> figures.times.cores())
+                .column("sys", "%", figures -> figures.times.systemPercent())
+                .column(
+                        whose + "per CPU second",
+                        "10^6",
+                        figures -> figures.evenNumbers / figures.times.cpuSeconds() / 1e6);
+    }
+
+    private static TableBuilder<ExperimentJvm.Times> times() {
+        return new TableBuilder<ExperimentJvm.Times>()
+                .column("real", "s", ExperimentJvm.Times::realSeconds)
+                .column("user", "s", ExperimentJvm.Times::userSeconds)
+                .column("sys", "s", ExperimentJvm.Times::systemSeconds);
+    }
+
+    /**
+     * The figures of a run, ours or published.
+     *
+     * @param slowdown by yielding; 1 or NaN if the threads do not yield
+     */
+    private record Figures(long evenNumbers, double seconds, double slowdown, ExperimentJvm.Times times) {
+        static Figures of(YieldRuns runs, YieldRun run) {
+            return new Figures(run.end().evenNumbers(), run.end().seconds(), runs.slowdown(run), run.times());
+        }
+
+        /** Returns null if there are none. */
+        static Figures published(YieldRun run) {
             boolean several = run.threads() > 1;
-            List<Object> row = new ArrayList<>(List.of(run.description(), run.jdk()));
-            row.addAll(figures(run.end().evenNumbers(), run.end().seconds(), runs.slowdown(run), run.times()));
-            Newsletter.Figures published = Newsletter.of(several, run.virtual(), run.yielding());
+            Newsletter.Figures found = Newsletter.of(several, run.virtual(), run.yielding());
             double slowdown = Newsletter.slowdown(several, run.virtual(), run.yielding());
-            row.addAll(
-                    published == null
-                            ? Collections.nCopies(9, null)
-                            : figures(published.evenNumbers(), Newsletter.SECONDS, slowdown, published.times()));
-            rows.add(row);
+            return found == null ? null : new Figures(found.evenNumbers(), Newsletter.SECONDS, slowdown, found.times());
         }
-        List<Result.Column> columns = columns("threads", "", "JDK", "");
-        for (String whose : List.of("", "newsletter: ")) {
-            columns.addAll(columns(whose + "even numbers", "", "per second", "10^6", "slowdown by yielding", "x"));
-            columns.addAll(columns("real", "s", "user", "s", "sys", "s", "processors", "", "sys", "%"));
-            columns.add(new Result.Column(whose + "per CPU second", "10^6"));
-        }
-        return new Result.Table(
-                "Threads that count even numbers",
-                "Newsletter: " + Newsletter.MACHINE + ", " + Newsletter.SECONDS
-                        + " s each; it has no figures for virtual threads that do not yield. real, user, and sys are "
-                        + "those of the whole process, as reported by the shell's time; processors is (user + sys) / "
-                        + "real. Other load on the machine affects the figure per CPU second least."
-                        + disturbance(runs),
-                columns,
-                rows);
     }
 
     /** Returns a warning if the machine was not idle: a thread that never blocks did not get a whole processor. */
@@ -71,114 +94,79 @@ final class YieldTables {
         return text.toString();
     }
 
-    private static List<Object> figures(long evenNumbers, double seconds, double slowdown, ExperimentJvm.Times times) {
-        List<Object> cells = new ArrayList<>(List.of(evenNumbers, evenNumbers / seconds / 1e6));
-        cells.add(slowdown == 1 ? null : known(slowdown));
-        cells.addAll(times(times));
-        cells.add(times.cores());
-        cells.add(times.systemPercent());
-        cells.add(evenNumbers / times.cpuSeconds() / 1e6);
-        return cells;
-    }
+    /** A row for a thread, or for all threads, in one second. */
+    private record SecondRow(YieldRun run, EvenNumberProgram.Second second, ThreadSampler.Usage usage, Long progress) {}
 
     static Result.Table seconds(YieldRuns runs) {
-        List<List<Object>> rows = new ArrayList<>();
+        List<SecondRow> rows = new ArrayList<>();
         for (YieldRun run : runs.all()) {
             for (EvenNumberProgram.Second second : run.seconds()) {
-                long[] sums = new long[3];
-                for (ThreadSampler.Usage usage : second.threads()) {
-                    rows.add(row(
-                            run, second, usage.name(), usage.cpuNanos(), usage.userNanos(), usage.systemNanos(), null));
-                    sums[0] += usage.cpuNanos();
-                    sums[1] += usage.userNanos();
-                    sums[2] += usage.systemNanos();
-                }
-                rows.add(row(run, second, "Total", sums[0], sums[1], sums[2], second.progress()));
+                for (ThreadSampler.Usage usage : second.threads()) rows.add(new SecondRow(run, second, usage, null));
+                rows.add(new SecondRow(run, second, ThreadSampler.Usage.sum(second.threads()), second.progress()));
             }
         }
-        List<Result.Column> columns = columns("threads", "", "JDK", "", "with", "", "carriers", "", "at", "s");
-        columns.addAll(columns("thread", "", "cpu", "ms", "usr", "ms", "sys", "ms", "progress", ""));
-        return new Result.Table(
-                SECONDS,
-                "Threads that used CPU time, and their sum. progress is even numbers since the start, in units of "
-                        + EvenNumberProgram.STEP + ".",
-                columns,
-                rows);
-    }
-
-    private static List<Object> row(
-            YieldRun run,
-            EvenNumberProgram.Second second,
-            String thread,
-            long cpu,
-            long user,
-            long system,
-            Object progress) {
-        return Arrays.asList(
-                run.description(),
-                run.jdk(),
-                run.mode().text,
-                run.carriers() == 0 ? null : run.carriers(),
-                Math.round(second.at() * 10) / 10.0,
-                thread,
-                cpu / 1e6,
-                user / 1e6,
-                system / 1e6,
-                progress);
+        return new TableBuilder<SecondRow>()
+                .column("threads", "", row -> row.run.description())
+                .column("JDK", "", row -> row.run.jdk())
+                .column("with", "", row -> row.run.mode().text)
+                .column("carriers", "", row -> row.run.carriers() == 0 ? null : row.run.carriers())
+                .column("at", "s", row -> Math.round(row.second.at() * 10) / 10.0)
+                .column("thread", "", row -> row.usage.name())
+                .column("cpu", "ms", row -> row.usage.cpuNanos() / 1e6)
+                .column("usr", "ms", row -> row.usage.userNanos() / 1e6)
+                .column("sys", "ms", row -> row.usage.systemNanos() / 1e6)
+                .column("progress", "", SecondRow::progress)
+                .build(
+                        SECONDS,
+                        "Threads that used CPU time, and their sum. progress is even numbers since the start, in "
+                                + "units of " + EvenNumberProgram.STEP + ".",
+                        rows);
     }
 
     /** Splits the CPU time of carriers into that of virtual threads and scheduling. */
     static Result.Table shares(YieldRuns runs) {
-        List<List<Object>> rows = new ArrayList<>();
-        for (YieldRun run : runs.complete(YieldRun.Mode.ACCOUNTED)) {
-            double yields = run.end().evenNumbers();
-            rows.add(Arrays.asList(
-                    run.description(),
-                    run.jdk(),
-                    run.end().carriers().size(),
-                    run.perSecond() / 1e6,
-                    run.cores(),
-                    run.end().virtual().cpuNanos() / 1e9,
-                    run.schedulerNanos() / 1e9,
-                    run.schedulerPercent(),
-                    run.end().virtual().cpuNanos() / yields,
-                    run.carriersNanos() / yields,
-                    run.blockedPerThousand(),
-                    run.systemPercent()));
-        }
-        List<Result.Column> columns = columns("threads", "", "JDK", "", "carriers", "", "yields per second", "10^6");
-        columns.addAll(columns("processors in use", "", "threads' own cpu", "s", "scheduling", "s", "scheduling", "%"));
-        columns.addAll(columns("own cpu per yield", "ns", "all cpu per yield", "ns", "blocked per 1,000 yields", ""));
-        columns.addAll(columns("sys of cpu", "%"));
-        return new Result.Table(
-                "CPU time of virtual threads and their carriers",
-                "Measured by the agent, which makes yields slower. Scheduling is the CPU time of carriers without a "
-                        + "mounted thread: looking for a thread to run, waking each other, and going to sleep.",
-                columns,
-                rows);
+        return new TableBuilder<YieldRun>()
+                .column("threads", "", YieldRun::description)
+                .column("JDK", "", YieldRun::jdk)
+                .column("carriers", "", run -> run.end().carriers().size())
+                .column("yields per second", "10^6", run -> run.perSecond() / 1e6)
+                .column("processors in use", "", YieldRun::cores)
+                .column("threads' own cpu", "s", run -> run.ownNanos() / 1e9)
+                .column("scheduling", "s", run -> run.schedulerNanos() / 1e9)
+                .column("scheduling", "%", YieldRun::schedulerPercent)
+                .column(
+                        "own cpu per yield",
+                        "ns",
+                        run -> (double) run.ownNanos() / run.end().evenNumbers())
+                .column(
+                        "all cpu per yield",
+                        "ns",
+                        run -> (double) run.carriersNanos() / run.end().evenNumbers())
+                .column("blocked per 1,000 yields", "", YieldRun::blockedPerThousand)
+                .column("sys of cpu", "%", YieldRun::systemPercent)
+                .build(
+                        "CPU time of virtual threads and their carriers",
+                        "Measured by the agent, which makes yields slower. Scheduling is the CPU time of carriers "
+                                + "without a mounted thread: looking for a thread to run, waking each other, and going "
+                                + "to sleep.",
+                        runs.complete(YieldRun.Mode.ACCOUNTED));
     }
 
     static Result.Table silenced(YieldRuns runs) {
-        List<List<Object>> rows = new ArrayList<>();
-        for (YieldRun run : runs.all()) {
-            if (!run.isComplete() || run.mode() == YieldRun.Mode.PLAIN || run.mode() == YieldRun.Mode.ACCOUNTED)
-                continue;
-            boolean several = run.threads() > 1;
-            YieldRun yielding = runs.plain(run.jdk(), run.virtual(), several, true);
-            YieldRun not = runs.plain(run.jdk(), run.virtual(), several, false);
-            List<Object> row =
-                    new ArrayList<>(List.of(run.description(), run.jdk(), run.mode().text, run.perSecond() / 1e6));
-            row.add(yielding == null ? null : run.perSecond() / yielding.perSecond());
-            row.add(not == null ? null : 100 * run.perSecond() / not.perSecond());
-            row.addAll(times(run.times()));
-            row.add(run.systemPercent());
-            rows.add(row);
-        }
-        List<Result.Column> columns = columns("threads", "", "JDK", "", "with", "", "per second", "10^6");
-        columns.addAll(
-                columns("faster than yielding", "x", "of not yielding", "%", "real", "s", "user", "s", "sys", "s"));
-        columns.addAll(columns("sys of cpu", "%"));
-        return new Result.Table("Silenced yields", "", columns, rows);
+        List<YieldRun> silenced = runs.all().stream()
+                .filter(run ->
+                        run.isComplete() && (run.mode() == YieldRun.Mode.SILENCED || run.mode() == YieldRun.Mode.FLAG))
+                .toList();
+        return new TableBuilder<YieldRun>()
+                .column("threads", "", YieldRun::description)
+                .column("JDK", "", YieldRun::jdk)
+                .column("with", "", run -> run.mode().text)
+                .column("per second", "10^6", run -> run.perSecond() / 1e6)
+                .column("faster than yielding", "x", run -> runs.speedup(run, true))
+                .column("of not yielding", "%", run -> 100 * runs.speedup(run, false))
+                .columns(YieldRun::times, times())
+                .column("sys of cpu", "%", YieldRun::systemPercent)
+                .build("Silenced yields", "", silenced);
     }
 
     static Result.Bars bars(YieldRuns runs) {
@@ -225,30 +213,11 @@ final class YieldTables {
                 points.add(new double[] {run.seconds().get(i).at(), perSecond[i]});
             series.add(new Result.Series(name, false, points));
         });
-        String with = run.mode() == YieldRun.Mode.PLAIN ? "" : ", " + run.mode().text;
-        String carriers = run.carriers() == 0 ? "" : ", carriers: " + run.carriers();
         return new Result.Timeline(
-                run.description() + ", JDK " + run.jdk() + with + carriers,
+                run.description() + ", JDK " + run.jdk() + run.options(),
                 "CPU time of the sampled threads.",
                 "ms/s",
                 true,
                 series);
-    }
-
-    private static List<Object> times(ExperimentJvm.Times times) {
-        return List.of(times.realSeconds(), times.userSeconds(), times.systemSeconds());
-    }
-
-    static Object known(double value) {
-        return Double.isFinite(value) ? value : null;
-    }
-
-    /** Returns columns from alternating names and units. */
-    static List<Result.Column> columns(String... namesAndUnits) {
-        List<Result.Column> columns = new ArrayList<>();
-        for (int i = 0; i < namesAndUnits.length; i += 2) {
-            columns.add(new Result.Column(namesAndUnits[i], namesAndUnits[i + 1]));
-        }
-        return columns;
     }
 }

@@ -5,7 +5,6 @@ package org.taskclock.lab;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -192,10 +191,13 @@ class YieldTablesTest {
 
     @Test
     void shouldOmitValuesThatAreNotFinite() {
+        Result.Table table = new TableBuilder<Double>()
+                .column("x", "", value -> "a")
+                .column("y", "", value -> value)
+                .build("t", "", List.of(Double.NaN));
         ResultBuilder builder = new ResultBuilder();
-        List<List<Object>> rows = new ArrayList<>(List.of(List.of("a", Double.NaN)));
-        builder.tables.add(new Result.Table("t", "", YieldTables.columns("x", "", "y", ""), rows));
-        Result result = builder.result("n", "", "", true, List.of(), Map.of(), List.of(), List.of());
+        builder.tables.add(table);
+        Result result = builder.result("n", "", true, List.of(), Map.of(), List.of(), List.of());
         assertThat(result.tables().get(0).rows().get(0)).containsExactly("a", null);
         assertThat(ResultText.of(result, null)).contains("a  -");
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
-package org.taskclock.lab;
+package org.taskclock.lab.options;
 
 import org.taskclock.monitor.usage.DurationText;
 import picocli.CommandLine.ITypeConverter;
