@@ -15,6 +15,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import org.taskclock.ClockId;
 import org.taskclock.CpuTime;
+import org.taskclock.PoolName;
 
 /**
  * The accounts of virtual threads. Each thread has an account ({@code TaskClockAccount}), which also adds to the totals
@@ -170,7 +171,7 @@ final class VirtualAccounts implements Function<Thread, Object>, AgentController
     @Override
     public Object apply(Thread thread) {
         String name = thread.getName();
-        name = name.isEmpty() ? UNNAMED : PoolNames.poolName(name);
+        name = name.isEmpty() ? UNNAMED : PoolName.of(name);
         Object found = groups.get(name);
         if (found != null) return found;
         return groups.computeIfAbsent(groups.size() < MAX_NAMES ? name : OTHER, n -> hooks.newGroup());

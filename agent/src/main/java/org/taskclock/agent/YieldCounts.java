@@ -11,6 +11,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Collectors;
+import org.taskclock.PoolName;
 
 /**
  * Counts of yields by thread and by call site. The counts by platform thread come from the native records and are
@@ -76,7 +77,7 @@ final class YieldCounts {
 
         Yielder ended() {
             return new Yielder(
-                    PoolNames.poolName(name),
+                    PoolName.of(name),
                     0,
                     yields,
                     virtualYields,
@@ -174,7 +175,7 @@ final class YieldCounts {
         if (!isPlatform(thread)) {
             adder(virtualSites, frames, OTHER_SITE).add(weight);
             String name = thread.getName();
-            adder(virtualThreads, name.isEmpty() ? UNNAMED : PoolNames.poolName(name), OTHER)
+            adder(virtualThreads, name.isEmpty() ? UNNAMED : PoolName.of(name), OTHER)
                     .add(weight);
         }
     }

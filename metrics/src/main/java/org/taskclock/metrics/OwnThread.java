@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.lang.ref.WeakReference;
 import java.nio.charset.StandardCharsets;
 import java.util.function.Function;
+import org.taskclock.PoolName;
 
 /** A platform thread of this process, with its usage as of the last reading. */
 final class OwnThread {
@@ -141,7 +142,7 @@ final class OwnThread {
         // The main thread gets this name when main returns.
         if (name != null && newName.equals("DestroyJavaVM")) return;
         name = newName;
-        pool = pools.apply(new PoolUsage.Key(ThreadNames.pool(newName), kindOf(owner, newName)));
+        pool = pools.apply(new PoolUsage.Key(PoolName.of(newName), kindOf(owner, newName)));
     }
 
     static ThreadKind kindOf(Thread owner, String name) {

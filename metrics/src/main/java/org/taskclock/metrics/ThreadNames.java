@@ -2,22 +2,15 @@
 // Copyright the TaskClock authors
 package org.taskclock.metrics;
 
-import java.nio.charset.StandardCharsets;
 import java.util.List;
-import java.util.regex.Pattern;
 
-/** Derives a thread's kind and pool from its name. */
+/** Derives a thread's kind from its name. */
 public final class ThreadNames {
     /** TASK_COMM_LEN - 1: the kernel truncates names to this many bytes. */
     public static final int KERNEL_LENGTH = 15;
 
-    /** Pools have names up to this length. Some programs put a request or a statement into the name of a thread. */
-    static final int MAX_POOL_LENGTH = 200;
-
     /** The number of characters that JDK 26 and later keep in front of the omitted middle of a long name. */
     private static final int HEAD_LENGTH = 7;
-
-    private static final Pattern NUMBER = Pattern.compile("[0-9]+");
 
     /** Names that HotSpot gives its threads, from JDK 17 to 27. A "*" at the end stands for a number. */
     private static final List<String> GC = List.of(
@@ -109,17 +102,6 @@ public final class ThreadNames {
     }
 
     private ThreadNames() {}
-
-    /**
-     * Replaces each number with #, so that the threads of a pool share a name. Cuts long names, and replaces what has
-     * no encoding in UTF-8, so that names that differ here also differ where they are sent.
-     */
-    public static String pool(String name) {
-        String pool = NUMBER.matcher(name).replaceAll("#");
-        if (pool.length() > MAX_POOL_LENGTH) pool = pool.substring(0, MAX_POOL_LENGTH) + "~";
-        boolean isPlain = pool.chars().noneMatch(c -> Character.isSurrogate((char) c));
-        return isPlain ? pool : new String(pool.getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8);
-    }
 
     /**
      * Returns the kind of a thread that is not a carrier. If only the name is known, names of HotSpot count as such if

@@ -7,7 +7,7 @@ import java.io.IOException;
 import java.time.Instant;
 import java.util.List;
 import java.util.Set;
-import org.taskclock.metrics.ThreadNames;
+import org.taskclock.PoolName;
 import org.taskclock.monitor.finding.Diagnosis;
 import org.taskclock.monitor.finding.FindingKind;
 
@@ -40,8 +40,8 @@ record Finding(Diagnosis diagnosis, Instant since) {
         String subject = subject(one);
         String otherSubject = subject(other);
         return subject.equals(otherSubject)
-                || ThreadNames.pool(subject).equals(otherSubject)
-                || ThreadNames.pool(otherSubject).equals(subject);
+                || PoolName.of(subject).equals(otherSubject)
+                || PoolName.of(otherSubject).equals(subject);
     }
 
     static void write(JsonWriter json, List<Finding> findings) throws IOException {

@@ -14,6 +14,7 @@ import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.taskclock.PoolName;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.metrics.ThreadNames;
 import org.taskclock.monitor.attach.AttachClient;
@@ -146,7 +147,7 @@ final class PoolNames {
             ThreadKind kind = thread.pool.key.kind();
             if (kind != ThreadKind.JAVA && kind != ThreadKind.CARRIER) isGuessed = true;
             if (!isTruncated(thread.kernelName)) continue;
-            String known = pools.get(ThreadNames.pool(thread.kernelName));
+            String known = pools.get(PoolName.of(thread.kernelName));
             if (known == null || known.equals(AMBIGUOUS)) isMissing = true;
             else isGuessed = true;
         }
@@ -169,8 +170,8 @@ final class PoolNames {
                 thread.javaName = listed.name();
                 thread.owner = listed.owner();
                 if (isTruncated(thread.kernelName)) {
-                    String pool = ThreadNames.pool(listed.name());
-                    pools.merge(ThreadNames.pool(thread.kernelName), pool, (a, b) -> a.equals(b) ? a : AMBIGUOUS);
+                    String pool = PoolName.of(listed.name());
+                    pools.merge(PoolName.of(thread.kernelName), pool, (a, b) -> a.equals(b) ? a : AMBIGUOUS);
                 }
             }
             thread.pool = null;
@@ -179,7 +180,7 @@ final class PoolNames {
 
     private EndedPool.Key key(PooledThread thread) {
         String name = thread.javaName == null ? thread.kernelName : thread.javaName;
-        String pool = ThreadNames.pool(name);
+        String pool = PoolName.of(name);
         if (thread.owner == ThreadNames.Owner.UNKNOWN && isTruncated(name)) {
             String known = pools.getOrDefault(pool, AMBIGUOUS);
             if (!known.equals(AMBIGUOUS)) pool = known;
@@ -224,7 +225,7 @@ final class PoolNames {
             Set<String> carriers = new HashSet<>(carrierPools);
             for (ThreadDump.Entry entry : dump.all()) {
                 threads.put(entry.tid(), new Listed(entry.name(), entry.owner()));
-                if (entry.carriedId() != 0) carriers.add(ThreadNames.pool(entry.name()));
+                if (entry.carriedId() != 0) carriers.add(PoolName.of(entry.name()));
             }
             carrierPools = carriers;
             dumpSize = threads.size();

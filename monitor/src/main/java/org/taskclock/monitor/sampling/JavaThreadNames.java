@@ -6,6 +6,7 @@ import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import org.taskclock.PoolName;
 import org.taskclock.metrics.ThreadNames;
 import org.taskclock.monitor.attach.ThreadDump;
 import org.taskclock.monitor.attach.ThreadDumps;
@@ -56,7 +57,7 @@ final class JavaThreadNames {
         if (dump != null) {
             resolved = dump;
             for (ThreadDump.Entry entry : dump.all())
-                if (entry.carriedId() != 0) carrierPools.add(ThreadNames.pool(entry.name()));
+                if (entry.carriedId() != 0) carrierPools.add(PoolName.of(entry.name()));
             virtualThreads |= dump.hasVirtualThreads();
         }
         boolean namesMissing = false;
@@ -75,6 +76,6 @@ final class JavaThreadNames {
 
     private boolean isCarrier(String name) {
         if (resolved == null) return supportsVirtualThreads && ThreadNames.isCarrier(name);
-        return carrierPools.contains(ThreadNames.pool(name)) || (virtualThreads && ThreadNames.isCarrier(name));
+        return carrierPools.contains(PoolName.of(name)) || (virtualThreads && ThreadNames.isCarrier(name));
     }
 }

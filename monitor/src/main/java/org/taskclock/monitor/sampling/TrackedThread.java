@@ -3,6 +3,7 @@
 package org.taskclock.monitor.sampling;
 
 import java.nio.ByteBuffer;
+import org.taskclock.PoolName;
 import org.taskclock.ProcStat;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.metrics.ThreadNames;
@@ -203,7 +204,7 @@ final class TrackedThread {
     }
 
     String pool() {
-        return pool == null ? ThreadNames.pool(name()) : pool;
+        return pool == null ? PoolName.of(name()) : pool;
     }
 
     ThreadKind kind(boolean leader) {
@@ -218,7 +219,7 @@ final class TrackedThread {
         String name = name();
         if (!name.equals(pooledName)) {
             pooledName = name;
-            pool = ThreadNames.pool(name);
+            pool = PoolName.of(name);
             kind = null;
         }
         if (kind == null || carrier != (kind == ThreadKind.CARRIER)) kind = kindOf(name, leader);

@@ -8,8 +8,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.taskclock.PoolName;
 import org.taskclock.metrics.ThreadKind;
-import org.taskclock.metrics.ThreadNames;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 class ProfileTest {
@@ -73,7 +73,7 @@ class ProfileTest {
 
     private static ThreadUsage thread(int tid, String name, ThreadKind kind) {
         return new ThreadUsage(
-                1, tid, tid, name, false, kind, ThreadNames.pool(name), 1, MILLISECOND, MILLISECOND, 0, 0, 0, 'R');
+                1, tid, tid, name, false, kind, PoolName.of(name), 1, MILLISECOND, MILLISECOND, 0, 0, 0, 'R');
     }
 
     @Test
