@@ -22,8 +22,7 @@ class PoolNameTest {
         assertThat(PoolName.of("x".repeat(1_000_000))).isEqualTo("x".repeat(200) + "~");
         assertThat(PoolName.of("7".repeat(1_000_000))).isEqualTo("#");
         // The cut divides a character that takes two chars.
-        assertThat(PoolName.of("x".repeat(200 - 1) + "\ud83d\ude00"))
-                .isEqualTo("x".repeat(200 - 1) + "?~");
+        assertThat(PoolName.of("x".repeat(200 - 1) + "\ud83d\ude00")).isEqualTo("x".repeat(200 - 1) + "?~");
     }
 
     @Property(tries = 500)

@@ -89,6 +89,8 @@ public final class ThreadNames {
 
     /** What is known about a thread besides its name. */
     public enum Owner {
+        /** It carries virtual threads. */
+        CARRIER,
         /** It runs Java code, also if the JVM started it: a collector's or a compiler's thread never does. */
         JAVA,
         /** The JVM lists it as a Java thread that runs no Java code, as it does its compilers. */
@@ -104,10 +106,11 @@ public final class ThreadNames {
     private ThreadNames() {}
 
     /**
-     * Returns the kind of a thread that is not a carrier. If only the name is known, names of HotSpot count as such if
-     * they match exactly. The kernel's name may be truncated.
+     * Returns the kind of a thread. If only the name is known, names of HotSpot count as such if they match exactly.
+     * The kernel's name may be truncated.
      */
     public static ThreadKind kind(String name, Owner owner) {
+        if (owner == Owner.CARRIER) return ThreadKind.CARRIER;
         if (owner == Owner.JVM && GC_STARTS.stream().anyMatch(name::startsWith)) return ThreadKind.GC;
         if (owner != Owner.JAVA && owner != Owner.FRAMELESS && isOneOf(GC, name)) return ThreadKind.GC;
         if (owner != Owner.JAVA && isOneOf(JIT, name)) return ThreadKind.JIT;
@@ -122,6 +125,11 @@ public final class ThreadNames {
     public static boolean isCarrier(String name) {
         return (name.startsWith("ForkJoinPool-1-") && !name.endsWith("-delayScheduler"))
                 || name.startsWith("ForkJoi..rker-");
+    }
+
+    /** Returns the name of a thread that has a new one: when main returns, the main thread gets one that says so. */
+    public static String renamed(String before, String now) {
+        return now.equals("DestroyJavaVM") && !before.isEmpty() ? before : now;
     }
 
     private static boolean isOneOf(List<String> known, String name) {

@@ -8,8 +8,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.taskclock.metrics.JvmUsage.ContainerUsage;
+import org.taskclock.metrics.PoolKey;
 import org.taskclock.metrics.ThreadKind;
-import org.taskclock.monitor.usage.EndedPool;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /**
@@ -54,10 +54,10 @@ public final class PoolDiagnoser {
     /** Finds at most one problem per pool, that of its busiest thread. */
     private static void diagnoseThreads(List<Diagnosis> all, List<ThreadUsage> threads, long intervalNanos) {
         double seconds = intervalNanos / 1e9;
-        Map<EndedPool.Key, List<ThreadUsage>> suspects = new HashMap<>();
+        Map<PoolKey, List<ThreadUsage>> suspects = new HashMap<>();
         for (ThreadUsage thread : threads)
             if (isSuspect(thread, intervalNanos))
-                suspects.computeIfAbsent(new EndedPool.Key(thread.pool(), thread.kind()), k -> new ArrayList<>())
+                suspects.computeIfAbsent(new PoolKey(thread.pool(), thread.kind()), k -> new ArrayList<>())
                         .add(thread);
         suspects.forEach((pool, found) -> {
             ThreadUsage busiest = found.stream()
@@ -109,7 +109,7 @@ public final class PoolDiagnoser {
             waitNanos += Math.max(0, pool.waitNanos());
             if (largest == null || pool.cpuNanos() > largest.cpuNanos()) largest = pool;
         }
-        if (largest == null || largest.pool().equals(EndedPool.UNKNOWN)) return null;
+        if (largest == null || largest.pool().equals(PoolKey.ENDED.pool())) return null;
         double percent = 100.0 * largest.cpuNanos() / intervalNanos;
         if (percent < DOMINANT_PERCENT
                 || largest.cpuNanos() < DOMINANT_SHARE * cpuNanos

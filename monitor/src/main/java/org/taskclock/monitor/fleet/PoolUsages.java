@@ -25,8 +25,8 @@ final class PoolUsages {
                     usage.involuntary(),
                     -1));
         reading.yields()
-                .forEach((pool, yields) -> converted.add(
-                        new PoolUsage(pool.pool(), pool.kind(), 0, 0, 0, -1, -1, -1, yields)));
+                .forEach((pool, yields) ->
+                        converted.add(new PoolUsage(pool.pool(), pool.kind(), 0, 0, 0, -1, -1, -1, yields)));
         return converted;
     }
 }

@@ -28,21 +28,13 @@ class PoolDiagnoserTest {
     })
     void shouldSuspectOnlyThreadsThatHardlyBlock(
             long cpu, long system, long wait, long switches, String kind, String description) {
-        ThreadUsage thread = new ThreadUsage(
-                7,
-                8,
-                9,
-                "worker",
-                false,
-                ThreadKind.JAVA,
-                "worker",
-                1,
-                cpu * MILLIS,
-                (cpu - system) * MILLIS,
-                wait < 0 ? wait : wait * MILLIS,
-                switches,
-                0,
-                'R');
+        ThreadUsage thread = ThreadUsage.of(7, 8, "worker", ThreadKind.JAVA)
+                .javaId(9)
+                .cpu(cpu * MILLIS, (cpu - system) * MILLIS)
+                .waited(wait < 0 ? wait : wait * MILLIS)
+                .switches(switches, 0)
+                .state('R')
+                .build();
         List<Diagnosis> found = PoolDiagnoser.diagnose(List.of(), List.of(thread), cpu * MILLIS, null, SECOND);
         assertThat(found).as(description).extracting(Diagnosis::kind).containsExactly(kind);
     }
@@ -50,8 +42,13 @@ class PoolDiagnoserTest {
     @ParameterizedTest
     @CsvSource({"false, gc", "true, ''"})
     void shouldNotConcludeFromNamesAlone(boolean isGuessed, String kind) {
-        ThreadUsage collectors = new ThreadUsage(
-                7, 0, 0, "GC Thread##", isGuessed, ThreadKind.GC, "GC Thread##", 4, SECOND, SECOND, 0, 1, 1, '-');
+        ThreadUsage collectors = ThreadUsage.of(7, 0, "GC Thread##", ThreadKind.GC)
+                .truncated(isGuessed)
+                .threads(4)
+                .cpu(SECOND, SECOND)
+                .waited(0)
+                .switches(1, 1)
+                .build();
         List<Diagnosis> found = PoolDiagnoser.diagnose(List.of(collectors), List.of(), SECOND, null, SECOND);
         assertThat(found).extracting(Diagnosis::kind).isEqualTo(kind.isEmpty() ? List.of() : List.of(kind));
     }
