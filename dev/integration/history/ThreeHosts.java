@@ -33,7 +33,13 @@ public final class ThreeHosts {
                 for (int second = 1; second <= SECONDS; second++) {
                     for (int pid = 1; pid <= JVMS; pid++) {
                         JvmKey jvm = new JvmKey(
-                                pid + "-" + start.getEpochSecond(), host, pid, "service-" + pid, "Main", null, null,
+                                pid + "-" + start.getEpochSecond(),
+                                host,
+                                pid,
+                                "service-" + pid,
+                                "Main",
+                                null,
+                                null,
                                 start);
                         List<ThreadUsage> pools = new ArrayList<>();
                         long cpu = 0;
@@ -41,12 +47,24 @@ public final class ThreeHosts {
                             long user = random.nextInt(300_000_000);
                             long system = random.nextInt(50_000_000);
                             cpu += user + system;
-                            pools.add(new ThreadUsage(pid, 0, 0, pool, false, ThreadKind.JAVA, pool, 4, user + system,
-                                    user, 0, 0, 0, 'S'));
+                            pools.add(ThreadUsage.of(pid, 0, pool, ThreadKind.JAVA)
+                                    .pool(pool)
+                                    .threads(4)
+                                    .cpu(user + system, user)
+                                    .waited(0)
+                                    .switches(0, 0)
+                                    .state('S')
+                                    .build());
                         }
                         total += cpu;
-                        history.add(new HistorySample(jvm, start.plusSeconds(second), 1_000_000_000, pools, List.of(),
-                                new CpuTime(cpu, cpu, 0), null));
+                        history.add(new HistorySample(
+                                jvm,
+                                start.plusSeconds(second),
+                                1_000_000_000,
+                                pools,
+                                List.of(),
+                                new CpuTime(cpu, cpu, 0),
+                                null));
                     }
                 }
             }

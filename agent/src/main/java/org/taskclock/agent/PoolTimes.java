@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import org.taskclock.PoolName;
 
 /** CPU times by pool, from readings of all threads and from the threads that ended in between. Not thread-safe. */
 final class PoolTimes {
@@ -149,7 +150,7 @@ final class PoolTimes {
     }
 
     private String poolName(String threadName) {
-        String name = PoolNames.poolName(threadName);
-        return pools.containsKey(name) || pools.size() < MAX_POOLS ? name : PoolNames.OTHER;
+        String name = PoolName.of(threadName);
+        return pools.containsKey(name) || pools.size() < MAX_POOLS ? name : GroupNames.OTHER;
     }
 }

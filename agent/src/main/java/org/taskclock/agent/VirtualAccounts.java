@@ -163,16 +163,16 @@ final class VirtualAccounts implements Function<Thread, TaskClockGroup>, AgentCo
     /** Returns the group of a thread that is mounted for the first time. */
     @Override
     public TaskClockGroup apply(Thread thread) {
-        String name = PoolNames.ofVirtual(thread);
+        String name = GroupNames.ofVirtual(thread);
         TaskClockGroup found = groups.get(name);
         if (found != null) return found;
-        return groups.computeIfAbsent(groups.size() < MAX_NAMES ? name : PoolNames.OTHER, n -> new TaskClockGroup());
+        return groups.computeIfAbsent(groups.size() < MAX_NAMES ? name : GroupNames.OTHER, n -> new TaskClockGroup());
     }
 
     // ---- called by readers
 
     boolean isTruncated() {
-        return groups.containsKey(PoolNames.OTHER);
+        return groups.containsKey(GroupNames.OTHER);
     }
 
     /**

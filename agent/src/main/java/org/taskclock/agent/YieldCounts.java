@@ -11,6 +11,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Collectors;
+import org.taskclock.PoolName;
 
 /**
  * Counts of yields by thread and by call site. The counts by platform thread come from the native records and are
@@ -73,7 +74,7 @@ final class YieldCounts {
             implements TaskClockMXBean.YieldSite {
         @Override
         public String getSite() {
-            return frames.isEmpty() ? PoolNames.OTHER : frames.get(0).toString();
+            return frames.isEmpty() ? GroupNames.OTHER : frames.get(0).toString();
         }
 
         @Override
@@ -145,7 +146,7 @@ final class YieldCounts {
         adder(sites, frames, OTHER_SITE).add(weight);
         if (!isPlatform(thread)) {
             adder(virtualSites, frames, OTHER_SITE).add(weight);
-            adder(virtualThreads, PoolNames.ofVirtual(thread), PoolNames.OTHER).add(weight);
+            adder(virtualThreads, GroupNames.ofVirtual(thread), GroupNames.OTHER).add(weight);
         }
     }
 
@@ -174,8 +175,8 @@ final class YieldCounts {
     boolean isTruncated() {
         return truncated
                 || sites.containsKey(OTHER_SITE)
-                || virtualThreads.containsKey(PoolNames.OTHER)
-                || ended.containsKey(PoolNames.OTHER);
+                || virtualThreads.containsKey(GroupNames.OTHER)
+                || ended.containsKey(GroupNames.OTHER);
     }
 
     /**
@@ -248,8 +249,8 @@ final class YieldCounts {
                 continue;
             }
             last[0] = 0; // no longer a thread of the kernel
-            String pool = PoolNames.poolName(threadName);
-            String name = ended.containsKey(pool) || ended.size() < MAX_ENTRIES ? pool : PoolNames.OTHER;
+            String pool = PoolName.of(threadName);
+            String name = ended.containsKey(pool) || ended.size() < MAX_ENTRIES ? pool : GroupNames.OTHER;
             ended.merge(name, Yielder.of(name, last, 0), Yielder::plus);
         }
         sweepThreshold = Math.max(MIN_SWEEP_THRESHOLD, 2 * names.size());

@@ -8,9 +8,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import org.taskclock.metrics.ThreadKind;
+import org.taskclock.metrics.PoolKey;
 import org.taskclock.monitor.sampling.Interval;
-import org.taskclock.monitor.usage.EndedPool;
 import org.taskclock.monitor.usage.JavaStatus;
 import org.taskclock.monitor.usage.ProcessUsage;
 import org.taskclock.monitor.usage.ThreadUsage;
@@ -56,21 +55,12 @@ final class IntervalSum {
     }
 
     private static ThreadUsage ended(ThreadUsage thread) {
-        return new ThreadUsage(
-                thread.pid(),
-                0,
-                0,
-                EndedPool.UNKNOWN,
-                false,
-                ThreadKind.NATIVE,
-                EndedPool.UNKNOWN,
-                1,
-                thread.cpuNanos(),
-                thread.userNanos(),
-                thread.waitNanos(),
-                thread.voluntary(),
-                thread.involuntary(),
-                'X');
+        return ThreadUsage.ofGroup(thread.pid(), PoolKey.ENDED, 1)
+                .cpu(thread.cpuNanos(), thread.userNanos())
+                .waited(thread.waitNanos())
+                .switches(thread.voluntary(), thread.involuntary())
+                .state('X')
+                .build();
     }
 
     /** Returns the number of intervals. */
@@ -100,39 +90,28 @@ final class IntervalSum {
         long unknown = unknownNanos.getOrDefault(key, 0L);
         JavaStatus status = thread.java();
         if (unknown == 0 || status.allocatedBytes() < 0) return thread;
-        return thread.withJava(new JavaStatus(
-                status.state(),
-                status.lockClass(),
-                status.lockId(),
-                status.contended(),
-                status.ownerTid(),
-                status.owner(),
-                status.blockedNanos(),
-                status.waitedNanos(),
-                Math.round((double) status.allocatedBytes() * nanos / (nanos - unknown))));
+        return thread.change()
+                .java(new JavaStatus(
+                        status.state(),
+                        status.lockClass(),
+                        status.lockId(),
+                        status.contended(),
+                        status.ownerTid(),
+                        status.owner(),
+                        status.blockedNanos(),
+                        status.waitedNanos(),
+                        Math.round((double) status.allocatedBytes() * nanos / (nanos - unknown))))
+                .build();
     }
 
     private static ThreadUsage sum(ThreadUsage before, ThreadUsage usage) {
         // Each interval has other ended threads, but the same virtual threads may be in all of them.
         int number = usage.state() == 'X' ? before.threads() + usage.threads() : usage.threads();
-        return new ThreadUsage(
-                usage.pid(),
-                usage.tid(),
-                usage.javaId(),
-                usage.name(),
-                usage.truncated(),
-                usage.kind(),
-                usage.pool(),
-                number,
-                TableModel.add(before.cpuNanos(), usage.cpuNanos()),
-                TableModel.add(before.userNanos(), usage.userNanos()),
-                TableModel.add(before.waitNanos(), usage.waitNanos()),
-                TableModel.add(before.voluntary(), usage.voluntary()),
-                TableModel.add(before.involuntary(), usage.involuntary()),
-                usage.state(),
-                usage.totalNanos(),
-                usage.watchedNanos(),
-                sum(before.java(), usage.java()));
+        return usage.plus(before)
+                .change()
+                .threads(number)
+                .java(sum(before.java(), usage.java()))
+                .build();
     }
 
     private static JavaStatus sum(JavaStatus before, JavaStatus status) {

@@ -110,50 +110,33 @@ final class TableModel {
         if (counted.isEmpty()) counted = members;
         Row first = counted.get(0);
         ThreadUsage firstThread = first.thread();
+        ThreadUsage sum = ThreadUsage.of(firstThread.pid(), 0, name, firstThread.kind())
+                .pool(firstThread.pool())
+                .build();
         int threads = 0;
-        long cpu = -1;
-        long user = -1;
         boolean userKnown = true;
-        long wait = -1;
-        long voluntary = -1;
-        long involuntary = -1;
         long total = times.totalNanos();
         long watched = times.watchedNanos();
         char state = 'S';
         for (Row row : counted) {
             ThreadUsage thread = row.thread();
+            sum = sum.plus(thread);
             threads += thread.threads();
-            cpu = add(cpu, thread.cpuNanos());
-            user = add(user, thread.userNanos());
             if (thread.cpuNanos() > 0 && thread.userNanos() < 0) userKnown = false;
-            wait = add(wait, thread.waitNanos());
-            voluntary = add(voluntary, thread.voluntary());
-            involuntary = add(involuntary, thread.involuntary());
             if (thread.kind() == ThreadKind.VIRTUAL) {
                 total = add(total, thread.totalNanos());
                 watched = add(watched, thread.watchedNanos());
             }
             if (thread.state() == 'R') state = 'R';
         }
-        ThreadUsage sum = new ThreadUsage(
-                firstThread.pid(),
-                0,
-                0,
-                name,
-                false,
-                firstThread.kind(),
-                firstThread.pool(),
-                threads,
-                cpu,
-                userKnown ? user : -1,
-                wait,
-                voluntary,
-                involuntary,
-                state,
-                total,
-                watched,
-                JavaStatus.ofPool(
-                        counted.stream().map(row -> row.thread().java()).toList()));
+        sum = sum.change()
+                .threads(threads)
+                .cpu(sum.cpuNanos(), userKnown ? sum.userNanos() : -1)
+                .state(state)
+                .total(total, watched)
+                .java(JavaStatus.ofPool(
+                        counted.stream().map(row -> row.thread().java()).toList()))
+                .build();
         return new Row(key, first.interval(), sum, List.copyOf(members), false);
     }
 

@@ -39,8 +39,13 @@ class DiffTest {
     private static Interval interval(int number, long percent) {
         Interval template = SyntheticJvm.interval(4711, number);
         long nanos = percent * SyntheticJvm.SECOND / 100;
-        ThreadUsage worker = new ThreadUsage(
-                4711, 101, 31, "worker-1", false, ThreadKind.JAVA, "worker-#", 1, nanos, nanos, 0, number + 1, 0, 'R');
+        ThreadUsage worker = ThreadUsage.of(4711, 101, "worker-1", ThreadKind.JAVA)
+                .javaId(31)
+                .cpu(nanos, nanos)
+                .waited(0)
+                .switches(number + 1, 0)
+                .state('R')
+                .build();
         ProcessUsage totals = template.totals();
         return new Interval(
                 template.end(),

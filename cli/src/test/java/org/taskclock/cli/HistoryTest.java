@@ -37,7 +37,14 @@ class HistoryTest {
             int tid = entry.getKey();
             String name = "worker-" + tid;
             ThreadKind kind = ThreadKind.JAVA;
-            threads.add(new ThreadUsage(1, tid, tid, name, false, kind, "worker-#", 1, nanos, nanos, 0, 0, 0, 'R'));
+            threads.add(ThreadUsage.of(1, tid, name, kind)
+                    .javaId(tid)
+                    .pool("worker-#")
+                    .cpu(nanos, nanos)
+                    .waited(0)
+                    .switches(0, 0)
+                    .state('R')
+                    .build());
         }
         threads.sort((a, b) -> Long.compare(b.cpuNanos(), a.cpuNanos()));
         List<Finding> found = new ArrayList<>();

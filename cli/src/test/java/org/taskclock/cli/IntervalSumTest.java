@@ -18,8 +18,15 @@ class IntervalSumTest {
     private static final long SECOND = 1_000_000_000;
 
     private static ThreadUsage thread(int tid, String name, long cpu, long wait, char state) {
-        return new ThreadUsage(
-                4711, tid, tid, name, false, ThreadKind.JAVA, name, 1, cpu, cpu / 2, wait, 10, -1, state, 7 * cpu, cpu);
+        return ThreadUsage.of(4711, tid, name, ThreadKind.JAVA)
+                .javaId(tid)
+                .pool(name)
+                .cpu(cpu, cpu / 2)
+                .waited(wait)
+                .switches(10, -1)
+                .state(state)
+                .total(7 * cpu, cpu)
+                .build();
     }
 
     private static Interval interval(long nanos, List<ThreadUsage> threads) {
@@ -81,7 +88,9 @@ class IntervalSumTest {
         for (long bytes : new long[] {-1, 1_000, 3_000}) {
             JavaStatus status =
                     new JavaStatus(Thread.State.BLOCKED, "", "", true, 2, "owner " + bytes, bytes / 10, 7, bytes);
-            sum.add(interval(SECOND, List.of(thread(1, "t", 10, 0, 'S').withJava(status))));
+            sum.add(interval(
+                    SECOND,
+                    List.of(thread(1, "t", 10, 0, 'S').change().java(status).build())));
         }
         JavaStatus all = sum.interval().threads().get(0).java();
         assertThat(all.allocatedBytes()).isEqualTo(6_000); // unknown in one of three seconds

@@ -16,8 +16,15 @@ class OutputOptionsTest {
     private static final long SECOND = 1_000_000_000;
 
     private static Interval interval(int pid, long nanos, String thread, long cpu, long voluntary) {
-        ThreadUsage usage = new ThreadUsage(
-                pid, pid, 1, thread, false, ThreadKind.JAVA, thread, 1, cpu, cpu, 0, voluntary, 0, 'R', cpu, cpu);
+        ThreadUsage usage = ThreadUsage.of(pid, pid, thread, ThreadKind.JAVA)
+                .javaId(1)
+                .pool(thread)
+                .cpu(cpu, cpu)
+                .waited(0)
+                .switches(voluntary, 0)
+                .state('R')
+                .total(cpu, cpu)
+                .build();
         return new Interval(
                 Instant.ofEpochSecond(1_800_000_000),
                 nanos,

@@ -69,7 +69,12 @@ class QueryTest {
     }
 
     private static ThreadUsage pool(String name, long nanos) {
-        return new ThreadUsage(7, 0, 0, name, false, ThreadKind.JAVA, name, 1, nanos, nanos, -1, 0, 0, 'S');
+        return ThreadUsage.of(7, 0, name, ThreadKind.JAVA)
+                .pool(name)
+                .cpu(nanos, nanos)
+                .switches(0, 0)
+                .state('S')
+                .build();
     }
 
     @Test

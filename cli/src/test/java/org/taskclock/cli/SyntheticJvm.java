@@ -121,7 +121,8 @@ class SyntheticJvm implements IntervalSource {
         threads.add(thread(pid, 101, 31, "worker-1", ThreadKind.JAVA, "worker-#", 98, 10, 0, 9876, 'R'));
         threads.add(thread(pid, 102, 32, "worker-2", ThreadKind.JAVA, "worker-#", 40, 40, 1, 5, 'R'));
         threads.add(thread(pid, 103, 33, "worker-3", ThreadKind.JAVA, "worker-#", 2, 1, 100, 0, 'S')
-                .withJava(new JavaStatus(
+                .change()
+                .java(new JavaStatus(
                         Thread.State.BLOCKED,
                         "org.example.Cache",
                         "0x7117f6b38",
@@ -130,7 +131,8 @@ class SyntheticJvm implements IntervalSource {
                         "worker-1",
                         SECOND * 9 / 10,
                         SECOND / 20,
-                        1_536 * 1_024)));
+                        1_536 * 1_024))
+                .build());
         for (int i = 1; i <= 30; i++) {
             threads.add(thread(pid, 200 + i, 50 + i, "http-" + i, ThreadKind.JAVA, "http-#", 0, 0, i, 0, 'S'));
         }
@@ -148,8 +150,11 @@ class SyntheticJvm implements IntervalSource {
                 3,
                 1,
                 'S'));
-        threads.add(new ThreadUsage(
-                pid, 0, 0, "query-#", false, ThreadKind.VIRTUAL, "query-#", 500, SECOND / 5, -1, -1, -1, -1, 'S'));
+        threads.add(ThreadUsage.of(pid, 0, "query-#", ThreadKind.VIRTUAL)
+                .threads(500)
+                .cpu(SECOND / 5, -1)
+                .state('S')
+                .build());
         threads.add(thread(pid, 500, 0, "GC Thread#0", ThreadKind.GC, "GC Thread#", 7, 6, 2, 2, 'S'));
         threads.add(thread(pid, 501, 0, "C2 CompilerThre", ThreadKind.JIT, "C# CompilerThre", 5, 5, 2, 2, 'S'));
         threads.replaceAll(thread -> withTotal(thread, number));
@@ -187,24 +192,18 @@ class SyntheticJvm implements IntervalSource {
     /** Each thread used 100 seconds before watching began at interval 0, and the same in each interval since then. */
     private static ThreadUsage withTotal(ThreadUsage thread, int number) {
         long watched = (number + 1) * thread.cpuNanos();
-        return new ThreadUsage(
-                thread.pid(),
-                thread.tid(),
-                thread.javaId(),
-                thread.name(),
-                thread.truncated(),
-                thread.kind(),
-                thread.pool(),
-                thread.threads(),
-                thread.cpuNanos(),
-                thread.userNanos(),
-                thread.waitNanos(),
-                thread.voluntary(),
-                thread.involuntary(),
-                thread.state(),
-                100 * SECOND + watched,
-                watched,
-                thread.java());
+        return ThreadUsage.of(thread.pid(), thread.tid(), thread.name(), thread.kind())
+                .javaId(thread.javaId())
+                .truncated(thread.truncated())
+                .pool(thread.pool())
+                .threads(thread.threads())
+                .cpu(thread.cpuNanos(), thread.userNanos())
+                .waited(thread.waitNanos())
+                .switches(thread.voluntary(), thread.involuntary())
+                .state(thread.state())
+                .total(100 * SECOND + watched, watched)
+                .java(thread.java())
+                .build();
     }
 
     private static ThreadUsage thread(
@@ -220,20 +219,14 @@ class SyntheticJvm implements IntervalSource {
             long involuntary,
             char state) {
         boolean truncated = kind == ThreadKind.JIT;
-        return new ThreadUsage(
-                pid,
-                tid,
-                javaId,
-                name,
-                truncated,
-                kind,
-                pool,
-                1,
-                cpuPercent * SECOND / 100,
-                userPercent * SECOND / 100,
-                SECOND / 1000,
-                voluntary,
-                involuntary,
-                state);
+        return ThreadUsage.of(pid, tid, name, kind)
+                .javaId(javaId)
+                .truncated(truncated)
+                .pool(pool)
+                .cpu(cpuPercent * SECOND / 100, userPercent * SECOND / 100)
+                .waited(SECOND / 1000)
+                .switches(voluntary, involuntary)
+                .state(state)
+                .build();
     }
 }

@@ -41,25 +41,9 @@ final class CarriedTime {
         long carriedSystem = Math.min(systemNanos, system);
         userNanos -= carriedUser;
         systemNanos -= carriedSystem;
-        return withCpu(carriers, carriers.cpuNanos() - carriedUser - carriedSystem, user - carriedUser);
-    }
-
-    private static ThreadUsage withCpu(ThreadUsage usage, long cpuNanos, long userNanos) {
-        return new ThreadUsage(
-                usage.pid(),
-                usage.tid(),
-                usage.javaId(),
-                usage.name(),
-                usage.truncated(),
-                usage.kind(),
-                usage.pool(),
-                usage.threads(),
-                cpuNanos,
-                userNanos,
-                usage.waitNanos(),
-                usage.voluntary(),
-                usage.involuntary(),
-                usage.state());
+        return carriers.change()
+                .cpu(carriers.cpuNanos() - carriedUser - carriedSystem, user - carriedUser)
+                .build();
     }
 
     /** Returns the user time to record for a usage whose CPU time is known. */

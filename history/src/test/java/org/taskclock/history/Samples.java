@@ -30,11 +30,24 @@ final class Samples {
     }
 
     static ThreadUsage pool(String pool, ThreadKind kind, long user, long system) {
-        return new ThreadUsage(1, 0, 0, pool, false, kind, pool, 3, user + system, user, 7, 0, 0, 'S');
+        return ThreadUsage.of(1, 0, pool, kind)
+                .pool(pool)
+                .threads(3)
+                .cpu(user + system, user)
+                .waited(7)
+                .switches(0, 0)
+                .state('S')
+                .build();
     }
 
     static ThreadUsage thread(int tid, String name, long user, long system) {
-        return new ThreadUsage(1, tid, 0, name, false, ThreadKind.JAVA, "pool", 1, user + system, user, 7, 0, 0, 'S');
+        return ThreadUsage.of(1, tid, name, ThreadKind.JAVA)
+                .pool("pool")
+                .cpu(user + system, user)
+                .waited(7)
+                .switches(0, 0)
+                .state('S')
+                .build();
     }
 
     /** Returns a sample of one second. */

@@ -194,21 +194,14 @@ public final class HistoryBenchmark implements Callable<Integer> {
     private ThreadUsage usage(int tid, String name, int share, int threads) {
         long cpu = (long) (share * 1e6 * (0.5 + random.nextDouble()));
         long user = (long) (cpu * (0.7 + 0.2 * random.nextDouble()));
-        return new ThreadUsage(
-                1,
-                tid,
-                0,
-                name,
-                false,
-                ThreadKind.JAVA,
-                "pool",
-                threads,
-                cpu,
-                user,
-                (long) (cpu * random.nextDouble() / 10),
-                0,
-                0,
-                'S');
+        return ThreadUsage.of(1, tid, name, ThreadKind.JAVA)
+                .pool("pool")
+                .threads(threads)
+                .cpu(cpu, user)
+                .waited((long) (cpu * random.nextDouble() / 10))
+                .switches(0, 0)
+                .state('S')
+                .build();
     }
 
     /** Repeats the last day in the table of one minute, so that a month can be queried. */

@@ -14,6 +14,7 @@ import javax.management.MalformedObjectNameException;
 import javax.management.ObjectName;
 import javax.management.openmbean.CompositeData;
 import javax.management.openmbean.TabularData;
+import org.taskclock.PoolName;
 
 /**
  * The counts of the agent in this JVM, if it is loaded: the CPU time of virtual threads, and calls of Thread.yield.
@@ -95,7 +96,7 @@ final class AgentFigures {
         Map<String, Long> now = new HashMap<>();
         // Ended threads are listed by pool, so only the sum of a pool never decreases.
         for (CompositeData yielder : yielders)
-            now.merge(ThreadNames.pool((String) yielder.get("name")), (Long) yielder.get("yields"), Long::sum);
+            now.merge(PoolName.of((String) yielder.get("name")), (Long) yielder.get("yields"), Long::sum);
         // Carriers hardly ever yield themselves.
         now.forEach((pool, count) -> addYields(pool, ThreadKind.JAVA, count, yields, usages));
     }

@@ -38,7 +38,7 @@ public final class PoolCounters {
     private final int capacity;
 
     private int known;
-    private final Map<PoolUsage.Key, PoolUsage> totals = new LinkedHashMap<>();
+    private final Map<PoolKey, PoolUsage> totals = new LinkedHashMap<>();
 
     /** The CPU time of virtual threads that has not yet been subtracted from their carriers' pools. */
     private long carriedUserNanos;
@@ -58,7 +58,7 @@ public final class PoolCounters {
      * @param usages one or more for each pool that has threads; their numbers of threads replace the previous ones
      */
     public synchronized void add(Collection<PoolUsage> usages) {
-        Map<PoolUsage.Key, PoolUsage> interval = new LinkedHashMap<>();
+        Map<PoolKey, PoolUsage> interval = new LinkedHashMap<>();
         for (PoolUsage usage : usages) interval.merge(usage.key(), usage, PoolUsage::plus);
         subtractCarried(interval);
         totals.replaceAll((key, total) -> total.withThreads(0));
@@ -67,7 +67,7 @@ public final class PoolCounters {
         List<PoolUsage> busiestFirst = new ArrayList<>(interval.values());
         busiestFirst.sort(Comparator.comparingLong(PoolUsage::cpuNanos).reversed());
         for (PoolUsage usage : busiestFirst) {
-            PoolUsage.Key key = isAdmitted(usage, cpuNanos) ? usage.key() : new PoolUsage.Key(OTHER, usage.kind());
+            PoolKey key = isAdmitted(usage, cpuNanos) ? usage.key() : new PoolKey(OTHER, usage.kind());
             totals.put(key, totals.getOrDefault(key, PoolUsage.none(key)).plus(usage));
         }
     }
@@ -80,7 +80,7 @@ public final class PoolCounters {
         return true;
     }
 
-    private void subtractCarried(Map<PoolUsage.Key, PoolUsage> interval) {
+    private void subtractCarried(Map<PoolKey, PoolUsage> interval) {
         for (PoolUsage usage : interval.values()) {
             if (usage.kind() != ThreadKind.VIRTUAL) continue;
             carriedUserNanos += Math.max(0, usage.userNanos());

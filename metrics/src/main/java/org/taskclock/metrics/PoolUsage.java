@@ -24,15 +24,30 @@ public record PoolUsage(
         long voluntary,
         long involuntary,
         long yields) {
-    /** Identifies a pool. */
-    record Key(String pool, ThreadKind kind) {}
-
-    static PoolUsage none(Key key) {
-        return new PoolUsage(key.pool, key.kind, 0, 0, 0, -1, -1, -1, -1);
+    static PoolUsage of(PoolSum pool) {
+        return of(pool.key(), pool.threads(), pool.sum());
     }
 
-    Key key() {
-        return new Key(pool, kind);
+    /** Returns the usage of a pool whose calls of Thread.yield are unknown. */
+    public static PoolUsage of(PoolKey key, int threads, Counters used) {
+        return new PoolUsage(
+                key.pool(),
+                key.kind(),
+                threads,
+                used.userNanos,
+                used.cpuNanos - used.userNanos,
+                used.waitNanos,
+                used.voluntary,
+                used.involuntary,
+                -1);
+    }
+
+    static PoolUsage none(PoolKey key) {
+        return new PoolUsage(key.pool(), key.kind(), 0, 0, 0, -1, -1, -1, -1);
+    }
+
+    PoolKey key() {
+        return new PoolKey(pool, kind);
     }
 
     /** Returns the CPU time. */
@@ -49,17 +64,12 @@ public record PoolUsage(
                 pool,
                 kind,
                 threads + other.threads,
-                sum(userNanos, other.userNanos),
-                sum(systemNanos, other.systemNanos),
-                sum(waitNanos, other.waitNanos),
-                sum(voluntary, other.voluntary),
-                sum(involuntary, other.involuntary),
-                sum(yields, other.yields));
-    }
-
-    static long sum(long a, long b) {
-        if (a < 0) return Math.max(-1, b);
-        return b < 0 ? a : a + b;
+                Counters.sum(userNanos, other.userNanos),
+                Counters.sum(systemNanos, other.systemNanos),
+                Counters.sum(waitNanos, other.waitNanos),
+                Counters.sum(voluntary, other.voluntary),
+                Counters.sum(involuntary, other.involuntary),
+                Counters.sum(yields, other.yields));
     }
 
     /** Returns the same usage with less CPU time. */

@@ -2,22 +2,15 @@
 // Copyright the TaskClock authors
 package org.taskclock.metrics;
 
-import java.nio.charset.StandardCharsets;
 import java.util.List;
-import java.util.regex.Pattern;
 
-/** Derives a thread's kind and pool from its name. */
+/** Derives a thread's kind from its name. */
 public final class ThreadNames {
     /** TASK_COMM_LEN - 1: the kernel truncates names to this many bytes. */
     public static final int KERNEL_LENGTH = 15;
 
-    /** Pools have names up to this length. Some programs put a request or a statement into the name of a thread. */
-    static final int MAX_POOL_LENGTH = 200;
-
     /** The number of characters that JDK 26 and later keep in front of the omitted middle of a long name. */
     private static final int HEAD_LENGTH = 7;
-
-    private static final Pattern NUMBER = Pattern.compile("[0-9]+");
 
     /** Names that HotSpot gives its threads, from JDK 17 to 27. A "*" at the end stands for a number. */
     private static final List<String> GC = List.of(
@@ -96,6 +89,8 @@ public final class ThreadNames {
 
     /** What is known about a thread besides its name. */
     public enum Owner {
+        /** It carries virtual threads. */
+        CARRIER,
         /** It runs Java code, also if the JVM started it: a collector's or a compiler's thread never does. */
         JAVA,
         /** The JVM lists it as a Java thread that runs no Java code, as it does its compilers. */
@@ -111,21 +106,11 @@ public final class ThreadNames {
     private ThreadNames() {}
 
     /**
-     * Replaces each number with #, so that the threads of a pool share a name. Cuts long names, and replaces what has
-     * no encoding in UTF-8, so that names that differ here also differ where they are sent.
-     */
-    public static String pool(String name) {
-        String pool = NUMBER.matcher(name).replaceAll("#");
-        if (pool.length() > MAX_POOL_LENGTH) pool = pool.substring(0, MAX_POOL_LENGTH) + "~";
-        boolean isPlain = pool.chars().noneMatch(c -> Character.isSurrogate((char) c));
-        return isPlain ? pool : new String(pool.getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8);
-    }
-
-    /**
-     * Returns the kind of a thread that is not a carrier. If only the name is known, names of HotSpot count as such if
-     * they match exactly. The kernel's name may be truncated.
+     * Returns the kind of a thread. If only the name is known, names of HotSpot count as such if they match exactly.
+     * The kernel's name may be truncated.
      */
     public static ThreadKind kind(String name, Owner owner) {
+        if (owner == Owner.CARRIER) return ThreadKind.CARRIER;
         if (owner == Owner.JVM && GC_STARTS.stream().anyMatch(name::startsWith)) return ThreadKind.GC;
         if (owner != Owner.JAVA && owner != Owner.FRAMELESS && isOneOf(GC, name)) return ThreadKind.GC;
         if (owner != Owner.JAVA && isOneOf(JIT, name)) return ThreadKind.JIT;
@@ -140,6 +125,11 @@ public final class ThreadNames {
     public static boolean isCarrier(String name) {
         return (name.startsWith("ForkJoinPool-1-") && !name.endsWith("-delayScheduler"))
                 || name.startsWith("ForkJoi..rker-");
+    }
+
+    /** Returns the name of a thread that has a new one: when main returns, the main thread gets one that says so. */
+    public static String renamed(String before, String now) {
+        return now.equals("DestroyJavaVM") && !before.isEmpty() ? before : now;
     }
 
     private static boolean isOneOf(List<String> known, String name) {

@@ -62,13 +62,13 @@ class JvmThreadsTest {
     @Test
     void shouldAccountForThreadsThatNoReadingSaw() throws InterruptedException {
         readings.take();
-        long before = readings.pool(JvmThreads.ENDED, ThreadKind.NATIVE).cpuNanos();
+        long before = readings.pool(PoolKey.ENDED.pool(), ThreadKind.NATIVE).cpuNanos();
         Thread thread = new Thread(() -> Load.burn(200), "never seen");
         thread.start();
         thread.join();
         readings.take();
         assertThat(readings.java("never seen").cpuNanos()).isZero();
-        assertThat(readings.pool(JvmThreads.ENDED, ThreadKind.NATIVE).cpuNanos() - before)
+        assertThat(readings.pool(PoolKey.ENDED.pool(), ThreadKind.NATIVE).cpuNanos() - before)
                 .isBetween(190 * Load.MILLIS, 300 * Load.MILLIS);
     }
 
@@ -92,7 +92,7 @@ class JvmThreadsTest {
         assertThat(readings.java("short-lived-#").cpuNanos()).isPositive();
         assertThat(readings.all().keySet())
                 .filteredOn(key -> key.kind() == ThreadKind.NATIVE)
-                .extracting(PoolUsage.Key::pool)
+                .extracting(PoolKey::pool)
                 .noneMatch(pool -> pool.startsWith("short") || pool.startsWith("churn") || pool.startsWith("Thread"));
     }
 
@@ -110,7 +110,7 @@ class JvmThreadsTest {
         readings.take();
         assertThat(readings.all().keySet())
                 .filteredOn(key -> key.kind() == ThreadKind.NATIVE)
-                .extracting(PoolUsage.Key::pool)
+                .extracting(PoolKey::pool)
                 .noneMatch(pool -> pool.startsWith("ending"));
     }
 

@@ -126,7 +126,7 @@ class PoolCountersTest {
         long added = 0;
         long carriers = 0;
         long virtual = 0;
-        Map<PoolUsage.Key, PoolUsage> last = new HashMap<>();
+        Map<PoolKey, PoolUsage> last = new HashMap<>();
         for (List<PoolUsage> reading : readings) {
             counters.add(reading);
             for (PoolUsage usage : reading) {
@@ -134,7 +134,7 @@ class PoolCountersTest {
                 else if (usage.kind() == ThreadKind.CARRIER) carriers += usage.cpuNanos();
                 else added += usage.cpuNanos();
             }
-            Map<PoolUsage.Key, PoolUsage> now = new HashMap<>();
+            Map<PoolKey, PoolUsage> now = new HashMap<>();
             for (PoolUsage pool : counters.pools()) now.put(pool.key(), pool);
             assertThat(now).hasSizeLessThanOrEqualTo(30);
             last.forEach((key, before) -> {

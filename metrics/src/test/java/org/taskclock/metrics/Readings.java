@@ -12,7 +12,7 @@ import org.taskclock.ProcessClock;
 final class Readings {
     private final JvmThreads threads;
     private final ProcessClock clock = ProcessClock.current();
-    private final Map<PoolUsage.Key, PoolUsage> last = new HashMap<>();
+    private final Map<PoolKey, PoolUsage> last = new HashMap<>();
 
     Readings(int maxPools) {
         threads = new JvmThreads(maxPools, 0);
@@ -50,7 +50,7 @@ final class Readings {
 
     /** Returns what a pool has used until the last reading; nothing if it is not known. */
     PoolUsage pool(String name, ThreadKind kind) {
-        PoolUsage.Key key = new PoolUsage.Key(name, kind);
+        PoolKey key = new PoolKey(name, kind);
         return last.getOrDefault(key, PoolUsage.none(key));
     }
 
@@ -58,7 +58,7 @@ final class Readings {
         return pool(name, ThreadKind.JAVA);
     }
 
-    Map<PoolUsage.Key, PoolUsage> all() {
+    Map<PoolKey, PoolUsage> all() {
         return last;
     }
 

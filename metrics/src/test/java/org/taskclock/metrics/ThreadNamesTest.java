@@ -79,10 +79,4 @@ class ThreadNamesTest {
                 List.of("ForkJoinPool-1-delayScheduler", "ForkJoi..eduler", "ForkJoinPool-2-worker-1", "main"))
             assertThat(ThreadNames.isCarrier(name)).as(name).isFalse();
     }
-
-    @Test
-    void shouldReplaceNumbersInPoolNames() {
-        assertThat(ThreadNames.pool("pool-12-thread-345")).isEqualTo("pool-#-thread-#");
-        assertThat(ThreadNames.pool("main")).isEqualTo("main");
-    }
 }

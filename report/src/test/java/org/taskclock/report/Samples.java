@@ -226,21 +226,11 @@ final class Samples {
                         3 + k,
                         2));
             }
-            threads.add(new ThreadUsage(
-                    4711,
-                    0,
-                    0,
-                    "query-#",
-                    false,
-                    ThreadKind.VIRTUAL,
-                    "query-#",
-                    1000,
-                    380_000_000L,
-                    370_000_000L,
-                    -1,
-                    -1,
-                    -1,
-                    'R'));
+            threads.add(ThreadUsage.of(4711, 0, "query-#", ThreadKind.VIRTUAL)
+                    .threads(1000)
+                    .cpu(380_000_000L, 370_000_000L)
+                    .state('R')
+                    .build());
             long cpu = 0;
             long user = 0;
             for (ThreadUsage thread : threads) {
@@ -294,21 +284,14 @@ final class Samples {
                 boolean works = (i / 10 + k) % 3 != 0 && k < threadCount - 1;
                 long micros = works ? 900_000L / (k + 1) : 0;
                 cpu += micros * 1000;
-                threads.add(new ThreadUsage(
-                        4711,
-                        1000 + k,
-                        k + 1,
-                        "http-nio-8080-exec-" + k,
-                        false,
-                        ThreadKind.JAVA,
-                        "http-nio-#-exec-#",
-                        1,
-                        micros * 1000,
-                        micros * 750,
-                        0,
-                        0,
-                        0,
-                        'S'));
+                threads.add(ThreadUsage.of(4711, 1000 + k, "http-nio-8080-exec-" + k, ThreadKind.JAVA)
+                        .javaId(k + 1)
+                        .pool("http-nio-#-exec-#")
+                        .cpu(micros * 1000, micros * 750)
+                        .waited(0)
+                        .switches(0, 0)
+                        .state('S')
+                        .build());
             }
             ProcessUsage totals = new ProcessUsage(
                     cpu + 1_000_000, cpu * 3 / 4 + 1_000_000, -1, 0, -1, cpu + 100_000_000, 8, 2_000_000);
@@ -320,20 +303,13 @@ final class Samples {
 
     private static ThreadUsage thread(
             int tid, String name, String pool, ThreadKind kind, long cpuMillis, long userMillis) {
-        return new ThreadUsage(
-                4711,
-                tid,
-                tid,
-                name,
-                false,
-                kind,
-                pool,
-                1,
-                cpuMillis * 1_000_000,
-                userMillis * 1_000_000,
-                1_000_000,
-                40,
-                3,
-                'S');
+        return ThreadUsage.of(4711, tid, name, kind)
+                .javaId(tid)
+                .pool(pool)
+                .cpu(cpuMillis * 1_000_000, userMillis * 1_000_000)
+                .waited(1_000_000)
+                .switches(40, 3)
+                .state('S')
+                .build();
     }
 }

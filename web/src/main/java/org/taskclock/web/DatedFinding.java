@@ -6,7 +6,7 @@ import com.google.gson.stream.JsonWriter;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.List;
-import org.taskclock.metrics.ThreadNames;
+import org.taskclock.PoolName;
 import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.finding.FindingKind;
 import org.taskclock.web.http.Json;
@@ -38,8 +38,8 @@ record DatedFinding(Finding finding, Instant since) {
         String subject = subject(one);
         String otherSubject = subject(other);
         return subject.equals(otherSubject)
-                || ThreadNames.pool(subject).equals(otherSubject)
-                || ThreadNames.pool(otherSubject).equals(subject);
+                || PoolName.of(subject).equals(otherSubject)
+                || PoolName.of(otherSubject).equals(subject);
     }
 
     static void write(JsonWriter json, List<DatedFinding> findings) throws IOException {

@@ -62,8 +62,10 @@ final class HistoryIntervals {
 
     private static ThreadUsage usage(
             int tid, String name, String pool, ThreadKind kind, long userNanos, long systemNanos) {
-        return new ThreadUsage(
-                0, tid, 0, name, false, kind, pool, 1, userNanos + systemNanos, userNanos, -1, -1, -1, '-');
+        return ThreadUsage.of(0, tid, name, kind)
+                .pool(pool)
+                .cpu(userNanos + systemNanos, userNanos)
+                .build();
     }
 
     private static Interval interval(PoolSeries pools, int index, List<ThreadUsage> usages) {

@@ -40,7 +40,12 @@ final class OpenedRecordingsTest {
     void record() throws IOException {
         Path file = directory.resolve("recording.gz");
         try (RecordingWriter writer = new RecordingWriter(file, RecordingWriter.Limits.NONE, "test", Map.of())) {
-            ThreadUsage thread = new ThreadUsage(1, 7, 0, "a", false, ThreadKind.JAVA, "a", 1, 30, 20, 0, 0, 0, 'S');
+            ThreadUsage thread = ThreadUsage.of(1, 7, "a", ThreadKind.JAVA)
+                    .cpu(30, 20)
+                    .waited(0)
+                    .switches(0, 0)
+                    .state('S')
+                    .build();
             writer.write(new Interval(
                     Instant.parse("2026-01-01T00:00:01Z"),
                     1_000_000_000,

@@ -33,7 +33,13 @@ class RecordingExportTest {
     Path directory;
 
     private static ThreadUsage thread(int tid, String name, String pool, long cpu, long user) {
-        return new ThreadUsage(1, tid, 0, name, false, ThreadKind.JAVA, pool, 1, cpu, user, 0, 0, 0, 'S');
+        return ThreadUsage.of(1, tid, name, ThreadKind.JAVA)
+                .pool(pool)
+                .cpu(cpu, user)
+                .waited(0)
+                .switches(0, 0)
+                .state('S')
+                .build();
     }
 
     private static List<Interval> intervals() {

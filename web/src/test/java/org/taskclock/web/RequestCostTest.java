@@ -135,8 +135,12 @@ final class RequestCostTest {
             List<ThreadUsage> threads = new ArrayList<>();
             for (int j = 1; j <= 1_000; j++) {
                 int tid = 1_000 * i + j;
-                threads.add(new ThreadUsage(
-                        0, tid, 0, "t" + tid, false, ThreadKind.JAVA, "p" + tid, 1, tid, tid, 0, -1, -1, 'R'));
+                threads.add(ThreadUsage.of(0, tid, "t" + tid, ThreadKind.JAVA)
+                        .pool("p" + tid)
+                        .cpu(tid, tid)
+                        .waited(0)
+                        .state('R')
+                        .build());
             }
             intervals.add(new Interval(
                     start.plusSeconds(i + 1),

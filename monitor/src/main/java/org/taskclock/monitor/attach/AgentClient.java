@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import org.taskclock.ProcessClock;
+import org.taskclock.metrics.PoolKey;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.usage.ThreadUsage;
 
@@ -221,23 +222,11 @@ public final class AgentClient {
     private ThreadUsage usage(String name, Counters now, Counters before, double share) {
         long cpu = Math.round(Math.max(0, now.cpuNanos - before.cpuNanos) * share);
         long user = Math.round(Math.max(0, now.userNanos - before.userNanos) * share);
-        return new ThreadUsage(
-                pid,
-                0,
-                0,
-                name,
-                false,
-                ThreadKind.VIRTUAL,
-                name,
-                (int) Math.min(now.live, Integer.MAX_VALUE),
-                cpu,
-                Math.min(cpu, user),
-                -1,
-                -1,
-                -1,
-                '-',
-                Math.max(0, now.cpuNanos),
-                Math.max(0, now.cpuNanos - watchedFrom.getOrDefault(name, 0L)));
+        return ThreadUsage.ofGroup(
+                        pid, new PoolKey(name, ThreadKind.VIRTUAL), (int) Math.min(now.live, Integer.MAX_VALUE))
+                .cpu(cpu, Math.min(cpu, user))
+                .total(Math.max(0, now.cpuNanos), Math.max(0, now.cpuNanos - watchedFrom.getOrDefault(name, 0L)))
+                .build();
     }
 
     private void updateYields(Map<String, Long> newSites, Map<Integer, Long> newYielders, double perSecond) {

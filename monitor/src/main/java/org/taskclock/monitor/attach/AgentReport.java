@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.function.Function;
 import java.util.function.ToLongFunction;
+import org.taskclock.PoolName;
 import org.taskclock.ProcessClock;
 
 /** The report of the agent in a JVM, as org.taskclock.agent.AgentReportWriter writes it. Times are in nanoseconds. */
@@ -59,7 +60,12 @@ public record AgentReport(
 
     public record Pool(String name, String example, boolean java, int threads, long cpuNanos, long userNanos) {}
 
-    public record Group(String name, long live, long ended, long cpuNanos, long userNanos) {}
+    public record Group(String name, long live, long ended, long cpuNanos, long userNanos) {
+        public Group {
+            // The program can forge it.
+            if (name != null) name = PoolName.of(name);
+        }
+    }
 
     /**
      * A thread that carried virtual threads.

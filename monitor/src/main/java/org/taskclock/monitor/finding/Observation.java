@@ -10,7 +10,7 @@ import java.util.Map;
 import org.taskclock.metrics.JvmUsage.ContainerUsage;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.attach.AgentClient;
-import org.taskclock.monitor.usage.EndedPool;
+import org.taskclock.metrics.PoolKey;
 import org.taskclock.monitor.usage.ProcessUsage;
 import org.taskclock.monitor.usage.ThreadUsage;
 
@@ -98,11 +98,11 @@ public record Observation(
             ContainerUsage container,
             long intervalNanos,
             PoolDominates.Host host) {
-        Map<EndedPool.Key, List<ThreadUsage>> suspicious = new LinkedHashMap<>();
+        Map<PoolKey, List<ThreadUsage>> suspicious = new LinkedHashMap<>();
         for (ThreadUsage thread : threads)
             if (Suspect.isSuspicious(thread, intervalNanos) && Suspect.isSystemHeavy(thread))
                 suspicious
-                        .computeIfAbsent(new EndedPool.Key(thread.pool(), thread.kind()), key -> new ArrayList<>())
+                        .computeIfAbsent(new PoolKey(thread.pool(), thread.kind()), key -> new ArrayList<>())
                         .add(thread);
         List<Suspect> suspects = new ArrayList<>();
         suspicious.forEach((key, found) ->

@@ -4,7 +4,7 @@ package org.taskclock.monitor.finding;
 
 import java.util.Collection;
 import java.util.List;
-import org.taskclock.monitor.usage.EndedPool;
+import org.taskclock.metrics.PoolKey;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /** A pool that uses most of the CPU time of all JVMs of the host, while threads wait for a processor. */
@@ -48,7 +48,7 @@ public final class PoolDominates extends FindingKind {
         Host host = observation.host();
         if (host == null || host.largest.pid() != observation.pid()) return List.of();
         ThreadUsage largest = host.largest;
-        if (largest.pool().equals(EndedPool.UNKNOWN)
+        if (largest.pool().equals(PoolKey.ENDED.pool())
                 || largest.cpuNanos() < MIN_POOL_PROCESSORS * host.intervalNanos
                 || largest.cpuNanos() < MIN_SHARE * host.cpuNanos
                 || host.waitNanos < MIN_WAITING_SHARE * host.cpuNanos) return List.of();

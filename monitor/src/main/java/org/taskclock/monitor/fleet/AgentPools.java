@@ -18,11 +18,12 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.LongSupplier;
 import org.taskclock.ProcessClock;
 import org.taskclock.metrics.PoolCounters;
+import org.taskclock.metrics.PoolKey;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.attach.AgentReport;
 import org.taskclock.monitor.attach.AttachClient;
 import org.taskclock.monitor.proc.JvmProcesses;
-import org.taskclock.monitor.usage.EndedPool;
+import org.taskclock.monitor.sampling.ProcThread;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /**
@@ -52,7 +53,7 @@ final class AgentPools {
     private static final int MAX_DOUBLINGS = 7;
 
     /** The agent counts the yields of all virtual threads together. */
-    private static final EndedPool.Key VIRTUAL_YIELDS = new EndedPool.Key(PoolCounters.OTHER, ThreadKind.VIRTUAL);
+    private static final PoolKey VIRTUAL_YIELDS = new PoolKey(PoolCounters.OTHER, ThreadKind.VIRTUAL);
 
     /** Requests a report from a JVM. */
     @FunctionalInterface
@@ -162,7 +163,7 @@ final class AgentPools {
      * Returns a reading with the counts of the agent's answer to an earlier request, if any, and sends the next
      * request. Does not wait.
      */
-    PoolReading addEarlierTo(PoolReading reading, Collection<PooledThread> threads) {
+    PoolReading addEarlierTo(PoolReading reading, Collection<ProcThread> threads) {
         PoolReading sum = answer != null && answer.isDone() ? addAnswerTo(reading, threads) : reading;
         ask();
         return sum;
@@ -174,7 +175,7 @@ final class AgentPools {
      *
      * @param until the time until which to wait, according to the clock
      */
-    PoolReading addTo(PoolReading reading, Collection<PooledThread> threads, long until) {
+    PoolReading addTo(PoolReading reading, Collection<ProcThread> threads, long until) {
         ask();
         if (answer == null) {
             isContinuous = false;
@@ -193,7 +194,7 @@ final class AgentPools {
         return addAnswerTo(reading, threads);
     }
 
-    private PoolReading addAnswerTo(PoolReading reading, Collection<PooledThread> threads) {
+    private PoolReading addAnswerTo(PoolReading reading, Collection<ProcThread> threads) {
         long now = clock.getAsLong();
         boolean wasContinuous = isContinuous;
         isContinuous = false;
@@ -225,7 +226,7 @@ final class AgentPools {
             return reading;
         }
         isContinuous = true;
-        Map<EndedPool.Key, Long> yields = report.yieldMode().equals("count") ? yields(report, threads) : Map.of();
+        Map<PoolKey, Long> yields = report.yieldMode().equals("count") ? yields(report, threads) : Map.of();
         countsAllYields = true;
         return new PoolReading(usages, yields, reading.process());
     }
@@ -256,8 +257,9 @@ final class AgentPools {
         last[0] = group.cpuNanos();
         last[1] = isCounted ? last[1] + user : group.userNanos();
         int live = (int) Math.min(Integer.MAX_VALUE, group.live());
-        return new ThreadUsage(
-                pid, 0, 0, group.name(), false, ThreadKind.VIRTUAL, group.name(), live, cpu, user, -1, -1, -1, '-');
+        return ThreadUsage.ofGroup(pid, new PoolKey(group.name(), ThreadKind.VIRTUAL), live)
+                .cpu(cpu, user)
+                .build();
     }
 
     /** Returns why an answer since the last call cannot be used; null if there was none. */
@@ -268,17 +270,17 @@ final class AgentPools {
     }
 
     /** Returns the yields since the last report, by pool. Those of threads that ended before the report are unknown. */
-    private Map<EndedPool.Key, Long> yields(AgentReport report, Collection<PooledThread> threads) {
-        Map<Integer, SampledPool> pools = new HashMap<>();
-        for (PooledThread thread : threads) pools.put(thread.innerTid, thread.pool);
-        Map<EndedPool.Key, Long> yields = new HashMap<>();
+    private Map<PoolKey, Long> yields(AgentReport report, Collection<ProcThread> threads) {
+        Map<Integer, PoolKey> pools = new HashMap<>();
+        for (ProcThread thread : threads) pools.put(thread.innerTid(), thread.pool());
+        Map<PoolKey, Long> yields = new HashMap<>();
         Map<Integer, Long> now = new HashMap<>();
         for (AgentReport.Yielder yielder : report.yielders()) {
             now.put(yielder.tid(), yielder.yields());
-            SampledPool pool = pools.get(yielder.tid());
+            PoolKey pool = pools.get(yielder.tid());
             if (pool == null) continue;
             long last = yielders.getOrDefault(yielder.tid(), countsAllYields ? 0 : yielder.yields());
-            yields.merge(pool.key, Math.max(0, yielder.yields() - last), Long::sum);
+            yields.merge(pool, Math.max(0, yielder.yields() - last), Long::sum);
         }
         if (report.virtualYields() > 0)
             yields.put(VIRTUAL_YIELDS, countsAllYields ? Math.max(0, report.virtualYields() - virtualYields) : 0);

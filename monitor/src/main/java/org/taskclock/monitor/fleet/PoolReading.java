@@ -5,7 +5,7 @@ package org.taskclock.monitor.fleet;
 import java.util.List;
 import java.util.Map;
 import org.taskclock.CpuTime;
-import org.taskclock.monitor.usage.EndedPool;
+import org.taskclock.metrics.PoolKey;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /**
@@ -19,9 +19,9 @@ import org.taskclock.monitor.usage.ThreadUsage;
  *     the results of other methods
  */
 public record PoolReading(
-        List<ThreadUsage> pools, Map<EndedPool.Key, Long> yields, CpuTime process, List<ThreadUsage> threads) {
+        List<ThreadUsage> pools, Map<PoolKey, Long> yields, CpuTime process, List<ThreadUsage> threads) {
     /** Creates a reading without threads. */
-    public PoolReading(List<ThreadUsage> pools, Map<EndedPool.Key, Long> yields, CpuTime process) {
+    public PoolReading(List<ThreadUsage> pools, Map<PoolKey, Long> yields, CpuTime process) {
         this(pools, yields, process, List.of());
     }
 

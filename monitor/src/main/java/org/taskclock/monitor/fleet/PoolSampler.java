@@ -4,11 +4,10 @@ package org.taskclock.monitor.fleet;
 
 import java.io.File;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executor;
@@ -16,12 +15,14 @@ import org.taskclock.CpuTime;
 import org.taskclock.ProcStat;
 import org.taskclock.ProcessClock;
 import org.taskclock.TaskClock;
-import org.taskclock.metrics.ThreadKind;
+import org.taskclock.metrics.Counters;
+import org.taskclock.metrics.PoolKey;
+import org.taskclock.metrics.ThreadSampler;
 import org.taskclock.monitor.attach.AttachClient;
 import org.taskclock.monitor.proc.MonitorException;
 import org.taskclock.monitor.proc.ProcFile;
-import org.taskclock.monitor.proc.ProcText;
-import org.taskclock.monitor.usage.EndedPool;
+import org.taskclock.monitor.sampling.ProcThread;
+import org.taskclock.monitor.sampling.ProcThreads;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /**
@@ -30,9 +31,9 @@ import org.taskclock.monitor.usage.ThreadUsage;
  * these do not explain the CPU time of the process, or if the number of threads has changed. {@link #read} reads all
  * threads and returns what each pool used since its previous call.
  *
- * <p>No CPU time is lost: the CPU time of threads that could not be read is in the pool {@link EndedPool#UNKNOWN}.
- * Samples between two calls of {@link #read} reduce this part, because the CPU time of a thread that ends is known up
- * to its last sample.
+ * <p>No CPU time is lost: the CPU time of threads that could not be read is in the pool {@link PoolKey#ENDED}. Samples
+ * between two calls of {@link #read} reduce this part, because the CPU time of a thread that ends is known up to its
+ * last sample.
  */
 public final class PoolSampler implements AutoCloseable {
     private static final long MILLISECOND = 1_000_000;
@@ -54,8 +55,8 @@ public final class PoolSampler implements AutoCloseable {
     private final ProcFile leader;
     private final File tasks;
     private final Path taskPath;
-    private final boolean inNamespace;
-    private final boolean precise;
+    private final ProcThreads source;
+    private final ThreadSampler<ProcThread> sampler;
     private final PoolNames names;
     /** Null if the JVM may not be attached to. */
     private final AgentPools agent;
@@ -63,8 +64,6 @@ public final class PoolSampler implements AutoCloseable {
     /** For {@link #readRecent}, whose requests to the agent are independent of {@link #read}. Null without an agent. */
     private final AgentPools recentAgent;
 
-    private final Map<Integer, PooledThread> threads = new HashMap<>();
-    private long readings;
     private int links;
 
     /** The process's CPU time when counting began. */
@@ -72,14 +71,6 @@ public final class PoolSampler implements AutoCloseable {
 
     private CpuTime process;
     private long sampledNanos = -1;
-
-    /** CPU time of the process that belongs to no live thread: excluded, or already counted for ended threads. */
-    private long accountedNanos;
-
-    /** The part of it that has not been returned by any reading. */
-    private long endedNanos;
-
-    private long takenUserNanos;
 
     /** Ended threads that {@link #readRecent} has not returned yet. */
     private final List<ThreadUsage> endedThreads = new ArrayList<>();
@@ -99,19 +90,17 @@ public final class PoolSampler implements AutoCloseable {
         leader = new ProcFile("/proc/" + pid + "/task/" + pid + "/schedstat", shared.files);
         tasks = new File("/proc/" + pid + "/task");
         taskPath = tasks.toPath();
-        var counters = leader.read();
-        // The file has only zeros if the kernel does not maintain it.
-        precise = counters != null && ProcText.number(counters) > 0;
+        source = new ProcThreads(pid, shared.files, shared.text, false);
+        sampler = source.sampler(this::end);
         AttachClient jvm = AttachClient.of(pid);
-        inNamespace = jvm.innerPid() != pid;
         Executor worker = shared.newWorker();
-        names = new PoolNames(pid, feature, jvm, worker);
+        names = new PoolNames(pid, feature, jvm, worker, sampler);
         agent = worker == null ? null : new AgentPools(pid, jvm, fromStart, worker);
         recentAgent = worker == null ? null : new AgentPools(pid, jvm, fromStart, worker);
         process = processTime();
         start = fromStart ? new CpuTime(0, 0, 0) : process;
         readAll(fromStart);
-        names.update(threads.values(), System.nanoTime());
+        names.update(System.nanoTime());
     }
 
     public int pid() {
@@ -120,7 +109,7 @@ public final class PoolSampler implements AutoCloseable {
 
     /** Returns the number of threads in the last reading. */
     public int threads() {
-        return threads.size();
+        return sampler.threads().size();
     }
 
     /** Returns why thread names cannot be requested from the JVM; null if they can, or are not requested. */
@@ -139,15 +128,15 @@ public final class PoolSampler implements AutoCloseable {
         if (now == sampledNanos) return;
         sampledNanos = now;
         boolean hasLost = false;
-        for (PooledThread thread : threads.values()) if (thread.isActive() && !thread.sample(precise)) hasLost = true;
-        long unexplained = now - accountedNanos - liveNanos();
+        for (ProcThread thread : sampler.threads()) if (thread.isActive() && !sampler.readAgain(thread)) hasLost = true;
+        long unexplained = sampler.unaccountedNanos(now);
         boolean isIncomplete = hasLost
                 || links() != links
                 || unexplained > Math.max(UNEXPLAINED_NANOS, UNEXPLAINED_SHARE * (now - readNanos));
         if (!isIncomplete || !shared.readings.isAvailable(System.nanoTime())) return;
         long begin = TaskClock.cpuNanos();
         readAll(true);
-        names.update(threads.values(), System.nanoTime());
+        names.update(System.nanoTime());
         if (begin >= 0) shared.readings.charge(TaskClock.cpuNanos() - begin);
     }
 
@@ -184,7 +173,7 @@ public final class PoolSampler implements AutoCloseable {
         long begin = System.nanoTime();
         if (readAt == 0 || begin - readAt >= MIN_READING_NANOS) {
             readAll(true);
-            names.update(threads.values(), begin);
+            names.update(begin);
             readAt = begin;
         } else {
             sample();
@@ -192,7 +181,7 @@ public final class PoolSampler implements AutoCloseable {
         if (names.isAwaited()) return new PoolReading(List.of(), new CpuTime(0, 0, 0));
         process = later(process, processTime());
         PoolReading reading = take();
-        return agent == null ? reading : agent.addTo(reading, threads.values(), agentUntil);
+        return agent == null ? reading : agent.addTo(reading, sampler.threads(), agentUntil);
     }
 
     /**
@@ -208,123 +197,82 @@ public final class PoolSampler implements AutoCloseable {
         keepsThreads = true;
         if (readsAll) readAll(true);
         else sample();
-        if (readsAll || names.hasNewNames()) names.update(threads.values(), begin);
+        if (readsAll || names.hasNewNames()) names.update(begin);
         if (names.isAwaited()) return new PoolReading(List.of(), new CpuTime(0, 0, 0));
         process = later(process, processTime());
         PoolReading reading = take();
-        if (recentAgent != null) reading = recentAgent.addEarlierTo(reading, threads.values());
+        if (recentAgent != null) reading = recentAgent.addEarlierTo(reading, sampler.threads());
         return new PoolReading(reading.pools(), Map.of(), reading.process(), takeThreads());
     }
 
     private List<ThreadUsage> takeThreads() {
         List<ThreadUsage> usages = new ArrayList<>(endedThreads);
         endedThreads.clear();
-        for (PooledThread thread : threads.values()) if (thread.hasRecent()) usages.add(thread.takeRecent(pid));
+        for (ProcThread thread : sampler.threads()) if (thread.usage.cpuNanos > 0) usages.add(thread.takeUsage(pid));
         return usages;
     }
 
     /** Returns the usage since the last reading of a process that has exited, as far as it was sampled. */
     public PoolReading end() {
-        for (PooledThread thread : threads.values()) end(thread);
-        threads.clear();
+        sampler.endAll();
         // The threads were read after the process, so they may have used more.
-        long more = Math.max(0, Math.max(sampledNanos, accountedNanos) - process.cpuNanos());
+        long more = Math.max(0, Math.max(sampledNanos, sampler.accountedNanos()) - process.cpuNanos());
         process = new CpuTime(process.cpuNanos() + more, process.userNanos() + more, process.systemNanos());
-        addEnded(process.cpuNanos(), 0);
+        sampler.countEnded(process.cpuNanos(), 0);
         leader.close();
         PoolReading reading = take();
         return new PoolReading(reading.pools(), Map.of(), reading.process(), takeThreads());
     }
 
     private PoolReading take() {
-        for (PooledThread thread : threads.values()) {
-            count(thread, thread.hasUncounted() && thread.needsDetails(readings) ? thread.readStat() : null);
-            thread.pool.addThread();
-        }
-        List<ThreadUsage> usages = names.take();
+        sampler.readDetails(Integer.MAX_VALUE);
+        for (ProcThread thread : sampler.threads()) count(thread);
         CpuTime counted = new CpuTime(
                 process.cpuNanos() - start.cpuNanos(),
                 process.userNanos() - start.userNanos(),
                 process.systemNanos() - start.systemNanos());
-        for (ThreadUsage usage : usages) takenUserNanos += usage.userNanos();
-        if (endedNanos > 0) {
-            long user = Math.max(0, Math.min(endedNanos, counted.userNanos() - takenUserNanos));
-            SampledPool pool = names.pool(new EndedPool.Key(EndedPool.UNKNOWN, ThreadKind.NATIVE));
-            pool.add(endedNanos, user, false);
-            usages.add(pool.take(pid));
-            takenUserNanos += user;
-            endedNanos = 0;
-        }
+        List<ThreadUsage> usages = new ArrayList<>();
+        Counters ended = sampler.takePools(
+                counted.userNanos(),
+                pool -> usages.add(ThreadUsage.ofGroup(pid, pool.key(), pool.threads())
+                        .truncated(pool.isGuessed())
+                        .counters(pool.sum())
+                        .build()));
+        if (ended.cpuNanos > 0)
+            usages.add(
+                    ThreadUsage.ofGroup(pid, PoolKey.ENDED, 0).counters(ended).build());
         return new PoolReading(usages, counted);
     }
 
-    private void count(PooledThread thread, ProcStat stat) {
+    private void count(ProcThread thread) {
         // The thread's new name may have changed its pool.
-        names.assign(thread);
-        if (thread.hasUncounted()) thread.count(stat, readings);
+        if (names.assign(thread) && thread.hasUncounted()) sampler.count(thread, Long.MAX_VALUE);
     }
 
     private void readAll(boolean countsNew) throws MonitorException {
-        readings++;
         links = links();
         String[] found = tasks.list();
         if (found == null || found.length == 0) throw ended();
         if (found.length == 1 && isZombie()) throw ended();
         long begin = System.nanoTime();
         long before = processNanos();
-        for (String text : found) {
-            int tid = Integer.parseInt(text);
-            PooledThread thread = threads.get(tid);
-            if (thread != null && !thread.sample(precise)) {
-                threads.remove(tid);
-                end(thread);
-                thread = null;
-            }
-            if (thread == null) {
-                thread = new PooledThread(pid, tid, shared);
-                if (!thread.start(countsNew, inNamespace, precise, readings)) {
-                    thread.close();
-                    continue;
-                }
-                threads.put(tid, thread);
-            }
-            thread.lastSeen = readings;
-        }
-        for (Iterator<PooledThread> all = threads.values().iterator(); all.hasNext(); ) {
-            PooledThread thread = all.next();
-            if (thread.lastSeen == readings) continue;
-            all.remove();
-            end(thread);
-        }
+        long[] tids = new long[found.length];
+        for (int i = 0; i < tids.length; i++) tids[i] = Long.parseLong(found[i]);
+        boolean isFirst = sampler.threads().isEmpty();
+        sampler.read(countsNew, tids);
         sampledNanos = processNanos();
         readNanos = sampledNanos;
         if (sampledNanos < before) throw ended();
         // Threads run while they are read. They are read one after the other, so half of that time is the error.
         long error = shared.machine.processors() * (System.nanoTime() - begin) / 2;
         long middle = before + (sampledNanos - before) / 2;
-        if (readings == 1 && !countsNew) accountedNanos = middle - liveNanos();
-        else addEnded(middle, error + MILLISECOND);
+        if (isFirst && !countsNew) sampler.excludeEnded(middle);
+        else sampler.countEnded(middle, error + MILLISECOND);
     }
 
-    private void end(PooledThread thread) {
-        thread.close();
-        count(thread, null);
-        if (keepsThreads && thread.hasRecent()) endedThreads.add(thread.takeRecent(pid));
-        accountedNanos += thread.totalNanos;
-    }
-
-    /** Adds the CPU time of the process that belongs to no thread, unless it is within the error. */
-    private void addEnded(long processNanos, long error) {
-        long ended = processNanos - accountedNanos - liveNanos();
-        if (ended <= error) return;
-        accountedNanos += ended;
-        endedNanos += ended;
-    }
-
-    private long liveNanos() {
-        long sum = 0;
-        for (PooledThread thread : threads.values()) sum += thread.totalNanos;
-        return sum;
+    private void end(ProcThread thread) {
+        count(thread);
+        if (keepsThreads && thread.usage.cpuNanos > 0) endedThreads.add(thread.takeUsage(pid));
     }
 
     /** Returns the CPU time of the process, and throws if it has ended. */
@@ -339,9 +287,9 @@ public final class PoolSampler implements AutoCloseable {
     private CpuTime processTime() throws MonitorException {
         CpuTime time = clock.now();
         if (time.isKnown()) return time;
-        int length = shared.readOnce("/proc/" + pid + "/stat");
-        if (length <= 0) throw ended();
-        ProcStat stat = ProcStat.parse(shared.text, length);
+        ByteBuffer text = source.readOnce("/proc/" + pid + "/stat");
+        if (text == null) throw ended();
+        ProcStat stat = ProcStat.parse(shared.text, text.limit());
         return new CpuTime(stat.userNanos() + stat.systemNanos(), stat.userNanos(), stat.systemNanos());
     }
 
@@ -353,9 +301,9 @@ public final class PoolSampler implements AutoCloseable {
     }
 
     private boolean isZombie() {
-        int length = shared.readOnce("/proc/" + pid + "/stat");
-        if (length <= 0) return true;
-        char state = ProcStat.parse(shared.text, length).state();
+        ByteBuffer text = source.readOnce("/proc/" + pid + "/stat");
+        if (text == null) return true;
+        char state = ProcStat.parse(shared.text, text.limit()).state();
         return state == 'Z' || state == 'X';
     }
 
@@ -375,7 +323,7 @@ public final class PoolSampler implements AutoCloseable {
 
     @Override
     public void close() {
-        for (PooledThread thread : threads.values()) thread.close();
+        sampler.close();
         leader.close();
     }
 }

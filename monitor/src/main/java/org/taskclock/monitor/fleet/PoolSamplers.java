@@ -2,9 +2,6 @@
 // Copyright the TaskClock authors
 package org.taskclock.monitor.fleet;
 
-import java.io.FileInputStream;
-import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.SynchronousQueue;
@@ -37,7 +34,6 @@ public final class PoolSamplers implements AutoCloseable {
     final ProcFile.Budget files = new ProcFile.Budget(Math.min(MAX_OPEN_FILES, HostCpu.filesForThreads()));
     final ReadBudget readings = new ReadBudget(READ_SHARE, System.nanoTime());
     final byte[] text = new byte[TEXT_BYTES];
-    private final ByteBuffer view = ByteBuffer.wrap(text);
     final HostCpu machine = new HostCpu(files);
 
     private final boolean attach;
@@ -78,23 +74,6 @@ public final class PoolSamplers implements AutoCloseable {
      */
     public PoolSampler open(long pid, boolean fromStart, int feature) throws MonitorException {
         return new PoolSampler(this, (int) pid, fromStart, feature);
-    }
-
-    /**
-     * Reads a file once, into {@link #text}, and returns its length; -1 if it cannot be read. FileInputStream takes
-     * less time than a channel.
-     */
-    int readOnce(String path) {
-        try (FileInputStream in = new FileInputStream(path)) {
-            return in.read(text);
-        } catch (IOException e) {
-            return -1;
-        }
-    }
-
-    /** Returns the first {@code length} bytes of {@link #text}. */
-    ByteBuffer view(int length) {
-        return view.clear().limit(length);
     }
 
     /** Returns the CPU time of all processes since the machine started; unknown if it cannot be read. */

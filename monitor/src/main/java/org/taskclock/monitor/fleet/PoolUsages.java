@@ -5,7 +5,6 @@ package org.taskclock.monitor.fleet;
 import java.util.ArrayList;
 import java.util.List;
 import org.taskclock.metrics.PoolUsage;
-import org.taskclock.monitor.proc.TargetText;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /** Converts readings of the monitor to the usages that the metrics count. */
@@ -16,7 +15,7 @@ final class PoolUsages {
         List<PoolUsage> converted = new ArrayList<>(reading.pools().size());
         for (ThreadUsage usage : reading.pools())
             converted.add(new PoolUsage(
-                    TargetText.sanitize(usage.pool()),
+                    usage.pool(),
                     usage.kind(),
                     usage.threads(),
                     usage.userNanos(),
@@ -26,8 +25,8 @@ final class PoolUsages {
                     usage.involuntary(),
                     -1));
         reading.yields()
-                .forEach((pool, yields) -> converted.add(
-                        new PoolUsage(TargetText.sanitize(pool.pool()), pool.kind(), 0, 0, 0, -1, -1, -1, yields)));
+                .forEach((pool, yields) ->
+                        converted.add(new PoolUsage(pool.pool(), pool.kind(), 0, 0, 0, -1, -1, -1, yields)));
         return converted;
     }
 }

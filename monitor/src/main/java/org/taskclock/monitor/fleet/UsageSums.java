@@ -22,7 +22,8 @@ final class UsageSums {
 
     void add(List<ThreadUsage> reading) {
         // Pools that are missing from this reading no longer have threads.
-        sums.replaceAll((key, sum) -> key.tid == 0 && sum.threads() > 0 ? sum(sum, null) : sum);
+        sums.replaceAll((key, sum) ->
+                key.tid == 0 && sum.threads() > 0 ? sum.change().threads(0).build() : sum);
         for (ThreadUsage usage : reading)
             sums.merge(new Key(usage.tid(), usage.name(), usage.kind()), usage, UsageSums::sum);
     }
@@ -40,29 +41,8 @@ final class UsageSums {
         return new PoolReading(take(), reading.yields(), reading.process(), reading.threads());
     }
 
-    /** Adds up two usages, or returns one without threads if the other is null. */
     private static ThreadUsage sum(ThreadUsage before, ThreadUsage now) {
-        return new ThreadUsage(
-                before.pid(),
-                before.tid(),
-                before.javaId(),
-                before.name(),
-                before.truncated() || (now != null && now.truncated()),
-                before.kind(),
-                before.pool(),
-                now == null ? 0 : now.threads(),
-                sum(before.cpuNanos(), now == null ? -1 : now.cpuNanos()),
-                sum(before.userNanos(), now == null ? -1 : now.userNanos()),
-                sum(before.waitNanos(), now == null ? -1 : now.waitNanos()),
-                sum(before.voluntary(), now == null ? -1 : now.voluntary()),
-                sum(before.involuntary(), now == null ? -1 : now.involuntary()),
-                before.state(),
-                now == null ? before.totalNanos() : now.totalNanos(),
-                before.watchedNanos());
-    }
-
-    private static long sum(long a, long b) {
-        if (a < 0) return Math.max(-1, b);
-        return b < 0 ? a : a + b;
+        ThreadUsage sum = now.plus(before);
+        return before.truncated() ? sum.change().truncated(true).build() : sum;
     }
 }

@@ -7,6 +7,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.taskclock.CpuTime;
+import org.taskclock.metrics.ProcText;
 
 /** The CPU time and processors of the whole machine, and the number of files that this process may open. */
 public final class HostCpu implements AutoCloseable {

@@ -61,7 +61,7 @@ public final class ProcessReader implements AutoCloseable {
         char state = now == null ? '?' : now.state();
         if (state != 'Z' && state != 'X') return state;
         // The state is the same if only the main thread has ended and others are still running.
-        int[] tids = tids();
+        long[] tids = tids();
         if (tids != null && tids.length <= 1) throw exited();
         return state;
     }
@@ -74,12 +74,12 @@ public final class ProcessReader implements AutoCloseable {
     }
 
     /** Returns the ids of all threads; null if they cannot be listed, because this process has too many open files. */
-    public int[] tids() throws MonitorException {
+    public long[] tids() throws MonitorException {
         String[] found = tasks.list();
         if (found == null && tasks.isDirectory()) return null;
         if (found == null || found.length == 0) throw exited();
-        int[] tids = new int[found.length];
-        for (int i = 0; i < tids.length; i++) tids[i] = Integer.parseInt(found[i]);
+        long[] tids = new long[found.length];
+        for (int i = 0; i < tids.length; i++) tids[i] = Long.parseLong(found[i]);
         return tids;
     }
 

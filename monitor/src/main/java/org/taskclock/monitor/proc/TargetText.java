@@ -4,7 +4,7 @@ package org.taskclock.monitor.proc;
 
 /** Texts that a process chooses, such as its name. Each can become a label of many series, or a column of a table. */
 public final class TargetText {
-    /** Longer texts are cut. Pools of threads have the same limit (org.taskclock.metrics.ThreadNames). */
+    /** Longer texts are cut. Pools of threads have the same limit (org.taskclock.PoolName). */
     public static final int MAX_LENGTH = 200;
 
     private static final char REPLACEMENT = '\ufffd';
@@ -24,7 +24,7 @@ public final class TargetText {
      * these become the same, which is better than a metric with two equal series.
      */
     public static String sanitize(String name) {
-        // As ThreadNames.pool does, so that its result stays the same.
+        // A name that was cut before stays the same.
         String text = name.length() <= MAX_LENGTH + 1 ? name : name.substring(0, MAX_LENGTH) + "~";
         StringBuilder clean = null;
         for (int i = 0; i < text.length(); i++) {

@@ -9,8 +9,8 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Predicate;
+import org.taskclock.PoolName;
 import org.taskclock.metrics.ThreadKind;
-import org.taskclock.metrics.ThreadNames;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /** The threads to profile. */
@@ -113,7 +113,7 @@ public final class ProfileSelection {
     }
 
     private List<ThreadUsage> findPool(long pid, List<ThreadUsage> threads) throws ProfileException {
-        for (String name : List.of(text, ThreadNames.pool(text))) {
+        for (String name : List.of(text, PoolName.of(text))) {
             List<ThreadUsage> exact = filter(threads, thread -> thread.pool().equals(name));
             if (!exact.isEmpty()) return exact;
         }
@@ -176,6 +176,6 @@ public final class ProfileSelection {
         if (sample.tid() != 0 && tids.contains(sample.tid())) return true;
         if (sample.tid() == 0 && javaIds.contains(sample.javaId())) return true;
         if (hasCarriers && sample.isVirtual() && sample.tid() == 0) return true;
-        return !pool.isEmpty() && pool.equals(ThreadNames.pool(sample.thread()));
+        return !pool.isEmpty() && pool.equals(PoolName.of(sample.thread()));
     }
 }

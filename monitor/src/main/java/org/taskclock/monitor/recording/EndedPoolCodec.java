@@ -7,6 +7,7 @@ import com.google.gson.JsonElement;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.taskclock.metrics.PoolKey;
 import org.taskclock.monitor.usage.EndedPool;
 
 /**
@@ -14,7 +15,7 @@ import org.taskclock.monitor.usage.EndedPool;
  * instance keeps the state since the last header.
  */
 final class EndedPoolCodec {
-    private final Map<EndedPool.Key, EndedPool> last = new LinkedHashMap<>();
+    private final Map<PoolKey, EndedPool> last = new LinkedHashMap<>();
 
     JsonArray encode(List<EndedPool> pools) {
         JsonArray changed = new JsonArray();

@@ -244,23 +244,20 @@ final class RecordingFormat {
         long total = line.has("totalNanos") ? line.get("totalNanos").getAsLong() : -1;
         long watchedFrom =
                 line.has("watchedFromNanos") ? line.get("watchedFromNanos").getAsLong() : total;
-        ThreadUsage usage = new ThreadUsage(
-                line.get("pid").getAsInt(),
-                line.get("tid").getAsInt(),
-                line.get("javaId").getAsLong(),
-                line.get("name").getAsString(),
-                line.has("cut"),
-                kind(line.get("kind").getAsString()),
-                line.get("pool").getAsString(),
-                1,
-                0,
-                0,
-                0,
-                0,
-                0,
-                '?',
-                total,
-                total < 0 ? -1 : total - watchedFrom);
+        ThreadUsage usage = ThreadUsage.of(
+                        line.get("pid").getAsInt(),
+                        line.get("tid").getAsInt(),
+                        line.get("name").getAsString(),
+                        kind(line.get("kind").getAsString()))
+                .javaId(line.get("javaId").getAsLong())
+                .truncated(line.has("cut"))
+                .pool(line.get("pool").getAsString())
+                .cpu(0, 0)
+                .waited(0)
+                .switches(0, 0)
+                .state('?')
+                .total(total, total < 0 ? -1 : total - watchedFrom)
+                .build();
         last.put(line.get("thread").getAsInt(), usage);
     }
 
@@ -277,24 +274,18 @@ final class RecordingFormat {
                 : RecordedThread.sum(usage.totalNanos(), row.get(1).getAsLong());
         last.put(
                 row.get(0).getAsInt(),
-                new ThreadUsage(
-                        usage.pid(),
-                        usage.tid(),
-                        usage.javaId(),
-                        usage.name(),
-                        usage.truncated(),
-                        usage.kind(),
-                        usage.pool(),
-                        row.size() > 7 ? row.get(7).getAsInt() : 1,
-                        row.get(1).getAsLong(),
-                        row.get(2).getAsLong(),
-                        row.get(3).getAsLong(),
-                        row.get(4).getAsLong(),
-                        row.get(5).getAsLong(),
-                        row.get(6).getAsString().charAt(0),
-                        total,
-                        total < 0 ? -1 : total - RecordedThread.watchedFromNanos(usage),
-                        row.size() > 9 ? JavaStatusFormat.decode(row.get(9).getAsJsonArray()) : JavaStatus.UNKNOWN));
+                usage.change()
+                        .threads(row.size() > 7 ? row.get(7).getAsInt() : 1)
+                        .cpu(row.get(1).getAsLong(), row.get(2).getAsLong())
+                        .waited(row.get(3).getAsLong())
+                        .switches(row.get(4).getAsLong(), row.get(5).getAsLong())
+                        .state(row.get(6).getAsString().charAt(0))
+                        .total(total, total < 0 ? -1 : total - RecordedThread.watchedFromNanos(usage))
+                        .java(
+                                row.size() > 9
+                                        ? JavaStatusFormat.decode(row.get(9).getAsJsonArray())
+                                        : JavaStatus.UNKNOWN)
+                        .build());
     }
 
     private static <T> T parse(String line, Class<T> type) throws IOException {

@@ -59,7 +59,7 @@ final class JavaStatusSampler {
             try {
                 dumps.dump();
             } catch (IOException e) {
-                // The states stay unknown; JavaThreadNames adds a note.
+                // The states stay unknown; Sampler adds a note.
             }
         }
         ThreadDump dump = dumps.newest();

@@ -80,7 +80,9 @@ final class JavaStatusTracker {
             if (history == null || history.javaId != usage.javaId()) continue;
             boolean slept = usage.cpuNanos() == 0 && usage.voluntary() == 0 && usage.involuntary() == 0;
             if (!fresh && !slept) history.current = false;
-            all.set(usage.withJava(status(history, usage, intervalNanos, slept)));
+            all.set(usage.change()
+                    .java(status(history, usage, intervalNanos, slept))
+                    .build());
         }
     }
 

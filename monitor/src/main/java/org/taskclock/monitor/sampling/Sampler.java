@@ -6,10 +6,10 @@ import java.io.IOException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
-import java.util.Iterator;
 import java.util.List;
-import java.util.Map;
+import org.taskclock.metrics.Counters;
+import org.taskclock.metrics.CumulativeCounters;
+import org.taskclock.metrics.ThreadSampler;
 import org.taskclock.monitor.attach.AgentClient;
 import org.taskclock.monitor.attach.AttachClient;
 import org.taskclock.monitor.attach.ThreadDump;
@@ -22,7 +22,6 @@ import org.taskclock.monitor.proc.HostCpu;
 import org.taskclock.monitor.proc.JvmProcesses;
 import org.taskclock.monitor.proc.MonitorException;
 import org.taskclock.monitor.proc.ProcFile;
-import org.taskclock.monitor.proc.ProcText;
 import org.taskclock.monitor.proc.ProcessReader;
 import org.taskclock.monitor.usage.HeapUsage;
 import org.taskclock.monitor.usage.ProcessUsage;
@@ -36,26 +35,30 @@ public final class Sampler implements AutoCloseable {
     /** The age up to which a dump that was taken for another purpose is used for a stack. */
     private static final long RECENT_NANOS = 100_000_000;
 
+    private static final int TEXT_BYTES = 16_384;
+    private static final long MILLISECOND = 1_000_000;
+
     private final int pid;
     private final String name;
-    private final boolean precise;
-    private final byte[] text = new byte[16_384];
     private final ProcFile.Budget budget = new ProcFile.Budget(HostCpu.filesForThreads());
+    private final ProcThreads source;
+    private final ThreadSampler<ProcThread> sampler;
+    private final DumpedNames names;
     private final ProcessReader reader;
     private final ThreadDumps dumps;
-    private final JavaThreadNames names;
     private final StackSamples stacks;
     private final AgentClient agent;
     private final JavaStatusSampler states;
     private final HeapMonitor heap;
-    private final Map<Integer, TrackedThread> threads = new HashMap<>();
     private final EndedThreads ended;
+
+    /** The last dump that was used; null if there is none. */
+    private ThreadDump resolved;
 
     // Null before the first reading.
     private ProcessReader.Reading last;
-    private CumulativeCounter process;
-    private CumulativeCounter processUser;
-    private long readings;
+    private final CumulativeCounters process = new CumulativeCounters();
+    private long firstUserNanos;
 
     /** The duration of the reading that starts the first interval. */
     private long firstReadingNanos;
@@ -64,15 +67,13 @@ public final class Sampler implements AutoCloseable {
         JvmProcesses.check(pid);
         this.pid = (int) pid;
         name = JvmProcesses.nameOf(pid);
+        byte[] text = new byte[TEXT_BYTES];
         reader = new ProcessReader(pid, budget, text);
-        ProcFile schedstat = new ProcFile("/proc/" + pid + "/task/" + pid + "/schedstat", budget);
-        var counters = schedstat.read();
-        // The file has only zeros if the kernel does not maintain it.
-        precise = counters != null && ProcText.number(counters) > 0;
-        schedstat.close();
+        source = new ProcThreads(this.pid, budget, text, true);
+        sampler = source.sampler(this::end);
+        names = new DumpedNames(this.pid, JvmProcesses.featureOf(pid), sampler);
         AttachClient jvm = AttachClient.of(pid);
         dumps = new ThreadDumps(jvm, attach);
-        names = new JavaThreadNames(this.pid, dumps);
         stacks = new StackSamples(dumps);
         agent = new AgentClient(this.pid, jvm, attach);
         states = new JavaStatusSampler(dumps);
@@ -116,29 +117,25 @@ public final class Sampler implements AutoCloseable {
     private Interval first() throws MonitorException {
         long start = System.nanoTime();
         List<String> notes = new ArrayList<>();
-        // Listed before the dump, which then tells which of them are not Java threads.
-        Map<Integer, TrackedThread> listed = new HashMap<>();
-        for (int tid : tids(new ArrayList<>())) listed.put(tid, track(tid));
-        names.takeFirstDump(notes);
+        // Before the dump, which then tells which of them are not Java threads. Read again afterward, because the first
+        // reading is slow: it opens the files and runs code for the first time.
+        sampler.read(false, tids(new ArrayList<>()));
+        dumps.tryDump();
+        addNote(notes);
         agent.advance(1);
-        for (int tid : tids(notes)) {
-            TrackedThread thread = listed.getOrDefault(tid, track(tid));
-            if (thread.start(false, 0)) threads.put(tid, thread);
-        }
-        // Read again, because the first reading is slow: it opens the files and runs code for the first time.
+        long[] tids = tids(notes);
         long before = reader.cpuNanos();
         long secondStart = System.nanoTime();
-        threads.values().removeIf(thread -> {
-            if (thread.advance(Long.MAX_VALUE)) return false;
-            thread.close();
-            return true;
-        });
-        threads.values().forEach(TrackedThread::beginWatching);
+        sampler.read(false, tids);
+        sampler.readDetails(thread -> false);
+        sampler.threads().forEach(ProcThread::exclude);
         last = reader.read(secondStart);
         firstReadingNanos = System.nanoTime() - secondStart;
-        process = new CumulativeCounter(last.process());
-        processUser = new CumulativeCounter(last.processUser());
-        ended.start(midpoint(before, last.process()), liveNanos());
+        resolve();
+        setProcess(last);
+        process.exclude();
+        firstUserNanos = last.processUser();
+        ended.start(sampler.excludeEnded(midpoint(before, last.process())));
         return new Interval(
                 Instant.now(),
                 Math.max(1, last.nanos() - start),
@@ -152,43 +149,47 @@ public final class Sampler implements AutoCloseable {
     }
 
     private Interval advance() throws MonitorException {
-        readings++;
         heap.refresh();
         // Before the threads are read, because a dump takes time.
         states.sample(heap.contendedLockAttempts());
         char processState = reader.state();
         List<String> notes = new ArrayList<>();
-        int[] tids = tids(notes);
+        long[] tids = tids(notes);
         long before = reader.cpuNanos();
         long start = System.nanoTime();
         // Threads are read in the same order each time, so the interval of each is about as long as this one.
         long intervalNanos = Math.max(1, start - last.nanos());
         HeapUsage heapUsage = heap.next(intervalNanos);
-        readThreads(tids, intervalNanos);
+        sampler.read(true, tids);
+        sampler.readDetails(ProcThread::wasRunnable);
         ProcessReader.Reading now = reader.read(start);
         long maxNanos = reader.processors() * intervalNanos;
-        long processNanos = process.advance(now.process(), maxNanos);
-        long processUserNanos = Math.min(processNanos, processUser.advance(now.processUser(), processNanos));
+        Counters used = new Counters();
+        setProcess(now);
+        process.advance(maxNanos, used);
 
-        names.resolve(threads.values(), notes);
-        if (!precise) notes.add("this kernel reports the CPU time of threads only in steps of 10 ms");
-        List<ThreadUsage> usages = new ArrayList<>(threads.size() + 1);
+        boolean isMissing = resolve();
+        if (isMissing && dumps.mayDump()) dumps.dumpInBackground();
+        addNote(notes);
+        if (!source.precise) notes.add("this kernel reports the CPU time of threads only in steps of 10 ms");
+        List<ThreadUsage> usages = new ArrayList<>(sampler.threads().size() + 1);
         long sum = 0;
-        long sumUser = 0;
         boolean stopped = processState == 'T' || processState == 't';
-        for (TrackedThread thread : threads.values()) {
-            usages.add(thread.usage(pid, thread.tid == pid, stopped));
-            sum += thread.cpuNanos;
-            sumUser += thread.userNanos;
+        for (ProcThread thread : sampler.threads()) {
+            sampler.count(thread, intervalNanos);
+            ThreadUsage usage = thread.takeUsage(pid);
+            usages.add(stopped ? usage.change().state('T').build() : usage);
+            sum += usage.cpuNanos();
         }
         states.apply(usages, intervalNanos);
         long readingNanos = firstReadingNanos + System.nanoTime() - start;
-        long endedNanos =
-                ended.advance(midpoint(before, now.process()), liveNanos(), reader.processors() * readingNanos / 2);
-        if (endedNanos > 0) {
-            endedNanos = Math.min(endedNanos, maxNanos);
-            usages.add(ended.usage(endedNanos, Math.max(0, Math.min(endedNanos, processUserNanos - sumUser))));
-            sum += endedNanos;
+        sampler.countEnded(midpoint(before, now.process()), reader.processors() * readingNanos / 2 + MILLISECOND);
+        Counters endedUsage = sampler.takePools(now.processUser() - firstUserNanos, pool -> {});
+        if (endedUsage.cpuNanos > 0) {
+            endedUsage.cpuNanos = Math.min(endedUsage.cpuNanos, maxNanos);
+            endedUsage.userNanos = Math.min(endedUsage.userNanos, endedUsage.cpuNanos);
+            usages.add(ended.usage(endedUsage));
+            sum += endedUsage.cpuNanos;
         }
         agent.advance(intervalNanos);
         usages.addAll(agent.usages());
@@ -197,8 +198,8 @@ public final class Sampler implements AutoCloseable {
         long machineNanos =
                 Math.min(difference(now.machine().cpuNanos(), last.machine().cpuNanos()), maxNanos);
         ProcessUsage totals = new ProcessUsage(
-                Math.min(Math.max(processNanos, sum), maxNanos),
-                Math.min(Math.max(processUserNanos, 0), processNanos),
+                Math.min(Math.max(used.cpuNanos, sum), maxNanos),
+                used.userNanos,
                 difference(now.container().cpuNanos(), last.container().cpuNanos()),
                 reader.cpuLimit(),
                 now.container().throttledNanosSince(last.container(), intervalNanos),
@@ -215,46 +216,41 @@ public final class Sampler implements AutoCloseable {
         return new Interval(end, intervalNanos, pid, name, source, usages, totals, findings, notes, ended.pools());
     }
 
-    private void readThreads(int[] tids, long intervalNanos) {
-        for (int tid : tids) {
-            TrackedThread thread = threads.get(tid);
-            boolean alive = thread != null && thread.advance(intervalNanos);
-            if (!alive) {
-                if (thread != null) {
-                    threads.remove(tid);
-                    end(thread);
-                }
-                thread = track(tid);
-                if (!thread.start(true, intervalNanos)) continue;
-                threads.put(tid, thread);
-            }
-            thread.lastSeen = readings;
-        }
-        for (Iterator<TrackedThread> all = threads.values().iterator(); all.hasNext(); ) {
-            TrackedThread thread = all.next();
-            if (thread.lastSeen == readings) continue;
-            all.remove();
-            end(thread);
-        }
+    private void setProcess(ProcessReader.Reading now) {
+        process.total.cpuNanos = now.process();
+        process.total.userNanos = now.processUser();
     }
 
-    private TrackedThread track(int tid) {
-        return new TrackedThread(pid, tid, precise, budget, text);
+    /** Takes the names from the newest dump. Returns whether threads without a name have used CPU time. */
+    private boolean resolve() {
+        ThreadDump newest = dumps.newest();
+        if (newest != resolved) names.learn(newest);
+        resolved = newest;
+        boolean isMissing = false;
+        for (ProcThread thread : sampler.threads()) {
+            names.assign(thread, dumps.canAttach());
+            isMissing |= !thread.isNamed() && thread.hasUncounted();
+        }
+        return isMissing;
     }
 
-    private void end(TrackedThread thread) {
-        thread.close();
-        ended.add(thread);
+    private void addNote(List<String> notes) {
+        String failure = dumps.failure();
+        if (failure == null) return;
+        String process = dumps.isAllowed() ? "process " + pid + ": " : "";
+        notes.add("thread names are truncated to 15 characters: " + process + failure);
+    }
+
+    private void end(ProcThread thread) {
+        names.assign(thread, dumps.canAttach());
+        ended.add(
+                thread.pool(),
+                thread.total.cpuNanos,
+                thread.total.cpuNanos - thread.countedNanos() + thread.watchedNanos());
     }
 
     private static long midpoint(long a, long b) {
         return a + (b - a) / 2;
-    }
-
-    private long liveNanos() {
-        long sum = 0;
-        for (TrackedThread thread : threads.values()) sum += thread.totalNanos;
-        return sum;
     }
 
     private static long difference(long now, long before) {
@@ -262,11 +258,11 @@ public final class Sampler implements AutoCloseable {
     }
 
     /** Returns the ids of all threads, or else of the known ones. */
-    private int[] tids(List<String> notes) throws MonitorException {
-        int[] tids = reader.tids();
+    private long[] tids(List<String> notes) throws MonitorException {
+        long[] tids = reader.tids();
         if (tids != null) return tids;
         notes.add("new threads are missing, because too many files are open: raise the limit with ulimit -n");
-        return threads.keySet().stream().mapToInt(Integer::intValue).toArray();
+        return sampler.threads().stream().mapToLong(thread -> thread.id).toArray();
     }
 
     /**
@@ -314,7 +310,7 @@ public final class Sampler implements AutoCloseable {
 
     @Override
     public void close() {
-        for (TrackedThread thread : threads.values()) thread.close();
+        sampler.close();
         reader.close();
         heap.close();
     }

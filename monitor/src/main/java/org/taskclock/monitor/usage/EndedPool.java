@@ -2,6 +2,7 @@
 // Copyright the TaskClock authors
 package org.taskclock.monitor.usage;
 
+import org.taskclock.metrics.PoolKey;
 import org.taskclock.metrics.ThreadKind;
 
 /**
@@ -13,14 +14,8 @@ import org.taskclock.metrics.ThreadKind;
  * @param watchedNanos the part of {@code totalNanos} since watching began
  */
 public record EndedPool(String pool, ThreadKind kind, int threads, long totalNanos, long watchedNanos) {
-    /** The name of the group of ended threads whose pool is not known, or that are too many to be listed by pool. */
-    public static final String UNKNOWN = "(ended threads)";
-
-    /** Identifies a pool among those of one JVM. */
-    public record Key(String pool, ThreadKind kind) {}
-
-    public Key key() {
-        return new Key(pool, kind);
+    public PoolKey key() {
+        return new PoolKey(pool, kind);
     }
 
     public EndedPool plus(EndedPool other) {

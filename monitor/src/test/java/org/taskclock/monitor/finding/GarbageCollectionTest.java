@@ -14,8 +14,13 @@ import org.taskclock.monitor.usage.ThreadUsage;
 
 class GarbageCollectionTest {
     private static Observation collectors(boolean isGuessed, boolean hasCollected) {
-        ThreadUsage pool = new ThreadUsage(
-                7, 0, 0, "GC Thread##", isGuessed, ThreadKind.GC, "GC Thread##", 4, SECOND, SECOND, 0, 1, 1, '-');
+        ThreadUsage pool = ThreadUsage.of(7, 0, "GC Thread##", ThreadKind.GC)
+                .truncated(isGuessed)
+                .threads(4)
+                .cpu(SECOND, SECOND)
+                .waited(0)
+                .switches(1, 1)
+                .build();
         return new Observation(
                 SECOND,
                 List.of(),

@@ -4,7 +4,6 @@ package org.taskclock.monitor.finding;
 
 import java.util.List;
 import org.taskclock.metrics.ThreadKind;
-import org.taskclock.metrics.ThreadNames;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /** What tests of findings observe in a second: a JVM with the process id 7. */
@@ -18,21 +17,13 @@ final class Observations {
 
     /** Returns the usage of a thread, in ms; waiting time and voluntary switches may be -1. */
     static ThreadUsage thread(int tid, String name, ThreadKind kind, long cpu, long system, long wait, long switches) {
-        return new ThreadUsage(
-                7,
-                tid,
-                tid,
-                name,
-                false,
-                kind,
-                ThreadNames.pool(name),
-                1,
-                cpu * MILLIS,
-                (cpu - system) * MILLIS,
-                wait < 0 ? wait : wait * MILLIS,
-                switches,
-                0,
-                'R');
+        return ThreadUsage.of(7, tid, name, kind)
+                .javaId(tid)
+                .cpu(cpu * MILLIS, (cpu - system) * MILLIS)
+                .waited(wait < 0 ? wait : wait * MILLIS)
+                .switches(switches, 0)
+                .state('R')
+                .build();
     }
 
     static Observation ofPools(ThreadUsage... threads) {

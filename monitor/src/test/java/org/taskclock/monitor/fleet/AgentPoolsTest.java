@@ -12,15 +12,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.taskclock.CpuTime;
+import org.taskclock.metrics.PoolKey;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.attach.AgentReport;
-import org.taskclock.monitor.usage.EndedPool;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /** What is added to readings if the agent answers, is missing, or fails, with answers that the tests make up. */
 class AgentPoolsTest {
     private static final long SECOND = 1_000_000_000;
-    private static final EndedPool.Key VIRTUAL_YIELDS = new EndedPool.Key("other", ThreadKind.VIRTUAL);
+    private static final PoolKey VIRTUAL_YIELDS = new PoolKey("other", ThreadKind.VIRTUAL);
 
     private final AtomicInteger requests = new AtomicInteger();
     private Executor worker = Runnable::run;

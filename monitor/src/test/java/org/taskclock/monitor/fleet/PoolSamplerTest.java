@@ -14,12 +14,12 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.taskclock.ProcessClock;
 import org.taskclock.TaskClock;
+import org.taskclock.metrics.PoolKey;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.finding.GarbageCollection;
 import org.taskclock.monitor.finding.Observation;
 import org.taskclock.monitor.proc.MonitorException;
-import org.taskclock.monitor.usage.EndedPool;
 import org.taskclock.monitor.usage.ThreadUsage;
 import org.taskclock.testing.LoadJvm;
 
@@ -32,8 +32,8 @@ class PoolSamplerTest {
     /** Half of the 1 % that is promised for the metrics. The rest is for the time between two readings. */
     private static final double TOLERANCE = 0.005;
 
-    private final Map<EndedPool.Key, Long> totals = new HashMap<>();
-    private final Map<EndedPool.Key, Integer> threads = new HashMap<>();
+    private final Map<PoolKey, Long> totals = new HashMap<>();
+    private final Map<PoolKey, Integer> threads = new HashMap<>();
     private long processNanos;
 
     private void add(PoolReading reading) {
@@ -42,8 +42,8 @@ class PoolSamplerTest {
             assertThat(usage.cpuNanos()).isNotNegative();
             assertThat(usage.userNanos()).isBetween(0L, usage.cpuNanos());
             assertThat(usage.waitNanos()).isGreaterThanOrEqualTo(-1);
-            totals.merge(new EndedPool.Key(usage.pool(), usage.kind()), usage.cpuNanos(), Long::sum);
-            threads.merge(new EndedPool.Key(usage.pool(), usage.kind()), usage.threads(), Integer::sum);
+            totals.merge(new PoolKey(usage.pool(), usage.kind()), usage.cpuNanos(), Long::sum);
+            threads.merge(new PoolKey(usage.pool(), usage.kind()), usage.threads(), Integer::sum);
         }
         assertThat(reading.process().cpuNanos()).isGreaterThanOrEqualTo(processNanos);
         assertThat(reading.process().userNanos() + reading.process().systemNanos())
@@ -82,11 +82,11 @@ class PoolSamplerTest {
                 assertSumIsThatOfTheProcess();
             }
             assertThat(threads)
-                    .containsEntry(new EndedPool.Key(BUSY_POOL, ThreadKind.JAVA), 2)
-                    .containsEntry(new EndedPool.Key("pool-#-thread-#", ThreadKind.JAVA), 40)
-                    .containsEntry(new EndedPool.Key("kernel-calls", ThreadKind.JAVA), 1)
-                    .containsEntry(new EndedPool.Key("VM Thread", ThreadKind.VM), 1);
-            assertThat(totals.keySet()).extracting(EndedPool.Key::kind).contains(ThreadKind.GC, ThreadKind.JIT);
+                    .containsEntry(new PoolKey(BUSY_POOL, ThreadKind.JAVA), 2)
+                    .containsEntry(new PoolKey("pool-#-thread-#", ThreadKind.JAVA), 40)
+                    .containsEntry(new PoolKey("kernel-calls", ThreadKind.JAVA), 1)
+                    .containsEntry(new PoolKey("VM Thread", ThreadKind.VM), 1);
+            assertThat(totals.keySet()).extracting(PoolKey::kind).contains(ThreadKind.GC, ThreadKind.JIT);
             assertThat(sampler.attachFailure()).isNull();
         }
     }
@@ -104,7 +104,7 @@ class PoolSamplerTest {
                 add(sampler.read());
                 assertSumIsThatOfTheProcess();
                 // The kernel's name, because the JVM was not asked.
-                assertThat(threads).containsKey(new EndedPool.Key("a busy thread w", ThreadKind.JAVA));
+                assertThat(threads).containsKey(new PoolKey("a busy thread w", ThreadKind.JAVA));
             }
         }
     }
@@ -120,7 +120,7 @@ class PoolSamplerTest {
             add(sampler.read());
             assertSumIsThatOfTheProcess();
             assertThat(totals.keySet())
-                    .extracting(EndedPool.Key::pool)
+                    .extracting(PoolKey::pool)
                     .contains(BUSY_POOL)
                     .doesNotContain("a busy thread w", "VM Periodic Tas");
         }
@@ -139,8 +139,7 @@ class PoolSamplerTest {
                 add(sampler.read());
                 assertSumIsThatOfTheProcess();
             }
-            assertThat(totals.get(new EndedPool.Key(EndedPool.UNKNOWN, ThreadKind.NATIVE)))
-                    .isGreaterThan(3 * 30 * 10 * MILLIS);
+            assertThat(totals.get(PoolKey.ENDED)).isGreaterThan(3 * 30 * 10 * MILLIS);
             assertThat(sampler.threads()).isLessThan(60);
         }
     }
@@ -148,7 +147,7 @@ class PoolSamplerTest {
     /** Any program can give its threads such names, and for some it takes a thread dump to know. */
     @Test
     void shouldNotBeMisledByNames() throws Exception {
-        EndedPool.Key guessed = new EndedPool.Key("GC Thread##", ThreadKind.GC);
+        PoolKey guessed = new PoolKey("GC Thread##", ThreadKind.GC);
         try (LoadJvm load = LoadJvm.start("-XX:+UseSerialGC", "gc-names");
                 PoolSamplers attaching = new PoolSamplers(true);
                 PoolSamplers withoutAttach = new PoolSamplers(false);
@@ -156,9 +155,7 @@ class PoolSamplerTest {
                 PoolSampler outside = withoutAttach.open(load.pid(), true)) {
             sample(sampler, 12);
             add(sampler.read());
-            assertThat(totals.keySet())
-                    .doesNotContain(guessed)
-                    .contains(new EndedPool.Key("GC Thread##", ThreadKind.JAVA));
+            assertThat(totals.keySet()).doesNotContain(guessed).contains(new PoolKey("GC Thread##", ThreadKind.JAVA));
             List<ThreadUsage> pools = outside.read().pools();
             assertThat(pools)
                     .filteredOn(pool -> pool.kind() == ThreadKind.GC)
@@ -184,7 +181,7 @@ class PoolSamplerTest {
                 assertThat(System.nanoTime()).as("%s", threads).isLessThan(end);
                 Thread.sleep(1_000);
                 add(sampler.read());
-            } while (!threads.containsKey(new EndedPool.Key("GC Thread##", ThreadKind.JAVA)));
+            } while (!threads.containsKey(new PoolKey("GC Thread##", ThreadKind.JAVA)));
         }
     }
 
@@ -222,9 +219,9 @@ class PoolSamplerTest {
             sample(sampler, 12);
             PoolReading reading = sampler.read();
             add(reading);
-            assertThat(reading.yields().get(new EndedPool.Key("yielder", ThreadKind.JAVA)))
+            assertThat(reading.yields().get(new PoolKey("yielder", ThreadKind.JAVA)))
                     .isGreaterThan(1_000);
-            EndedPool.Key requests = new EndedPool.Key("request-#", ThreadKind.VIRTUAL);
+            PoolKey requests = new PoolKey("request-#", ThreadKind.VIRTUAL);
             if (!virtual) {
                 assertThat(totals).doesNotContainKey(requests);
                 return;

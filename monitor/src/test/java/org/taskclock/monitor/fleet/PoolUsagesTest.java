@@ -9,15 +9,19 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.taskclock.CpuTime;
 import org.taskclock.metrics.PoolCounters;
+import org.taskclock.metrics.PoolKey;
 import org.taskclock.metrics.PoolUsage;
 import org.taskclock.metrics.ThreadKind;
-import org.taskclock.monitor.usage.EndedPool;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /** The conversion of a reading, and what the counters make of it. */
 class PoolUsagesTest {
     private static ThreadUsage usage(String pool, ThreadKind kind, int threads, long cpu) {
-        return new ThreadUsage(1, 0, 0, pool, false, kind, pool, threads, cpu, cpu, -1, -1, -1, '-');
+        return ThreadUsage.of(1, 0, pool, kind)
+                .pool(pool)
+                .threads(threads)
+                .cpu(cpu, cpu)
+                .build();
     }
 
     @Test
@@ -28,8 +32,8 @@ class PoolUsagesTest {
                         usage("carrier", ThreadKind.CARRIER, 2, 100),
                         usage("request-#", ThreadKind.VIRTUAL, 7, 80)),
                 Map.of(
-                        new EndedPool.Key("yielder", ThreadKind.JAVA), 3L,
-                        new EndedPool.Key("other", ThreadKind.VIRTUAL), 4L),
+                        new PoolKey("yielder", ThreadKind.JAVA), 3L,
+                        new PoolKey("other", ThreadKind.VIRTUAL), 4L),
                 new CpuTime(105, 105, 0));
         PoolCounters counters = new PoolCounters(100);
         counters.add(PoolUsages.of(reading));

@@ -8,8 +8,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.taskclock.PoolName;
 import org.taskclock.metrics.ThreadKind;
-import org.taskclock.metrics.ThreadNames;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 class ProfileTest {
@@ -72,8 +72,14 @@ class ProfileTest {
     }
 
     private static ThreadUsage thread(int tid, String name, ThreadKind kind) {
-        return new ThreadUsage(
-                1, tid, tid, name, false, kind, ThreadNames.pool(name), 1, MILLISECOND, MILLISECOND, 0, 0, 0, 'R');
+        return ThreadUsage.of(1, tid, name, kind)
+                .javaId(tid)
+                .pool(PoolName.of(name))
+                .cpu(MILLISECOND, MILLISECOND)
+                .waited(0)
+                .switches(0, 0)
+                .state('R')
+                .build();
     }
 
     @Test
@@ -99,8 +105,13 @@ class ProfileTest {
     @Test
     void shouldNotMistakeUnknownThreadsForCarriers() throws ProfileException {
         ThreadUsage known = thread(11, "ForkJoinPool-1-worker-1", ThreadKind.CARRIER);
-        ThreadUsage unknown = new ThreadUsage(
-                1, 12, 0, "ForkJoinPool-1-", true, ThreadKind.CARRIER, "ForkJoinPool-#-", 1, 1, 1, 0, 0, 0, 'R');
+        ThreadUsage unknown = ThreadUsage.of(1, 12, "ForkJoinPool-1-", ThreadKind.CARRIER)
+                .truncated(true)
+                .cpu(1, 1)
+                .waited(0)
+                .switches(0, 0)
+                .state('R')
+                .build();
         ProfileSelection carriers = ProfileSelection.carriers();
         carriers.resolve(1, List.of(known));
         carriers.includeAllCarriers(List.of(known, unknown));

@@ -46,7 +46,14 @@ class ComparisonTest {
     }
 
     private static ThreadUsage thread(int tid, String name, String pool, long cpu) {
-        return new ThreadUsage(1, tid, tid, name, false, ThreadKind.JAVA, pool, 1, cpu, cpu / 2, 0, 0, 0, 'R');
+        return ThreadUsage.of(1, tid, name, ThreadKind.JAVA)
+                .javaId(tid)
+                .pool(pool)
+                .cpu(cpu, cpu / 2)
+                .waited(0)
+                .switches(0, 0)
+                .state('R')
+                .build();
     }
 
     private double load(String pool, double rising) {

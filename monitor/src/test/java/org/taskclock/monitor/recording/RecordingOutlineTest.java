@@ -55,8 +55,13 @@ class RecordingOutlineTest {
         if (number % 100 / 10 == 1) findings.add(new Finding(new YieldStorm(), 7, "It \"yields\".", List.of("a")));
         if (number % 10 == 5) findings.add(new Finding(new GarbageCollection(), 0, "It collects.", List.of()));
         long cpu = number * SECOND / 1000;
-        ThreadUsage thread =
-                new ThreadUsage(1, 7, 8, "main", false, ThreadKind.JAVA, "main", 1, cpu, cpu, 0, 0, 0, 'R');
+        ThreadUsage thread = ThreadUsage.of(1, 7, "main", ThreadKind.JAVA)
+                .javaId(8)
+                .cpu(cpu, cpu)
+                .waited(0)
+                .switches(0, 0)
+                .state('R')
+                .build();
         return new Interval(
                 START.plusSeconds(number + 1),
                 SECOND,

@@ -66,24 +66,18 @@ class RecordingTest {
                 long total = totals.merge(tid, (long) cpu, Long::sum)
                         + (kind == ThreadKind.VIRTUAL ? random.nextInt(10) : 0);
                 boolean totalKnown = tid % 9 != 0;
-                threads.add(new ThreadUsage(
-                        4711,
-                        kind == ThreadKind.VIRTUAL ? 0 : tid,
-                        tid + 10,
-                        name,
-                        tid % 5 == 0,
-                        kind,
-                        "pool",
-                        kind == ThreadKind.VIRTUAL ? random.nextInt(100) : 1,
-                        cpu,
-                        busy ? random.nextInt(500_000) : 0,
-                        tid % 7 == 0 ? -1 : 0,
-                        busy ? random.nextInt(100) : 0,
-                        -1,
-                        busy ? 'R' : 'S',
-                        totalKnown ? total : -1,
-                        totalKnown ? total - tid : -1,
-                        tid % 4 == 0 ? java(busy, i) : JavaStatus.UNKNOWN));
+                threads.add(ThreadUsage.of(4711, kind == ThreadKind.VIRTUAL ? 0 : tid, name, kind)
+                        .javaId(tid + 10)
+                        .truncated(tid % 5 == 0)
+                        .pool("pool")
+                        .threads(kind == ThreadKind.VIRTUAL ? random.nextInt(100) : 1)
+                        .cpu(cpu, busy ? random.nextInt(500_000) : 0)
+                        .waited(tid % 7 == 0 ? -1 : 0)
+                        .switches(busy ? random.nextInt(100) : 0, -1)
+                        .state(busy ? 'R' : 'S')
+                        .total(totalKnown ? total : -1, totalKnown ? total - tid : -1)
+                        .java(tid % 4 == 0 ? java(busy, i) : JavaStatus.UNKNOWN)
+                        .build());
             }
             threads.sort(Comparator.comparingLong(ThreadUsage::cpuNanos).reversed());
             HeapUsage heap = i % 3 == 0 ? null : new HeapUsage(i, 2, 3, 4, 5);
@@ -118,7 +112,13 @@ class RecordingTest {
 
     @Test
     void shouldNotRepeatSleepingThreadsWhoseEstimatesChange() {
-        ThreadUsage usage = new ThreadUsage(1, 2, 3, "a", false, ThreadKind.JAVA, "a", 1, 0, 0, 0, 0, 0, 'S');
+        ThreadUsage usage = ThreadUsage.of(1, 2, "a", ThreadKind.JAVA)
+                .javaId(3)
+                .cpu(0, 0)
+                .waited(0)
+                .switches(0, 0)
+                .state('S')
+                .build();
         RecordingFormat format = new RecordingFormat();
         for (int i = 0; i < 2; i++) {
             JavaStatus java = new JavaStatus(Thread.State.WAITING, "Object", "0x" + i, false, 0, "", 0, i, 0);
@@ -128,7 +128,7 @@ class RecordingTest {
                     1,
                     "Main",
                     "proc",
-                    List.of(usage.withJava(java)),
+                    List.of(usage.change().java(java).build()),
                     new ProcessUsage(0, 0, 0, 0, 0, 0, 1, 0),
                     List.of(),
                     List.of()));
@@ -208,8 +208,13 @@ class RecordingTest {
         try (Recording recording = Recording.open(file)) {
             Interval interval = recording.next();
             assertThat(interval.threads())
-                    .containsExactly(new ThreadUsage(
-                            4711, 12, 31, "busy-4", false, ThreadKind.JAVA, "busy-#", 1, 5, 3, 1, 7, 0, 'R'));
+                    .containsExactly(ThreadUsage.of(4711, 12, "busy-4", ThreadKind.JAVA)
+                            .javaId(31)
+                            .cpu(5, 3)
+                            .waited(1)
+                            .switches(7, 0)
+                            .state('R')
+                            .build());
             assertThat(interval.totals()).isEqualTo(new ProcessUsage(9, 7, -1, 0, 1_000_000_000, 20, 2, 1));
             assertThat(interval.endedPools()).isEmpty();
             assertThat(recording.faults()).isEmpty();

@@ -32,21 +32,13 @@ class JavaStatusTrackerTest {
 
     /** Returns the status in an interval of a second. */
     private JavaStatus status(long javaId, long cpuNanos, long waitNanos, long switches, boolean fresh) {
-        List<ThreadUsage> usages = new ArrayList<>(List.of(new ThreadUsage(
-                1,
-                TID,
-                javaId,
-                "worker",
-                false,
-                ThreadKind.JAVA,
-                "worker",
-                1,
-                cpuNanos,
-                cpuNanos,
-                waitNanos,
-                switches,
-                0,
-                'S')));
+        List<ThreadUsage> usages = new ArrayList<>(List.of(ThreadUsage.of(1, TID, "worker", ThreadKind.JAVA)
+                .javaId(javaId)
+                .cpu(cpuNanos, cpuNanos)
+                .waited(waitNanos)
+                .switches(switches, 0)
+                .state('S')
+                .build()));
         tracker.apply(usages, SECOND, fresh);
         return usages.get(0).java();
     }

@@ -6,6 +6,8 @@ import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import org.taskclock.PoolName;
+import org.taskclock.metrics.ProcText;
 import org.taskclock.metrics.ThreadNames;
 
 /** Texts of {@code /proc}: numbers, control groups, command lines, and names of threads. */
@@ -27,8 +29,7 @@ public final class ProcTextFuzz {
         ModifiedUtf8.decode(data);
         for (ThreadNames.Owner owner : ThreadNames.Owner.values()) ThreadNames.kind(name, owner);
         ThreadNames.isCarrier(name);
-        if (ThreadNames.pool(name).length()
-                > ThreadNames.pool("x".repeat(10_000)).length())
+        if (PoolName.of(name).length() > PoolName.of("x".repeat(10_000)).length())
             throw new AssertionError("the name of the pool is too long");
         List<String> lines = text.lines().toList();
         ContainerId.in(lines);

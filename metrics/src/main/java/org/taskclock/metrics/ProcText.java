@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
-package org.taskclock.monitor.proc;
+package org.taskclock.metrics;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -47,7 +47,8 @@ public final class ProcText {
         return ("\n" + name + ":").getBytes(StandardCharsets.US_ASCII);
     }
 
-    static boolean contains(byte[] text, byte[] part) {
+    /** Returns whether a text contains a part. */
+    public static boolean contains(byte[] text, byte[] part) {
         return endOf(text, text.length, part) >= 0;
     }
 
