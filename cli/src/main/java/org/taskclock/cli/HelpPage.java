@@ -61,6 +61,6 @@ final class HelpPage {
             if (kind.isOfOneJvm()) kinds.merge(Timeline.letter(kind), kind.id(), (one, other) -> one + " or " + other);
         StringJoiner letters = new StringJoiner(", ");
         kinds.forEach((letter, ids) -> letters.add(letter + " " + ids));
-        return letters.toString().replaceAll("((?:[^,]+, ){3})", "$1\n       ");
+        return letters.toString().replaceAll("((?:[^,]+, ){2}[^,]+,) ", "$1\n       ");
     }
 }

@@ -370,7 +370,8 @@ class TopTest {
     }
 
     private static void signal(String name, String pid) throws Exception {
-        assertThat(new ProcessBuilder("kill", "-" + name, pid).start().waitFor()).isZero();
+        assertThat(new ProcessBuilder("kill", "-" + name, pid).start().waitFor())
+                .isZero();
     }
 
     @Test

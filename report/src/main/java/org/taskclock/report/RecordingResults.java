@@ -12,9 +12,9 @@ import java.util.Map;
 import java.util.function.Predicate;
 import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
+import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.finding.FindingHistory;
-import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.sampling.Interval;
 
 /** Converts a recording to results that {@link ReportPage} can render, one for each process. */

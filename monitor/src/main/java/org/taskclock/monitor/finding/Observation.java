@@ -150,7 +150,7 @@ public record Observation(
             for (FindingKind kind : FindingKinds.ALL) {
                 Finding found = kind.find(suspect, this);
                 if (found == null) continue;
-                if (all.stream().filter(other -> other.kind() == kind).count() < MAX_PER_KIND) all.add(found);
+                if (all.stream().filter(other -> other.kind().equals(kind)).count() < MAX_PER_KIND) all.add(found);
                 break;
             }
         }
