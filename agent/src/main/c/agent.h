@@ -39,7 +39,7 @@ const char *ends_report(JNIEnv *env, int on);
 
 // times.c. The functions that return a message return null on success.
 const char *times_prepare(void);
-// jvm_may_have_answered: before now, so that no time may fall below what it said
+// jvm_may_have_answered: before now, so no time may fall below its answers
 const char *times_take(JNIEnv *env, jclass thread_impl, int others, int jvm_may_have_answered);
 void times_stop(void);  // the JVM answers again, but no time goes backwards
 void times_answer_virtual(int on);                                     // on: virtual threads get their own CPU time

@@ -42,7 +42,7 @@ static const int64_t CHECK_INTERVAL = 100000000;
 static int32_t next_to_check;
 
 static __thread struct {
-    struct floors *floors;    // null before the thread reads itself
+    struct floors *floors;    // null before the thread reads its own times
     int32_t generation;       // of the thread's last reading of its user time from the clock
     int32_t passed_cpu;       // the last installation whose CPU time the JVM has passed
     int32_t passed_user;      // the same for the user time
@@ -186,8 +186,7 @@ void times_answer_virtual(int on) {
 
 static int is_of(const struct floors *f, jlong id) { return __atomic_load_n(&f->id, __ATOMIC_ACQUIRE) == id; }
 
-// Returns what to say of another thread's CPU time: what the kernel says, and at least what the thread last read of
-// itself.
+// Returns another thread's CPU time: the kernel's, but at least what that thread last read for itself.
 static jlong other_cpu(jlong id, jlong nanos) {
     struct floors *f = nanos < 0 ? 0 : floors_find(id);
     if (!f) return nanos;
@@ -195,8 +194,8 @@ static jlong other_cpu(jlong id, jlong nanos) {
     return own > nanos && is_of(f, id) ? own : nanos;
 }
 
-// Returns what to say of another thread's user time: at least what was said before, to anybody. is_jvm: `nanos` is the
-// JVM's answer.
+// Returns another thread's user time: at least what any thread has read of it so far. is_jvm: `nanos` is the JVM's
+// answer.
 static jlong other_user(JNIEnv *env, jlong id, jlong nanos, int is_jvm) {
     if (nanos < 0) return nanos;
     int32_t now = READ(generation);

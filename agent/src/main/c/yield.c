@@ -37,7 +37,7 @@ static yield_native *stock_yield;
 static jclass thread_class;
 static const char *native_name;
 static int mode;
-static int32_t period;  // incremented whenever counting begins
+static int32_t period;           // incremented whenever counting begins
 static struct yielder *records;  // MAX_RECORDS of them
 static int32_t used;             // records that have ever been in use
 static struct yielder overflow;  // shared by threads without a free record, which loses some of their counts
@@ -83,7 +83,7 @@ static struct yielder *free_record(int64_t tid) {
         int64_t free = 0;
         if (records[i].tid != 0) continue;
         if (!__atomic_compare_exchange_n(&records[i].tid, &free, tid, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) continue;
-        int32_t n = __atomic_load_n(&used, __ATOMIC_RELAXED);
+        int32_t n = READ(used);
         while (n <= i && !__atomic_compare_exchange_n(&used, &n, i + 1, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
             continue;
         return &records[i];
@@ -102,18 +102,16 @@ static struct yielder *own_record(JNIEnv *env) {
     return self.record;
 }
 
-static void set(int64_t *to, int64_t n) { __atomic_store_n(to, n, __ATOMIC_RELAXED); }
-
-static void add(int64_t *to, int64_t n) { set(to, *to + n); }
+static void add(int64_t *to, int64_t n) { WRITE(*to, *to + n); }
 
 // Limits the stack walks of all threads together to STACKS_PER_TICK per kernel tick.
 static int may_walk(int64_t tick) {
     static int64_t last_tick;
     static int32_t walked;
-    int64_t last = __atomic_load_n(&last_tick, __ATOMIC_RELAXED);
+    int64_t last = READ(last_tick);
     if (last != tick && __atomic_compare_exchange_n(&last_tick, &last, tick, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-        __atomic_store_n(&walked, 0, __ATOMIC_RELAXED);
-    if (__atomic_load_n(&walked, __ATOMIC_RELAXED) >= STACKS_PER_TICK) return 0;
+        WRITE(walked, 0);
+    if (READ(walked) >= STACKS_PER_TICK) return 0;
     return __atomic_fetch_add(&walked, 1, __ATOMIC_RELAXED) < STACKS_PER_TICK;
 }
 
@@ -132,17 +130,17 @@ static void sample(JNIEnv *env, struct yielder *record, int64_t yields) {
     if (since < MIN_SPACING && interval < MAX_INTERVAL) interval *= 2;
     if (since > MAX_SPACING) interval /= 2;
     if (interval < 1) interval = 1;
-    set(&record->interval, interval);
+    WRITE(record->interval, interval);
     self.next_sample = next_after(yields, interval);
     if (!may_walk(now)) return;  // the next sample will represent these yields, too
     int64_t weight = yields - record->sampled;
     record->sampled = yields;
     self.sampled_at = now;
     struct usage u = usage_now(), *first = &self.first;
-    set(&record->user, nanos(u.user_seconds - first->user_seconds, u.user_micros - first->user_micros));
-    set(&record->system, nanos(u.system_seconds - first->system_seconds, u.system_micros - first->system_micros));
-    set(&record->voluntary, u.voluntary - first->voluntary);
-    set(&record->involuntary, u.involuntary - first->involuntary);
+    WRITE(record->user, nanos(u.user_seconds - first->user_seconds, u.user_micros - first->user_micros));
+    WRITE(record->system, nanos(u.system_seconds - first->system_seconds, u.system_micros - first->system_micros));
+    WRITE(record->voluntary, u.voluntary - first->voluntary);
+    WRITE(record->involuntary, u.involuntary - first->involuntary);
     self.in_hook = 1;
     report_yield_sample(env, weight);
     self.in_hook = 0;
@@ -160,7 +158,7 @@ static int is_timed(int64_t yields) {
 }
 
 static void yield(JNIEnv *env, jclass c) {
-    int current_mode = __atomic_load_n(&mode, __ATOMIC_RELAXED);
+    int current_mode = READ(mode);
     if (current_mode == OFF) return;
     if (current_mode == PASS || self.in_hook) {
         stock_yield(env, c);
@@ -189,7 +187,7 @@ int32_t yield_records(int64_t *into, int32_t capacity) {
     int32_t n = __atomic_load_n(&used, __ATOMIC_ACQUIRE);
     for (int32_t i = 0; i < n && i < capacity; i++)
         for (int k = 0; k < YIELD_FIELDS; k++)
-            into[i * YIELD_FIELDS + k] = __atomic_load_n((int64_t *)&records[i] + k, __ATOMIC_RELAXED);
+            into[i * YIELD_FIELDS + k] = READ(((int64_t *)&records[i])[k]);
     return n;
 }
 
@@ -198,15 +196,15 @@ int yield_free(int32_t i, int64_t *into) {
     int64_t tid = __atomic_load_n(&records[i].tid, __ATOMIC_ACQUIRE);
     if (tid == 0 || (tid != ENDED && !thread_is_gone((int32_t)tid))) return 0;
     // Copied only after this check, because the thread may have yielded until it ended.
-    for (int k = 0; k < YIELD_FIELDS; k++) into[k] = __atomic_load_n((int64_t *)&records[i] + k, __ATOMIC_RELAXED);
-    for (int k = 1; k < YIELD_FIELDS; k++) set((int64_t *)&records[i] + k, 0);
+    for (int k = 0; k < YIELD_FIELDS; k++) into[k] = READ(((int64_t *)&records[i])[k]);
+    for (int k = 1; k < YIELD_FIELDS; k++) WRITE(((int64_t *)&records[i])[k], 0);
     __atomic_store_n(&records[i].tid, 0, __ATOMIC_RELEASE);
     return 1;
 }
 
 void yield_set_mode(int new_mode) {
     if (new_mode == COUNT && READ(mode) != COUNT) WRITE(period, READ(period) + 1);
-    __atomic_store_n(&mode, new_mode, __ATOMIC_RELAXED);
+    WRITE(mode, new_mode);
 }
 
 // The native method is Thread.yield in JDK 17 and Thread.yield0 in later JDKs. Both call JVM_Yield.
@@ -222,7 +220,7 @@ const char *yield_prepare(JNIEnv *env) {
     }
     long memory = SYSCALL(__NR_mmap, 0, MAX_RECORDS * sizeof *records, PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory < 0 && memory > -4096) return "no memory for the yield counts";
+    if (failed(memory)) return "no memory for the yield counts";
     records = (struct yielder *)memory;
     thread_class = (*env)->NewGlobalRef(env, found);
     return 0;

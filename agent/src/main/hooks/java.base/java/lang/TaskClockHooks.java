@@ -145,7 +145,7 @@ public final class TaskClockHooks {
 
     /**
      * Replaces the natives behind ThreadMXBean's CPU times with the clock's; with {@code others}, also those for the
-     * user time of other threads. If the JVM may have answered before, no time falls below what it said.
+     * user time of other threads. If the JVM may have answered before, no time falls below its answers.
      */
     public String takeTimes(Class<?> threadImpl, boolean others, boolean mayHaveAnswered) {
         return takeTimes0(threadImpl, others, mayHaveAnswered);
@@ -155,8 +155,8 @@ public final class TaskClockHooks {
     private static native String takeTimes0(Class<?> threadImpl, boolean others, boolean mayHaveAnswered);
 
     /**
-     * Makes ThreadMXBean answer from the JVM again. The natives stay replaced until the JVM's times have passed what
-     * the clock said, so that no time falls below that.
+     * Makes ThreadMXBean answer from the JVM again. The natives stay replaced until the JVM's times have passed the
+     * clock's, so that no time goes backwards.
      */
     public native void stopTimes();
 

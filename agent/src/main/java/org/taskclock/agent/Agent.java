@@ -14,7 +14,7 @@ import java.nio.charset.StandardCharsets;
  */
 public final class Agent {
     /** System property with the agent's state, for the tool that attached the agent. */
-    private static final String STATE_PROPERTY = "taskclock.agent";
+    static final String STATE_PROPERTY = "taskclock.agent";
 
     /**
      * Separates the options from the name of a file for the state. {@code taskclock attach} appends both. It could read

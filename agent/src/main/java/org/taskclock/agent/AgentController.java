@@ -39,9 +39,6 @@ public final class AgentController
 
     private static final String NO_VIRTUAL_THREADS = "virtual threads require JDK 21 or later";
 
-    /** System property with the agent's state, for tools that attach. */
-    private static final String STATE_PROPERTY = "taskclock.agent";
-
     /** The report for tools that attach. It is not an option, but its failures are reported like those of features. */
     private static final String REPORT = "report";
 
@@ -481,7 +478,7 @@ public final class AgentController
     }
 
     private void publish() {
-        System.setProperty(STATE_PROPERTY, state());
+        System.setProperty(Agent.STATE_PROPERTY, state());
     }
 
     /** Returns the state as text. While a program starts, it omits the backend, because selecting one takes time. */

@@ -221,6 +221,7 @@ final class VirtualThreadPatch implements Runnable, Watchdog.Check {
     @Override
     public boolean check() {
         try {
+            int startGeneration;
             synchronized (this) {
                 if (isWaiting) checksWhileWaiting++;
                 if (uses.isEmpty() || checksWhileWaiting > MAX_CHECKS_WHILE_WAITING) {
@@ -232,9 +233,6 @@ final class VirtualThreadPatch implements Runnable, Watchdog.Check {
                     return true;
                 }
                 if (isProven && redefinitions == redefinitions()) return true;
-            }
-            int startGeneration;
-            synchronized (this) {
                 startGeneration = generation;
             }
             int startRedefinitions = redefinitions();

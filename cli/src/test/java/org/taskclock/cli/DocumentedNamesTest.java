@@ -63,8 +63,6 @@ class DocumentedNamesTest {
             "RTLD_LOCAL");
     /** Properties by which parts of TaskClock speak to each other. */
     private static final Set<String> INTERNAL_PROPERTIES = Set.of(
-            "taskclock.bean",
-            "taskclock.hooks",
             "taskclock.loading",
             "taskclock.metrics", // the prefix of Spring's
             "taskclock.reason",
