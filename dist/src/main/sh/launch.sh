@@ -72,7 +72,7 @@ launch() {
   command=${1:-}
   archive_option=
   case $command in
-    top | list | replay | attach | detach | status | serve) use_archive "$command" 2>/dev/null || true ;;
+    top | list | replay | attach | detach | status | exporter | serve) use_archive "$command" 2>/dev/null || true ;;
   esac
   # JVM options such as -Dtaskclock.backend=mxbean, separated by spaces.
   set -f
@@ -90,6 +90,7 @@ launch() {
       # It runs for months beside the programs that it observes, so memory matters more than speed. Without memory, it
       # ends, so that it is started again.
       set -- -Xms16m -Xmx96m -Xss512k -XX:ReservedCodeCacheSize=32m -XX:+ExitOnOutOfMemoryError "$@"
+      set -- -XX:MinHeapFreeRatio=10 -XX:MaxHeapFreeRatio=20 -Xshare:auto -Xlog:disable "$@"
       set -- -XX:TieredStopAtLevel=1 -XX:+UseSerialGC "$@"
       ;;
     serve)

@@ -3,6 +3,10 @@
 package org.taskclock.web;
 
 import java.util.List;
+import org.eclipse.jetty.compression.gzip.GzipCompression;
+import org.eclipse.jetty.compression.server.CompressionConfig;
+import org.eclipse.jetty.compression.server.CompressionHandler;
+import org.eclipse.jetty.http.HttpMethod;
 import org.eclipse.jetty.server.Handler;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
@@ -17,13 +21,15 @@ import org.taskclock.web.http.AccessHandler;
 final class PageFiles {
     private static final String DIRECTORY = "org/taskclock/web/page/";
 
+    private static final int MIN_COMPRESSED_BYTES = 1_024;
+
     private PageFiles() {}
 
     /** Returns a handler that sends the files if the API does not answer a request. */
     static Handler after(Handler api) {
         Handler.Sequence all = new Handler.Sequence(api);
         Resource page = ResourceFactory.of(all).newClassLoaderResource(DIRECTORY);
-        if (page == null) return all;
+        if (page == null) return compressed(all);
         ResourceHandler assets = handler(page);
         assets.setWelcomeFiles(List.of());
         all.addHandler(new ContextHandler(assets, AccessHandler.ASSETS));
@@ -33,7 +39,24 @@ final class PageFiles {
                 return Request.getPathInContext(request).equals("/") && super.handle(request, response, callback);
             }
         });
-        return all;
+        return compressed(all);
+    }
+
+    private static Handler compressed(Handler handler) {
+        CompressionHandler compression = new CompressionHandler(handler);
+        GzipCompression gzip = new GzipCompression();
+        gzip.setMinCompressSize(MIN_COMPRESSED_BYTES);
+        compression.putCompression(gzip);
+        // Events must not wait in a buffer. Requests are not decompressed, because their size is limited.
+        compression.putConfiguration(
+                "/*",
+                CompressionConfig.builder()
+                        .defaults()
+                        .compressExcludeMimeType("text/event-stream")
+                        .decompressExcludePath("/*")
+                        .compressIncludeMethod(HttpMethod.GET.asString())
+                        .build());
+        return compression;
     }
 
     private static ResourceHandler handler(Resource directory) {

@@ -5,6 +5,5 @@
  * The server behind {@code taskclock serve}: a page that shows the CPU time of all JVMs of this host, their history,
  * and the exporter's metrics. {@link org.taskclock.web.SamplingLoop} reads all JVMs once a second;
  * {@link org.taskclock.web.LiveView} reads all threads of a JVM that a browser shows.
- * {@link org.taskclock.web.WebServer} serves, after {@link org.taskclock.web.AccessHandler} has checked the request.
  */
 package org.taskclock.web;

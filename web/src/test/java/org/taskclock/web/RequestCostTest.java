@@ -4,17 +4,23 @@ package org.taskclock.web;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.taskclock.history.ThreadSeries;
@@ -123,6 +129,36 @@ final class RequestCostTest {
             goOn.countDown();
             assertThat(first.join().statusCode()).isEqualTo(200);
             server.await(() -> server.get(LARGE).statusCode() == 200 ? true : null);
+        }
+    }
+
+    @Test
+    void shouldDisconnectClientsThatReceiveSlowly() throws Exception {
+        TestServer.Settings settings = settings(new GeneratedHistory());
+        settings.limits = new ServerLimits(new RequestBudget(48 << 20, 50, 2_000), 1 << 20, 1 << 20);
+        try (TestServer server = TestServer.start(directory, settings);
+                Socket slow = new Socket()) {
+            server.await(() -> server.get("/-/ready").statusCode() == 200 ? true : null);
+            slow.setReceiveBufferSize(4_096);
+            slow.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), server.port()));
+            slow.setSoTimeout(60_000);
+            String request = "GET " + LARGE + " HTTP/1.1\r\nHost: localhost\r\n\r\n";
+            slow.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
+            // It receives some bytes from time to time, so that it is never idle.
+            boolean isConnected = true;
+            for (long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60); isConnected; Thread.sleep(10)) {
+                assertThat(System.nanoTime()).isLessThan(end);
+                isConnected = isOpen(slow);
+            }
+            assertThat(server.get(LARGE).statusCode()).isEqualTo(200);
+        }
+    }
+
+    private static boolean isOpen(Socket socket) {
+        try {
+            return socket.getInputStream().read(new byte[1_000]) >= 0;
+        } catch (IOException e) {
+            return false;
         }
     }
 

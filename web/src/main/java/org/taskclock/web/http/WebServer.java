@@ -3,14 +3,11 @@
 package org.taskclock.web.http;
 
 import java.io.IOException;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLParameters;
-import org.eclipse.jetty.compression.gzip.GzipCompression;
-import org.eclipse.jetty.compression.server.CompressionConfig;
-import org.eclipse.jetty.compression.server.CompressionHandler;
 import org.eclipse.jetty.http.HttpHeader;
-import org.eclipse.jetty.http.HttpMethod;
 import org.eclipse.jetty.server.ConnectionFactory;
 import org.eclipse.jetty.server.Handler;
 import org.eclipse.jetty.server.HttpConfiguration;
@@ -32,7 +29,6 @@ public final class WebServer implements AutoCloseable {
     private static final int MAX_THREADS = 32;
     private static final int MIN_THREADS = 4;
     private static final int MAX_CONNECTIONS = 512;
-    private static final int MIN_COMPRESSED_BYTES = 1_024;
 
     /** Longer than the pause between two events, so that only idle connections are closed. */
     private static final long IDLE_MILLIS = TimeUnit.SECONDS.toMillis(30);
@@ -45,7 +41,9 @@ public final class WebServer implements AutoCloseable {
     public WebServer(ListenAddress address, Access access, Handler content) throws WebException {
         WebSecurity security = access.security();
         isSecure = security.config().tls() != null;
-        QueuedThreadPool threads = new QueuedThreadPool(MAX_THREADS, MIN_THREADS);
+        // Jetty's own queue starts an MBean server, for the size of a cache line.
+        QueuedThreadPool threads =
+                new QueuedThreadPool(MAX_THREADS, MIN_THREADS, (int) IDLE_MILLIS, 0, new LinkedBlockingQueue<>(), null);
         threads.setName("taskclock-web");
         threads.setDaemon(true);
         server = new Server(threads);
@@ -57,7 +55,7 @@ public final class WebServer implements AutoCloseable {
         server.addConnector(connector);
         server.addBean(new NetworkConnectionLimit(MAX_CONNECTIONS, server));
         server.setErrorHandler(new JsonErrors());
-        Handler checked = new AccessHandler(compressed(content), access);
+        Handler checked = new AccessHandler(content, access);
         SlowRequests handler =
                 new SlowRequests(new PrefixHandler(checked, access.hosts().prefix()), server.getScheduler());
         connector.addEventListener(handler);
@@ -72,23 +70,6 @@ public final class WebServer implements AutoCloseable {
             close();
             throw new WebException("cannot start the web server: " + e);
         }
-    }
-
-    private static Handler compressed(Handler handler) {
-        CompressionHandler compression = new CompressionHandler(handler);
-        GzipCompression gzip = new GzipCompression();
-        gzip.setMinCompressSize(MIN_COMPRESSED_BYTES);
-        compression.putCompression(gzip);
-        // Events must not wait in a buffer. Requests are not decompressed, because their size is limited.
-        compression.putConfiguration(
-                "/*",
-                CompressionConfig.builder()
-                        .defaults()
-                        .compressExcludeMimeType("text/event-stream")
-                        .decompressExcludePath("/*")
-                        .compressIncludeMethod(HttpMethod.GET.asString())
-                        .build());
-        return compression;
     }
 
     private static ConnectionFactory[] factories(WebSecurity security) {

@@ -6,9 +6,13 @@ import io.prometheus.metrics.expositionformats.ExpositionFormatWriter;
 import io.prometheus.metrics.expositionformats.ExpositionFormats;
 import io.prometheus.metrics.model.registry.MetricNameFilter;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.zip.GZIPOutputStream;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.server.Request;
 import org.taskclock.web.http.ApiException;
@@ -24,8 +28,8 @@ public final class MetricsEndpoint implements Routes.Endpoint {
     private final ExpositionFormats formats = ExpositionFormats.init();
     private final RequestBudget budget;
 
-    /** The size of the last answer. */
-    private volatile int lastBytes;
+    /** The size of the last answer, as text and compressed. */
+    private final AtomicIntegerArray sizes = new AtomicIntegerArray(2);
 
     public MetricsEndpoint(PrometheusMetrics metrics, RequestBudget budget) {
         registry.register(metrics);
@@ -37,18 +41,26 @@ public final class MetricsEndpoint implements Routes.Endpoint {
         List<String> names = Request.extractQueryParameters(call.request).getValuesOrEmpty("name[]");
         ExpositionFormatWriter writer =
                 formats.findWriter(call.request.getHeaders().get(HttpHeader.ACCEPT));
-        // The text, and copies of it while the array grows.
-        RequestBudget.Share share = budget.take(call, Math.max(MIN_BYTES, 3L * lastBytes));
-        ByteArrayOutputStream body = new ByteArrayOutputStream();
-        writer.write(
-                body,
-                names.isEmpty()
-                        ? registry.scrape()
-                        : registry.scrape(MetricNameFilter.builder()
-                                .nameMustBeEqualTo(names)
-                                .build()));
-        lastBytes = body.size();
-        share.keep(lastBytes);
+        boolean isZipped = call.request.getHeaders().contains(HttpHeader.ACCEPT_ENCODING, "gzip");
+        int size = sizes.get(isZipped ? 1 : 0);
+        // The body, and copies of it while the array grows.
+        RequestBudget.Share share = budget.take(call, Math.max(MIN_BYTES, 3L * size));
+        ByteArrayOutputStream body = new ByteArrayOutputStream(size + size / 8 + 1_024);
+        MetricSnapshots snapshots = names.isEmpty()
+                ? registry.scrape()
+                : registry.scrape(
+                        MetricNameFilter.builder().nameMustBeEqualTo(names).build());
+        if (isZipped) {
+            // Compressed while it is written, so that the text is never in memory as a whole.
+            try (OutputStream zip = new GZIPOutputStream(body)) {
+                writer.write(zip, snapshots);
+            }
+            call.response.getHeaders().put(HttpHeader.CONTENT_ENCODING, "gzip");
+        } else {
+            writer.write(body, snapshots);
+        }
+        sizes.set(isZipped ? 1 : 0, body.size());
+        share.keep(body.size());
         call.send(200, writer.getContentType(), body.toByteArray());
     }
 }
