@@ -53,7 +53,10 @@ public final class CadenceBenchmark extends MeasuringProgram {
     @Option(names = "--json", description = "Print only the results, one per line, as JSON.")
     boolean json;
 
-    @Option(names = "--from", paramLabel = "FILE", description = "Do not measure: show results that --json has printed.")
+    @Option(
+            names = "--from",
+            paramLabel = "FILE",
+            description = "Do not measure: show results that --json has printed.")
     Path from;
 
     @Spec

@@ -8,7 +8,6 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.infra.Blackhole;
 import org.taskclock.CpuAccount;
-import org.taskclock.CpuSection;
 import org.taskclock.bindings.AccountContext;
 import org.taskclock.bindings.AccountScope;
 

@@ -44,7 +44,8 @@ final class FreshJvm {
 
     /** Runs a program with the options of this JVM. */
     static List<String> runAlike(Class<?> program, Object... arguments) throws IOException, InterruptedException {
-        List<String> options = new ArrayList<>(ManagementFactory.getRuntimeMXBean().getInputArguments());
+        List<String> options =
+                new ArrayList<>(ManagementFactory.getRuntimeMXBean().getInputArguments());
         options.add(ALLOWED);
         return run(options, program, arguments);
     }

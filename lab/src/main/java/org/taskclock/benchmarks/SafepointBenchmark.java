@@ -5,10 +5,7 @@ package org.taskclock.benchmarks;
 import com.sun.management.ThreadMXBean;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.List;
-import java.util.concurrent.Callable;
 import java.util.regex.Pattern;
 import org.taskclock.ThreadSnapshot;
 import picocli.CommandLine.Command;
@@ -92,8 +89,7 @@ public final class SafepointBenchmark extends MeasuringProgram {
     private double[] runChild(Load load) throws IOException, InterruptedException {
         List<String> options = List.of(FreshJvm.ALLOWED, "-Xlog:safepoint=info:stdout");
         String log = String.join(
-                "\n",
-                FreshJvm.run(options, SafepointBenchmark.class, "--load", load.name(), "--seconds", seconds));
+                "\n", FreshJvm.run(options, SafepointBenchmark.class, "--load", load.name(), "--seconds", seconds));
         return REACHING.matcher(log.substring(log.indexOf(START)))
                 .results()
                 .mapToDouble(found -> Long.parseLong(found.group(1)))

@@ -54,7 +54,6 @@ public final class ScrapeBenchmark extends MeasuringProgram {
 
     private volatile int active;
 
-    /** Runs the benchmark. */
     public static void main(String[] args) {
         new ScrapeBenchmark().run(args);
     }

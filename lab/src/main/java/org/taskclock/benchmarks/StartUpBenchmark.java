@@ -3,10 +3,8 @@
 package org.taskclock.benchmarks;
 
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -83,8 +81,7 @@ public final class StartUpBenchmark extends MeasuringProgram {
     private static double run(Start started) throws IOException, InterruptedException {
         List<String> options = new ArrayList<>(started.options);
         options.add("-Xshare:auto");
-        ProcessBuilder builder =
-                FreshJvm.builder(options, started.program).inheritIO();
+        ProcessBuilder builder = FreshJvm.builder(options, started.program).inheritIO();
         long start = System.nanoTime();
         int exitCode = builder.start().waitFor();
         if (exitCode != 0) throw new IOException(builder.command() + ": exit code " + exitCode);

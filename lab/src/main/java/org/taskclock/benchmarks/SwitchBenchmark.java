@@ -8,11 +8,9 @@ import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.Callable;
 import java.util.function.IntToDoubleFunction;
 import org.taskclock.Backend;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
@@ -126,8 +124,7 @@ public final class SwitchBenchmark extends MeasuringProgram {
                 for (Map.Entry<Backend, SwitchingJvm> jvm : jvms.entrySet()) {
                     double nanosPerTurn = jvm.getValue().turnNanos(contender, load == Load.BARE ? 0 : arithmetic);
                     of(load, jvm.getKey(), contender)[round] = nanosPerTurn;
-                    if (json)
-                        print(new SwitchCost(jvm.getKey().toString(), contender.text, round, nanosPerTurn, null));
+                    if (json) print(new SwitchCost(jvm.getKey().toString(), contender.text, round, nanosPerTurn, null));
                 }
             }
         }

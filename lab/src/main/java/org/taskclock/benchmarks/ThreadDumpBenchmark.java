@@ -13,7 +13,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
@@ -104,7 +103,8 @@ public final class ThreadDumpBenchmark extends MeasuringProgram {
                 "-Xlog:safepoint=info:file=" + log + "::filecount=0",
                 "-Xss256k",
                 "-Xmx" + (2 * heapMegabytes + 256) + "m");
-        Process target = FreshJvm.builder(options, Target.class, count, heapMegabytes).start();
+        Process target =
+                FreshJvm.builder(options, Target.class, count, heapMegabytes).start();
         try (BufferedReader ready = target.inputReader(StandardCharsets.UTF_8)) {
             if (ready.readLine() == null) throw new IOException("the measured JVM did not start");
             jcmd(target.pid(), Kind.JCMD); // starts the listener

@@ -38,7 +38,13 @@ enum BenchProfile {
             average(new Phase(4, 200), new Phase(8, 200), 1, false, List.of(NOTHING, TASKCLOCK_USER))),
     THREADS(IntStream.of(1, 2, 4, 8, 16)
             .mapToObj(threads -> sampled(
-                    TimeUnit.NANOSECONDS, threads, new Phase(2, 1_000), new Phase(5, 2_000), 1, false, basicContenders()))
+                    TimeUnit.NANOSECONDS,
+                    threads,
+                    new Phase(2, 1_000),
+                    new Phase(5, 2_000),
+                    1,
+                    false,
+                    basicContenders()))
             .toArray(JmhSettings[]::new)),
     /** Rough figures for everything, in less than three minutes on two JDKs. */
     QUICK(
@@ -61,13 +67,24 @@ enum BenchProfile {
 
     /** Returns settings with iterations of 5 s, as the sources have them. */
     private static JmhSettings sampled(
-            TimeUnit unit, int threads, int warmUps, int iterations, int forks, boolean all, List<Contender> contenders) {
-        return sampled(
-                unit, threads, new Phase(warmUps, 5_000), new Phase(iterations, 5_000), forks, all, contenders);
+            TimeUnit unit,
+            int threads,
+            int warmUps,
+            int iterations,
+            int forks,
+            boolean all,
+            List<Contender> contenders) {
+        return sampled(unit, threads, new Phase(warmUps, 5_000), new Phase(iterations, 5_000), forks, all, contenders);
     }
 
     private static JmhSettings sampled(
-            TimeUnit unit, int threads, Phase warmUp, Phase measured, int forks, boolean all, List<Contender> contenders) {
+            TimeUnit unit,
+            int threads,
+            Phase warmUp,
+            Phase measured,
+            int forks,
+            boolean all,
+            List<Contender> contenders) {
         return new JmhSettings(true, unit, threads, warmUp, measured, forks, all, contenders);
     }
 

@@ -126,8 +126,7 @@ final class BenchRun {
                 all.stream().filter(one -> !one.isOurs() && !one.isUnderAgent()).toList();
 
         boolean onAllBackends = settings.stream()
-                .anyMatch(
-                        each -> each.allBackends() && !Collections.disjoint(each.contenders(), ours));
+                .anyMatch(each -> each.allBackends() && !Collections.disjoint(each.contenders(), ours));
         List<String> usable = new ArrayList<>();
         for (String backend : BACKENDS) {
             if (!options.backends.isEmpty() && !options.backends.contains(backend)) continue;

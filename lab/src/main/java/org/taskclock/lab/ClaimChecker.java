@@ -170,8 +170,7 @@ record ClaimChecker(PublishedData published, Measurements measured, List<FlameGr
                 times(before.range().over(after.range())));
         // With more threads than processors, or noisy neighbors, a mean includes the time of other threads.
         return combine(
-                within(claim, range, 1, text),
-                within(claim, before.range().over(after.range()), 1, text));
+                within(claim, range, 1, text), within(claim, before.range().over(after.range()), 1, text));
     }
 
     private Outcome compareMaxima(PublishedData.Claim claim, String jdk) {
@@ -237,7 +236,10 @@ record ClaimChecker(PublishedData published, Measurements measured, List<FlameGr
             if (before == null || after == null) continue;
             QuantileRange range = before.range().over(after.range());
             outcomes.add(within(
-                    claim, range, 1, "JDK " + old + " to " + fixed + ": " + times(range) + " with " + threads(threads)));
+                    claim,
+                    range,
+                    1,
+                    "JDK " + old + " to " + fixed + ": " + times(range) + " with " + threads(threads)));
         }
         return outcomes;
     }

@@ -18,19 +18,11 @@ enum Contender {
     STOCK_USER("stock-user", "ThreadMXBean user, stock", "stockUser", ReadingLoop.STOCK_USER),
     PROC("proc", "user by /proc text (deleted)", "userByText", ReadingLoop.USER_BY_TEXT),
     OWN_ID("own-id", "user by own id, bits flipped", "userByOwnId", ReadingLoop.USER_BY_OWN_ID),
-    ID_0(
-            "id-0",
-            "user by constant id (id 0)",
-            "userByConstantId",
-            ReadingLoop.USER_BY_CONSTANT_ID),
+    ID_0("id-0", "user by constant id (id 0)", "userByConstantId", ReadingLoop.USER_BY_CONSTANT_ID),
     RUSAGE("getrusage", "getrusage", "rusage", ReadingLoop.RUSAGE),
     TASKCLOCK_CPU("taskclock-cpu", "TaskClock.cpuNanos", "cpuNanos", ReadingLoop.CPU_NANOS),
     TASKCLOCK_USER("taskclock-user", "TaskClock.userNanos", "userNanos", ReadingLoop.USER_NANOS),
-    TASKCLOCK_SYSTEM(
-            "taskclock-system",
-            "TaskClock.systemNanos",
-            "systemNanos",
-            ReadingLoop.SYSTEM_NANOS),
+    TASKCLOCK_SYSTEM("taskclock-system", "TaskClock.systemNanos", "systemNanos", ReadingLoop.SYSTEM_NANOS),
     TASKCLOCK_NOW("taskclock-now", "TaskClock.now, all three", "now", ReadingLoop.NOW),
     AGENT_CPU("agent-cpu", "ThreadMXBean cpu, agent", "cpu", ReadingLoop.STOCK_CPU),
     AGENT_USER("agent-user", "ThreadMXBean user, agent", "user", ReadingLoop.STOCK_USER);

@@ -21,7 +21,6 @@ abstract class ExperimentCommand<O extends ExperimentOptions> implements Callabl
     private static final int FAILED = 1;
     private static final double MIN_SECONDS = 0.1;
 
-    /** What a step measures. */
     interface Measuring {
         void run() throws IOException, InterruptedException;
     }
@@ -95,7 +94,6 @@ abstract class ExperimentCommand<O extends ExperimentOptions> implements Callabl
         return complete ? OK : FAILED;
     }
 
-    /** Returns whether all steps were measured. */
     private boolean measure(List<Step> steps) throws IOException {
         try {
             for (int i = 0; i < steps.size(); i++) {

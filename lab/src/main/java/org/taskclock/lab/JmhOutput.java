@@ -30,11 +30,7 @@ final class JmhOutput {
     private final List<RunResult> done = new ArrayList<>();
     private StringBuilder current = new StringBuilder();
 
-    /**
-     * Constructs an output.
-     *
-     * @param output receives everything too; may be null
-     */
+    /** @param output receives everything too; may be null */
     JmhOutput(Listener listener, OutputFormat output) {
         this.listener = listener;
         this.output = output;

@@ -15,7 +15,7 @@ import org.taskclock.lab.options.OverheadOptions;
 import org.taskclock.lab.options.OverheadOptions.Part;
 import picocli.CommandLine.Command;
 
-@Command
+@Command(name = "overhead")
 final class OverheadExperiment extends ExperimentCommand<OverheadOptions> {
     private static final String BARE = "no agent";
     private static final String EMPTY = "an agent that does nothing";

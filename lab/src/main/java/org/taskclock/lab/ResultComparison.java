@@ -118,7 +118,6 @@ final class ResultComparison {
                 .column("B / A", "x", row -> row.b / row.a)
                 .column("interval", "", Row::interval)
                 .column("B is", "", Row::verdict)
-                .build(
-                        "B compared with A", "The interval is the 99.9 % confidence interval of B / A.", rows);
+                .build("B compared with A", "The interval is the 99.9 % confidence interval of B / A.", rows);
     }
 }
