@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.function.ToDoubleFunction;
 import org.apache.commons.math3.stat.StatUtils;
 import org.taskclock.ProcessClock;
 import picocli.CommandLine.Command;
@@ -223,12 +224,8 @@ public final class AttachBenchmark extends MeasuringProgram {
                 + rounds + " rounds (min to max).\n\n" + table.text(markdown);
     }
 
-    private interface Figure {
-        double of(Cost cost);
-    }
-
-    private static String cell(List<Cost> costs, String format, Figure figure) {
-        double[] values = costs.stream().mapToDouble(figure::of).sorted().toArray();
+    private static String cell(List<Cost> costs, String format, ToDoubleFunction<Cost> figure) {
+        double[] values = costs.stream().mapToDouble(figure).sorted().toArray();
         return String.format(
                 Locale.ROOT,
                 format + " (" + format + " to " + format + ")",

@@ -6,14 +6,14 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
-import picocli.CommandLine.TypeConversionException;
 
 /**
  * Measures the cost of a reading at the cadences of real programs: in a tight loop, with work between two readings,
@@ -46,9 +46,8 @@ public final class CadenceBenchmark extends MeasuringProgram {
             names = "--only",
             paramLabel = "ROW",
             split = ",",
-            converter = Rows.class,
             description = "Measure only these rows or groups of rows; repeatable.")
-    private List<List<CadenceRow>> only = List.of();
+    private List<String> only = List.of();
 
     @Option(names = "--json", description = "Print only the results, one per line, as JSON.")
     boolean json;
@@ -62,16 +61,6 @@ public final class CadenceBenchmark extends MeasuringProgram {
     @Spec
     private CommandSpec spec;
 
-    /** The row, or all rows of the group, with a name. */
-    static final class Rows implements ITypeConverter<List<CadenceRow>> {
-        @Override
-        public List<CadenceRow> convert(String name) {
-            List<CadenceRow> named = CadenceRow.named(name);
-            if (named.isEmpty()) throw new TypeConversionException("unknown row " + name + ": " + CadenceRow.names());
-            return named;
-        }
-    }
-
     public static void main(String[] args) {
         // Measuring JVMs must not outlive this one.
         Runtime.getRuntime()
@@ -82,13 +71,19 @@ public final class CadenceBenchmark extends MeasuringProgram {
 
     /** Returns the rows to measure, in the order of {@link CadenceRow#ALL}. */
     List<CadenceRow> rows() {
-        if (only.isEmpty()) return CadenceRow.ALL;
+        Set<CadenceRow> rows = new HashSet<>();
+        for (String name : only) {
+            List<CadenceRow> named = CadenceRow.named(name);
+            if (named.isEmpty()) throw usageError("--only " + name + ": unknown row: " + CadenceRow.names());
+            rows.addAll(named);
+        }
         return CadenceRow.ALL.stream()
-                .filter(row -> only.stream().anyMatch(rows -> rows.contains(row)))
+                .filter(row -> rows.isEmpty() || rows.contains(row))
                 .toList();
     }
 
     void checkOptions() {
+        rows();
         if (json && markdown) throw usageError("--markdown and --json cannot be combined");
         for (String option : List.of("--forks", "--rounds", "--only", "--json")) {
             if (from != null && spec.commandLine().getParseResult().hasMatchedOption(option))

@@ -240,7 +240,7 @@ final class BenchRun {
         }
         if (options.file != null) result.write(options.file);
         if (options.json) {
-            JsonOutput.print(result);
+            ResultText.printJson(result);
         } else {
             System.out.print(summary(result));
         }
@@ -257,7 +257,7 @@ final class BenchRun {
             missing.add("interrupted");
             Result result = result(false);
             if (options.file != null) result.write(options.file);
-            if (options.json) JsonOutput.print(result);
+            if (options.json) ResultText.printJson(result);
             long measured = jmh.values().stream().mapToLong(JsonArray::size).sum();
             String where = options.file == null ? "not saved: use -o FILE" : "saved to " + options.file;
             System.err.println("\ntaskclock: bench: interrupted after " + measured + " of " + progress.total()

@@ -86,7 +86,7 @@ abstract class ExperimentCommand<O extends ExperimentOptions> implements Callabl
         Result result = report.result(spec.name(), started, complete, command(homes), machine, load.steps(), homes);
         if (output != null) result.write(output);
         if (options.json) {
-            JsonOutput.print(result);
+            ResultText.printJson(result);
         } else {
             System.out.print(ResultText.of(result, liveTableTitle()));
         }
