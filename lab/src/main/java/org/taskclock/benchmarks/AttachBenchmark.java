@@ -52,7 +52,6 @@ public final class AttachBenchmark extends MeasuringProgram {
             names = "--rounds",
             paramLabel = "N",
             defaultValue = "5",
-            converter = Count.class,
             description = "Measure everything N times (default: 5).")
     private int rounds;
 
@@ -60,7 +59,6 @@ public final class AttachBenchmark extends MeasuringProgram {
             names = "--warm-up",
             paramLabel = "SECONDS",
             defaultValue = "10",
-            converter = Count.class,
             description = "Warm up the program for SECONDS (default: 10).")
     private int warmUpSeconds;
 

@@ -30,7 +30,6 @@ public final class CadenceBenchmark extends MeasuringProgram {
             names = "--forks",
             paramLabel = "N",
             defaultValue = "5",
-            converter = Count.class,
             description = "Start N JVMs for each row (default: 5).")
     int forks;
 
@@ -38,7 +37,6 @@ public final class CadenceBenchmark extends MeasuringProgram {
             names = "--rounds",
             paramLabel = "N",
             defaultValue = "5",
-            converter = Count.class,
             description = "Measure N times in each JVM (default: 5).")
     int rounds;
 

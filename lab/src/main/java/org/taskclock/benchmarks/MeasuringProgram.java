@@ -21,7 +21,7 @@ abstract class MeasuringProgram implements Callable<Integer> {
     boolean markdown;
 
     /** A number of threads, rounds, or seconds. */
-    static final class Count implements ITypeConverter<Integer> {
+    private static final class Count implements ITypeConverter<Integer> {
         @Override
         public Integer convert(String value) {
             if (!value.matches("[1-9][0-9]{0,5}")) throw new TypeConversionException("not a number from 1 to 999999");
@@ -29,9 +29,15 @@ abstract class MeasuringProgram implements Callable<Integer> {
         }
     }
 
+    final CommandLine commandLine() {
+        return new CommandLine(this)
+                .registerConverter(int.class, new Count())
+                .registerConverter(Integer.class, new Count());
+    }
+
     /** Runs this program and exits with its result, with 1 after an exception, or with 2 after a usage error. */
     final void run(String... args) {
-        System.exit(new CommandLine(this)
+        System.exit(commandLine()
                 .setParameterExceptionHandler((e, unused) ->
                         fail(e.getCommandLine().getCommandName(), e.getMessage() + ": see --help", USAGE_ERROR))
                 .setExecutionExceptionHandler((e, line, unused) -> {

@@ -44,7 +44,6 @@ public final class MonitoringBenchmark extends MeasuringProgram {
             names = "--threads",
             paramLabel = "N",
             defaultValue = "2000",
-            converter = Count.class,
             description = "Monitor a JVM with N threads (default: 2000).")
     private int threads;
 
@@ -52,7 +51,6 @@ public final class MonitoringBenchmark extends MeasuringProgram {
             names = "--seconds",
             paramLabel = "N",
             defaultValue = "15",
-            converter = Count.class,
             description = "Measure each tool for N seconds (default: 15).")
     private int seconds;
 
@@ -60,7 +58,6 @@ public final class MonitoringBenchmark extends MeasuringProgram {
             names = "--rounds",
             paramLabel = "N",
             defaultValue = "5",
-            converter = Count.class,
             description = "Measure everything N times (default: 5).")
     private int count;
 

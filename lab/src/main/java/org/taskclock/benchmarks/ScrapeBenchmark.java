@@ -37,7 +37,6 @@ public final class ScrapeBenchmark extends MeasuringProgram {
             names = "--threads",
             paramLabel = "N",
             defaultValue = "1000",
-            converter = Count.class,
             description = "Start N threads (default: 1000).")
     private int threads;
 
@@ -45,7 +44,6 @@ public final class ScrapeBenchmark extends MeasuringProgram {
             names = "--scrapes",
             paramLabel = "N",
             defaultValue = "40",
-            converter = Count.class,
             description = "Measure N scrapes after as many unmeasured ones (default: 40).")
     private int scrapes;
 

@@ -37,7 +37,6 @@ public final class StartUpBenchmark extends MeasuringProgram {
             names = "--rounds",
             paramLabel = "N",
             defaultValue = "30",
-            converter = Count.class,
             description = "Start each program N times (default: 30).")
     private int count;
 

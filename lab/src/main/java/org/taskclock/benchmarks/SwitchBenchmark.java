@@ -66,7 +66,6 @@ public final class SwitchBenchmark extends MeasuringProgram {
             names = "--rounds",
             paramLabel = "N",
             defaultValue = "30",
-            converter = Count.class,
             description = "Measure everything N times (default: 30).")
     private int count;
 

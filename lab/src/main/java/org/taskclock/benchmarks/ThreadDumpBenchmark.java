@@ -61,7 +61,6 @@ public final class ThreadDumpBenchmark extends MeasuringProgram {
             names = "--dumps",
             paramLabel = "N",
             defaultValue = "20",
-            converter = Count.class,
             description = "Take N dumps of each kind (default: 20).")
     private int dumps;
 
@@ -77,7 +76,6 @@ public final class ThreadDumpBenchmark extends MeasuringProgram {
             names = "--heap",
             paramLabel = "MB",
             defaultValue = "256",
-            converter = Count.class,
             description = "Fill the heap with this much live data (default: 256).")
     private int heapMegabytes;
 

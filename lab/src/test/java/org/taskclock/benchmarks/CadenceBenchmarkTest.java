@@ -21,7 +21,6 @@ import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
 
 class CadenceBenchmarkTest {
@@ -32,7 +31,7 @@ class CadenceBenchmarkTest {
 
     private static CadenceBenchmark parse(String... arguments) {
         CadenceBenchmark benchmark = new CadenceBenchmark();
-        new CommandLine(benchmark).parseArgs(arguments);
+        benchmark.commandLine().parseArgs(arguments);
         benchmark.checkOptions();
         return benchmark;
     }
