@@ -104,7 +104,8 @@ for home in "${homes[@]}"; do
   [[ ! -e $output/$label.txt ]] || label+=-$(property IMPLEMENTOR "$home" | tr -cd '[:alnum:]')
   java=("$home/bin/java" --enable-native-access=ALL-UNNAMED)
   # Force the backend in each JVM, so that none uses another, and JMH records it.
-  in_use=$("${java[@]}" ${backend:+-Dtaskclock.backend="$backend"} -cp "$jar" org.taskclock.benchmarks.BackendInUse) ||
+  in_use=$("${java[@]}" ${backend:+-Dtaskclock.backend="$backend"} -cp "$jar" org.taskclock.benchmarks.FirstReading |
+    sed -n 3p) ||
     die "$home: the backend is not usable: see above"
   java+=(-Dtaskclock.backend="$in_use")
   echo "run.sh: $label, backend $in_use" >&2

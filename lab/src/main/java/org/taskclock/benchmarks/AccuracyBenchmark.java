@@ -10,14 +10,12 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.function.Consumer;
 import org.taskclock.ClockStatus;
 import org.taskclock.CpuTime;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Measures the errors of user and system time, on workloads whose bursts are timed precisely. */
@@ -25,7 +23,7 @@ import picocli.CommandLine.Option;
         name = "accuracy",
         mixinStandardHelpOptions = true,
         description = "Measure the errors of user and system time, on workloads whose bursts are timed precisely.")
-public final class AccuracyBenchmark implements Callable<Integer> {
+public final class AccuracyBenchmark extends MeasuringProgram {
     private static final long WARM_UP_NANOS = 200_000_000;
     /** Readers that compute system time as cpu - user. */
     public static final List<SplitReader> SAMPLED = List.of(SplitReader.STOCK, SplitReader.VIRT, SplitReader.TASKCLOCK);
@@ -37,25 +35,25 @@ public final class AccuracyBenchmark implements Callable<Integer> {
             description = "Run each workload for N seconds (default: 1).")
     private double seconds;
 
-    @Mixin
-    private MeasuringProgram.Format format;
+    @Option(names = "--json", description = "Print only the results, as JSON.")
+    private boolean json;
 
     private KernelTicks ticks;
 
     private AccuracyBenchmark() {}
 
     public static void main(String[] args) {
-        MeasuringProgram.run(new AccuracyBenchmark(), args);
+        new AccuracyBenchmark().run(args);
     }
 
     @Override
     public Integer call() throws IOException {
-        ClockStatus status = MeasuringProgram.requireNativeLibrary("accuracy");
+        ClockStatus status = requireNativeLibrary("accuracy");
         ticks = new KernelTicks();
         Gson gson = new Gson();
-        Consumer<AccuracyResult> each = format.json ? result -> System.out.println(gson.toJson(result)) : result -> {};
+        Consumer<AccuracyResult> each = json ? result -> System.out.println(gson.toJson(result)) : result -> {};
         List<AccuracyResult> results = runAll((long) (seconds * 1e9), each);
-        if (!format.json) System.out.print(AccuracyReport.text(results, status, format.markdown));
+        if (!json) System.out.print(AccuracyReport.text(results, status, markdown));
         return 0;
     }
 

@@ -21,15 +21,11 @@ final class AccuracyReport {
                 "Error of user / system time, in percent of the CPU time used. Unattributed: time outside of bursts, "
                         + "which counts as system.",
                 "",
-                render(errors(results), markdown),
+                errors(results).text(markdown),
                 "Lowest cpu - user during the workload, in ms. A negative value is a contradiction between two "
                         + "readings.",
                 "",
-                render(lowestSystemTimes(results), markdown));
-    }
-
-    private static String render(TextTable table, boolean markdown) {
-        return markdown ? table.markdown() : table.aligned();
+                lowestSystemTimes(results).text(markdown));
     }
 
     private static TextTable errors(List<AccuracyResult> results) {

@@ -14,8 +14,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
+import java.util.function.ToDoubleFunction;
 import org.apache.commons.math3.stat.StatUtils;
 import org.taskclock.ProcessClock;
 import picocli.CommandLine.Command;
@@ -31,7 +31,7 @@ import picocli.CommandLine.Option;
         name = "attach benchmark",
         mixinStandardHelpOptions = true,
         description = "Measure the cost of attaching and detaching the agent. Run it in the directory benchmarks.")
-public final class AttachBenchmark implements Callable<Integer> {
+public final class AttachBenchmark extends MeasuringProgram {
     private static final int SETTLE_MILLIS = 1_500;
     private static final double LOW = 0.8;
     private static final String IDLE = "nothing";
@@ -52,7 +52,6 @@ public final class AttachBenchmark implements Callable<Integer> {
             names = "--rounds",
             paramLabel = "N",
             defaultValue = "5",
-            converter = MeasuringProgram.Count.class,
             description = "Measure everything N times (default: 5).")
     private int rounds;
 
@@ -60,19 +59,15 @@ public final class AttachBenchmark implements Callable<Integer> {
             names = "--warm-up",
             paramLabel = "SECONDS",
             defaultValue = "10",
-            converter = MeasuringProgram.Count.class,
             description = "Warm up the program for SECONDS (default: 10).")
     private int warmUpSeconds;
-
-    @Option(names = "--markdown", description = "Print tables as Markdown.")
-    private boolean markdown;
 
     private final Map<String, List<Cost>> costs = new LinkedHashMap<>();
 
     private AttachBenchmark() {}
 
     public static void main(String[] args) {
-        MeasuringProgram.run(new AttachBenchmark(), args);
+        new AttachBenchmark().run(args);
     }
 
     @Override
@@ -83,19 +78,12 @@ public final class AttachBenchmark implements Callable<Integer> {
     }
 
     private void measureOnce() throws IOException, InterruptedException {
-        String home = System.getProperty("java.home");
-        Process target = new ProcessBuilder(
-                        Path.of(home, "bin", "java").toString(),
-                        "-XX:+EnableDynamicAgentLoading",
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        AttachedProgram.class.getName())
-                .redirectError(Redirect.INHERIT)
+        Process target = FreshJvm.builder(List.of("-XX:+EnableDynamicAgentLoading"), AttachedProgram.class)
                 .start();
         try (Windows windows = new Windows(target)) {
             TimeUnit.SECONDS.sleep(warmUpSeconds);
             String pid = Long.toString(target.pid());
-            String jcmd = Path.of(home, "bin", "jcmd").toString();
+            String jcmd = FreshJvm.tool("jcmd");
             measure(windows, IDLE, List.of());
             measure(windows, "jcmd VM.version, first", List.of(jcmd, pid, "VM.version"));
             measure(windows, "jcmd VM.version, again", List.of(jcmd, pid, "VM.version"));
@@ -231,15 +219,11 @@ public final class AttachBenchmark implements Callable<Integer> {
         return "JDK " + Runtime.version() + ", "
                 + Runtime.getRuntime().availableProcessors()
                 + " processors, all kept busy by the program; medians of "
-                + rounds + " rounds (min to max).\n\n" + (markdown ? table.markdown() : table.aligned());
+                + rounds + " rounds (min to max).\n\n" + table.text(markdown);
     }
 
-    private interface Figure {
-        double of(Cost cost);
-    }
-
-    private static String cell(List<Cost> costs, String format, Figure figure) {
-        double[] values = costs.stream().mapToDouble(figure::of).sorted().toArray();
+    private static String cell(List<Cost> costs, String format, ToDoubleFunction<Cost> figure) {
+        double[] values = costs.stream().mapToDouble(figure).sorted().toArray();
         return String.format(
                 Locale.ROOT,
                 format + " (" + format + " to " + format + ")",

@@ -4,94 +4,140 @@ package org.taskclock.benchmarks;
 
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
 
 /**
  * Measures the cost of a reading at the cadences of real programs: in a tight loop, with work between two readings,
  * after a switch to another thread, on many threads, in a program shaped like a query engine, and as the first reading
- * of a process. Run it as
- *
- * <pre>java --enable-native-access=ALL-UNNAMED -cp lab/target/taskclock-lab.jar \
- *     org.taskclock.benchmarks.CadenceBenchmark</pre>
- *
- * <p>Each row runs in its own JVM per fork, with the options of this one. Arguments: {@code --forks N} (5),
- * {@code --rounds N} per fork (5), {@code --only ROW[,ROW...]} (rows or groups of rows), {@code --markdown}, or
- * {@code --json} to print one {@link CadenceResult} per line; {@code --from FILE} shows such a file. Exit codes: 1 if a
- * measurement fails, 2 for a usage error.
+ * of a process. Each row runs in its own JVM per fork, with the options of this one.
  */
-public final class CadenceBenchmark {
-    private final CadenceOptions options;
+@Command(
+        name = "cadence",
+        mixinStandardHelpOptions = true,
+        description = "Measure the cost of a reading at the cadences of real programs.",
+        footer = {"", "Exit codes: 0 success, 1 a measurement failed, 2 usage error."})
+public final class CadenceBenchmark extends MeasuringProgram {
+    @Option(
+            names = "--forks",
+            paramLabel = "N",
+            defaultValue = "5",
+            description = "Start N JVMs for each row (default: 5).")
+    int forks;
 
-    private CadenceBenchmark(CadenceOptions options) {
-        this.options = options;
-    }
+    @Option(
+            names = "--rounds",
+            paramLabel = "N",
+            defaultValue = "5",
+            description = "Measure N times in each JVM (default: 5).")
+    int rounds;
 
-    public static void main(String[] args) throws InterruptedException {
+    @Option(
+            names = "--only",
+            paramLabel = "ROW",
+            split = ",",
+            description = "Measure only these rows or groups of rows; repeatable.")
+    private List<String> only = List.of();
+
+    @Option(names = "--json", description = "Print only the results, one per line, as JSON.")
+    boolean json;
+
+    @Option(
+            names = "--from",
+            paramLabel = "FILE",
+            description = "Do not measure: show results that --json has printed.")
+    Path from;
+
+    @Spec
+    private CommandSpec spec;
+
+    public static void main(String[] args) {
         // Measuring JVMs must not outlive this one.
         Runtime.getRuntime()
                 .addShutdownHook(new Thread(
                         () -> ProcessHandle.current().children().forEach(ProcessHandle::destroy), "end children"));
-        try {
-            new CadenceBenchmark(CadenceOptions.parse(args)).run();
-        } catch (IllegalArgumentException e) {
-            fail(e.getMessage(), 2);
-        } catch (IOException e) {
-            fail(e.getMessage(), 1);
+        new CadenceBenchmark().run(args);
+    }
+
+    /** Returns the rows to measure, in the order of {@link CadenceRow#ALL}. */
+    List<CadenceRow> rows() {
+        Set<CadenceRow> rows = new HashSet<>();
+        for (String name : only) {
+            List<CadenceRow> named = CadenceRow.named(name);
+            if (named.isEmpty()) throw usageError("--only " + name + ": unknown row: " + CadenceRow.names());
+            rows.addAll(named);
+        }
+        return CadenceRow.ALL.stream()
+                .filter(row -> rows.isEmpty() || rows.contains(row))
+                .toList();
+    }
+
+    void checkOptions() {
+        rows();
+        if (json && markdown) throw usageError("--markdown and --json cannot be combined");
+        for (String option : List.of("--forks", "--rounds", "--only", "--json")) {
+            if (from != null && spec.commandLine().getParseResult().hasMatchedOption(option))
+                throw usageError(option + ": cannot be combined with --from");
         }
     }
 
-    private static void fail(String message, int exitCode) {
-        System.err.println("taskclock: cadence: " + message);
-        System.exit(exitCode);
+    private ParameterException usageError(String message) {
+        return new ParameterException(spec.commandLine(), message);
     }
 
-    private void run() throws IOException, InterruptedException {
-        List<CadenceResult> results = options.from() != null ? read() : measure();
-        if (options.format() == CadenceOptions.Format.JSON) return;
-        System.out.print(CadenceReport.text(results, options.format() == CadenceOptions.Format.MARKDOWN));
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        checkOptions();
+        List<CadenceResult> results = from != null ? read() : measure();
+        if (!json) System.out.print(CadenceReport.text(results, markdown));
+        return 0;
     }
 
     private List<CadenceResult> read() throws IOException {
         List<CadenceResult> results = new ArrayList<>();
         try {
-            for (String line : Files.readAllLines(options.from())) results.add(CadenceResult.parse(line));
+            for (String line : Files.readAllLines(from)) results.add(CadenceResult.parse(line));
         } catch (IOException e) {
-            throw new IOException("--from " + options.from() + ": cannot be read: " + e, e);
+            throw new IOException("--from " + from + ": cannot be read: " + e, e);
         } catch (IllegalArgumentException e) {
-            throw new IllegalArgumentException(
-                    "--from " + options.from() + ": line " + (results.size() + 1) + ": " + e.getMessage(), e);
+            throw usageError("--from " + from + ": line " + (results.size() + 1) + ": " + e.getMessage());
         }
-        if (results.isEmpty()) throw new IllegalArgumentException("--from " + options.from() + ": the file is empty");
+        if (results.isEmpty()) throw usageError("--from " + from + ": the file is empty");
         return results;
     }
 
     private List<CadenceResult> measure() throws IOException, InterruptedException {
         List<CadenceResult> results = new ArrayList<>();
-        for (int fork = 1; fork <= options.forks(); fork++) {
-            for (CadenceRow row : options.rows()) {
-                if (options.format() == CadenceOptions.Format.TEXT)
-                    System.err.println("fork " + fork + " of " + options.forks() + ": " + row.name());
+        for (int fork = 1; fork <= forks; fork++) {
+            for (CadenceRow row : rows()) {
+                if (!json && !markdown) System.err.println("fork " + fork + " of " + forks + ": " + row.name());
                 CadenceResult result =
                         row.group() == CadenceRow.Group.FIRST ? firstReadings(row, fork) : measure(row, fork);
                 results.add(result);
-                if (options.format() == CadenceOptions.Format.JSON) System.out.println(result.json());
+                if (json) System.out.println(result.json());
             }
         }
         return results;
     }
 
     private CadenceResult measure(CadenceRow row, int fork) throws IOException, InterruptedException {
-        List<String> lines =
-                FreshJvm.run(CadenceJvm.class, row.name(), Integer.toString(fork), Integer.toString(options.rounds()));
+        List<String> lines = FreshJvm.runAlike(CadenceJvm.class, row.name(), fork, rounds);
         return CadenceResult.parse(lines.get(lines.size() - 1));
     }
 
     private CadenceResult firstReadings(CadenceRow row, int fork) throws IOException, InterruptedException {
         List<Long> nanos = new ArrayList<>();
         List<String> lines = List.of();
-        for (int i = 0; i < options.rounds(); i++) {
-            lines = FreshJvm.run(FirstReading.class);
+        for (int i = 0; i < rounds; i++) {
+            lines = FreshJvm.runAlike(FirstReading.class);
             nanos.add(Long.parseLong(lines.get(1)));
         }
         CadenceResult.Environment environment = new CadenceResult.Environment(

@@ -28,7 +28,6 @@ record CadenceGoal(String row, String text, ToDoubleFunction<CadenceResult> figu
         return new CadenceGoal(row, Goal.format("%.2f of stock", max), RowSummary::ratio, max);
     }
 
-    /** Compares a row with its goal. */
     static Verdict check(RowSummary summary) {
         return ALL.stream()
                 .filter(goal -> goal.row.equals(summary.row().name()))

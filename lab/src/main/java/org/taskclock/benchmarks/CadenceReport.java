@@ -66,7 +66,7 @@ final class CadenceReport {
 
     private void append(String introduction, TextTable table) {
         text.append('\n').append(introduction).append("\n\n");
-        text.append(markdown ? table.markdown() : table.aligned());
+        text.append(table.text(markdown));
     }
 
     // ---- readings

@@ -14,7 +14,7 @@ import java.util.stream.Stream;
  *     busy neighbors per processor
  * @param brackets the number of brackets timed per round; 0 in groups without brackets
  */
-record CadenceRow(String name, Group group, int amount, int brackets) {
+public record CadenceRow(String name, Group group, int amount, int brackets) {
     enum Group {
         CADENCE,
         SWITCHES,
@@ -63,7 +63,6 @@ record CadenceRow(String name, Group group, int amount, int brackets) {
                 + Stream.of(Group.values()).map(Group::toString).collect(Collectors.joining(", "));
     }
 
-    /** Returns the text for a table. */
     String text() {
         return switch (group) {
             case CADENCE -> amount == 0 ? "tight loop" : name.replaceFirst("(?=[mu])", " ");

@@ -15,13 +15,11 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
-import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
 import one.profiler.AsyncProfiler;
 import org.taskclock.ClockStatus;
 import org.taskclock.TaskClock;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
@@ -40,7 +38,7 @@ import picocli.CommandLine.Option;
             "1:a reading violated the contract, or a disturbance did not occur",
             "2:usage error"
         })
-public final class ClockSoak implements Callable<Integer> {
+public final class ClockSoak extends MeasuringProgram {
     private static final long WARM_UP_NANOS = 1_000_000_000;
     private static final int MAX_SHOWN = 5;
     private static final List<String> PROFILES =
@@ -53,8 +51,8 @@ public final class ClockSoak implements Callable<Integer> {
             description = "Run for N seconds (default: 600).")
     private double seconds;
 
-    @Mixin
-    private MeasuringProgram.Format format;
+    @Option(names = "--json", description = "Print only the results, as JSON.")
+    private boolean json;
 
     private final List<String> wrong = new ArrayList<>();
     private long wrongs;
@@ -91,17 +89,17 @@ public final class ClockSoak implements Callable<Integer> {
     }
 
     public static void main(String[] args) {
-        MeasuringProgram.run(new ClockSoak(), args);
+        new ClockSoak().run(args);
     }
 
     @Override
     public Integer call() throws Exception {
-        MeasuringProgram.requireNativeLibrary("soak");
+        requireNativeLibrary("soak");
         Result result = compareAll();
-        if (format.json) {
+        if (json) {
             System.out.println(new GsonBuilder().setPrettyPrinting().create().toJson(result));
         } else {
-            System.out.print(ClockSoakReport.text(result, format.markdown));
+            System.out.print(ClockSoakReport.text(result, markdown));
         }
         return result.isGood() ? 0 : 1;
     }

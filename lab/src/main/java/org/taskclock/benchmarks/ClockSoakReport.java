@@ -26,7 +26,7 @@ final class ClockSoakReport {
                                 + "that made no system call.",
                         all.medianWidth()),
                 "",
-                markdown ? table.markdown() : table.aligned(),
+                table.text(markdown),
                 "Disturbances: " + disturbances + ".",
                 Goal.format(
                         "The hypervisor took %,d ms of processor time, which no marker detects and some kernels "

@@ -34,11 +34,7 @@ final class MeasuredBursts {
     private long systemNanos;
     private long arithmetic;
 
-    /**
-     * Constructs bursts.
-     *
-     * @param sampler called by the working thread about every 50 ms; its time is not attributed
-     */
+    /** @param sampler called by the working thread about every 50 ms; its time is not attributed */
     MeasuredBursts(FileChannel zeros, Runnable sampler) {
         this.zeros = zeros;
         this.sampler = sampler;

@@ -8,7 +8,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.taskclock.ProcessClock;
@@ -23,7 +22,7 @@ import picocli.CommandLine.Option;
         name = "monitoring benchmark",
         mixinStandardHelpOptions = true,
         description = "Measure the cost of monitoring a JVM with many threads. Run it in the directory benchmarks.")
-public final class MonitoringBenchmark implements Callable<Integer> {
+public final class MonitoringBenchmark extends MeasuringProgram {
     private static final int MAX_SETTLE_SECONDS = 5;
     private static final int BUSY_THREADS = 50;
 
@@ -45,7 +44,6 @@ public final class MonitoringBenchmark implements Callable<Integer> {
             names = "--threads",
             paramLabel = "N",
             defaultValue = "2000",
-            converter = MeasuringProgram.Count.class,
             description = "Monitor a JVM with N threads (default: 2000).")
     private int threads;
 
@@ -53,7 +51,6 @@ public final class MonitoringBenchmark implements Callable<Integer> {
             names = "--seconds",
             paramLabel = "N",
             defaultValue = "15",
-            converter = MeasuringProgram.Count.class,
             description = "Measure each tool for N seconds (default: 15).")
     private int seconds;
 
@@ -61,12 +58,8 @@ public final class MonitoringBenchmark implements Callable<Integer> {
             names = "--rounds",
             paramLabel = "N",
             defaultValue = "5",
-            converter = MeasuringProgram.Count.class,
             description = "Measure everything N times (default: 5).")
     private int count;
-
-    @Option(names = "--markdown", description = "Print tables as Markdown.")
-    private boolean markdown;
 
     private RoundStatistics rounds;
     private final List<Tool> tools = List.of(
@@ -81,7 +74,7 @@ public final class MonitoringBenchmark implements Callable<Integer> {
     private MonitoringBenchmark() {}
 
     public static void main(String[] args) {
-        MeasuringProgram.run(new MonitoringBenchmark(), args);
+        new MonitoringBenchmark().run(args);
     }
 
     @Override
@@ -89,7 +82,8 @@ public final class MonitoringBenchmark implements Callable<Integer> {
         rounds = new RoundStatistics(count);
         costs = new Cost[tools.size()][count];
         firstMillis = new double[count];
-        Process target = target(threads);
+        Process target =
+                FreshJvm.builder(List.of("-Xss256k"), Target.class, threads).start();
         try {
             target.getInputStream().read(); // until it is ready
             measure(Long.toString(target.pid()));
@@ -98,18 +92,6 @@ public final class MonitoringBenchmark implements Callable<Integer> {
         }
         System.out.print(text());
         return 0;
-    }
-
-    private static Process target(int threads) throws IOException {
-        return new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-Xss256k",
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        Target.class.getName(),
-                        Integer.toString(threads))
-                .redirectError(Redirect.INHERIT)
-                .start();
     }
 
     private void measure(String pid) throws IOException, InterruptedException {
@@ -216,7 +198,7 @@ public final class MonitoringBenchmark implements Callable<Integer> {
         return "JDK " + Runtime.version() + ": a JVM with " + threads + " threads, " + BUSY_THREADS
                 + " of which work for 0.2 ms every 50 ms, monitored once per second for " + seconds + " s. "
                 + rounds.count()
-                + " rounds: medians (quartiles).\n\n" + (markdown ? table.markdown() : table.aligned())
+                + " rounds: medians (quartiles).\n\n" + table.text(markdown)
                 + "\nTime from the start of the command to its first line, which covers an interval of 300 ms: "
                 + rounds.spread("%.0f", round -> firstMillis[round]) + " ms.\n";
     }

@@ -52,7 +52,6 @@ final class ReadingComparator {
         return phase >= PHASE_NANOS || phase * kinds / PHASE_NANOS == kind;
     }
 
-    /** Sleeps while the thread should not run. */
     void sleepWhileInactive() {
         while (isRunning() && !isActive()) compareAround(() -> LockSupport.parkNanos(random.nextLong(5_000 * MICRO)));
     }

@@ -23,7 +23,6 @@ public record RoundStatistics(int count) {
                 quantile(0.75, values));
     }
 
-    /** Returns a quantile of a value over all rounds. */
     public double quantile(double fraction, IntToDoubleFunction values) {
         return quantile(fraction, IntStream.range(0, count).mapToDouble(values).toArray());
     }

@@ -9,15 +9,7 @@ import java.util.stream.DoubleStream;
 import org.apache.commons.math3.stat.StatUtils;
 
 /** One row of {@link CadenceBenchmark} over all forks. Figures are medians of the forks in ns. */
-public final class RowSummary {
-    private final CadenceRow row;
-    private final List<CadenceResult> forks;
-
-    private RowSummary(CadenceRow row, List<CadenceResult> forks) {
-        this.row = row;
-        this.forks = forks;
-    }
-
+public record RowSummary(CadenceRow row, List<CadenceResult> forks) {
     /** Groups results by row. Rows that were not measured are omitted. */
     public static List<RowSummary> of(List<CadenceResult> results) {
         List<RowSummary> summaries = new ArrayList<>();
@@ -28,14 +20,6 @@ public final class RowSummary {
             if (!forks.isEmpty()) summaries.add(new RowSummary(row, forks));
         }
         return summaries;
-    }
-
-    CadenceRow row() {
-        return row;
-    }
-
-    List<CadenceResult> forks() {
-        return forks;
     }
 
     public boolean isByWork() {
@@ -51,7 +35,6 @@ public final class RowSummary {
         return row.reads();
     }
 
-    /** Returns the text for a table. */
     public String text() {
         return row.text();
     }
@@ -73,7 +56,6 @@ public final class RowSummary {
         return median(fork -> fork.cost().askedPercent());
     }
 
-    /** Returns the number of context switches per bracket. */
     double switches() {
         return median(fork -> fork.cost().switches());
     }

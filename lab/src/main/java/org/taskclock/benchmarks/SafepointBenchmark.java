@@ -5,10 +5,7 @@ package org.taskclock.benchmarks;
 import com.sun.management.ThreadMXBean;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.List;
-import java.util.concurrent.Callable;
 import java.util.regex.Pattern;
 import org.taskclock.ThreadSnapshot;
 import picocli.CommandLine.Command;
@@ -22,7 +19,7 @@ import picocli.CommandLine.Option;
         name = "safepoints",
         mixinStandardHelpOptions = true,
         description = "Measure how long the JVM takes to reach a safepoint while a thread reads 10,000 others.")
-public final class SafepointBenchmark implements Callable<Integer> {
+public final class SafepointBenchmark extends MeasuringProgram {
     private static final int THREADS = 10_000;
     private static final int ROOM_FOR_JVM = 200;
     private static final long WARM_UP_NANOS = 1_000_000_000;
@@ -51,16 +48,13 @@ public final class SafepointBenchmark implements Callable<Integer> {
             description = "Run each reader for N seconds (default: 3).")
     private double seconds;
 
-    @Option(names = "--markdown", description = "Print tables as Markdown.")
-    private boolean markdown;
-
     @Option(names = "--load", hidden = true, description = "Run only this reader, in this JVM.")
     private Load only;
 
     private SafepointBenchmark() {}
 
     public static void main(String[] args) {
-        MeasuringProgram.run(new SafepointBenchmark(), args);
+        new SafepointBenchmark().run(args);
     }
 
     @Override
@@ -74,7 +68,7 @@ public final class SafepointBenchmark implements Callable<Integer> {
         for (Load load : Load.values()) table.add(row(load, runChild(load)));
         System.out.print("JDK " + Runtime.version() + ", " + THREADS
                 + " parked threads: time from requesting a safepoint to reaching it.\n\n"
-                + (markdown ? table.markdown() : table.aligned()));
+                + table.text(markdown));
         return 0;
     }
 
@@ -93,21 +87,9 @@ public final class SafepointBenchmark implements Callable<Integer> {
     }
 
     private double[] runChild(Load load) throws IOException, InterruptedException {
-        Process child = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "--enable-native-access=ALL-UNNAMED",
-                        "-Xlog:safepoint=info:stdout",
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        SafepointBenchmark.class.getName(),
-                        "--load",
-                        load.name(),
-                        "--seconds",
-                        Double.toString(seconds))
-                .redirectError(ProcessBuilder.Redirect.INHERIT)
-                .start();
-        String log = new String(child.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        if (child.waitFor() != 0) throw new IllegalStateException("the JVM for " + load.text + " failed:\n" + log);
+        List<String> options = List.of(FreshJvm.ALLOWED, "-Xlog:safepoint=info:stdout");
+        String log = String.join(
+                "\n", FreshJvm.run(options, SafepointBenchmark.class, "--load", load.name(), "--seconds", seconds));
         return REACHING.matcher(log.substring(log.indexOf(START)))
                 .results()
                 .mapToDouble(found -> Long.parseLong(found.group(1)))

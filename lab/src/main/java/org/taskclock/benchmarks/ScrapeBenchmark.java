@@ -25,7 +25,7 @@ import picocli.CommandLine.Option;
         name = "scrape benchmark",
         mixinStandardHelpOptions = true,
         description = "Measure the CPU time of scrapes and collections.")
-public final class ScrapeBenchmark implements Callable<Integer> {
+public final class ScrapeBenchmark extends MeasuringProgram {
     private static final int POOLS = 50;
     /** More than the 1 ms after which wait times and switches are read. */
     private static final long ACTIVE_NANOS = 1_200_000;
@@ -37,7 +37,6 @@ public final class ScrapeBenchmark implements Callable<Integer> {
             names = "--threads",
             paramLabel = "N",
             defaultValue = "1000",
-            converter = MeasuringProgram.Count.class,
             description = "Start N threads (default: 1000).")
     private int threads;
 
@@ -45,26 +44,21 @@ public final class ScrapeBenchmark implements Callable<Integer> {
             names = "--scrapes",
             paramLabel = "N",
             defaultValue = "40",
-            converter = MeasuringProgram.Count.class,
             description = "Measure N scrapes after as many unmeasured ones (default: 40).")
     private int scrapes;
-
-    @Option(names = "--markdown", description = "Print the table as Markdown.")
-    private boolean markdown;
 
     /** The threads wait for each other and for the main thread before and after they work. */
     private final Phaser phaser = new Phaser(1);
 
     private volatile int active;
 
-    /** Runs the benchmark. */
     public static void main(String[] args) {
-        MeasuringProgram.run(new ScrapeBenchmark(), args);
+        new ScrapeBenchmark().run(args);
     }
 
     @Override
     public Integer call() throws InterruptedException {
-        MeasuringProgram.requireNativeLibrary("scrape benchmark");
+        requireNativeLibrary("scrape benchmark");
         for (int i = 0; i < threads; i++) start(i);
         PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
         new org.taskclock.micrometer.TaskClockMetrics().bindTo(registry);
@@ -84,7 +78,7 @@ public final class ScrapeBenchmark implements Callable<Integer> {
             if (metrics == null) throw new AssertionError();
         }
         System.out.print("JDK " + Runtime.version() + ", " + threads + " threads in " + POOLS + " pools, medians of "
-                + scrapes + " scrapes after " + scrapes + ".\n\n" + (markdown ? table.markdown() : table.aligned()));
+                + scrapes + " scrapes after " + scrapes + ".\n\n" + table.text(markdown));
         phaser.forceTermination();
         return 0;
     }

@@ -3,10 +3,8 @@
 package org.taskclock.benchmarks;
 
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -18,7 +16,7 @@ import picocli.CommandLine.Option;
         name = "start-up",
         mixinStandardHelpOptions = true,
         description = "Measure how much the agent adds to JVM startup. Run it in the directory benchmarks.")
-public final class StartUpBenchmark implements Callable<Integer> {
+public final class StartUpBenchmark extends MeasuringProgram {
     private static final int WARM_UPS = 3;
     private static final String OURS = "-javaagent:target/taskclock-agent.jar";
     private static final int MAX_MILLIS = 20;
@@ -39,12 +37,8 @@ public final class StartUpBenchmark implements Callable<Integer> {
             names = "--rounds",
             paramLabel = "N",
             defaultValue = "30",
-            converter = MeasuringProgram.Count.class,
             description = "Start each program N times (default: 30).")
     private int count;
-
-    @Option(names = "--markdown", description = "Print tables as Markdown.")
-    private boolean markdown;
 
     private final List<Start> starts = new ArrayList<>(List.of(
             new Start("no agent", 0, Nothing.class, List.of()),
@@ -62,7 +56,7 @@ public final class StartUpBenchmark implements Callable<Integer> {
     }
 
     public static void main(String[] args) {
-        MeasuringProgram.run(new StartUpBenchmark(), args);
+        new StartUpBenchmark().run(args);
     }
 
     @Override
@@ -84,15 +78,12 @@ public final class StartUpBenchmark implements Callable<Integer> {
     }
 
     private static double run(Start started) throws IOException, InterruptedException {
-        List<String> command = new ArrayList<>();
-        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.addAll(started.options);
-        command.addAll(
-                List.of("-Xshare:auto", "-cp", System.getProperty("java.class.path"), started.program.getName()));
+        List<String> options = new ArrayList<>(started.options);
+        options.add("-Xshare:auto");
+        ProcessBuilder builder = FreshJvm.builder(options, started.program).inheritIO();
         long start = System.nanoTime();
-        Process process = new ProcessBuilder(command).inheritIO().start();
-        int exitCode = process.waitFor();
-        if (exitCode != 0) throw new IOException(command + ": exit code " + exitCode);
+        int exitCode = builder.start().waitFor();
+        if (exitCode != 0) throw new IOException(builder.command() + ": exit code " + exitCode);
         return (System.nanoTime() - start) / 1e6;
     }
 
@@ -111,7 +102,7 @@ public final class StartUpBenchmark implements Callable<Integer> {
         boolean met =
                 rounds.quantile(0.5, round -> millis[OURS_WITH_DEFAULTS][round] - millis[EMPTY][round]) < MAX_MILLIS;
         return "JDK " + Runtime.version() + ": time from start to end of a program that does nothing. " + rounds.count()
-                + " rounds: medians (quartiles).\n\n" + (markdown ? table.markdown() : table.aligned())
+                + " rounds: medians (quartiles).\n\n" + table.text(markdown)
                 + "\nOur agent adds less than " + MAX_MILLIS + " ms to an empty one: " + (met ? "yes" : "**no**")
                 + "\n";
     }

@@ -8,11 +8,9 @@ import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.Callable;
 import java.util.function.IntToDoubleFunction;
 import org.taskclock.Backend;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
@@ -27,7 +25,7 @@ import picocli.CommandLine.Option;
             "Measure the cost of reading for a program that does little but switch threads.",
             "With --json, prints one result per line, and measures only turns with arithmetic."
         })
-public final class SwitchBenchmark implements Callable<Integer> {
+public final class SwitchBenchmark extends MeasuringProgram {
     private static final int ROUNDS_PER_JVM = 5;
     private static final int SOME_ARITHMETIC = 10_000;
     private static final double BUSY_TURN_NANOS = 10_000;
@@ -68,17 +66,16 @@ public final class SwitchBenchmark implements Callable<Integer> {
             names = "--rounds",
             paramLabel = "N",
             defaultValue = "30",
-            converter = MeasuringProgram.Count.class,
             description = "Measure everything N times (default: 30).")
     private int count;
 
-    @Mixin
-    private MeasuringProgram.Format format;
+    @Option(names = "--json", description = "Print only the results, as JSON.")
+    private boolean json;
 
     private SwitchBenchmark() {}
 
     public static void main(String[] args) {
-        MeasuringProgram.run(new SwitchBenchmark(), args);
+        new SwitchBenchmark().run(args);
     }
 
     @Override
@@ -87,7 +84,7 @@ public final class SwitchBenchmark implements Callable<Integer> {
         for (int round = 0; round < count; round += ROUNDS_PER_JVM) {
             measure(round, Math.min(round + ROUNDS_PER_JVM, count));
         }
-        if (!format.json) System.out.print(text());
+        if (!json) System.out.print(text());
         return 0;
     }
 
@@ -112,7 +109,7 @@ public final class SwitchBenchmark implements Callable<Integer> {
 
     private void refuse(Backend backend, String why) {
         refusals.put(backend, why);
-        if (format.json) print(new SwitchCost(backend.toString(), null, 0, 0, why));
+        if (json) print(new SwitchCost(backend.toString(), null, 0, 0, why));
     }
 
     private static void print(SwitchCost cost) {
@@ -121,13 +118,12 @@ public final class SwitchBenchmark implements Callable<Integer> {
 
     private void measure(int round, Map<Backend, SwitchingJvm> jvms) throws IOException {
         for (Load load : Load.values()) {
-            if (format.json && load == Load.BARE) continue;
+            if (json && load == Load.BARE) continue;
             for (ReadingLoop contender : CONTENDERS) {
                 for (Map.Entry<Backend, SwitchingJvm> jvm : jvms.entrySet()) {
                     double nanosPerTurn = jvm.getValue().turnNanos(contender, load == Load.BARE ? 0 : arithmetic);
                     of(load, jvm.getKey(), contender)[round] = nanosPerTurn;
-                    if (format.json)
-                        print(new SwitchCost(jvm.getKey().toString(), contender.text, round, nanosPerTurn, null));
+                    if (json) print(new SwitchCost(jvm.getKey().toString(), contender.text, round, nanosPerTurn, null));
                 }
             }
         }
@@ -160,8 +156,8 @@ public final class SwitchBenchmark implements Callable<Integer> {
                 markers.add(marker(load, backend));
             }
             text.append("\nBesides reading, a turn does ").append(load.text).append(":\n\n");
-            text.append(format.markdown ? costs.markdown() : costs.aligned()).append('\n');
-            text.append(format.markdown ? markers.markdown() : markers.aligned());
+            text.append(costs.text(markdown)).append('\n');
+            text.append(markers.text(markdown));
         }
         text.append("\nEvery reading follows a switch, so it makes one system call on every backend. The difference to "
                 + "clock_gettime in the same\nJVM is the cost of the marker: taking a base, and the kernel's work to "

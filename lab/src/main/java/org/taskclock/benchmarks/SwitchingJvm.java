@@ -7,7 +7,7 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.FutureTask;
 import org.taskclock.Backend;
 import org.taskclock.TaskClock;
@@ -29,14 +29,8 @@ final class SwitchingJvm implements AutoCloseable {
     private final String greeting;
 
     SwitchingJvm(Backend backend) throws IOException {
-        ProcessBuilder builder = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "--enable-native-access=ALL-UNNAMED",
-                        "-Dtaskclock.backend=" + backend,
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        SwitchingJvm.class.getName())
-                .redirectError(ProcessBuilder.Redirect.INHERIT);
+        ProcessBuilder builder =
+                FreshJvm.builder(List.of(FreshJvm.ALLOWED, "-Dtaskclock.backend=" + backend), SwitchingJvm.class);
         builder.environment().remove(TUNABLES);
         if (backend == Backend.RSEQ_OWN) builder.environment().put(TUNABLES, "glibc.pthread.rseq=0");
         process = builder.start();

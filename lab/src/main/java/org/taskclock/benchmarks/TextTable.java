@@ -18,6 +18,11 @@ public final class TextTable {
         rows.add(List.copyOf(cells));
     }
 
+    /** Formats the table as Markdown or as aligned text. */
+    public String text(boolean markdown) {
+        return markdown ? markdown() : aligned();
+    }
+
     public String markdown() {
         StringBuilder text = new StringBuilder();
         for (List<String> row : rows) {

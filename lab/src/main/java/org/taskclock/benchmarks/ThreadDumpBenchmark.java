@@ -13,7 +13,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
@@ -30,7 +29,7 @@ import picocli.CommandLine.Option;
         name = "thread dump benchmark",
         mixinStandardHelpOptions = true,
         description = "Measure how long thread dumps stop a JVM.")
-public final class ThreadDumpBenchmark implements Callable<Integer> {
+public final class ThreadDumpBenchmark extends MeasuringProgram {
     private static final int STACK_DEPTH = 30;
     private static final int MEGA = 1 << 20;
     /** Messages of errors are shorter, and dumps are longer. */
@@ -62,7 +61,6 @@ public final class ThreadDumpBenchmark implements Callable<Integer> {
             names = "--dumps",
             paramLabel = "N",
             defaultValue = "20",
-            converter = MeasuringProgram.Count.class,
             description = "Take N dumps of each kind (default: 20).")
     private int dumps;
 
@@ -78,17 +76,13 @@ public final class ThreadDumpBenchmark implements Callable<Integer> {
             names = "--heap",
             paramLabel = "MB",
             defaultValue = "256",
-            converter = MeasuringProgram.Count.class,
             description = "Fill the heap with this much live data (default: 256).")
     private int heapMegabytes;
-
-    @Option(names = "--markdown", description = "Print tables as Markdown.")
-    private boolean markdown;
 
     private ThreadDumpBenchmark() {}
 
     public static void main(String[] args) {
-        MeasuringProgram.run(new ThreadDumpBenchmark(), args);
+        new ThreadDumpBenchmark().run(args);
     }
 
     @Override
@@ -97,24 +91,18 @@ public final class ThreadDumpBenchmark implements Callable<Integer> {
         for (int count : threads) measure(table, count);
         System.out.print("JDK " + Runtime.version() + ", " + heapMegabytes + " MB of live data: how long "
                 + "each of " + dumps + " thread dumps stopped the JVM.\n\n"
-                + (markdown ? table.markdown() : table.aligned()));
+                + table.text(markdown));
         return 0;
     }
 
     private void measure(TextTable table, int count) throws IOException, InterruptedException {
         Path log = Files.createTempFile("taskclock-safepoints", ".log");
-        Process target = new ProcessBuilder(
-                        java("java"),
-                        "-Xlog:safepoint=info:file=" + log + "::filecount=0",
-                        "-Xss256k",
-                        "-Xmx" + (2 * heapMegabytes + 256) + "m",
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        Target.class.getName(),
-                        Integer.toString(count),
-                        Integer.toString(heapMegabytes))
-                .redirectError(ProcessBuilder.Redirect.INHERIT)
-                .start();
+        List<String> options = List.of(
+                "-Xlog:safepoint=info:file=" + log + "::filecount=0",
+                "-Xss256k",
+                "-Xmx" + (2 * heapMegabytes + 256) + "m");
+        Process target =
+                FreshJvm.builder(options, Target.class, count, heapMegabytes).start();
         try (BufferedReader ready = target.inputReader(StandardCharsets.UTF_8)) {
             if (ready.readLine() == null) throw new IOException("the measured JVM did not start");
             jcmd(target.pid(), Kind.JCMD); // starts the listener
@@ -140,10 +128,6 @@ public final class ThreadDumpBenchmark implements Callable<Integer> {
         }
     }
 
-    private static String java(String tool) {
-        return Path.of(System.getProperty("java.home"), "bin", tool).toString();
-    }
-
     private static void dump(long pid, Kind kind) throws IOException, InterruptedException {
         if (kind != Kind.TASKCLOCK) {
             jcmd(pid, kind);
@@ -160,7 +144,7 @@ public final class ThreadDumpBenchmark implements Callable<Integer> {
     }
 
     private static void jcmd(long pid, Kind kind) throws IOException, InterruptedException {
-        List<String> command = new ArrayList<>(List.of(java("jcmd"), Long.toString(pid), "Thread.print"));
+        List<String> command = new ArrayList<>(List.of(FreshJvm.tool("jcmd"), Long.toString(pid), "Thread.print"));
         if (kind == Kind.JCMD_LOCKS) command.add("-l");
         Process jcmd = new ProcessBuilder(command)
                 .redirectOutput(ProcessBuilder.Redirect.DISCARD)

@@ -58,7 +58,6 @@ public final class HistoryBenchmark implements Callable<Integer> {
     private final Random random = new Random(1);
     private final List<JvmKey> keys = new ArrayList<>();
 
-    /** Runs the benchmark. */
     public static void main(String[] args) {
         System.exit(new CommandLine(new HistoryBenchmark()).execute(args));
     }

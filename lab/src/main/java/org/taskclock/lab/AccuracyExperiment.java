@@ -16,7 +16,7 @@ import org.taskclock.benchmarks.Workload;
 import org.taskclock.lab.options.AccuracyOptions;
 import picocli.CommandLine.Command;
 
-@Command
+@Command(name = "accuracy")
 final class AccuracyExperiment extends ExperimentCommand<AccuracyOptions> {
     static final String BEGIN = "<!-- accuracy: written by taskclock experiment accuracy --markdown -->\n";
     static final String END = "<!-- accuracy: end -->\n";

@@ -14,7 +14,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-@Command
+@Command(name = "bench")
 public final class Bench implements Callable<Integer> {
     private static final int OK = 0;
     private static final int THRESHOLD = 3;
@@ -24,9 +24,6 @@ public final class Bench implements Callable<Integer> {
 
     @Spec
     private CommandSpec spec;
-
-    /** Constructed by picocli. */
-    public Bench() {}
 
     @Override
     public Integer call() throws IOException, InterruptedException {

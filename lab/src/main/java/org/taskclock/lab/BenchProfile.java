@@ -23,36 +23,41 @@ import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.taskclock.lab.JmhSettings.Phase;
 
 /** The profiles of {@code taskclock bench}. If a source states its settings, the profile uses them. */
 @SuppressWarnings("ImmutableEnumChecker") // lists by List.of
 enum BenchProfile {
     /** The first table of the blog post. */
-    POST_US(sampled(TimeUnit.MICROSECONDS, 16, 2, 5_000, 5, 5_000, 1, true, allButEmpty()), averageOfFast(1)),
+    POST_US(sampled(TimeUnit.MICROSECONDS, 16, 2, 5, 1, true, allButEmpty()), averageOfFast(1)),
     /** The second table of the blog post. */
-    POST_NS(sampled(TimeUnit.NANOSECONDS, 1, 4, 5_000, 10, 5_000, 3, true, allButEmpty()), averageOfFast(3)),
+    POST_NS(sampled(TimeUnit.NANOSECONDS, 1, 4, 10, 3, true, allButEmpty()), averageOfFast(3)),
     /** The table of the pull request, which does not state its settings. */
     PR_MS(
-            sampled(TimeUnit.MILLISECONDS, 1, 2, 5_000, 5, 5_000, 1, false, basicContenders()),
-            average(4, 200, 8, 200, 1, false, List.of(NOTHING, TASKCLOCK_USER))),
+            sampled(TimeUnit.MILLISECONDS, 1, 2, 5, 1, false, basicContenders()),
+            average(new Phase(4, 200), new Phase(8, 200), 1, false, List.of(NOTHING, TASKCLOCK_USER))),
     THREADS(IntStream.of(1, 2, 4, 8, 16)
-            .mapToObj(
-                    threads -> sampled(TimeUnit.NANOSECONDS, threads, 2, 1_000, 5, 2_000, 1, false, basicContenders()))
+            .mapToObj(threads -> sampled(
+                    TimeUnit.NANOSECONDS,
+                    threads,
+                    new Phase(2, 1_000),
+                    new Phase(5, 2_000),
+                    1,
+                    false,
+                    basicContenders()))
             .toArray(JmhSettings[]::new)),
     /** Rough figures for everything, in less than three minutes on two JDKs. */
     QUICK(
             sampled(
                     TimeUnit.MICROSECONDS,
                     16,
-                    2,
-                    150,
-                    3,
-                    200,
+                    new Phase(2, 150),
+                    new Phase(3, 200),
                     1,
                     false,
                     List.of(STOCK_CPU, STOCK_USER, OWN_ID, TASKCLOCK_USER)),
-            sampled(TimeUnit.NANOSECONDS, 1, 2, 150, 4, 150, 1, false, allButEmpty()),
-            average(4, 80, 5, 80, 1, true, fastContenders()));
+            sampled(TimeUnit.NANOSECONDS, 1, new Phase(2, 150), new Phase(4, 150), 1, false, allButEmpty()),
+            average(new Phase(4, 80), new Phase(5, 80), 1, true, fastContenders()));
 
     final List<JmhSettings> settings;
 
@@ -60,47 +65,36 @@ enum BenchProfile {
         this.settings = List.of(settings);
     }
 
-    BenchProfile(JmhSettings sampled, JmhSettings fast) {
-        this(new JmhSettings[] {sampled, fast});
+    /** Returns settings with iterations of 5 s, as the sources have them. */
+    private static JmhSettings sampled(
+            TimeUnit unit,
+            int threads,
+            int warmUps,
+            int iterations,
+            int forks,
+            boolean all,
+            List<Contender> contenders) {
+        return sampled(unit, threads, new Phase(warmUps, 5_000), new Phase(iterations, 5_000), forks, all, contenders);
     }
 
     private static JmhSettings sampled(
             TimeUnit unit,
             int threads,
-            int warmUps,
-            long warmUpMillis,
-            int iterations,
-            long millis,
+            Phase warmUp,
+            Phase measured,
             int forks,
-            boolean allBackends,
+            boolean all,
             List<Contender> contenders) {
-        return new JmhSettings(
-                true, unit, threads, warmUps, warmUpMillis, iterations, millis, forks, allBackends, contenders);
+        return new JmhSettings(true, unit, threads, warmUp, measured, forks, all, contenders);
     }
 
     private static JmhSettings average(
-            int warmUps,
-            long warmUpMillis,
-            int iterations,
-            long millis,
-            int forks,
-            boolean allBackends,
-            List<Contender> contenders) {
-        return new JmhSettings(
-                false,
-                TimeUnit.NANOSECONDS,
-                1,
-                warmUps,
-                warmUpMillis,
-                iterations,
-                millis,
-                forks,
-                allBackends,
-                contenders);
+            Phase warmUp, Phase measured, int forks, boolean all, List<Contender> contenders) {
+        return new JmhSettings(false, TimeUnit.NANOSECONDS, 1, warmUp, measured, forks, all, contenders);
     }
 
     private static JmhSettings averageOfFast(int forks) {
-        return average(5, 200, 10, 200, forks, true, fastContenders());
+        return average(new Phase(5, 200), new Phase(10, 200), forks, true, fastContenders());
     }
 
     private static List<Contender> allButEmpty() {

@@ -10,6 +10,7 @@ import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -112,7 +113,7 @@ final class BenchRun {
     /** Returns the groups to run, best backend first. */
     private List<BenchmarkGroup> plan(Jdk jdk) throws IOException, InterruptedException {
         List<JmhSettings> settings = profile.settings.stream()
-                .map(each -> each.scaled(options.scale).only(contenders))
+                .map(each -> each.scaled(options.scale))
                 .toList();
         List<Contender> all = contenders.stream()
                 .filter(contender ->
@@ -125,8 +126,7 @@ final class BenchRun {
                 all.stream().filter(one -> !one.isOurs() && !one.isUnderAgent()).toList();
 
         boolean onAllBackends = settings.stream()
-                .anyMatch(
-                        each -> each.allBackends() && each.contenders().stream().anyMatch(Contender::isOurs));
+                .anyMatch(each -> each.allBackends() && !Collections.disjoint(each.contenders(), ours));
         List<String> usable = new ArrayList<>();
         for (String backend : BACKENDS) {
             if (!options.backends.isEmpty() && !options.backends.contains(backend)) continue;
@@ -147,7 +147,7 @@ final class BenchRun {
         for (JmhSettings each : settings) {
             for (String backend : each.allBackends() ? usable : List.of(best)) {
                 List<Contender> measured = each.contenders().stream()
-                        .filter(one -> one.isOurs() || (backend.equals(best) && others.contains(one)))
+                        .filter(one -> ours.contains(one) || (backend.equals(best) && others.contains(one)))
                         .toList();
                 if (!measured.isEmpty()) groups.add(new BenchmarkGroup(jdk, backend, each, measured));
             }
@@ -240,7 +240,7 @@ final class BenchRun {
         }
         if (options.file != null) result.write(options.file);
         if (options.json) {
-            JsonOutput.print(result);
+            ResultText.printJson(result);
         } else {
             System.out.print(summary(result));
         }
@@ -257,7 +257,7 @@ final class BenchRun {
             missing.add("interrupted");
             Result result = result(false);
             if (options.file != null) result.write(options.file);
-            if (options.json) JsonOutput.print(result);
+            if (options.json) ResultText.printJson(result);
             long measured = jmh.values().stream().mapToLong(JsonArray::size).sum();
             String where = options.file == null ? "not saved: use -o FILE" : "saved to " + options.file;
             System.err.println("\ntaskclock: bench: interrupted after " + measured + " of " + progress.total()

@@ -44,17 +44,17 @@ record BenchmarkGroup(Jdk jdk, String backend, JmhSettings settings, List<Conten
                 .mode(settings.sampled() ? Mode.SampleTime : Mode.AverageTime)
                 .timeUnit(settings.unit())
                 .threads(settings.threads())
-                .warmupIterations(settings.warmUps())
-                .warmupTime(TimeValue.milliseconds(settings.warmUpMillis()))
-                .measurementIterations(settings.iterations())
-                .measurementTime(TimeValue.milliseconds(settings.iterationMillis()))
+                .warmupIterations(settings.warmUp().iterations())
+                .warmupTime(TimeValue.milliseconds(settings.warmUp().millis()))
+                .measurementIterations(settings.measured().iterations())
+                .measurementTime(TimeValue.milliseconds(settings.measured().millis()))
                 .forks(settings.forks())
                 .jvm(java.toString())
                 .jvmArgs("-Dtaskclock.backend=" + backend)
                 .jvmArgsAppend(appended.toArray(String[]::new))
                 .shouldFailOnError(false);
         for (Contender contender : contenders) options.include("^" + Pattern.quote(contender.benchmark()) + "$");
-        return new Runner(options.build(), output).run();
+        return new Runner(options.build(), output.format()).run();
     }
 
     /**

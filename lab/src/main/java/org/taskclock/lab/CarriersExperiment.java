@@ -11,7 +11,7 @@ import org.taskclock.lab.options.CarriersOptions;
 import org.taskclock.report.Result;
 import picocli.CommandLine.Command;
 
-@Command
+@Command(name = "carriers")
 final class CarriersExperiment extends ExperimentCommand<CarriersOptions> {
     /**
      * One run.

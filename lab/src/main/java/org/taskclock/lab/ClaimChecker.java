@@ -14,20 +14,9 @@ import java.util.function.Function;
 import org.taskclock.report.Result;
 
 /** Checks published claims against measurements. */
-final class ClaimChecker {
-
+record ClaimChecker(PublishedData published, Measurements measured, List<FlameGraphs.Shares> flames) {
     /** Higher percentiles depend on other load on the machine. */
     private static final double MAX_PERCENTILE = 99;
-
-    private final PublishedData published;
-    private final Measurements measured;
-    private final List<FlameGraphs.Shares> flames;
-
-    ClaimChecker(PublishedData published, Measurements measured, List<FlameGraphs.Shares> flames) {
-        this.published = published;
-        this.measured = measured;
-        this.flames = flames;
-    }
 
     /** The outcome on one JDK. */
     private record Outcome(String verdict, String text) {}
@@ -121,10 +110,6 @@ final class ClaimChecker {
         return outcome.verdict.equals(CONFIRMED) || outcome.verdict.equals(CONTRADICTED);
     }
 
-    private static Outcome ratioWithin(PublishedData.Claim claim, QuantileRange range, String text) {
-        return within(claim, range, 1, text);
-    }
-
     private static String times(QuantileRange range) {
         return String.format(Locale.ROOT, "%.1f x (%.1f to %.1f)", range.median(), range.low(), range.high());
     }
@@ -144,7 +129,7 @@ final class ClaimChecker {
             if (gap == null) continue;
             String text = times(gap) + " with " + threads(threads);
             texts.add(text);
-            last = ratioWithin(claim, gap, text);
+            last = within(claim, gap, 1, text);
             confirmed |= last.verdict.equals(CONFIRMED);
         }
         return last == null ? null : new Outcome(confirmed ? CONFIRMED : last.verdict, String.join(", ", texts));
@@ -185,8 +170,7 @@ final class ClaimChecker {
                 times(before.range().over(after.range())));
         // With more threads than processors, or noisy neighbors, a mean includes the time of other threads.
         return combine(
-                ratioWithin(claim, range, text),
-                ratioWithin(claim, before.range().over(after.range()), text));
+                within(claim, range, 1, text), within(claim, before.range().over(after.range()), 1, text));
     }
 
     private Outcome compareMaxima(PublishedData.Claim claim, String jdk) {
@@ -201,18 +185,15 @@ final class ClaimChecker {
                 after.row("p1.00") / 1e6,
                 before.row("p1.00") / after.row("p1.00"),
                 times(range));
-        return ratioWithin(claim, range, text);
+        return within(claim, range, 1, text);
     }
 
     private Outcome savings(PublishedData.Claim claim, String jdk) {
         Measurement own = measured.sampled(jdk, Contender.OWN_ID, 1);
         Measurement zero = measured.sampled(jdk, Contender.ID_0, 1);
         if (own == null || zero == null) return null;
-        QuantileRange savings = QuantileRange.of(own.means()).savingBy(QuantileRange.of(zero.means()));
-        QuantileRange percent = new QuantileRange(100 * savings.low(), 100 * savings.median(), 100 * savings.high());
-        QuantileRange medians = own.range().savingBy(zero.range());
-        QuantileRange percentOfMedians =
-                new QuantileRange(100 * medians.low(), 100 * medians.median(), 100 * medians.high());
+        QuantileRange percent = QuantileRange.of(own.means()).percentSavedBy(QuantileRange.of(zero.means()));
+        QuantileRange percentOfMedians = own.range().percentSavedBy(zero.range());
         String text = String.format(
                 Locale.ROOT,
                 "means %.1f %% (%.1f to %.1f), %.0f ns to %.0f ns; medians %.1f %% (%.1f to %.1f)",
@@ -254,8 +235,11 @@ final class ClaimChecker {
             Measurement after = measured.sampled(fixed, Contender.STOCK_USER, threads);
             if (before == null || after == null) continue;
             QuantileRange range = before.range().over(after.range());
-            outcomes.add(ratioWithin(
-                    claim, range, "JDK " + old + " to " + fixed + ": " + times(range) + " with " + threads(threads)));
+            outcomes.add(within(
+                    claim,
+                    range,
+                    1,
+                    "JDK " + old + " to " + fixed + ": " + times(range) + " with " + threads(threads)));
         }
         return outcomes;
     }

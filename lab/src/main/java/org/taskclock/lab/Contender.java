@@ -12,28 +12,20 @@ import org.taskclock.benchmarks.ReadingLoop;
  * measures the cost, and the loop for everything that JMH does not measure.
  */
 enum Contender {
-    NOTHING("nothing", "an empty method", "CurrentThreadBenchmark.baseline", ReadingLoop.NOTHING),
-    NANO_TIME("nanotime", "System.nanoTime", "CurrentThreadBenchmark.nanoTime", ReadingLoop.NANO_TIME),
-    STOCK_CPU("stock-cpu", "ThreadMXBean cpu, stock", "CurrentThreadBenchmark.stockCpu", ReadingLoop.STOCK_CPU),
-    STOCK_USER("stock-user", "ThreadMXBean user, stock", "CurrentThreadBenchmark.stockUser", ReadingLoop.STOCK_USER),
-    PROC("proc", "user by /proc text (deleted)", "CurrentThreadBenchmark.userByText", ReadingLoop.USER_BY_TEXT),
-    OWN_ID("own-id", "user by own id, bits flipped", "CurrentThreadBenchmark.userByOwnId", ReadingLoop.USER_BY_OWN_ID),
-    ID_0(
-            "id-0",
-            "user by constant id (id 0)",
-            "CurrentThreadBenchmark.userByConstantId",
-            ReadingLoop.USER_BY_CONSTANT_ID),
-    RUSAGE("getrusage", "getrusage", "CurrentThreadBenchmark.rusage", ReadingLoop.RUSAGE),
-    TASKCLOCK_CPU("taskclock-cpu", "TaskClock.cpuNanos", "CurrentThreadBenchmark.cpuNanos", ReadingLoop.CPU_NANOS),
-    TASKCLOCK_USER("taskclock-user", "TaskClock.userNanos", "CurrentThreadBenchmark.userNanos", ReadingLoop.USER_NANOS),
-    TASKCLOCK_SYSTEM(
-            "taskclock-system",
-            "TaskClock.systemNanos",
-            "CurrentThreadBenchmark.systemNanos",
-            ReadingLoop.SYSTEM_NANOS),
-    TASKCLOCK_NOW("taskclock-now", "TaskClock.now, all three", "CurrentThreadBenchmark.now", ReadingLoop.NOW),
-    AGENT_CPU("agent-cpu", "ThreadMXBean cpu, agent", "AgentBenchmark.cpu", ReadingLoop.STOCK_CPU),
-    AGENT_USER("agent-user", "ThreadMXBean user, agent", "AgentBenchmark.user", ReadingLoop.STOCK_USER);
+    NOTHING("nothing", "an empty method", "baseline", ReadingLoop.NOTHING),
+    NANO_TIME("nanotime", "System.nanoTime", "nanoTime", ReadingLoop.NANO_TIME),
+    STOCK_CPU("stock-cpu", "ThreadMXBean cpu, stock", "stockCpu", ReadingLoop.STOCK_CPU),
+    STOCK_USER("stock-user", "ThreadMXBean user, stock", "stockUser", ReadingLoop.STOCK_USER),
+    PROC("proc", "user by /proc text (deleted)", "userByText", ReadingLoop.USER_BY_TEXT),
+    OWN_ID("own-id", "user by own id, bits flipped", "userByOwnId", ReadingLoop.USER_BY_OWN_ID),
+    ID_0("id-0", "user by constant id (id 0)", "userByConstantId", ReadingLoop.USER_BY_CONSTANT_ID),
+    RUSAGE("getrusage", "getrusage", "rusage", ReadingLoop.RUSAGE),
+    TASKCLOCK_CPU("taskclock-cpu", "TaskClock.cpuNanos", "cpuNanos", ReadingLoop.CPU_NANOS),
+    TASKCLOCK_USER("taskclock-user", "TaskClock.userNanos", "userNanos", ReadingLoop.USER_NANOS),
+    TASKCLOCK_SYSTEM("taskclock-system", "TaskClock.systemNanos", "systemNanos", ReadingLoop.SYSTEM_NANOS),
+    TASKCLOCK_NOW("taskclock-now", "TaskClock.now, all three", "now", ReadingLoop.NOW),
+    AGENT_CPU("agent-cpu", "ThreadMXBean cpu, agent", "cpu", ReadingLoop.STOCK_CPU),
+    AGENT_USER("agent-user", "ThreadMXBean user, agent", "user", ReadingLoop.STOCK_USER);
 
     private static final String PACKAGE = "org.taskclock.benchmarks.";
 
@@ -54,16 +46,16 @@ enum Contender {
     }
 
     String benchmark() {
-        return PACKAGE + benchmark;
+        return PACKAGE + (isUnderAgent() ? "AgentBenchmark." : "CurrentThreadBenchmark.") + benchmark;
     }
 
     /** Returns whether this is a method of TaskClock, whose cost depends on the backend. */
     boolean isOurs() {
-        return benchmark.startsWith("CurrentThreadBenchmark.") && id.startsWith("taskclock-");
+        return id.startsWith("taskclock-");
     }
 
     boolean isUnderAgent() {
-        return benchmark.startsWith("AgentBenchmark.");
+        return id.startsWith("agent-");
     }
 
     /** Returns the contender that a benchmark measures, or null if there is none. */

@@ -10,6 +10,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 @Command(
+        name = "experiment",
         subcommands = {
             YieldExperiment.class,
             YieldALotExperiment.class,
@@ -20,9 +21,6 @@ import picocli.CommandLine.Spec;
 public final class Experiment extends ExperimentsOptions implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
-
-    /** Constructed by picocli. */
-    public Experiment() {}
 
     @Override
     public Integer call() {

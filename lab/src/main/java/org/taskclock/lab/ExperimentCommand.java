@@ -21,7 +21,6 @@ abstract class ExperimentCommand<O extends ExperimentOptions> implements Callabl
     private static final int FAILED = 1;
     private static final double MIN_SECONDS = 0.1;
 
-    /** What a step measures. */
     interface Measuring {
         void run() throws IOException, InterruptedException;
     }
@@ -87,7 +86,7 @@ abstract class ExperimentCommand<O extends ExperimentOptions> implements Callabl
         Result result = report.result(spec.name(), started, complete, command(homes), machine, load.steps(), homes);
         if (output != null) result.write(output);
         if (options.json) {
-            JsonOutput.print(result);
+            ResultText.printJson(result);
         } else {
             System.out.print(ResultText.of(result, liveTableTitle()));
         }
@@ -95,7 +94,6 @@ abstract class ExperimentCommand<O extends ExperimentOptions> implements Callabl
         return complete ? OK : FAILED;
     }
 
-    /** Returns whether all steps were measured. */
     private boolean measure(List<Step> steps) throws IOException {
         try {
             for (int i = 0; i < steps.size(); i++) {

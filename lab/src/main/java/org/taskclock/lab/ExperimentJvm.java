@@ -103,7 +103,6 @@ final class ExperimentJvm {
         return builder.start();
     }
 
-    /** Returns whether the JVM of a JDK accepts an option. */
     static boolean accepts(Jdk home, String option) throws IOException, InterruptedException {
         ProcessBuilder builder = new ProcessBuilder(home.java().toString(), option, "-version");
         return builder.redirectErrorStream(true)

@@ -82,7 +82,6 @@ final class FlameGraphs {
         }
     }
 
-    /** @param raw whether to keep narrow frames */
     FlameGraphs(boolean raw) {
         this.raw = raw;
     }

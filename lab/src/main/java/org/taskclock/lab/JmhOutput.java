@@ -2,22 +2,21 @@
 // Copyright the TaskClock authors
 package org.taskclock.lab;
 
-import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.nio.charset.Charset;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.openjdk.jmh.infra.BenchmarkParams;
-import org.openjdk.jmh.infra.IterationParams;
 import org.openjdk.jmh.results.BenchmarkResult;
-import org.openjdk.jmh.results.IterationResult;
 import org.openjdk.jmh.results.RunResult;
 import org.openjdk.jmh.runner.format.OutputFormat;
 
 /** Receives the output of JMH: keeps each result as soon as it is complete, and the text printed for each benchmark. */
-final class JmhOutput implements OutputFormat {
+final class JmhOutput {
     /** Receives progress. */
     interface Listener {
         void started(Contender contender);
@@ -31,14 +30,53 @@ final class JmhOutput implements OutputFormat {
     private final List<RunResult> done = new ArrayList<>();
     private StringBuilder current = new StringBuilder();
 
-    /**
-     * Constructs an output.
-     *
-     * @param output receives everything too; may be null
-     */
+    /** @param output receives everything too; may be null */
     JmhOutput(Listener listener, OutputFormat output) {
         this.listener = listener;
         this.output = output;
+    }
+
+    /** Returns the format to pass to JMH. A proxy, because it only passes on most of the 13 methods. */
+    OutputFormat format() {
+        return (OutputFormat) Proxy.newProxyInstance(
+                JmhOutput.class.getClassLoader(), new Class<?>[] {OutputFormat.class}, (proxy, method, arguments) -> {
+                    receive(method.getName(), arguments);
+                    return output == null ? null : passOn(method, arguments);
+                });
+    }
+
+    private Object passOn(Method method, Object... arguments) throws Throwable {
+        try {
+            return method.invoke(output, arguments);
+        } catch (InvocationTargetException e) {
+            throw e.getCause();
+        }
+    }
+
+    private synchronized void receive(String method, Object... arguments) {
+        switch (method) {
+            case "startBenchmark" -> {
+                Contender contender = Contender.ofBenchmark(((BenchmarkParams) arguments[0]).getBenchmark());
+                current = new StringBuilder();
+                printed.put(contender, current);
+                listener.started(contender);
+            }
+            case "endBenchmark" -> {
+                if (arguments[0] == null) return;
+                BenchmarkResult result = (BenchmarkResult) arguments[0];
+                RunResult kept = new RunResult(result.getParams(), List.of(result));
+                done.add(kept);
+                listener.ended(kept);
+            }
+            case "print" -> current.append(arguments[0]);
+            case "println" -> current.append(arguments[0]).append('\n');
+            case "write" ->
+                current.append(
+                        arguments[0] instanceof byte[] bytes
+                                ? new String(bytes, Charset.defaultCharset())
+                                : Character.toString((int) arguments[0]));
+            default -> {}
+        }
     }
 
     synchronized List<RunResult> done() {
@@ -69,84 +107,5 @@ final class JmhOutput implements OutputFormat {
             }
         }
         return exit == null ? "JMH returned no result and no reason" : exit;
-    }
-
-    @Override
-    public synchronized void startBenchmark(BenchmarkParams benchmark) {
-        Contender contender = Contender.ofBenchmark(benchmark.getBenchmark());
-        current = new StringBuilder();
-        printed.put(contender, current);
-        listener.started(contender);
-        if (output != null) output.startBenchmark(benchmark);
-    }
-
-    @Override
-    public synchronized void endBenchmark(BenchmarkResult result) {
-        if (result != null) {
-            RunResult kept = new RunResult(result.getParams(), List.of(result));
-            done.add(kept);
-            listener.ended(kept);
-        }
-        if (output != null) output.endBenchmark(result);
-    }
-
-    @Override
-    public void iteration(BenchmarkParams benchmark, IterationParams params, int iteration) {
-        if (output != null) output.iteration(benchmark, params, iteration);
-    }
-
-    @Override
-    public void iterationResult(
-            BenchmarkParams benchmark, IterationParams params, int iteration, IterationResult result) {
-        if (output != null) output.iterationResult(benchmark, params, iteration, result);
-    }
-
-    @Override
-    public void startRun() {
-        if (output != null) output.startRun();
-    }
-
-    @Override
-    public void endRun(Collection<RunResult> results) {
-        if (output != null) output.endRun(results);
-    }
-
-    @Override
-    public synchronized void print(String text) {
-        current.append(text);
-        if (output != null) output.print(text);
-    }
-
-    @Override
-    public synchronized void println(String text) {
-        current.append(text).append('\n');
-        if (output != null) output.println(text);
-    }
-
-    @Override
-    public void verbosePrintln(String text) {
-        if (output != null) output.verbosePrintln(text);
-    }
-
-    @Override
-    public void flush() {
-        if (output != null) output.flush();
-    }
-
-    @Override
-    public void close() {
-        if (output != null) output.close();
-    }
-
-    @Override
-    public synchronized void write(int b) {
-        current.append((char) b);
-        if (output != null) output.write(b);
-    }
-
-    @Override
-    public synchronized void write(byte[] bytes) throws IOException {
-        current.append(new String(bytes, Charset.defaultCharset()));
-        if (output != null) output.write(bytes);
     }
 }

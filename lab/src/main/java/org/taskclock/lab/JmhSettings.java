@@ -5,6 +5,7 @@ package org.taskclock.lab;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.runner.options.TimeValue;
 
 /**
  * Settings for JMH.
@@ -16,77 +17,44 @@ record JmhSettings(
         boolean sampled,
         TimeUnit unit,
         int threads,
-        int warmUps,
-        long warmUpMillis,
-        int iterations,
-        long iterationMillis,
+        Phase warmUp,
+        Phase measured,
         int forks,
         boolean allBackends,
         List<Contender> contenders) {
     private static final long MIN_MILLIS = 10;
 
-    JmhSettings scaled(double scale) {
-        return new JmhSettings(
-                sampled,
-                unit,
-                threads,
-                warmUps,
-                Math.max(MIN_MILLIS, Math.round(warmUpMillis * scale)),
-                iterations,
-                Math.max(MIN_MILLIS, Math.round(iterationMillis * scale)),
-                forks,
-                allBackends,
-                contenders);
+    /** The iterations of a fork, and the time of each. */
+    record Phase(int iterations, long millis) {
+        Phase scaled(double scale) {
+            return new Phase(iterations, Math.max(MIN_MILLIS, Math.round(millis * scale)));
+        }
+
+        @Override
+        public String toString() {
+            String seconds = String.format(Locale.ROOT, "%.3f", millis / 1e3).replaceAll("\\.?0+$", "");
+            return iterations + " x " + seconds + " s";
+        }
     }
 
-    JmhSettings only(List<Contender> requested) {
-        List<Contender> remaining =
-                contenders.stream().filter(requested::contains).toList();
+    JmhSettings scaled(double scale) {
         return new JmhSettings(
-                sampled,
-                unit,
-                threads,
-                warmUps,
-                warmUpMillis,
-                iterations,
-                iterationMillis,
-                forks,
-                allBackends,
-                remaining);
+                sampled, unit, threads, warmUp.scaled(scale), measured.scaled(scale), forks, allBackends, contenders);
     }
 
     /** Returns the time per contender, without the start of JVMs. */
     long millis() {
-        return forks * (warmUps * warmUpMillis + iterations * iterationMillis);
+        return forks * (warmUp.iterations * warmUp.millis + measured.iterations * measured.millis);
     }
 
     String description() {
-        return String.format(
-                Locale.ROOT,
-                "%s, %s, %d thread%s, warm-up %d x %s s, measured %d x %s s, %d fork%s",
+        return String.join(
+                ", ",
                 sampled ? "SampleTime" : "AverageTime",
-                unitName(),
-                threads,
-                threads == 1 ? "" : "s",
-                warmUps,
-                seconds(warmUpMillis),
-                iterations,
-                seconds(iterationMillis),
-                forks,
-                forks == 1 ? "" : "s");
-    }
-
-    /** Returns the abbreviation that JMH uses. */
-    String unitName() {
-        return switch (unit) {
-            case NANOSECONDS -> "ns";
-            case MICROSECONDS -> "us";
-            default -> "ms";
-        };
-    }
-
-    private static String seconds(long millis) {
-        String text = String.format(Locale.ROOT, "%.3f", millis / 1e3);
-        return text.replaceAll("\\.?0+$", "");
+                TimeValue.tuToString(unit),
+                threads + (threads == 1 ? " thread" : " threads"),
+                "warm-up " + warmUp,
+                "measured " + measured,
+                forks + (forks == 1 ? " fork" : " forks"));
     }
 }

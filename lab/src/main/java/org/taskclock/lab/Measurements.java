@@ -42,7 +42,8 @@ record Measurements(List<Measurement> all) {
         return find(jdk, contender, null, false, 1);
     }
 
-    private Measurement find(String jdk, Contender contender, String backend, boolean sampled, int threads) {
+    /** Returns the first measurement on a backend, or on any if it is null; null if there is none. */
+    Measurement find(String jdk, Contender contender, String backend, boolean sampled, int threads) {
         return all.stream()
                 .filter(one -> one.jdk().equals(jdk)
                         && one.contender() == contender

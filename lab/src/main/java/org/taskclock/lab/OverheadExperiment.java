@@ -15,7 +15,7 @@ import org.taskclock.lab.options.OverheadOptions;
 import org.taskclock.lab.options.OverheadOptions.Part;
 import picocli.CommandLine.Command;
 
-@Command
+@Command(name = "overhead")
 final class OverheadExperiment extends ExperimentCommand<OverheadOptions> {
     private static final String BARE = "no agent";
     private static final String EMPTY = "an agent that does nothing";
@@ -138,8 +138,9 @@ final class OverheadExperiment extends ExperimentCommand<OverheadOptions> {
         if (options.only.contains(Part.SERVER)) {
             report.method.add(
                     "Server: 64 loopback connections with a virtual thread at each end. A request sends one byte, "
-                            + "does 10 us of arithmetic, and returns one byte. Each round starts a new JVM, which warms "
-                            + "up for " + options.seconds() + " s and is then measured for the same time. Medians of "
+                            + "does 10 us of arithmetic, and returns one byte. Each round starts a new JVM, which "
+                            + "warms up for " + options.seconds()
+                            + " s and is then measured for the same time. Medians of "
                             + options.rounds + " rounds.");
             report.tables.add(OverheadTables.servers(servers));
         }

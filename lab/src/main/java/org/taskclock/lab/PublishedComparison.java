@@ -8,25 +8,12 @@ import java.util.List;
 import java.util.Map;
 import org.taskclock.report.Result;
 
-/** Tables and curves that compare the measurements with every published figure. */
-final class PublishedComparison {
-    private static final String NO_UNIT = "";
-
-    private final PublishedData published;
-    private final Measurements measured;
-    private final Map<String, Long> steps;
-
-    /**
-     * Creates the comparison of one run.
-     *
-     * @param steps smallest steps in ns by {@link #stepKey}
-     */
-    PublishedComparison(PublishedData published, Measurements measured, Map<String, Long> steps) {
-        this.published = published;
-        this.measured = measured;
-        this.steps = steps;
-    }
-
+/**
+ * Tables and curves that compare the measurements with every published figure.
+ *
+ * @param steps smallest steps in ns by {@link #stepKey}
+ */
+record PublishedComparison(PublishedData published, Measurements measured, Map<String, Long> steps) {
     static String stepKey(String jdk, Contender contender, String backend) {
         return jdk + " " + contender.id + " " + backend;
     }
@@ -53,14 +40,14 @@ final class PublishedComparison {
         return pair.get(0).equals(figures) ? pair.get(1) : null;
     }
 
-    private static Result.Column column(String name, String unit) {
-        return new Result.Column(name, unit);
-    }
+    /** The measurements of a contender on a backend, one of which may be null. */
+    private record Cost(
+            Contender contender, String backend, Long step, Measurement sampled, Measurement average, Double net) {}
 
     /** Returns the cost of one reading on one thread. */
     private Result.Table costs(String jdk) {
         Measurement empty = measured.average(jdk, Contender.NOTHING);
-        List<List<Object>> rows = new ArrayList<>();
+        List<Cost> costs = new ArrayList<>();
         for (Contender contender : Contender.values()) {
             List<String> backends = measured.all().stream()
                     .filter(one -> one.jdk().equals(jdk) && one.contender() == contender)
@@ -68,50 +55,37 @@ final class PublishedComparison {
                     .distinct()
                     .toList();
             for (String backend : backends) {
-                Measurement sampled = find(jdk, contender, backend, true);
-                Measurement average = find(jdk, contender, backend, false);
+                Measurement sampled = measured.find(jdk, contender, backend, true, 1);
+                Measurement average = measured.find(jdk, contender, backend, false, 1);
                 if (sampled == null && average == null) continue;
-                Double net = average == null || empty == null || contender == Contender.NOTHING
-                        ? null
-                        : average.mean() - empty.mean();
-                rows.add(Arrays.asList(
-                        contender.text,
-                        contender.isOurs() || contender.isUnderAgent() ? backend : "-",
-                        steps.get(stepKey(jdk, contender, backend)),
-                        sampled == null ? null : sampled.mean(),
-                        sampled == null ? null : sampled.row("p0.50"),
-                        sampled == null ? null : sampled.row("p0.99"),
-                        average == null ? null : average.mean(),
-                        net));
+                boolean hasNet = average != null && empty != null && contender != Contender.NOTHING;
+                Double net = hasNet ? (Double) (average.mean() - empty.mean()) : null;
+                costs.add(new Cost(
+                        contender, backend, steps.get(stepKey(jdk, contender, backend)), sampled, average, net));
             }
         }
-        return new Result.Table(
-                "One reading on one thread, JDK " + jdk,
-                "SampleTime times single readings with System.nanoTime and includes its cost and step, so it says "
-                        + "little about readings below 100 ns. AverageTime times many readings together. Minus the "
-                        + "empty method, it is the cost of a reading for a thread that reads often. The smallest step "
-                        + "is that between two consecutive readings.",
-                List.of(
-                        column("reader", ""),
-                        column("backend", ""),
-                        column("smallest step", "ns"),
-                        column("SampleTime mean", "ns"),
-                        column("p0.50", "ns"),
-                        column("p0.99", "ns"),
-                        column("AverageTime", "ns"),
-                        column("minus empty", "ns")),
-                rows);
-    }
-
-    private Measurement find(String jdk, Contender contender, String backend, boolean sampled) {
-        return measured.all().stream()
-                .filter(one -> one.jdk().equals(jdk)
-                        && one.contender() == contender
-                        && one.backend().equals(backend)
-                        && one.sampled() == sampled
-                        && one.threads() == 1)
-                .findFirst()
-                .orElse(null);
+        return new TableBuilder<Cost>()
+                .column("reader", "", cost -> cost.contender.text)
+                .column(
+                        "backend",
+                        "",
+                        cost -> cost.contender.isOurs() || cost.contender.isUnderAgent() ? cost.backend : "-")
+                .column("smallest step", "ns", Cost::step)
+                .columns(
+                        Cost::sampled,
+                        new TableBuilder<Measurement>()
+                                .column("SampleTime mean", "ns", Measurement::mean)
+                                .column("p0.50", "ns", one -> one.row("p0.50"))
+                                .column("p0.99", "ns", one -> one.row("p0.99")))
+                .columns(Cost::average, new TableBuilder<Measurement>().column("AverageTime", "ns", Measurement::mean))
+                .column("minus empty", "ns", Cost::net)
+                .build(
+                        "One reading on one thread, JDK " + jdk,
+                        "SampleTime times single readings with System.nanoTime and includes its cost and step, so it "
+                                + "says little about readings below 100 ns. AverageTime times many readings together. "
+                                + "Minus the empty method, it is the cost of a reading for a thread that reads often. "
+                                + "The smallest step is that between two consecutive readings.",
+                        costs);
     }
 
     private static List<String> rows() {
@@ -124,89 +98,82 @@ final class PublishedComparison {
         return measured.sampled(jdk, figures.contender(measured.version(jdk)), figures.threads());
     }
 
+    private static Double ratio(Double some, Double other) {
+        return some == null || other == null ? null : (Double) (some / other);
+    }
+
+    /** Returns a row of a measurement, or null if there is no measurement. */
+    private static Double value(Measurement measurement, String row, double nanos) {
+        return measurement == null ? null : (Double) (measurement.row(row) / nanos);
+    }
+
     private Result.Table comparison(PublishedData.Figures figures) {
         double nanos = Measurement.nanos(figures.unit());
-        List<Result.Column> columns =
-                new ArrayList<>(List.of(column("row", NO_UNIT), column("published", figures.unit())));
+        TableBuilder<String> table = new TableBuilder<String>()
+                .column("row", "", row -> row)
+                .column("published", figures.unit(), row -> {
+                    Double value = figures.value(row);
+                    return value == null ? figures.rows().get(row).getAsString() : value;
+                });
         List<String> readers = new ArrayList<>();
         for (String jdk : measured.jdks()) {
-            columns.add(column("JDK " + jdk, figures.unit()));
-            columns.add(column("ratio", "x"));
-            columns.add(column("TaskClock", figures.unit()));
+            Measurement same = measured(figures, jdk);
             Measurement ours = measured.sampled(jdk, Contender.TASKCLOCK_USER, figures.threads());
+            table.column("JDK " + jdk, figures.unit(), row -> value(same, row, nanos))
+                    .column("ratio", "x", row -> ratio(value(same, row, nanos), figures.value(row)))
+                    .column("TaskClock", figures.unit(), row -> value(ours, row, nanos));
             String reader = figures.contender(measured.version(jdk)).text;
             readers.add(
                     "JDK " + jdk + ": " + reader + (ours == null ? "" : ", TaskClock.userNanos on " + ours.backend()));
         }
-        List<List<Object>> rows = new ArrayList<>();
-        for (String row : rows()) {
-            Double value = figures.value(row);
-            List<Object> cells = new ArrayList<>(
-                    Arrays.asList(row, value == null ? figures.rows().get(row).getAsString() : (Object) value));
-            for (String jdk : measured.jdks()) {
-                Measurement same = measured(figures, jdk);
-                Measurement ours = measured.sampled(jdk, Contender.TASKCLOCK_USER, figures.threads());
-                cells.add(same == null ? null : (Object) (same.row(row) / nanos));
-                cells.add(same == null || value == null ? null : (Object) (same.row(row) / nanos / value));
-                cells.add(ours == null ? null : (Object) (ours.row(row) / nanos));
-            }
-            rows.add(cells);
-        }
         PublishedData.Source source = published.source(figures.source());
-        return new Result.Table(
+        return table.build(
                 figures.pair() + ": " + figures.title(),
                 "Published: " + source.title() + "; " + source.machine() + ". Ratio: measured / published. "
                         + String.join("; ", readers) + ".",
-                columns,
-                rows);
+                rows());
     }
 
     /** Divides the first table of a pair by the second. */
     private Result.Table improvement(PublishedData.Figures before, PublishedData.Figures after) {
-        List<Result.Column> columns = new ArrayList<>(List.of(column("row", NO_UNIT), column("published", "x")));
-        for (String jdk : measured.jdks()) columns.add(column("JDK " + jdk, "x"));
-        List<List<Object>> rows = new ArrayList<>();
-        for (String row : rows()) {
-            Double first = before.value(row);
-            Double second = after.value(row);
-            List<Object> cells = new ArrayList<>(
-                    Arrays.asList(row, first == null || second == null ? null : (Object) (first / second)));
-            for (String jdk : measured.jdks()) {
-                Measurement firstMeasured = measured(before, jdk);
-                Measurement secondMeasured = measured(after, jdk);
-                boolean both = firstMeasured != null && secondMeasured != null;
-                cells.add(both ? (Object) (firstMeasured.row(row) / secondMeasured.row(row)) : null);
-            }
-            rows.add(cells);
+        TableBuilder<String> table = new TableBuilder<String>()
+                .column("row", "", row -> row)
+                .column("published", "x", row -> ratio(before.value(row), after.value(row)));
+        for (String jdk : measured.jdks()) {
+            Measurement first = measured(before, jdk);
+            Measurement second = measured(after, jdk);
+            table.column("JDK " + jdk, "x", row -> ratio(value(first, row, 1), value(second, row, 1)));
         }
-        return new Result.Table(
+        return table.build(
                 before.pair() + ": improvement",
                 "\"" + before.title() + "\" divided by \"" + after.title() + "\".",
-                columns,
-                rows);
+                rows());
     }
 
+    private record ContenderRow(Contender contender, String row) {}
+
     private Result.Table threads(String jdk) {
-        List<Result.Column> columns = new ArrayList<>(List.of(column("reader", NO_UNIT), column("figure", NO_UNIT)));
-        for (int threads : measured.sampledThreads()) columns.add(column(Integer.toString(threads), "ns"));
-        List<List<Object>> rows = new ArrayList<>();
+        List<ContenderRow> rows = new ArrayList<>();
         for (Contender contender : Contender.values()) {
-            for (String row : List.of("mean", "p0.50", "p0.99")) {
-                List<Object> cells = new ArrayList<>(List.of(contender.text, row));
-                int found = 0;
-                for (int threads : measured.sampledThreads()) {
-                    Measurement measurement = measured.sampled(jdk, contender, threads);
-                    if (measurement != null) found++;
-                    cells.add(measurement == null ? null : (Object) measurement.row(row));
-                }
-                if (found > 1) rows.add(cells);
-            }
+            long found = measured.sampledThreads().stream()
+                    .filter(threads -> measured.sampled(jdk, contender, threads) != null)
+                    .count();
+            if (found < 2) continue;
+            for (String row : List.of("mean", "p0.50", "p0.99")) rows.add(new ContenderRow(contender, row));
         }
-        return new Result.Table(
+        TableBuilder<ContenderRow> table = new TableBuilder<ContenderRow>()
+                .column("reader", "", row -> row.contender.text)
+                .column("figure", "", ContenderRow::row);
+        for (int threads : measured.sampledThreads()) {
+            table.column(
+                    Integer.toString(threads),
+                    "ns",
+                    row -> value(measured.sampled(jdk, row.contender, threads), row.row, 1));
+        }
+        return table.build(
                 "By number of threads, JDK " + jdk,
                 "SampleTime. With more threads than processors, the mean includes readings during which another "
                         + "thread ran.",
-                columns,
                 rows);
     }
 

@@ -28,9 +28,9 @@ record QuantileRange(double low, double median, double high) {
         return new QuantileRange(low / other.high, median / other.median, high / other.low);
     }
 
-    /** Returns the fraction by which the other is cheaper. */
-    QuantileRange savingBy(QuantileRange other) {
+    /** Returns how many percent cheaper the other is. */
+    QuantileRange percentSavedBy(QuantileRange other) {
         QuantileRange rest = other.over(this);
-        return new QuantileRange(1 - rest.high, 1 - rest.median, 1 - rest.low);
+        return new QuantileRange(100 * (1 - rest.high), 100 * (1 - rest.median), 100 * (1 - rest.low));
     }
 }

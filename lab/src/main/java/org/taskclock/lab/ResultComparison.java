@@ -40,7 +40,11 @@ final class ResultComparison {
      * @param low lower limit of B / A
      * @param high upper limit of B / A
      */
-    record Row(String name, double a, double b, double low, double high, String verdict) {}
+    record Row(String name, double a, double b, double low, double high, String verdict) {
+        String interval() {
+            return Double.isFinite(high) ? String.format(Locale.ROOT, "%.2f to %.2f", low, high) : "unknown";
+        }
+    }
 
     static List<Row> compare(Measurements before, Measurements after) {
         List<Row> rows = new ArrayList<>();
@@ -107,23 +111,13 @@ final class ResultComparison {
     }
 
     static Result.Table table(List<Row> rows) {
-        List<List<Object>> cells = new ArrayList<>();
-        for (Row row : rows) {
-            String interval = Double.isFinite(row.high())
-                    ? String.format(Locale.ROOT, "%.2f to %.2f", row.low(), row.high())
-                    : "unknown";
-            cells.add(List.of(row.name(), row.a(), row.b(), row.b() / row.a(), interval, row.verdict()));
-        }
-        return new Result.Table(
-                "B compared with A",
-                "The interval is the 99.9 % confidence interval of B / A.",
-                List.of(
-                        new Result.Column("measured", ""),
-                        new Result.Column("A", "ns"),
-                        new Result.Column("B", "ns"),
-                        new Result.Column("B / A", "x"),
-                        new Result.Column("interval", ""),
-                        new Result.Column("B is", "")),
-                cells);
+        return new TableBuilder<Row>()
+                .column("measured", "", Row::name)
+                .column("A", "ns", Row::a)
+                .column("B", "ns", Row::b)
+                .column("B / A", "x", row -> row.b / row.a)
+                .column("interval", "", Row::interval)
+                .column("B is", "", Row::verdict)
+                .build("B compared with A", "The interval is the 99.9 % confidence interval of B / A.", rows);
     }
 }

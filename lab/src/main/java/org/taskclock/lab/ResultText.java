@@ -2,6 +2,7 @@
 // Copyright the TaskClock authors
 package org.taskclock.lab;
 
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -10,11 +11,18 @@ import org.taskclock.benchmarks.TextTable;
 import org.taskclock.report.MachineLoad;
 import org.taskclock.report.Result;
 
-/** Formats results as text for a terminal. */
+/** Formats results as text for a terminal, or prints them for programs. */
 final class ResultText {
     private static final String NOTHING = "-";
 
     private ResultText() {}
+
+    /** Prints a result in UTF-8, which JSON requires, whatever the locale. */
+    static void printJson(Result result) {
+        byte[] text = (result.toJson() + "\n").getBytes(StandardCharsets.UTF_8);
+        System.out.write(text, 0, text.length);
+        System.out.flush();
+    }
 
     /** Formats a result without the table with the given title, which has been printed live. */
     static String of(Result result, String liveTableTitle) {

@@ -8,7 +8,9 @@ import java.util.List;
 import java.util.function.Function;
 import org.taskclock.report.Result;
 
-/** Builds tables from columns that know how to compute their cells from a row. Cells that are NaN or infinite are empty. */
+/**
+ * Builds tables from columns that know how to compute their cells from a row. Cells that are NaN or infinite are empty.
+ */
 final class TableBuilder<R> {
     private record Column<R>(String name, String unit, Function<R, ?> cell) {}
 

@@ -6,7 +6,6 @@ import java.lang.reflect.Method;
 
 /** Starts virtual threads through reflection, because this code is compiled for JDK 17. */
 final class VirtualThreadSupport {
-    /** The first JDK with virtual threads. */
     static final int SINCE = 21;
 
     private VirtualThreadSupport() {}

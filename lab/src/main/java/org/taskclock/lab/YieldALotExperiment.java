@@ -13,7 +13,7 @@ import org.taskclock.lab.options.YieldALotOptions;
 import org.taskclock.report.Result;
 import picocli.CommandLine.Command;
 
-@Command
+@Command(name = "yield-a-lot")
 final class YieldALotExperiment extends ExperimentCommand<YieldALotOptions> {
     record Run(String jdk, YieldRun.Mode mode, YieldProgram.Figures figures) {
         double perSecond() {

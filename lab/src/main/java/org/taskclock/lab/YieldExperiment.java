@@ -9,7 +9,7 @@ import java.util.Locale;
 import org.taskclock.lab.options.YieldOptions;
 import picocli.CommandLine.Command;
 
-@Command
+@Command(name = "yield")
 final class YieldExperiment extends ExperimentCommand<YieldOptions> {
     private final YieldRuns runs = new YieldRuns();
     private final int processors = Runtime.getRuntime().availableProcessors();

@@ -106,7 +106,6 @@ record YieldRun(
         return 100.0 * schedulerNanos() / carriersNanos();
     }
 
-    /** Returns how often its threads blocked per 1,000 yields. */
     double blockedPerThousand() {
         Map<Integer, Long> last = new HashMap<>();
         for (EvenNumberProgram.Second second : seconds) {

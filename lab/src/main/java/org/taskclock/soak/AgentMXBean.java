@@ -28,7 +28,6 @@ public interface AgentMXBean {
 
     long getMemoryBytes();
 
-    /** A feature of the agent. */
     interface Feature {
         String getName();
 

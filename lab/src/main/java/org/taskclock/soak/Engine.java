@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 import javax.management.JMException;
 import javax.management.JMX;
 import javax.management.MBeanServerConnection;
@@ -34,6 +35,12 @@ import org.taskclock.ProcessClock;
 final class Engine implements AutoCloseable {
     private static final long READY_WITHIN_SECONDS = 180;
     private static final long END_WITHIN_SECONDS = 60;
+    /** The last two are of Kafka's tools, which continue after them. */
+    private static final Pattern COMPLAINT =
+            Pattern.compile("^taskclock:|org\\.taskclock\\.agent|java\\.lang\\.TaskClock"
+                    + "|ASSERTION FAILED|OutOfMemoryError|StackOverflowError|fatal error"
+                    + "|Exiting before consuming|^org\\.apache\\.kafka\\.common\\.errors\\.");
+
     private static final ObjectName LOAD = name("org.taskclock.integration:type=Load");
 
     private final Process process;
@@ -148,25 +155,26 @@ final class Engine implements AutoCloseable {
         return clock.cpuNanos();
     }
 
+    private interface Loading {
+        void load(VirtualMachine vm) throws IOException, AgentLoadException, AgentInitializationException;
+    }
+
     /** Loads a Java agent, which must report success. */
     void loadAgent(Path jar, String options) throws IOException, AttachNotSupportedException {
-        VirtualMachine vm = VirtualMachine.attach(String.valueOf(process.pid()));
-        try {
-            vm.loadAgent(jar.toString(), options);
-        } catch (AgentLoadException | AgentInitializationException e) {
-            throw new IOException(jar.getFileName() + "=" + options + ": " + e, e);
-        } finally {
-            vm.detach();
-        }
+        load(jar, options, vm -> vm.loadAgent(jar.toString(), options));
     }
 
     /** Loads a native agent, which must report success. */
     void loadLibrary(Path library, String options) throws IOException, AttachNotSupportedException {
+        load(library, options, vm -> vm.loadAgentPath(library.toString(), options));
+    }
+
+    private void load(Path file, String options, Loading loading) throws IOException, AttachNotSupportedException {
         VirtualMachine vm = VirtualMachine.attach(String.valueOf(process.pid()));
         try {
-            vm.loadAgentPath(library.toString(), options);
+            loading.load(vm);
         } catch (AgentLoadException | AgentInitializationException e) {
-            throw new IOException(library.getFileName() + "=" + options + ": " + e, e);
+            throw new IOException(file.getFileName() + "=" + options + ": " + e, e);
         } finally {
             vm.detach();
         }
@@ -175,18 +183,7 @@ final class Engine implements AutoCloseable {
     /** Returns lines in the engine's log that indicate problems of the agent or the JVM. */
     List<String> complaints() throws IOException {
         try (var lines = Files.lines(log, StandardCharsets.ISO_8859_1)) {
-            return lines.filter(line -> line.startsWith("taskclock:")
-                            || line.contains("org.taskclock.agent")
-                            || line.contains("java.lang.TaskClock")
-                            || line.contains("ASSERTION FAILED")
-                            || line.contains("OutOfMemoryError")
-                            || line.contains("StackOverflowError")
-                            || line.contains("fatal error")
-                            // Kafka's tools continue after these.
-                            || line.contains("Exiting before consuming")
-                            || line.startsWith("org.apache.kafka.common.errors."))
-                    .limit(20)
-                    .toList();
+            return lines.filter(COMPLAINT.asPredicate()).limit(20).toList();
         }
     }
 

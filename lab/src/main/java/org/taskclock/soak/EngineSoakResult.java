@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Properties;
+import org.taskclock.benchmarks.TextTable;
 import org.taskclock.report.MachineInfo;
 
 /**
@@ -91,11 +92,12 @@ record EngineSoakResult(
                 disturbed.operations,
                 answers.size(),
                 disturbed.mounts);
-        text.append("| disturbance | times |\n|---|---:|\n");
-        disturbed.actions.forEach((action, count) -> add(text, "| %s | %d |%n", action, count));
-        text.append("\n| resource | third tenth of the run | last tenth | allowed growth |\n|---|---:|---:|---:|\n");
+        TextTable times = new TextTable("disturbance", "times");
+        disturbed.actions.forEach((action, count) -> times.add(List.of(action, count.toString())));
+        TextTable growth = new TextTable("resource", "third tenth of the run", "last tenth", "allowed growth");
         disturbed.growth.forEach((resource, g) ->
-                add(text, "| %s | %,.0f | %,.0f | %,.0f |%n", resource, g.early(), g.late(), g.allowed()));
+                growth.add(List.of(resource, number(g.early()), number(g.late()), number(g.allowed()))));
+        text.append(times.markdown()).append('\n').append(growth.markdown());
     }
 
     private void addComparison(StringBuilder text) {
@@ -106,9 +108,14 @@ record EngineSoakResult(
                 comparison.groups(),
                 comparison.windowSeconds(),
                 comparison.perSecond());
-        text.append("| with the agent on | difference |\n|---|---:|\n");
-        add(text, "| throughput | %s |%n", text(comparison.throughput()));
-        add(text, "| CPU time per operation | %s |%n", text(comparison.cpu()));
+        TextTable table = new TextTable("with the agent on", "difference");
+        table.add(List.of("throughput", text(comparison.throughput())));
+        table.add(List.of("CPU time per operation", text(comparison.cpu())));
+        text.append(table.markdown());
+    }
+
+    private static String number(double value) {
+        return String.format(Locale.ROOT, "%,.0f", value);
     }
 
     private static String text(AgentComparison.Difference difference) {

@@ -107,7 +107,6 @@ final class OperatorActions {
         return jdk < FIRST_WITH_VIRTUAL_THREADS ? all : all + ",virtual-yield=count,vthreads=on,virtual=mxbean";
     }
 
-    /** Returns how often each action was performed. */
     Map<String, Integer> counts() {
         return counts;
     }

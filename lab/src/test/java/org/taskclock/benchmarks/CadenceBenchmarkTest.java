@@ -3,6 +3,7 @@
 package org.taskclock.benchmarks;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.within;
 
@@ -20,6 +21,7 @@ import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import picocli.CommandLine.ParameterException;
 
 class CadenceBenchmarkTest {
     @TempDir
@@ -27,45 +29,52 @@ class CadenceBenchmarkTest {
 
     // ---- arguments
 
+    private static CadenceBenchmark parse(String... arguments) {
+        CadenceBenchmark benchmark = new CadenceBenchmark();
+        benchmark.commandLine().parseArgs(arguments);
+        benchmark.checkOptions();
+        return benchmark;
+    }
+
     @Test
     void shouldMeasureAllRowsByDefault() {
-        CadenceOptions options = CadenceOptions.parse();
-        assertThat(options.rows()).isEqualTo(CadenceRow.ALL);
-        assertThat(options.format()).isEqualTo(CadenceOptions.Format.TEXT);
-        assertThat(options.forks()).isPositive();
-        assertThat(options.rounds()).isPositive();
-        assertThat(options.from()).isNull();
+        CadenceBenchmark benchmark = parse();
+        assertThat(benchmark.rows()).isEqualTo(CadenceRow.ALL);
+        assertThat(benchmark.json).isFalse();
+        assertThat(benchmark.markdown).isFalse();
+        assertThat(benchmark.forks).isPositive();
+        assertThat(benchmark.rounds).isPositive();
+        assertThat(benchmark.from).isNull();
     }
 
     @Test
     void shouldTakeRowsAndGroupsInTheirOrder() {
-        CadenceOptions options = CadenceOptions.parse(
-                "--only", "engine-busy,threads", "--forks", "3", "--only", "10us", "--rounds", "2", "--json");
-        assertThat(options.rows())
+        CadenceBenchmark benchmark =
+                parse("--only", "engine-busy,threads", "--forks", "3", "--only", "10us", "--rounds", "2", "--json");
+        assertThat(benchmark.rows())
                 .extracting(CadenceRow::name)
                 .containsExactly("10us", "threads-1", "threads-16", "threads-64", "engine-busy");
-        assertThat(options.forks()).isEqualTo(3);
-        assertThat(options.rounds()).isEqualTo(2);
-        assertThat(options.format()).isEqualTo(CadenceOptions.Format.JSON);
+        assertThat(benchmark.forks).isEqualTo(3);
+        assertThat(benchmark.rounds).isEqualTo(2);
+        assertThat(benchmark.json).isTrue();
     }
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-                    --fork 3                 | --fork: unknown option: options are --forks N,
-                    tight                    | tight: unknown option
-                    --forks                  | --forks: needs a value
-                    --forks 0                | --forks 0: not a number from 1 to 9999
-                    --rounds -1              | --rounds -1: not a number
-                    --rounds 1e3             | --rounds 1e3: not a number
+                    --fork 3                 | Unknown options: '--fork', '3'
+                    tight                    | Unmatched argument at index 0: 'tight'
+                    --forks                  | Missing required parameter for option '--forks' (N)
+                    --forks 0                | Invalid value for option '--forks': not a number from 1 to 999999
+                    --rounds -1              | Invalid value for option '--rounds': not a number
+                    --rounds 1e3             | Invalid value for option '--rounds': not a number
                     --only 5us               | --only 5us: unknown row: rows are tight, 1us,
-                    --only tight,            | --only : unknown row
                     --json --markdown        | --markdown and --json cannot be combined
                     --from x --only tight    | --only: cannot be combined with --from
                     --json --from x          | --json: cannot be combined with --from
                     """)
     void shouldReportWrongArguments(String arguments, String message) {
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> CadenceOptions.parse(arguments.split(" ", -1)))
+        assertThatExceptionOfType(ParameterException.class)
+                .isThrownBy(() -> parse(arguments.split(" ", -1)))
                 .withMessageStartingWith(message);
     }
 
