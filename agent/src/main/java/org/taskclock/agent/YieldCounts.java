@@ -146,7 +146,8 @@ final class YieldCounts {
         adder(sites, frames, OTHER_SITE).add(weight);
         if (!isPlatform(thread)) {
             adder(virtualSites, frames, OTHER_SITE).add(weight);
-            adder(virtualThreads, GroupNames.ofVirtual(thread), GroupNames.OTHER).add(weight);
+            adder(virtualThreads, GroupNames.ofVirtual(thread), GroupNames.OTHER)
+                    .add(weight);
         }
     }
 

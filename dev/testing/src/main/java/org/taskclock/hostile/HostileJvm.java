@@ -134,7 +134,13 @@ public final class HostileJvm implements AutoCloseable {
                         directory.resolve("root").toString(),
                         directory.resolve("trap").toString());
             case FIFO_HSPERFDATA, LINKED_HSPERFDATA, RANDOM_HSPERFDATA ->
-                List.of("unshare", "--mount", "sh", "-c", "mount -t tmpfs -o strictatime none /tmp && exec \"$@\"", "sh");
+                List.of(
+                        "unshare",
+                        "--mount",
+                        "sh",
+                        "-c",
+                        "mount -t tmpfs -o strictatime none /tmp && exec \"$@\"",
+                        "sh");
             default -> List.of();
         };
     }

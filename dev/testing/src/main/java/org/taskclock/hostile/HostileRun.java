@@ -304,8 +304,7 @@ public final class HostileRun implements AutoCloseable {
                 case LINKS -> {
                     // Also if what was created has been deleted.
                     if (jvm.wasTrapTouched())
-                        failures.add(
-                                Check.TRUST, "a file was created on the host through the link of a container");
+                        failures.add(Check.TRUST, "a file was created on the host through the link of a container");
                 }
                 case LINKED_HSPERFDATA -> {
                     if (jvm.wasLinkFollowed())
