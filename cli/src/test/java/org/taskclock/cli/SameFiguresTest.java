@@ -52,7 +52,7 @@ class SameFiguresTest {
     /** Pools that use less are not compared. */
     private static final double MIN_SECONDS = 0.1;
 
-    private static final long NAMES_SECONDS = 100;
+    private static final long NAMES_SECONDS = 200;
 
     @TempDir
     private Path directory;
