@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.taskclock.metrics.Counters;
 import org.taskclock.metrics.PoolKey;
 import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.usage.JavaStatus;
@@ -122,9 +123,9 @@ final class IntervalSum {
                 status.contended(),
                 status.ownerTid(),
                 status.owner(),
-                TableModel.add(before.blockedNanos(), status.blockedNanos()),
-                TableModel.add(before.waitedNanos(), status.waitedNanos()),
-                TableModel.add(before.allocatedBytes(), status.allocatedBytes()));
+                Counters.sum(before.blockedNanos(), status.blockedNanos()),
+                Counters.sum(before.waitedNanos(), status.waitedNanos()),
+                Counters.sum(before.allocatedBytes(), status.allocatedBytes()));
     }
 
     private static ProcessUsage sum(ProcessUsage before, ProcessUsage usage) {

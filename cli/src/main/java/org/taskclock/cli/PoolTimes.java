@@ -5,6 +5,7 @@ package org.taskclock.cli;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.taskclock.metrics.Counters;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.usage.EndedPool;
@@ -27,8 +28,8 @@ final class PoolTimes {
 
         private Times plus(Times other) {
             return new Times(
-                    TableModel.add(totalNanos, other.totalNanos),
-                    TableModel.add(watchedNanos, other.watchedNanos),
+                    Counters.sum(totalNanos, other.totalNanos),
+                    Counters.sum(watchedNanos, other.watchedNanos),
                     ended + other.ended);
         }
     }

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
+import org.taskclock.metrics.Counters;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.usage.JavaStatus;
@@ -124,8 +125,8 @@ final class TableModel {
             threads += thread.threads();
             if (thread.cpuNanos() > 0 && thread.userNanos() < 0) userKnown = false;
             if (thread.kind() == ThreadKind.VIRTUAL) {
-                total = add(total, thread.totalNanos());
-                watched = add(watched, thread.watchedNanos());
+                total = Counters.sum(total, thread.totalNanos());
+                watched = Counters.sum(watched, thread.watchedNanos());
             }
             if (thread.state() == 'R') state = 'R';
         }
@@ -138,12 +139,6 @@ final class TableModel {
                         counted.stream().map(row -> row.thread().java()).toList()))
                 .build();
         return new Row(key, first.interval(), sum, List.copyOf(members), false);
-    }
-
-    /** Adds up known values. The sum is unknown (-1) only if all values are. */
-    static long add(long sum, long value) {
-        if (value < 0) return sum;
-        return sum < 0 ? value : sum + value;
     }
 
     /**

@@ -76,8 +76,11 @@ final class MeteredProgram {
         Runnable loop = () -> {
             while (true) {
                 begin.acquireUninterruptibly();
-                work.run();
-                DONE.release();
+                try {
+                    work.run();
+                } finally {
+                    DONE.release();
+                }
             }
         };
         if (isVirtual) {
@@ -98,8 +101,9 @@ final class MeteredProgram {
     }
 
     private static void compute() {
-        long end = TaskClock.cpuNanos() + WORK_MILLIS * 1_000_000L;
-        while (TaskClock.cpuNanos() < end) sink++;
+        long start = TaskClock.cpuNanos();
+        if (start < 0) throw new IllegalStateException("no agent accounts for virtual threads");
+        while (TaskClock.cpuNanos() - start < WORK_MILLIS * 1_000_000L) sink++;
     }
 
     private static void callKernel() {

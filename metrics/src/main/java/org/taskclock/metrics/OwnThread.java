@@ -93,7 +93,8 @@ final class OwnThread extends SampledThread {
 
     private void setName(String newName) {
         name = ThreadNames.renamed(name, newName);
-        threads.assign(this, new PoolKey(PoolName.of(name), ThreadNames.kind(name, ownerOf(owner()))));
+        String pool = thread == null ? ThreadNames.pool(name) : PoolName.of(name);
+        threads.assign(this, new PoolKey(pool, ThreadNames.kind(name, ownerOf(owner()))));
     }
 
     private static ThreadNames.Owner ownerOf(Thread thread) {

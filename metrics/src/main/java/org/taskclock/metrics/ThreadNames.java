@@ -3,8 +3,9 @@
 package org.taskclock.metrics;
 
 import java.util.List;
+import org.taskclock.PoolName;
 
-/** Derives a thread's kind from its name. */
+/** Derives a thread's kind, and the pool of a thread of the JVM, from its name. */
 public final class ThreadNames {
     /** TASK_COMM_LEN - 1: the kernel truncates names to this many bytes. */
     public static final int KERNEL_LENGTH = 15;
@@ -132,13 +133,26 @@ public final class ThreadNames {
         return now.equals("DestroyJavaVM") && !before.isEmpty() ? before : now;
     }
 
+    /**
+     * Returns the pool of a thread that is not known to be a Java thread. The kernel truncates names; those of HotSpot
+     * are completed, so that they are the same as in a thread dump.
+     */
+    public static String pool(String kernelName) {
+        if (kernelName.length() == KERNEL_LENGTH)
+            for (List<String> known : List.of(GC, JIT, VM))
+                for (String pattern : known)
+                    if (matches(kernelName, pattern)) return PoolName.of(pattern.replace('*', '0'));
+        return PoolName.of(kernelName);
+    }
+
     private static boolean isOneOf(List<String> known, String name) {
-        for (String pattern : known) {
-            boolean isNumbered = pattern.endsWith("*");
-            String start = isNumbered ? pattern.substring(0, pattern.length() - 1) : pattern;
-            if (matches(name, start, isNumbered)) return true;
-        }
+        for (String pattern : known) if (matches(name, pattern)) return true;
         return false;
+    }
+
+    private static boolean matches(String name, String pattern) {
+        boolean isNumbered = pattern.endsWith("*");
+        return matches(name, isNumbered ? pattern.substring(0, pattern.length() - 1) : pattern, isNumbered);
     }
 
     private static boolean matches(String name, String start, boolean isNumbered) {

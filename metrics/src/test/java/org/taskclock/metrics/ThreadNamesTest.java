@@ -71,6 +71,19 @@ class ThreadNamesTest {
         assertThat(ThreadNames.kind(name, owner)).isEqualTo(kind);
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "C2 CompilerThre, C# CompilerThread#",
+        "VM Periodic Tas, VM Periodic Task Thread",
+        "VM Peri..Thread, VM Periodic Task Thread",
+        "GC Thread#3, GC Thread##",
+        "GC Thread#12345, GC Thread##",
+        "a busy thread w, a busy thread w"
+    })
+    void shouldCompleteTheNamesOfPoolsOfTheJvm(String name, String pool) {
+        assertThat(ThreadNames.pool(name)).isEqualTo(pool);
+    }
+
     @Test
     void shouldRecognizeCarriers() {
         for (String name : List.of("ForkJoinPool-1-worker-12", "ForkJoinPool-1-", "ForkJoi..rker-1"))

@@ -180,7 +180,7 @@ public final class MonitoredJvm {
 
     private void add(PoolReading reading) {
         if (recent.isUsed()) recent.add(withoutVirtual(reading), System.nanoTime());
-        counters.add(PoolUsages.of(uncounted.isEmpty() ? reading : uncounted.takeWith(reading)));
+        counters.add((uncounted.isEmpty() ? reading : uncounted.takeWith(reading)).usages());
         // The control group of a process that has exited may be gone.
         JvmUsage.ContainerUsage container = hasEnded || cgroup == null ? usage.container() : cgroup.usage();
         usage = new JvmUsage(counters.pools(), reading.process(), container);

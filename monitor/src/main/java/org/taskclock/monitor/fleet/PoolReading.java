@@ -2,10 +2,12 @@
 // Copyright the TaskClock authors
 package org.taskclock.monitor.fleet;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.taskclock.CpuTime;
 import org.taskclock.metrics.PoolKey;
+import org.taskclock.metrics.PoolUsage;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /**
@@ -27,5 +29,24 @@ public record PoolReading(
 
     PoolReading(List<ThreadUsage> pools, CpuTime process) {
         this(pools, Map.of(), process);
+    }
+
+    /** Returns the usages that the metrics count. */
+    List<PoolUsage> usages() {
+        List<PoolUsage> converted = new ArrayList<>(pools.size());
+        for (ThreadUsage usage : pools)
+            converted.add(new PoolUsage(
+                    usage.pool(),
+                    usage.kind(),
+                    usage.threads(),
+                    usage.userNanos(),
+                    usage.systemNanos(),
+                    usage.waitNanos(),
+                    usage.voluntary(),
+                    usage.involuntary(),
+                    -1));
+        yields.forEach(
+                (pool, count) -> converted.add(new PoolUsage(pool.pool(), pool.kind(), 0, 0, 0, -1, -1, -1, count)));
+        return converted;
     }
 }

@@ -63,7 +63,8 @@ public final class DumpedNames {
         if (thread.pool() != null) return;
         String name = thread.name();
         String known = thread.isNamed() || !isTruncated(name) ? null : poolOf(name);
-        String pool = known == null ? PoolName.of(name) : known;
+        String pool =
+                known != null ? known : name.equals(thread.kernelName()) ? ThreadNames.pool(name) : PoolName.of(name);
         ThreadKind kind = ThreadNames.kind(name, owner(thread, name, pool));
         boolean isGuessed = thread.owner() == ThreadNames.Owner.UNKNOWN;
         // Any thread can have a name of the JVM's threads.

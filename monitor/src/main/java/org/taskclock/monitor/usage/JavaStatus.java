@@ -3,6 +3,7 @@
 package org.taskclock.monitor.usage;
 
 import java.util.List;
+import org.taskclock.metrics.Counters;
 
 /**
  * What the JVM reports about a thread: its Java state, the object it waits for, and its allocation. This comes from a
@@ -45,9 +46,9 @@ public record JavaStatus(
         long allocatedBytes = -1;
         for (JavaStatus member : members) {
             if (member.contended && !blocked.contended) blocked = member;
-            blockedNanos = sum(blockedNanos, member.blockedNanos);
-            waitedNanos = sum(waitedNanos, member.waitedNanos);
-            allocatedBytes = sum(allocatedBytes, member.allocatedBytes);
+            blockedNanos = Counters.sum(blockedNanos, member.blockedNanos);
+            waitedNanos = Counters.sum(waitedNanos, member.waitedNanos);
+            allocatedBytes = Counters.sum(allocatedBytes, member.allocatedBytes);
         }
         return new JavaStatus(
                 blocked.state,
@@ -59,11 +60,5 @@ public record JavaStatus(
                 blockedNanos,
                 waitedNanos,
                 allocatedBytes);
-    }
-
-    /** Adds up known values. */
-    private static long sum(long a, long b) {
-        if (b < 0) return a;
-        return a < 0 ? b : a + b;
     }
 }

@@ -15,7 +15,7 @@ import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /** The conversion of a reading, and what the counters make of it. */
-class PoolUsagesTest {
+class PoolReadingTest {
     private static ThreadUsage usage(String pool, ThreadKind kind, int threads, long cpu) {
         return ThreadUsage.of(1, 0, pool, kind)
                 .pool(pool)
@@ -36,7 +36,7 @@ class PoolUsagesTest {
                         new PoolKey("other", ThreadKind.VIRTUAL), 4L),
                 new CpuTime(105, 105, 0));
         PoolCounters counters = new PoolCounters(100);
-        counters.add(PoolUsages.of(reading));
+        counters.add(reading.usages());
         assertThat(counters.pools())
                 .containsExactlyInAnyOrder(
                         new PoolUsage("yielder", ThreadKind.JAVA, 1, 5, 0, -1, -1, -1, 3),
