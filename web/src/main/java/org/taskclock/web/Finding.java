@@ -10,7 +10,7 @@ import java.util.Set;
 import org.taskclock.metrics.ThreadNames;
 import org.taskclock.monitor.finding.Diagnosis;
 import org.taskclock.monitor.finding.FindingKind;
-import org.taskclock.web.http.Json;
+import org.taskclock.monitor.usage.Json;
 
 /**
  * A persistent problem of a JVM.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
-package org.taskclock.web;
+package org.taskclock.monitor.recording;
 
 import java.time.Duration;
 import java.time.Instant;
@@ -10,14 +10,15 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.taskclock.history.PoolSeries;
-import org.taskclock.history.ThreadSeries;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /** Aggregates the intervals of a recording into steps. An interval that spans two steps is divided between them. */
-final class RecordingSeries {
+public final class RecordingSeries {
+    /** The number of pools that are distinguished, as in the history. */
+    public static final int MAX_POOLS = 500;
+
     private static final long NANOS_PER_SECOND = 1_000_000_000;
 
     private record PoolKey(String pool, ThreadKind kind) {}
@@ -54,7 +55,7 @@ final class RecordingSeries {
      *
      * @param maxThreads the maximum number of threads; those with the most CPU time are included
      */
-    RecordingSeries(Iterable<Interval> intervals, Instant from, Instant to, int maxPoints, int maxThreads) {
+    public RecordingSeries(Iterable<Interval> intervals, Instant from, Instant to, int maxPoints, int maxThreads) {
         this.from = from;
         long range = Duration.between(from, to).toNanos();
         // In whole seconds, because recordings have intervals of seconds.
@@ -103,7 +104,7 @@ final class RecordingSeries {
     private Sums pool(PoolKey key) {
         Sums known = pools.get(key);
         if (known != null) return known;
-        return pools.computeIfAbsent(pools.size() < HistoryApi.MAX_POOLS ? key : OTHER, k -> new Sums());
+        return pools.computeIfAbsent(pools.size() < MAX_POOLS ? key : OTHER, k -> new Sums());
     }
 
     private double[] none() {
@@ -166,7 +167,7 @@ final class RecordingSeries {
         return times;
     }
 
-    PoolSeries pools() {
+    public PoolSeries pools() {
         List<PoolSeries.Row> rows = new ArrayList<>();
         pools.forEach((key, sums) -> rows.add(new PoolSeries.Row(
                 key.pool,
@@ -186,7 +187,7 @@ final class RecordingSeries {
                         rounded(process.user), rounded(process.system), rounded(container), rounded(throttled), limit));
     }
 
-    ThreadSeries threads() {
+    public ThreadSeries threads() {
         List<ThreadSeries.Row> rows = new ArrayList<>();
         threads.forEach((key, sums) -> rows.add(
                 new ThreadSeries.Row(key.tid, key.name, key.pool, key.kind, rounded(sums.user), rounded(sums.system))));
