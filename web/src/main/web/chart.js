@@ -74,7 +74,8 @@ export class PoolChart {
       grid: {stroke: () => this.colors?.grid || '', width: 1},
     };
     return {
-      width: Math.max(100, this.host.clientWidth), height: this.height(), ms: 1, tzDate: zoned, legend: {show: false}, padding: [22, 0, 0, 0],
+      width: Math.max(100, this.host.clientWidth), height: this.height(), ms: 1, tzDate: zoned,
+      legend: {show: false}, padding: [22, 0, 0, 0],
       cursor: {drag: {x: true, y: false, setScale: false}, y: false, points: {show: false}},
       scales: {x: {time: true, auto: false, range: () => [this.from, this.to]}, y: {auto: false, range: () => [0, this.top]}},
       series: [{}, ...layers],

@@ -50,7 +50,8 @@ let zone = null;
 export function setZone(name) {
   /** @param {string} timeZone */
   const format = timeZone => new Intl.DateTimeFormat('en', {
-    timeZone, hourCycle: 'h23', year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit', second: '2-digit'});
+    timeZone, hourCycle: 'h23', year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit',
+    second: '2-digit'});
   try {
     zone = format(name);
     return name;
@@ -63,8 +64,9 @@ export function setZone(name) {
 /** Returns a date whose local time is the time to show. @param {number} millis */
 export function zoned(millis) {
   if (!zone) return new Date(millis);
-  const parts = Object.fromEntries(zone.formatToParts(millis).map(({type, value}) => [type, Number(value)]));
-  return new Date(parts.year, parts.month - 1, parts.day, parts.hour, parts.minute, parts.second, (millis % 1000 + 1000) % 1000);
+  const {year, month, day: date, hour, minute, second} = Object.fromEntries(
+    zone.formatToParts(millis).map(({type, value}) => [type, Number(value)]));
+  return new Date(year, month - 1, date, hour, minute, second, millis % 1000);
 }
 
 /** @param {number} n */

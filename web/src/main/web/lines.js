@@ -19,6 +19,7 @@ import {selectByTouch} from './touch.js';
 const GAP = 3;
 /** From this many seconds on, times since the start are shown in minutes. */
 const LONG = 300;
+const FONT = '12px system-ui, sans-serif';
 
 /** @param {number|null|undefined} value */
 export function number(value) {
@@ -33,7 +34,7 @@ function sinceStart(millis) {
   return `${s >= 3600 ? Math.floor(s / 3600) + ':' : ''}${pad(Math.floor(s / 60) % 60)}:${pad(s % 60)}`;
 }
 
-/** Places 0 at 1, 90 at 10, and 99 at 100, as HdrHistogram does. 100, which is infinite on this scale, is one step after the last. */
+/** Places 0 at 1, 90 at 10, and 99 at 100, as HdrHistogram does, and 100, which would be infinite, after the last. */
 class PercentileScale {
   /** @param {number[]} percentiles */
   constructor(percentiles) {
@@ -54,17 +55,18 @@ class PercentileScale {
   }
 }
 
-/** Lines or stacked areas with a legend that shows the values under the pointer. Dragging zooms, a double click zooms out. */
+/** Lines or stacked areas. The legend shows the values under the pointer. Dragging zooms, a double click zooms out. */
 export class LineChart {
   /** @param {HTMLElement} host @param {Line[]} lines @param {LineOptions} options */
   constructor(host, lines, options) {
     this.host = host;
     this.lines = lines;
     this.options = options;
-    this.scale = options.x === 'percentile' ? new PercentileScale(lines.flatMap(line => line.points.map(([x]) => x))) : null;
+    const xs = lines.flatMap(line => line.points.map(([x]) => x));
+    this.scale = options.x === 'percentile' ? new PercentileScale(xs) : null;
     this.log = this.scale !== null && lines.some(line => line.points.some(([, y]) => y > 0));
-    const {xs, values} = this.read();
-    this.xs = xs;
+    const {places, values} = this.read();
+    this.xs = places;
     this.values = values;
     distinguish([...new Set(lines.map(line => line.hue ?? line.name))]);
     this.plot = this.build();
@@ -80,12 +82,13 @@ export class LineChart {
 
   /** Reads the values at each place. Null is a gap in all lines, and a value that only one line lacks is undefined. */
   read() {
-    const places = this.lines.map(line => new Map(line.points.map(([x, y]) => [this.scale ? this.scale.place(x) : x, this.log && y <= 0 ? null : y])));
-    const xs = [...new Set(places.flatMap(values => [...values.keys()]))].sort((a, b) => a - b);
+    const known = this.lines.map(({points}) => new Map(points.map(
+      ([x, y]) => [this.scale ? this.scale.place(x) : x, this.log && y <= 0 ? null : y])));
+    const xs = [...new Set(known.flatMap(values => [...values.keys()]))].sort((a, b) => a - b);
     const steps = xs.slice(1).map((x, i) => x - xs[i]).sort((a, b) => a - b), step = steps[steps.length >> 1] ?? 1;
     const gaps = new Set(this.scale ? [] : xs.filter((x, i) => i > 0 && x - xs[i - 1] > GAP * step).map(x => x - step));
-    const all = [...xs, ...gaps].sort((a, b) => a - b);
-    return {xs: all, values: places.map(values => all.map(x => gaps.has(x) ? null : values.get(x)))};
+    const places = [...xs, ...gaps].sort((a, b) => a - b);
+    return {places, values: known.map(values => places.map(x => gaps.has(x) ? null : values.get(x)))};
   }
 
   /** @returns {uPlot.AlignedData} */
@@ -109,11 +112,18 @@ export class LineChart {
     const {stacked, unit, x, label, zoomed} = this.options, {scale, log} = this;
     const order = this.lines.map((line, i) => ({line, values: this.values[i]}));
     if (stacked) order.reverse();
-    const axis = {stroke: () => color('muted'), font: '12px system-ui, sans-serif', labelFont: '12px system-ui, sans-serif', labelSize: 20,
-      ticks: {show: false}, grid: {stroke: () => color('grid'), width: 1}};
+    const axis = {
+      stroke: () => color('muted'), font: FONT, labelFont: FONT, labelSize: 20, ticks: {show: false},
+      grid: {stroke: () => color('grid'), width: 1},
+    };
     const long = this.xs[this.xs.length - 1] > LONG * 1000;
     /** @type {(millis: number) => string} */
     const since = long ? sinceStart : millis => number(millis / 1000);
+    /** @param {number} at */
+    const place = at => scale ? `${number(100 - 100 / at)} %`
+      : x === 'time' ? timeLabels(null, [at], 0, 0, 1000)[0] : since(at);
+    /** @type {uPlot.Axis.Values} */
+    const places = scale ? (_, splits) => splits.map(at => scale.text(at)) : (_, splits) => splits.map(since);
     const plot = new uPlot({
       width: this.width(), height: this.width() < 500 ? 220 : 280, ms: 1, tzDate: zoned,
       cursor: {drag: {x: true, y: false}, y: false, focus: {prox: 24}}, focus: {alpha: stacked ? 1 : 0.35},
@@ -122,21 +132,23 @@ export class LineChart {
         y: log ? {distr: 3} : {range: (_, low, high) => [Math.min(0, low ?? 0), (high ?? 0) > 0 ? high * 1.05 : 1]},
       },
       series: [
-        {label, value: (_, at) => at === null ? '--' : scale ? `${number(100 - 100 / at)} %` : x === 'time' ? timeLabels(null, [at], 0, 0, 1000)[0] : since(at)},
+        {label, value: (_, at) => at === null ? '--' : place(at)},
         ...order.map(({line, values}) => /** @type {uPlot.Series} */ ({
           label: line.name + (line.published ? ' (published)' : ''), spanGaps: scale !== null, width: stacked ? 0 : 2,
-          stroke: () => this.color(line), fill: stacked ? () => this.color(line) : undefined, dash: line.published ? [6, 4] : undefined,
+          stroke: () => this.color(line), fill: stacked ? () => this.color(line) : undefined,
+          dash: line.published ? [6, 4] : undefined,
           points: {show: scale !== null || !stacked && this.xs.length < 40, size: 6},
           value: (_, __, ___, i) => i === null ? '--' : `${number(values[i])} ${unit}`,
         })),
       ],
       axes: [
-        {...axis, label, size: 34, values: scale ? (_, splits) => splits.map(at => scale.text(at)) : x === 'time' ? timeLabels : (_, splits) => splits.map(since)},
+        {...axis, label, size: 34, values: x === 'time' ? timeLabels : places},
         {...axis, label: unit, size: AXIS_WIDTH + 16, values: (_, splits) => splits.map(number)},
       ],
       legend: {markers: {width: 0, fill: (_, i) => i ? this.color(order[i - 1].line) : ''}},
       hooks: {setScale: [(changed, key) => {
-        if (key === 'x' && zoomed && changed.status === 1) zoomed(Number(changed.scales.x.min), Number(changed.scales.x.max));
+        const {min, max} = changed.scales.x;
+        if (key === 'x' && changed.status === 1) zoomed?.(Number(min), Number(max));
       }]},
     }, this.data(), this.host);
     selectByTouch(plot, () => {

@@ -24,7 +24,8 @@ const MIN_FRAME_HEIGHT = 240, MAX_FRAME_HEIGHT = 4000;
 const RELOAD_DELAY = 150;
 
 /** @type {Result[]} */
-const results = JSON.parse(byId('results').textContent || '[]', (_, value) => typeof value === 'string' ? clean(value) : value);
+const results = JSON.parse(
+  byId('results').textContent || '[]', (_, value) => typeof value === 'string' ? clean(value) : value);
 const zone = setZone(document.documentElement.dataset.zone || 'UTC');
 
 /** The charts of a recording, which all show the same range. */
@@ -56,13 +57,16 @@ class RecordingView {
     this.show(this.pools.from, this.pools.to);
   }
 
-  /** @param {HTMLElement} host @param {boolean} virtual whether to show virtual threads, which are also included in their carriers */
+  /** @param {HTMLElement} host @param {boolean} virtual whether to show virtual threads instead of all others */
   drawPools(host, virtual) {
-    const series = PoolSeries.of(this.pools, virtual), chartHost = el('div', {class: 'chart', role: 'img'}), legendHost = el('div', {class: 'legend'});
+    const series = PoolSeries.of(this.pools, virtual);
+    const chartHost = el('div', {class: 'chart', role: 'img'}), legendHost = el('div', {class: 'legend'});
     const zoomOut = button('Zoom out', () => this.zoomOut(), {hidden: true});
     this.buttons.push(zoomOut);
-    host.replaceChildren(el('div', {class: 'two-columns'}, el('div', {class: 'chart-box'}, chartHost), el('div', {}, legendHost, zoomOut)));
-    const chart = new PoolChart(chartHost, {select: (from, to) => this.show(from, to), hover: time => this.hover(time)});
+    host.replaceChildren(el('div', {class: 'two-columns'},
+      el('div', {class: 'chart-box'}, chartHost), el('div', {}, legendHost, zoomOut)));
+    const chart = new PoolChart(chartHost, {
+      select: (from, to) => this.show(from, to), hover: time => this.hover(time)});
     const legend = new Legend(legendHost, pool => {
       chart.highlight = chart.highlight === pool ? '' : pool;
       if (!virtual) this.highlight(chart.highlight);
@@ -127,7 +131,8 @@ function drawTimeline(host, i, index) {
   const start = recording ? Date.parse(results[i].started) : 0;
   const lines = series.map(line => shaded({...line, points: line.points.map(([x, y]) => [start + x * 1000, y])}));
   const label = recording ? `time (${zone})` : 'seconds since the start';
-  const chart = new LineChart(host, lines, {unit, stacked, label, x: recording ? 'time' : 'seconds', zoomed: (from, to) => recording?.show(from, to)});
+  const chart = new LineChart(host, lines, {
+    unit, stacked, label, x: recording ? 'time' : 'seconds', zoomed: (from, to) => recording?.show(from, to)});
   recording?.charts.push((from, to) => chart.move(from, to));
   return chart;
 }
@@ -140,10 +145,13 @@ function drawPercentiles(host, {unit, series}) {
   return new LineChart(host, series, {unit, x: 'percentile', label: 'percentile'});
 }
 
-/** Compares the percentiles of several results. Each series has a hue, and every second result its dark shade. @param {HTMLElement} host */
+/**
+ * Compares the percentiles of several results. Each series has a hue, and every second result its dark shade.
+ * @param {HTMLElement} host
+ */
 function comparePercentiles(host) {
   /** @type {Line[]} */
-  const all = [], names = [...document.querySelectorAll('nav a')].map(link => link.getAttribute('data-name'));
+  const lines = [], names = [...document.querySelectorAll('nav a')].map(link => link.getAttribute('data-name'));
   let unit = '', charts = 0;
   results.forEach((result, i) => {
     const chart = result.percentiles.find(one => one.title === host.dataset.title);
@@ -152,11 +160,11 @@ function comparePercentiles(host) {
     const dark = charts++ % 2 === 1;
     for (const line of chart.series) {
       // Published series are the same in all results.
-      if (line.published && all.some(other => other.hue === line.name)) continue;
-      all.push({...line, hue: line.name, dark, name: line.published ? line.name : `${names[i]}: ${line.name}`});
+      if (line.published && lines.some(other => other.hue === line.name)) continue;
+      lines.push({...line, hue: line.name, dark, name: line.published ? line.name : `${names[i]}: ${line.name}`});
     }
   });
-  return drawPercentiles(host, {title: '', unit, series: all});
+  return drawPercentiles(host, {title: '', unit, series: lines});
 }
 
 /** @param {HTMLElement} host */
@@ -166,12 +174,13 @@ function draw(host) {
   return kind === 'percentiles' ? drawPercentiles(host, results[i].percentiles[index]) : comparePercentiles(host);
 }
 
-/** Sends the color scheme to the flame graphs, which are pages of their own, and gives each the height that it needs. */
+/** Sends the color scheme to the flame graphs, which are separate pages, and gives each the height that it needs. */
 function connectFrames() {
   const frames = [...document.querySelectorAll('iframe')];
   /** @type {Map<HTMLIFrameElement, number>} */
   const reloads = new Map();
-  const postScheme = (/** @type {HTMLIFrameElement} */ frame) => frame.contentWindow?.postMessage(isDark() ? 'dark' : 'light', '*');
+  /** @param {HTMLIFrameElement} frame */
+  const postScheme = frame => frame.contentWindow?.postMessage(isDark() ? 'dark' : 'light', '*');
   onScheme(() => frames.forEach(postScheme));
   addEventListener('message', ({source, data}) => {
     const frame = frames.find(one => one.contentWindow === source);
@@ -186,12 +195,14 @@ function connectFrames() {
   });
 }
 
+/** @param {string} selector @returns {NodeListOf<HTMLElement>} */
+const all = selector => document.querySelectorAll(selector);
+
 /** Shows a single part, for screenshots: ?only=N. */
 function showOnly() {
   const only = document.querySelectorAll('.part')[Number(new URLSearchParams(location.search).get('only')) - 1];
   if (!only) return;
-  const parts = /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('header, nav, footer, h2, .result > .where, .part'));
-  for (const part of parts) part.hidden = part !== only;
+  for (const part of all('header, nav, footer, h2, .result > .where, .part')) part.hidden = part !== only;
   if (only instanceof HTMLDetailsElement) only.open = true;
 }
 
@@ -203,10 +214,10 @@ onScheme(showScheme);
 showScheme();
 showOnly();
 // A chart can be inspected in the browser's console, and in tests.
-for (const host of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('.drawing'))) Object.assign(host, {chart: draw(host)});
+for (const host of all('.drawing')) Object.assign(host, {chart: draw(host)});
 connectFrames();
 enableSorting();
 // A folded part cannot be opened on paper.
 addEventListener('beforeprint', () => {
-  for (const details of /** @type {NodeListOf<HTMLDetailsElement>} */ (document.querySelectorAll('details.host'))) details.open = true;
+  for (const details of all('details.host')) details.setAttribute('open', '');
 });

@@ -118,7 +118,7 @@ class Series {
 
 /** @extends {Series<PoolLine>} */
 export class PoolSeries extends Series {
-  /** @param {import('./types.js').Pools} data @param {boolean} [elsewhere] whether to return the pools that are also included in others */
+  /** @param {import('./types.js').Pools} data @param {boolean} [elsewhere] only pools that are also counted elsewhere */
   static of(data, elsewhere = false) {
     const series = new PoolSeries(data.step || 1000);
     series.times = data.times.slice();

@@ -25,7 +25,7 @@ export function enableSorting() {
     const heads = /** @type {NodeListOf<HTMLTableCellElement>} */ (table.querySelectorAll('thead th'));
     heads.forEach((head, column) => {
       // In narrow windows, each cell of a wide table has its own label.
-      for (const {cells} of table.tBodies[0].rows) if (cells[column]) cells[column].dataset.label = head.textContent || '';
+      for (const {cells} of table.tBodies[0].rows) cells[column]?.setAttribute('data-label', head.textContent || '');
       const button = document.createElement('button');
       button.type = 'button';
       button.append(...head.childNodes);
