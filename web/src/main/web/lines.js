@@ -11,7 +11,8 @@ import {selectByTouch} from './touch.js';
 /**
  * A line. Lines with the same `hue` have the same hue, and those that are `dark` its dark shade.
  * @typedef {{name: string, published?: boolean, points: number[][], hue?: string, dark?: boolean}} Line
- * @typedef {{unit: string, x: 'time'|'seconds'|'percentile', label: string, stacked?: boolean,
+ * The axis begins and ends at `ends`, if they are given.
+ * @typedef {{unit: string, x: 'time'|'seconds'|'percentile', label: string, stacked?: boolean, ends?: number[],
  *   zoomed?: (from: number, to: number) => void}} LineOptions
  */
 
@@ -84,7 +85,8 @@ export class LineChart {
   read() {
     const known = this.lines.map(({points}) => new Map(points.map(
       ([x, y]) => [this.scale ? this.scale.place(x) : x, this.log && y <= 0 ? null : y])));
-    const xs = [...new Set(known.flatMap(values => [...values.keys()]))].sort((a, b) => a - b);
+    const {ends = []} = this.options;
+    const xs = [...new Set([...ends, ...known.flatMap(values => [...values.keys()])])].sort((a, b) => a - b);
     const steps = xs.slice(1).map((x, i) => x - xs[i]).sort((a, b) => a - b), step = steps[steps.length >> 1] ?? 1;
     const gaps = new Set(this.scale ? [] : xs.filter((x, i) => i > 0 && x - xs[i - 1] > GAP * step).map(x => x - step));
     const places = [...xs, ...gaps].sort((a, b) => a - b);

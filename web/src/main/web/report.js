@@ -132,7 +132,8 @@ function drawTimeline(host, i, index) {
   const lines = series.map(line => shaded({...line, points: line.points.map(([x, y]) => [start + x * 1000, y])}));
   const label = recording ? `time (${zone})` : 'seconds since the start';
   const chart = new LineChart(host, lines, {
-    unit, stacked, label, x: recording ? 'time' : 'seconds', zoomed: (from, to) => recording?.show(from, to)});
+    unit, stacked, label, x: recording ? 'time' : 'seconds', ends: recording && [recording.from, recording.to],
+    zoomed: (from, to) => recording?.show(from, to)});
   recording?.charts.push((from, to) => chart.move(from, to));
   return chart;
 }

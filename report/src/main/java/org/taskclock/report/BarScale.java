@@ -18,6 +18,8 @@ record BarScale(double low, double high, boolean isLogarithmic) {
     /** On a linear scale, the shortest bar would be invisible if the longest is longer by more than this factor. */
     private static final double LONGEST_LINEAR = 20;
 
+    private static final int COLORS = 4;
+
     /** Bars in one cell of a table. */
     record Cell(String markup) {}
 
@@ -40,12 +42,17 @@ record BarScale(double low, double high, boolean isLogarithmic) {
         return Double.isFinite(part) ? 100 * part : 0;
     }
 
+    /** Returns the class of the i-th bar in a cell. */
+    static String color(int i) {
+        return "bar-" + i % COLORS;
+    }
+
     /** Returns bars below each other. Null takes the place of one that is missing. */
     Cell cell(List<Result.Bar> bars) {
         StringBuilder markup = new StringBuilder();
         for (int i = 0; i < bars.size(); i++) {
             Result.Bar bar = bars.get(i);
-            markup.append("<div class=\"bar-").append(i % 4).append("\">");
+            markup.append("<div class=\"").append(color(i)).append("\">");
             if (bar != null) {
                 double zero = isLogarithmic ? 0 : place(0);
                 double end = place(bar.value());

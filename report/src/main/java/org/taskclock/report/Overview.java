@@ -109,6 +109,11 @@ final class Overview {
             rows.add(row);
         });
         html.raw("<section class=\"part bars\">\n").element("h3", title);
+        for (int k = 0; k < indexes.size(); k++) {
+            html.raw("<span class=\"bar-key " + BarScale.color(k) + "\"><i class=\"measured\"></i> ")
+                    .text(names.get(indexes.get(k)))
+                    .raw("</span>\n");
+        }
         html.table(columns, rows).raw(scale.note()).raw("</section>\n");
     }
 
