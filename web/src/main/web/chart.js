@@ -3,7 +3,7 @@
 // @ts-check
 
 import {oncePerFrame, clean, el, setText} from './dom.js';
-import {clock, day, percent} from './format.js';
+import {clock, day, percent, zoned} from './format.js';
 import {ChartOverlay} from './overlay.js';
 import {color, onScheme, poolColors} from './palette.js';
 import {LAYERS, PoolStack} from './stack.js';
@@ -14,8 +14,8 @@ import {selectByTouch} from './touch.js';
 const ANIMATION_MILLIS = 180;
 export const AXIS_WIDTH = 52;
 
-/** @param {uPlot} _ @param {number[]} splits @param {number} __ @param {number} ___ @param {number} increment */
-function timeLabels(_, splits, __, ___, increment) {
+/** @param {uPlot|null} _ @param {number[]} splits @param {number} __ @param {number} ___ @param {number} increment */
+export function timeLabels(_, splits, __, ___, increment) {
   return splits.map((time, i) => {
     const text = increment < 1000 ? clock(time) + '.' + String(Math.floor(time % 1000 / 100)) : increment < 60_000 ? clock(time) : clock(time).slice(0, 5);
     if (increment >= 86_400_000) return day(time).slice(5);
@@ -74,7 +74,8 @@ export class PoolChart {
       grid: {stroke: () => this.colors?.grid || '', width: 1},
     };
     return {
-      width: Math.max(100, this.host.clientWidth), height: this.height(), ms: 1, legend: {show: false}, padding: [22, 0, 0, 0],
+      width: Math.max(100, this.host.clientWidth), height: this.height(), ms: 1, tzDate: zoned,
+      legend: {show: false}, padding: [22, 0, 0, 0],
       cursor: {drag: {x: true, y: false, setScale: false}, y: false, points: {show: false}},
       scales: {x: {time: true, auto: false, range: () => [this.from, this.to]}, y: {auto: false, range: () => [0, this.top]}},
       series: [{}, ...layers],

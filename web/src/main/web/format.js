@@ -43,18 +43,44 @@ export function seconds(value) {
   return minutes < 1000 ? `${minutes}m${String(Math.floor(number % 60)).padStart(2, '0')}` : `${Math.floor(minutes / 60)}h`;
 }
 
+/** The time zone of all times, if it is not that of the browser. @type {Intl.DateTimeFormat|null} */
+let zone = null;
+
+/** Shows times in a zone, or in UTC if the browser does not know it. @param {string} name @returns {string} the zone */
+export function setZone(name) {
+  /** @param {string} timeZone */
+  const format = timeZone => new Intl.DateTimeFormat('en', {
+    timeZone, hourCycle: 'h23', year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit',
+    second: '2-digit'});
+  try {
+    zone = format(name);
+    return name;
+  } catch {
+    zone = format('UTC');
+    return 'UTC';
+  }
+}
+
+/** Returns a date whose local time is the time to show. @param {number} millis */
+export function zoned(millis) {
+  if (!zone) return new Date(millis);
+  const {year, month, day: date, hour, minute, second} = Object.fromEntries(
+    zone.formatToParts(millis).map(({type, value}) => [type, Number(value)]));
+  return new Date(year, month - 1, date, hour, minute, second, millis % 1000);
+}
+
 /** @param {number} n */
 const two = n => String(n).padStart(2, '0');
 
 /** @param {number} millis */
 export function clock(millis) {
-  const date = new Date(millis);
+  const date = zoned(millis);
   return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
 }
 
 /** @param {number} millis */
 export function day(millis) {
-  const date = new Date(millis);
+  const date = zoned(millis);
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
 }
 

@@ -118,12 +118,12 @@ class Series {
 
 /** @extends {Series<PoolLine>} */
 export class PoolSeries extends Series {
-  /** @param {import('./types.js').Pools} data */
-  static of(data) {
+  /** @param {import('./types.js').Pools} data @param {boolean} [elsewhere] only pools that are also counted elsewhere */
+  static of(data, elsewhere = false) {
     const series = new PoolSeries(data.step || 1000);
     series.times = data.times.slice();
     for (const row of data.pools) {
-      if (isCountedElsewhere(row)) continue;
+      if (isCountedElsewhere(row) !== elsewhere) continue;
       series.lines.set(poolKey(row), {key: poolKey(row), pool: row.pool, kind: row.kind, user: row.user.slice(), system: row.system.slice()});
     }
     series.dropUnknownEnd();

@@ -53,7 +53,7 @@ final class ProfilePage {
                 List.of(),
                 List.of(),
                 List.of(),
-                List.of(),
+                Map.of(),
                 List.of(new Result.FlameGraph(
                         "Flame graph", profile.periodNanos() > 0 ? "" : COUNTS, profile.collapsed())),
                 Map.of());

@@ -31,7 +31,7 @@ class ReportTest {
         assertThat(child.out()).startsWith("report: " + page);
         assertThat(Files.readString(page))
                 .startsWith("<!DOCTYPE html>")
-                .contains("bench quick", "echarts")
+                .contains("bench quick", "uPlot")
                 .endsWith("</html>\n");
         try (var files = Files.list(directory)) {
             assertThat(files).containsExactlyInAnyOrder(result, page);

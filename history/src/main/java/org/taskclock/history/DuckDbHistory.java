@@ -12,6 +12,9 @@ import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import org.taskclock.monitor.recording.Mark;
+import org.taskclock.monitor.recording.PoolSeries;
+import org.taskclock.monitor.recording.ThreadSeries;
 
 /** The history in a DuckDB file. Only one process at a time can write to a directory; others send it their queries. */
 public final class DuckDbHistory implements History {

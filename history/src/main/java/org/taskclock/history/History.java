@@ -6,6 +6,9 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.time.Instant;
 import java.util.List;
+import org.taskclock.monitor.recording.Mark;
+import org.taskclock.monitor.recording.PoolSeries;
+import org.taskclock.monitor.recording.ThreadSeries;
 
 /**
  * The history of the CPU usage of a host's JVMs. Thread-safe. Methods that read answer from the file, which is up to

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import org.duckdb.DuckDBConnection;
+import org.taskclock.monitor.recording.Mark;
 
 /** Writes rows, keys, and marks to the file, one transaction at a time. Used by one thread. */
 final class HistoryWriter implements AutoCloseable {

@@ -9,6 +9,7 @@ import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import org.taskclock.monitor.recording.Mark;
 
 /** Reads data about the whole host. */
 final class HostReader {

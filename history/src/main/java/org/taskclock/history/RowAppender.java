@@ -6,6 +6,7 @@ import java.sql.SQLException;
 import java.util.List;
 import org.duckdb.DuckDBAppender;
 import org.duckdb.DuckDBConnection;
+import org.taskclock.monitor.recording.Mark;
 
 /** Appends rows, keys, and marks to the tables, within a transaction. */
 final class RowAppender {

@@ -17,6 +17,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import org.taskclock.metrics.ThreadKind;
+import org.taskclock.monitor.recording.PoolSeries;
+import org.taskclock.monitor.recording.ThreadSeries;
 
 /** Reads the history of one JVM, in one transaction. */
 final class SeriesReader {

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import org.taskclock.monitor.recording.Mark;
 
 /** Writes pending data every few seconds, and limits the size of the file. */
 final class WriterThread implements AutoCloseable {

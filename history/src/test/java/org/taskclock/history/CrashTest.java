@@ -22,6 +22,8 @@ import java.util.Random;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.taskclock.monitor.recording.PoolSeries;
+import org.taskclock.monitor.recording.ThreadSeries;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /** What remains of the history when its process is killed, or its file is damaged. */

@@ -15,6 +15,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.taskclock.monitor.recording.PoolSeries;
 
 /** A full disk is reported, and nothing is lost if it has room again soon. */
 @Tag("slow17")

@@ -24,6 +24,7 @@ import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.taskclock.CpuTime;
+import org.taskclock.monitor.recording.PoolSeries;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /** Neither many questions nor errors keep the history from being written. */

@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.taskclock.monitor.recording.Mark;
 
 /** SQL can read the history and nothing else, whether a process writes it or not. */
 class HistoryQueriesTest {

@@ -15,6 +15,9 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.taskclock.metrics.ThreadKind;
+import org.taskclock.monitor.recording.Mark;
+import org.taskclock.monitor.recording.PoolSeries;
+import org.taskclock.monitor.recording.ThreadSeries;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /** What is added can be read, also after the history was closed and opened again. */

@@ -17,6 +17,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.taskclock.monitor.recording.Mark;
+import org.taskclock.monitor.recording.PoolSeries;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /** What is deleted, by age and by size. */

@@ -25,6 +25,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import net.jqwik.api.Tuple;
+import org.taskclock.monitor.recording.PoolSeries;
 
 /**
  * Whatever samples come, in whatever order, and wherever the history is rolled up, trimmed, or opened again: each

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.taskclock.monitor.recording.ThreadSeries;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /** What coarser resolutions keep of pools and threads. */

@@ -294,7 +294,7 @@ final class BenchRun {
                 comparison.bars(),
                 comparison.percentiles(),
                 List.of(),
-                List.of(),
+                Map.of(),
                 flames.graphs(),
                 runs);
     }

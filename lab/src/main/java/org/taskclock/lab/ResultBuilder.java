@@ -48,7 +48,7 @@ final class ResultBuilder {
                 bars.stream().map(ResultBuilder::finite).toList(),
                 List.of(),
                 timelines,
-                List.of(),
+                Map.of(),
                 List.of(),
                 Map.of());
     }

@@ -44,7 +44,7 @@ final class TestMeasurements {
                 List.of(),
                 List.of(),
                 List.of(),
-                List.of(),
+                Map.of(),
                 List.of(),
                 jmh);
     }

@@ -27,7 +27,7 @@ final class FindingsSection {
             if (result.findings().isEmpty() && result.complete()) continue;
             html.raw("<section class=\"part findings\">\n")
                     .element("h3", ResultNames.heading(result, names.get(i)))
-                    .element("p class=\"when\"", summary(result));
+                    .element("p class=\"where\"", summary(result));
             if (!result.complete()) {
                 html.element("p class=\"incomplete\"", "Interrupted: some measurements are missing.");
             }

@@ -39,7 +39,7 @@ final class HtmlBuilder {
         return this;
     }
 
-    /** Appends a table. Cells are strings, numbers, or null. */
+    /** Appends a table. Cells are strings, numbers, bars, or null. */
     HtmlBuilder table(List<Result.Column> columns, List<? extends List<?>> rows) {
         boolean wide = columns.size() >= WIDE_COLUMNS;
         raw("<div class=\"scroll\"><table" + (wide ? " class=\"wide\"" : "") + ">\n<thead><tr>");
@@ -67,6 +67,8 @@ final class HtmlBuilder {
             raw("<td class=\"number\"");
             if (!rounded.equals(exact)) raw(" data-value=\"" + exact + "\" title=\"" + exact + "\"");
             raw(">" + rounded + "</td>");
+        } else if (cell instanceof BarScale.Cell bars) {
+            raw("<td class=\"lengths\">" + bars.markup() + "</td>");
         } else {
             raw("<td>").text(cell == null ? "" : cell.toString()).raw("</td>");
         }

@@ -25,7 +25,7 @@ final class MachinesSection {
         if (results.size() > 1) compare();
         for (int i = 0; i < results.size(); i++) {
             Result result = results.get(i);
-            html.raw("<details class=\"part machine\"><summary>")
+            html.raw("<details class=\"part host\"><summary>")
                     .text(ResultNames.heading(result, names.get(i)))
                     .raw("</summary>\n");
             machine(result);
@@ -38,7 +38,7 @@ final class MachinesSection {
     private void compare() {
         Set<String> properties = new LinkedHashSet<>();
         for (Result result : results) properties.addAll(result.machine().keySet());
-        html.raw("<details class=\"part machine\"><summary>Comparison of the machines</summary>\n"
+        html.raw("<details class=\"part host\"><summary>Comparison of the machines</summary>\n"
                 + "<div class=\"scroll\"><table class=\"wide\">\n<thead><tr><th></th>");
         for (String name : names) html.raw("<th>").text(name).raw("</th>");
         html.raw("</tr></thead>\n<tbody>\n");

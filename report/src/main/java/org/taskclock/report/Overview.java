@@ -3,6 +3,7 @@
 package org.taskclock.report;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -75,14 +76,14 @@ final class Overview {
 
     /** Compares the bars of several results. Ratios are relative to the first result. */
     private void bars(String title, List<Integer> indexes) {
-        List<Result.Column> columns = new ArrayList<>(List.of(ResultSection.column("")));
-        Map<String, Double[]> byName = new LinkedHashMap<>();
+        List<Result.Column> columns = new ArrayList<>(List.of(ResultSection.column(""), ResultSection.column("")));
+        Map<String, Result.Bar[]> byName = new LinkedHashMap<>();
         for (int k = 0; k < indexes.size(); k++) {
             Result.Bars bars = bars(indexes.get(k), title);
             columns.add(new Result.Column(names.get(indexes.get(k)), bars.unit()));
             for (Result.Bar bar : bars.items()) {
                 if (bar.published()) continue;
-                byName.computeIfAbsent(bar.name(), name -> new Double[indexes.size()])[k] = bar.value();
+                byName.computeIfAbsent(bar.name(), name -> new Result.Bar[indexes.size()])[k] = bar;
             }
         }
         // There is nothing to compare if no bar is in two results.
@@ -91,21 +92,29 @@ final class Overview {
         for (int k = 1; k < indexes.size(); k++) {
             columns.add(ResultSection.column(names.get(indexes.get(k)) + " / " + names.get(indexes.get(0))));
         }
+        BarScale scale = BarScale.of(byName.values().stream()
+                .flatMap(Stream::of)
+                .filter(Objects::nonNull)
+                .toList());
         List<List<?>> rows = new ArrayList<>();
         byName.forEach((name, values) -> {
             List<Object> row = new ArrayList<>();
             row.add(name);
-            for (Double value : values) row.add(value);
+            row.add(scale.cell(Arrays.asList(values)));
+            for (Result.Bar value : values) row.add(value == null ? null : value.value());
             for (int k = 1; k < values.length; k++) {
                 boolean both = values[0] != null && values[k] != null;
-                row.add(both ? NumberFormatter.ratio(values[k], values[0]) : "");
+                row.add(both ? NumberFormatter.ratio(values[k].value(), values[0].value()) : "");
             }
             rows.add(row);
         });
-        chart("compareBars", title);
-        html.raw("<details open><summary>Values</summary>\n")
-                .table(columns, rows)
-                .raw("</details></section>\n");
+        html.raw("<section class=\"part bars\">\n").element("h3", title);
+        for (int k = 0; k < indexes.size(); k++) {
+            html.raw("<span class=\"bar-key " + BarScale.color(k) + "\"><i class=\"measured\"></i> ")
+                    .text(names.get(indexes.get(k)))
+                    .raw("</span>\n");
+        }
+        html.table(columns, rows).raw(scale.note()).raw("</section>\n");
     }
 
     private Result.Bars bars(int index, String title) {
@@ -116,14 +125,10 @@ final class Overview {
     }
 
     private void percentiles(String title) {
-        chart("comparePercentiles", title);
-        html.raw("<p>For the values, see the tables of each result.</p></section>\n");
-    }
-
-    private void chart(String kind, String title) {
         html.raw("<section class=\"part\">\n").element("h3", title);
-        html.raw("<div class=\"chart\" data-kind=\"" + kind + "\" data-title=\"")
+        html.raw("<div class=\"drawing\" data-kind=\"comparePercentiles\" data-title=\"")
                 .text(title);
-        html.raw("\" role=\"img\" aria-label=\"").text(title).raw("\"></div>\n");
+        html.raw("\" role=\"group\" aria-label=\"").text(title).raw("\"></div>\n");
+        html.raw("<p>For the values, see the tables of each result.</p></section>\n");
     }
 }

@@ -2,6 +2,9 @@
 // Copyright the TaskClock authors
 package org.taskclock.report;
 
+import com.google.gson.JsonElement;
+import com.google.gson.JsonParser;
+import java.nio.charset.StandardCharsets;
 import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -9,36 +12,63 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.function.Predicate;
-import java.util.function.ToDoubleFunction;
-import java.util.function.ToLongFunction;
+import java.util.stream.StreamSupport;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.finding.FindingHistory;
+import org.taskclock.monitor.recording.PoolSeries;
+import org.taskclock.monitor.recording.RecordingSeries;
+import org.taskclock.monitor.recording.SeriesJson;
+import org.taskclock.monitor.recording.ThreadSeries;
 import org.taskclock.monitor.sampling.Interval;
+import org.taskclock.monitor.usage.Json;
 
 /** Converts a recording to results that {@link ReportPage} can render, one for each process. */
 public final class RecordingResults {
     static final String KIND = "recording";
 
     private static final int MAX_POOLS_DRAWN = 10;
+    private static final int MAX_THREADS_DRAWN = 40;
     private static final int MAX_THREADS_LISTED = 200;
+    /** More points than a screen has. */
+    private static final int MAX_POINTS = 1_000;
+
+    /** The page draws it in gray. */
+    private static final String OTHER_POOLS = "(other)";
+
     private static final String PERCENT = "% of a core";
+    private static final String POOLS_TEXT = "User and system time of each thread pool. Drag to zoom in.";
+    private static final String VIRTUAL_TEXT =
+            "By name, with each number replaced with #. Without a known split, all time is user time.";
 
     private final RecordingSummary summary;
+    private final RecordingSeries series;
+    private final PoolSeries pools;
+    private final ThreadSeries threads;
     private final Map<String, String> machine;
     private final List<String> notes;
-    private final ZoneId zone;
+    private final WallClock clock;
 
-    private RecordingResults(RecordingSummary summary, Map<String, String> machine, List<String> notes, ZoneId zone) {
-        this.zone = zone;
+    private RecordingResults(
+            Iterable<Interval> intervals,
+            RecordingSummary summary,
+            Map<String, String> machine,
+            List<String> notes,
+            ZoneId zone) {
+        clock = new WallClock(zone);
         this.summary = summary;
+        Iterable<Interval> own = () -> StreamSupport.stream(intervals.spliterator(), false)
+                .filter(interval -> interval.pid() == summary.pid && interval.intervalNanos() > 0)
+                .iterator();
+        series = new RecordingSeries(own, summary.start, summary.end, MAX_POINTS, MAX_THREADS_DRAWN);
+        pools = series.pools();
+        threads = threadsAndOthers();
         this.machine = machine;
         this.notes = notes;
     }
 
     /**
-     * Returns a result for each process. Reads the intervals once. The memory it needs does not grow with their number.
+     * Returns a result for each process. The memory it needs does not grow with the number of intervals.
      *
      * @param machine properties of the machine on which they were recorded
      * @param notes remarks about the recording, such as damaged parts
@@ -54,12 +84,11 @@ public final class RecordingResults {
                     .add(interval);
         }
         return processes.values().stream()
-                .map(summary -> new RecordingResults(summary, machine, notes, zone).result())
+                .map(summary -> new RecordingResults(intervals, summary, machine, notes, zone).result())
                 .toList();
     }
 
     private Result result() {
-        WallClock clock = new WallClock(zone);
         return new Result(
                 Result.FORMAT,
                 KIND,
@@ -79,7 +108,7 @@ public final class RecordingResults {
                 List.of(),
                 List.of(),
                 timelines(),
-                heatmaps(),
+                json(),
                 List.of(),
                 Map.of());
     }
@@ -116,11 +145,9 @@ public final class RecordingResults {
 
     private List<String> method() {
         List<String> method = new ArrayList<>();
-        method.add("100 % is one fully used processor. "
-                + (summary.intervalsPerBucket == 1
-                        ? "Each point is one interval of the recording."
-                        : "Each point is the mean of " + summary.intervalsPerBucket
-                                + " intervals; peaks in tables are those of single intervals."));
+        method.add("100 % is one fully used processor. Each point is the mean of "
+                + NumberFormatter.format(pools.step().toNanos() / 1e9)
+                + " s; peaks in tables are those of single intervals.");
         method.add("The CPU time of virtual threads is part of the CPU time of their carriers and is not added to it.");
         method.addAll(summary.notes);
         method.addAll(notes);
@@ -129,83 +156,118 @@ public final class RecordingResults {
 
     private List<Result.Timeline> timelines() {
         List<Result.Timeline> timelines = new ArrayList<>();
-        timelines.add(new Result.Timeline(
-                "CPU by pool",
-                "User and system time of each thread pool.",
-                PERCENT,
-                true,
-                pools(pool -> !pool.isVirtual())));
-        if (!summary.findingKinds.isEmpty()) {
-            List<Result.Series> findings = new ArrayList<>();
-            for (String kind : summary.findingKinds) {
-                findings.add(series(
-                        kind, bucket -> 100.0 * bucket.intervalsByKind.getOrDefault(kind, 0) / bucket.intervals));
-            }
-            timelines.add(new Result.Timeline("Findings over time", "", "% of the time", false, findings));
+        timelines.add(timeline("CPU by pool", POOLS_TEXT + threadsText(), largest(false)));
+        Map<String, long[]> found = series.foundNanos();
+        if (!found.isEmpty()) {
+            List<Result.Series> lines = new ArrayList<>();
+            found.forEach((kind, nanos) -> lines.add(line(kind, nanos)));
+            timelines.add(new Result.Timeline("Findings over time", "", "% of the time", false, lines));
         }
-        List<Result.Series> virtual = pools(RecordingSummary.Pool::isVirtual);
-        if (!virtual.isEmpty()) {
-            timelines.add(new Result.Timeline(
-                    "CPU of virtual threads", "By name, with each number replaced with #.", PERCENT, true, virtual));
-        }
-        List<Result.Series> totals = new ArrayList<>();
-        totals.add(part("process", bucket -> bucket.processNanos));
-        if (summary.containerKnown) totals.add(part("container", bucket -> bucket.containerNanos));
-        totals.add(part("machine", bucket -> bucket.machineNanos));
-        if (summary.throttledNanos > 0) totals.add(part("throttled", bucket -> bucket.throttledNanos));
-        timelines.add(new Result.Timeline("Process, container, and machine", "", PERCENT, false, totals));
+        List<PoolSeries.Row> virtual = largest(true);
+        if (!virtual.isEmpty()) timelines.add(timeline("CPU of virtual threads", VIRTUAL_TEXT, virtual));
+        PoolSeries.Totals totals = pools.totals();
+        List<Result.Series> lines = new ArrayList<>();
+        lines.add(line("process", sum(totals.userNanos(), totals.systemNanos())));
+        if (summary.containerKnown) lines.add(line("container", totals.containerNanos()));
+        lines.add(line("machine", series.machineNanos()));
+        if (summary.throttledNanos > 0) lines.add(line("throttled", totals.throttledNanos()));
+        timelines.add(new Result.Timeline("Process, container, and machine", "", PERCENT, false, lines));
         return timelines;
     }
 
-    private List<Result.Heatmap> heatmaps() {
-        Result.Heatmap heatmap = summary.heatmap.heatmap(summary.threads.values(), summary.threadsSeen);
-        return heatmap == null ? List.of() : List.of(heatmap);
+    /** Returns a timeline for the table below a chart. The chart itself shows {@link #json}. */
+    private Result.Timeline timeline(String title, String text, List<PoolSeries.Row> rows) {
+        List<Result.Series> lines = new ArrayList<>();
+        for (PoolSeries.Row row : rows) {
+            lines.add(line(row.pool() + " user", row.userNanos()));
+            lines.add(line(row.pool() + " system", row.systemNanos()));
+        }
+        return new Result.Timeline(title, text, PERCENT, true, lines);
     }
 
-    private Result.Series part(String name, ToLongFunction<RecordingSummary.Bucket> nanos) {
-        return series(name, bucket -> 100.0 * nanos.applyAsLong(bucket) / bucket.intervalNanos);
-    }
-
-    private Result.Series series(String name, ToDoubleFunction<RecordingSummary.Bucket> percent) {
+    private Result.Series line(String name, long[] nanos) {
+        double seconds = pools.step().toNanos() / 1e9;
         List<double[]> points = new ArrayList<>();
-        for (RecordingSummary.Bucket bucket : summary.buckets) {
-            double seconds = Math.round(summary.secondsAt(bucket) * 1000) / 1000.0;
-            points.add(new double[] {seconds, hundredths(percent.applyAsDouble(bucket))});
+        for (int i = 0; i < nanos.length; i++) {
+            if (nanos[i] < 0) continue;
+            double start = Math.round(i * seconds * 1000) / 1000.0;
+            points.add(new double[] {start, hundredths(100 * nanos[i] / (seconds * 1e9))});
         }
         return new Result.Series(name, false, points);
     }
 
-    /** Returns the user and system time of the pools with the most CPU time, and of all other pools together. */
-    private List<Result.Series> pools(Predicate<RecordingSummary.Pool> condition) {
-        List<RecordingSummary.Pool> pools = summary.pools.values().stream()
-                .filter(condition)
-                .filter(pool -> pool.cpuNanos > 0)
-                .sorted(Comparator.comparingLong((RecordingSummary.Pool pool) -> -pool.cpuNanos))
-                .toList();
-        List<Result.Series> series = new ArrayList<>();
-        int drawn = pools.size() <= MAX_POOLS_DRAWN + 1 ? pools.size() : MAX_POOLS_DRAWN;
-        for (RecordingSummary.Pool pool : pools.subList(0, drawn)) add(series, pool.name, List.of(pool));
-        if (drawn < pools.size()) {
-            List<RecordingSummary.Pool> others = pools.subList(drawn, pools.size());
-            add(series, others.size() + " other pools", others);
-        }
-        return series;
+    private static long[] sum(long[] a, long[] b) {
+        long[] sum = new long[a.length];
+        for (int i = 0; i < sum.length; i++) sum[i] = a[i] < 0 && b[i] < 0 ? -1 : Math.max(0, a[i]) + Math.max(0, b[i]);
+        return sum;
     }
 
-    private void add(List<Result.Series> series, String name, List<RecordingSummary.Pool> pools) {
-        Result.Series unsplit = part(name + " cpu", bucket -> sum(bucket, pools, RecordingSummary.UNSPLIT));
-        series.add(part(name + " user", bucket -> sum(bucket, pools, RecordingSummary.USER)));
-        series.add(part(name + " system", bucket -> sum(bucket, pools, RecordingSummary.SYSTEM)));
-        if (unsplit.points().stream().anyMatch(point -> point[1] > 0)) series.add(unsplit);
+    /** Returns the pools with the most CPU time, and the sum of all others. */
+    private List<PoolSeries.Row> largest(boolean virtual) {
+        List<PoolSeries.Row> rows = new ArrayList<>(pools.pools().stream()
+                .filter(row -> row.kind() == ThreadKind.VIRTUAL == virtual && row.cpuNanos() > 0)
+                .toList());
+        while (rows.size() > MAX_POOLS_DRAWN) {
+            PoolSeries.Row a = rows.remove(rows.size() - 1);
+            PoolSeries.Row b = rows.remove(rows.size() - 1);
+            rows.add(new PoolSeries.Row(
+                    OTHER_POOLS,
+                    a.kind(),
+                    new int[a.threads().length],
+                    sum(a.userNanos(), b.userNanos()),
+                    sum(a.systemNanos(), b.systemNanos()),
+                    sum(a.waitNanos(), b.waitNanos())));
+        }
+        return rows;
     }
 
-    private static long sum(RecordingSummary.Bucket bucket, List<RecordingSummary.Pool> pools, int part) {
-        long nanos = 0;
-        for (RecordingSummary.Pool pool : pools) {
-            long[] parts = bucket.byPool.get(pool.key);
-            if (parts != null) nanos += parts[part];
+    /** Returns what the API of {@code taskclock serve} returns for a recording, for the same charts. */
+    private Map<String, JsonElement> json() {
+        List<PoolSeries.Row> rows = new ArrayList<>(largest(false));
+        rows.addAll(largest(true));
+        PoolSeries drawn = new PoolSeries(pools.from(), pools.to(), pools.step(), pools.times(), rows, pools.totals());
+        return Map.of(
+                "pools", parsed(json -> SeriesJson.write(json, drawn, List.of())),
+                "threads", parsed(json -> SeriesJson.write(json, threads)));
+    }
+
+    private static JsonElement parsed(Json.Value value) {
+        return JsonParser.parseString(new String(Json.bytes(value), StandardCharsets.UTF_8));
+    }
+
+    /** Returns the busiest threads, and a row without an id with the CPU time of all others. */
+    private ThreadSeries threadsAndOthers() {
+        ThreadSeries shown = series.threads();
+        long[] user = pools.totals().userNanos().clone();
+        long[] system = pools.totals().systemNanos().clone();
+        long others = summary.threadsSeen - shown.threads().size();
+        for (ThreadSeries.Row row : shown.threads()) {
+            for (int i = 0; i < user.length; i++) {
+                if (user[i] < 0) continue;
+                user[i] = Math.max(0, user[i] - Math.max(0, row.userNanos()[i]));
+                system[i] = Math.max(0, system[i] - Math.max(0, row.systemNanos()[i]));
+            }
         }
-        return nanos;
+        String name = others <= 0 ? "other threads" : others == 1 ? "1 other thread" : "%,d other threads";
+        ThreadSeries.Row row = new ThreadSeries.Row(
+                0, String.format(Locale.ROOT, name, others), "", ThreadKind.NATIVE, user, system);
+        if (others <= 0 && row.cpuNanos() * 100 < pools.step().toNanos()) return shown;
+        List<ThreadSeries.Row> rows = new ArrayList<>(shown.threads());
+        rows.add(row);
+        return new ThreadSeries(shown.from(), shown.to(), shown.step(), shown.times(), rows);
+    }
+
+    private String threadsText() {
+        long shown = series.threads().threads().size();
+        String which = shown < summary.threadsSeen
+                ? "The %,d threads with the most CPU time, of %,d, most first."
+                : "All %,d threads, most CPU time first.";
+        boolean sum = threads.threads().size() > shown;
+        return String.format(Locale.ROOT, "\n\n" + which, shown, summary.threadsSeen)
+                + (sum
+                        ? " The last row is the sum of all others, including threads that started and ended between"
+                                + " two readings."
+                        : "");
     }
 
     private List<Result.Table> tables() {
@@ -240,6 +302,7 @@ public final class RecordingResults {
                 new Result.Column("system", "s"),
                 new Result.Column("mean", "%"),
                 new Result.Column("peak", "%"),
+                new Result.Column("at", ""),
                 new Result.Column("wait", "s"),
                 new Result.Column("voluntary", "/s"),
                 new Result.Column("involuntary", "/s"));
@@ -255,6 +318,7 @@ public final class RecordingResults {
         cells.add(usage.splitKnown ? seconds(usage.cpuNanos - usage.userNanos) : null);
         cells.add(hundredths(summary.percent(usage.cpuNanos)));
         cells.add(hundredths(usage.peakPercent));
+        cells.add(usage.peak == null ? null : clock.timeWithin(summary.start, summary.end, usage.peak));
         cells.add(usage.waitKnown ? seconds(usage.waitNanos) : null);
         cells.add(usage.switchesKnown ? hundredths(usage.voluntary / summary.seconds()) : null);
         cells.add(usage.switchesKnown ? hundredths(usage.involuntary / summary.seconds()) : null);

@@ -15,7 +15,6 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -35,6 +34,8 @@ import java.util.stream.Collectors;
  * @param machine properties of the machine by name: cpu, processors, kernel, backend, and so on
  * @param load what else the machine did, for each step of the measurement
  * @param method how it was measured, one paragraph per element
+ * @param recording "pools" and "threads" of a recording, as the API of {@code taskclock serve} returns them; empty for
+ *     other results
  * @param jmh the output of JMH by JDK, complete or reduced to scores, percentiles, and a few figures of each iteration
  */
 public record Result(
@@ -54,7 +55,7 @@ public record Result(
         List<Bars> bars,
         List<Percentiles> percentiles,
         List<Timeline> timelines,
-        List<Heatmap> heatmaps,
+        Map<String, JsonElement> recording,
         List<FlameGraph> flameGraphs,
         Map<String, JsonElement> jmh) {
     public static final String FORMAT = "taskclock-result/1";
@@ -83,7 +84,7 @@ public record Result(
         bars = withoutNulls(bars);
         percentiles = withoutNulls(percentiles);
         timelines = withoutNulls(timelines);
-        heatmaps = withoutNulls(heatmaps);
+        recording = recording == null ? Map.of() : recording;
         flameGraphs = withoutNulls(flameGraphs);
         jmh = jmh == null ? Map.of() : jmh;
     }
@@ -154,32 +155,6 @@ public record Result(
             points = withoutNulls(points).stream()
                     .filter(pair -> pair.length == 2)
                     .toList();
-        }
-    }
-
-    /**
-     * CPU use by thread and time.
-     *
-     * @param start the start of the first column, in seconds since the start of the result
-     * @param step the width of a column in seconds
-     */
-    public record Heatmap(String title, String text, double start, double step, List<HeatmapRow> rows) {
-        public Heatmap {
-            rows = withoutNulls(rows);
-        }
-    }
-
-    /**
-     * One thread, or all other threads.
-     *
-     * @param tid the kernel's thread id; 0 if the row is a sum
-     * @param cpu the mean of each column, in percent of a core; -1 where nothing was recorded
-     * @param user the part of {@code cpu} in user mode; -1 if unknown
-     */
-    public record HeatmapRow(String name, int tid, List<Double> cpu, List<Double> user) {
-        public HeatmapRow {
-            cpu = withoutNulls(cpu);
-            user = user == null || user.size() != cpu.size() ? Collections.nCopies(cpu.size(), -1.0) : user;
         }
     }
 

@@ -18,14 +18,6 @@ final class ResultSection {
     /** More timelines than this are arranged in several columns. */
     private static final int MAX_TIMELINES_IN_ONE_COLUMN = 4;
 
-    private static final List<Result.Column> HEATMAP_COLUMNS = List.of(
-            column("thread"),
-            column("tid"),
-            new Result.Column("mean", "% of a core"),
-            new Result.Column("system", "% of cpu"),
-            new Result.Column("highest column", "% of a core"),
-            column("at"));
-
     private final HtmlBuilder html;
     private final Result result;
     private final int index;
@@ -46,17 +38,16 @@ final class ResultSection {
     void write() throws IOException {
         html.raw("<section class=\"result\" id=\"" + ReportPage.id(index) + "\">\n")
                 .element("h2", ResultNames.heading(result, name));
-        html.element("p class=\"when\"", clock.period(result));
+        html.element("p class=\"where\"", clock.period(result));
         if (isRecording()) timelines();
-        for (int i = 0; i < result.bars().size(); i++) bars(i, result.bars().get(i));
+        for (Result.Bars bars : result.bars()) bars(bars);
         for (int i = 0; i < result.percentiles().size(); i++) {
             percentiles(i, result.percentiles().get(i));
         }
         if (!isRecording()) timelines();
-        if (!isRecording()) heatmaps();
         for (Result.FlameGraph graph : result.flameGraphs()) flameGraph(graph);
         for (Result.Table table : result.tables()) {
-            part("table", table.title(), table.text());
+            part("results", table.title(), table.text());
             html.table(table.columns(), table.rows()).raw("</section>\n");
         }
         html.raw("</section>\n");
@@ -66,48 +57,36 @@ final class ResultSection {
         return RecordingResults.KIND.equals(result.kind());
     }
 
-    private void bars(int i, Result.Bars bars) {
+    private void bars(Result.Bars bars) {
         part("bars", bars.title(), bars.text());
-        chart("bars", i, bars.title());
-        values(BarTable.columns(bars.unit()), BarTable.rows(bars.unit(), bars.items()));
-        html.raw("</section>\n");
-    }
-
-    /** The table of a bar chart, from which the chart takes its ratios. */
-    private static final class BarTable {
-        private BarTable() {}
-
-        static List<Result.Column> columns(String unit) {
-            return List.of(
-                    column(""),
-                    new Result.Column("value", unit),
-                    new Result.Column("low", unit),
-                    new Result.Column("high", unit),
-                    column("relative to lowest"),
-                    column("origin"));
+        BarScale scale = BarScale.of(bars.items());
+        // Ratios of ratios would be confusing.
+        boolean isRatio = bars.unit() != null && (bars.unit().equals("x") || bars.unit().startsWith("%"));
+        double lowest = bars.items().stream()
+                .filter(bar -> !bar.published() && bar.value() > 0)
+                .mapToDouble(Result.Bar::value)
+                .min()
+                .orElse(Double.NaN);
+        List<List<Object>> rows = new ArrayList<>();
+        for (Result.Bar bar : bars.items()) {
+            rows.add(Arrays.asList(
+                    bar.name(),
+                    scale.cell(List.of(bar)),
+                    bar.value(),
+                    isRatio ? "" : NumberFormatter.ratio(bar.value(), lowest),
+                    bar.low(),
+                    bar.high(),
+                    bar.published() ? "published" : "measured"));
         }
-
-        static List<List<?>> rows(String unit, List<Result.Bar> bars) {
-            // Ratios of ratios would be confusing.
-            boolean isRatio = unit != null && (unit.equals("x") || unit.startsWith("%"));
-            double lowest = bars.stream()
-                    .filter(bar -> !bar.published() && bar.value() > 0)
-                    .mapToDouble(Result.Bar::value)
-                    .min()
-                    .orElse(Double.NaN);
-            List<List<?>> rows = new ArrayList<>();
-            for (Result.Bar bar : bars) {
-                List<Object> row = new ArrayList<>();
-                row.add(bar.name());
-                row.add(bar.value());
-                row.add(bar.low());
-                row.add(bar.high());
-                row.add(isRatio ? "" : NumberFormatter.ratio(bar.value(), lowest));
-                row.add(bar.published() ? "published" : "measured");
-                rows.add(row);
-            }
-            return rows;
-        }
+        List<Result.Column> columns = List.of(
+                column(""),
+                column(""),
+                new Result.Column("value", bars.unit()),
+                column("relative to lowest"),
+                new Result.Column("low", bars.unit()),
+                new Result.Column("high", bars.unit()),
+                column("origin"));
+        html.table(columns, rows).raw(scale.note()).raw("</section>\n");
     }
 
     private void percentiles(int i, Result.Percentiles percentiles) {
@@ -140,8 +119,6 @@ final class ResultSection {
                 values(columns, summaries(timeline.series()));
             }
             html.raw("</section>\n");
-            // All CPU time first, then by thread.
-            if (i == 0 && isRecording()) heatmaps();
         }
         if (many) html.raw("</div>\n");
     }
@@ -155,50 +132,6 @@ final class ResultSection {
         Instant end = WallClock.parse(result.ended());
         Instant time = start.plusMillis(Math.round(seconds * 1000));
         return clock.timeWithin(start, end == null ? start : end, time);
-    }
-
-    private void heatmaps() {
-        for (int i = 0; i < result.heatmaps().size(); i++)
-            heatmap(i, result.heatmaps().get(i));
-    }
-
-    private void heatmap(int i, Result.Heatmap heatmap) {
-        part("heatmap", heatmap.title(), heatmap.text());
-        chart("heatmaps", i, heatmap.title());
-        values(
-                HEATMAP_COLUMNS,
-                heatmap.rows().stream().map(row -> summary(heatmap, row)).toList());
-        html.raw("</section>\n");
-    }
-
-    private List<Object> summary(Result.Heatmap heatmap, Result.HeatmapRow row) {
-        double cpu = 0;
-        double user = 0;
-        int recorded = 0;
-        int peak = -1;
-        boolean userKnown = true;
-        for (int i = 0; i < row.cpu().size(); i++) {
-            if (row.cpu().get(i) < 0) continue;
-            recorded++;
-            cpu += row.cpu().get(i);
-            user += Math.max(row.user().get(i), 0);
-            userKnown &= row.user().get(i) >= 0;
-            if (peak < 0 || row.cpu().get(i) > row.cpu().get(peak)) peak = i;
-        }
-        Instant start = WallClock.parse(result.started());
-        Object at = peak < 0 ? null : heatmap.start() + peak * heatmap.step();
-        if (at instanceof Double seconds && start != null) at = time(start, seconds);
-        return Arrays.asList(
-                row.name(),
-                row.tid() == 0 ? null : row.tid(),
-                recorded == 0 ? null : tenths(cpu / recorded),
-                cpu == 0 || !userKnown ? null : tenths(100 * (cpu - user) / cpu),
-                peak < 0 ? null : tenths(row.cpu().get(peak)),
-                at);
-    }
-
-    private static double tenths(double value) {
-        return Math.round(value * 10) / 10.0;
     }
 
     private void flameGraph(Result.FlameGraph graph) throws IOException {
@@ -227,8 +160,8 @@ final class ResultSection {
     }
 
     private void chart(String kind, int i, String title) {
-        html.raw("<div class=\"chart\" data-kind=\"" + kind + "\" data-result=\"" + index + "\" data-index=\"" + i
-                        + "\" role=\"img\" aria-label=\"")
+        html.raw("<div class=\"drawing\" data-kind=\"" + kind + "\" data-result=\"" + index + "\" data-index=\"" + i
+                        + "\" role=\"group\" aria-label=\"")
                 .text(title + ": see the table below for the values")
                 .raw("\"></div>\n");
     }

@@ -5,6 +5,9 @@ package org.taskclock.report;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
@@ -65,13 +68,13 @@ class RecordingResultsTest {
         assertThat((Double) pool.get(3)).isCloseTo(cpuMillis / 1e3, within(0.001));
         assertThat((Double) pool.get(4)).isCloseTo(count * 0.390, within(0.001)); // user
         assertThat(pool.get(7)).isEqualTo(69.5); // the peak of a single interval, even if a point has several
-        assertThat(pool.get(9)).isEqualTo(80.0); // voluntary per second
+        assertThat(pool.get(10)).isEqualTo(80.0); // voluntary per second
         List<Object> virtual = row(result.tables().get(0), "query-#");
         assertThat(virtual.get(2)).isEqualTo(1000);
-        assertThat(virtual.get(8)).isNull(); // unknown is not 0
+        assertThat(virtual.get(9)).isNull(); // unknown is not 0
         assertThat(row(result.tables().get(1), "http-nio-8080-exec-2").get(2)).isEqualTo(102);
         List<Object> unlisted = row(result.tables().get(0), "(unlisted threads)");
-        assertThat(unlisted.subList(8, 11)).containsOnlyNulls();
+        assertThat(unlisted.subList(9, 12)).containsOnlyNulls();
         assertThat((Double) unlisted.get(3)).isCloseTo(count * 0.030, within(0.001));
     }
 
@@ -116,86 +119,60 @@ class RecordingResultsTest {
     void shouldShowTheBusiestThreadsInTheHeatmap(int threads, int rows) {
         List<Interval> intervals = Samples.manyThreads(60, threads);
         Result result = singleResult(intervals);
-        assertThat(result.heatmaps()).hasSize(1);
-        Result.Heatmap heatmap = result.heatmaps().get(0);
-        assertThat(heatmap.step()).isEqualTo(1);
-        assertThat(heatmap.rows()).hasSize(rows);
-        Result.HeatmapRow first = heatmap.rows().get(0);
-        assertThat(first.name()).isEqualTo("http-nio-8080-exec-0");
-        assertThat(first.tid()).isEqualTo(1000);
-        assertThat(first.cpu()).hasSize(60);
-        assertThat(first.cpu().get(5)).isZero();
-        assertThat(first.cpu().get(15)).isEqualTo(90);
-        assertThat(first.user().get(15)).isEqualTo(67.5);
-        Result.HeatmapRow last = heatmap.rows().get(rows - 1);
-        assertThat(last.tid()).isZero();
+        JsonObject series = result.recording().get("threads").getAsJsonObject();
+        assertThat(series.get("step").getAsInt()).isEqualTo(1000);
+        JsonArray drawn = series.getAsJsonArray("threads");
+        assertThat(drawn).hasSize(rows);
+        JsonObject first = drawn.get(0).getAsJsonObject();
+        assertThat(first.get("name").getAsString()).isEqualTo("http-nio-8080-exec-0");
+        assertThat(first.get("tid").getAsInt()).isEqualTo(1000);
+        assertThat(first.getAsJsonArray("cpu")).hasSize(60);
+        assertThat(first.getAsJsonArray("cpu").get(5).getAsDouble()).isZero();
+        assertThat(first.getAsJsonArray("cpu").get(15).getAsDouble()).isEqualTo(90);
+        assertThat(first.getAsJsonArray("system").get(15).getAsDouble()).isEqualTo(22.5);
+        JsonObject last = drawn.get(rows - 1).getAsJsonObject();
+        assertThat(last.get("tid").getAsInt()).isZero();
         int shown = Math.min(rows - 1, threads - 1);
         int others = threads - shown;
-        assertThat(last.name())
+        assertThat(last.get("name").getAsString())
                 .isEqualTo(String.format(Locale.ROOT, "%,d other thread%s", others, others == 1 ? "" : "s"));
-        assertThat(heatmap.text())
-                .startsWith(String.format(
+        assertThat(result.timelines().get(0).text())
+                .contains(String.format(
                         Locale.ROOT, "The %d threads with the most CPU time, of %,d, most first.", shown, threads))
                 .contains("The last row is the sum of all others");
         for (int i = 0; i < 60; i++) {
             double sum = 0;
-            for (Result.HeatmapRow row : heatmap.rows()) sum += row.cpu().get(i);
+            for (JsonElement row : drawn)
+                sum += row.getAsJsonObject().getAsJsonArray("cpu").get(i).getAsDouble();
             assertThat(sum)
                     .as("column " + i)
                     .isCloseTo(100.0 * intervals.get(i).totals().processNanos() / 1e9, within(0.01 * (rows + 1)));
         }
     }
 
-    @Test
-    void shouldWidenTheColumnsOfLongRecordings() {
-        Result.Heatmap heatmap =
-                singleResult(Samples.manyThreads(5000, 3)).heatmaps().get(0);
-        assertThat(heatmap.step()).isEqualTo(16);
-        Result.HeatmapRow first = heatmap.rows().get(0);
-        assertThat(first.cpu()).hasSize(5000 / 16 + 1);
+    @ParameterizedTest
+    @CsvSource({"5000, 5, 1000", "700, 1, 700"})
+    void shouldWidenTheStepsOfLongRecordings(int seconds, int step, int steps) {
+        Result result = singleResult(Samples.manyThreads(seconds, 3));
+        JsonObject series = result.recording().get("threads").getAsJsonObject();
+        assertThat(series.get("step").getAsInt()).isEqualTo(1000 * step);
+        JsonArray cpu = series.getAsJsonArray("threads").get(0).getAsJsonObject().getAsJsonArray("cpu");
+        assertThat(cpu).hasSize(steps);
         double mean = 0;
-        for (double percent : first.cpu()) mean += percent / first.cpu().size();
+        for (JsonElement percent : cpu) mean += percent.getAsDouble() / steps;
         // It works for two thirds of the time.
-        assertThat(mean).isCloseTo(60, within(0.5));
-        // They are not wider than necessary.
-        heatmap = singleResult(Samples.manyThreads(700, 3)).heatmaps().get(0);
-        assertThat(heatmap.step()).isEqualTo(2);
-        assertThat(heatmap.rows().get(0).cpu()).hasSize(350);
+        assertThat(mean).isCloseTo(60, within(1.0));
     }
 
     @Test
-    void shouldShowAColumnThatWasHardlyRecordedAsAGap() {
-        List<Interval> intervals = new ArrayList<>(Samples.intervals(120));
-        for (int i = 60; i < 120; i++) {
-            Interval interval = intervals.get(i);
-            intervals.set(
-                    i,
-                    new Interval(
-                            interval.end().minusMillis(20), // the clocks do not agree exactly
-                            interval.intervalNanos(),
-                            interval.pid(),
-                            interval.name(),
-                            interval.source(),
-                            interval.threads(),
-                            interval.totals(),
-                            interval.findings(),
-                            interval.notes()));
-        }
-        List<Double> cpu =
-                singleResult(intervals).heatmaps().get(0).rows().get(0).cpu();
-        assertThat(cpu.get(117)).isNegative();
-        assertThat(cpu.get(118)).isNegative(); // 20 ms
-        assertThat(cpu.get(119)).isNotNegative();
-    }
-
-    @Test
-    void shouldShowGapsInTheHeatmap() {
-        Result.Heatmap heatmap = singleResult(Samples.intervals(120)).heatmaps().get(0);
-        Result.HeatmapRow row = heatmap.rows().get(0);
-        assertThat(row.cpu()).hasSize(179);
+    void shouldHaveGapsWhereNothingWasRecorded() {
+        Result result = singleResult(Samples.intervals(120));
+        JsonArray row = result.recording().get("threads").getAsJsonObject().getAsJsonArray("threads");
+        JsonArray cpu = row.get(0).getAsJsonObject().getAsJsonArray("cpu");
+        assertThat(cpu).hasSize(179);
         // Nothing was recorded for 59 seconds after the 60th interval.
         for (int i = 0; i < 179; i++)
-            assertThat(row.cpu().get(i) < 0).as("column " + i).isEqualTo(i >= 60 && i < 119);
+            assertThat(cpu.get(i).isJsonNull()).as("column " + i).isEqualTo(i >= 60 && i < 119);
     }
 
     @Test

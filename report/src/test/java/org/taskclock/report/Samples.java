@@ -44,7 +44,7 @@ final class Samples {
                 List.of(),
                 List.of(),
                 List.of(),
-                List.of(),
+                Map.of(),
                 List.of(),
                 Map.of());
     }
@@ -160,7 +160,7 @@ final class Samples {
                                         new Result.Series("yield", false, wave(20, 120_000 * factor, 1)),
                                         new Result.Series(HOSTILE, false, wave(20, 900_000, 2)),
                                         new Result.Series("the newsletter", true, wave(20, 500_000, 0))))),
-                List.of(),
+                Map.of(),
                 List.of(
                         new Result.FlameGraph("Before", "Kernel frames too.", STACKS),
                         new Result.FlameGraph("Nothing sampled", "", "")),

@@ -11,9 +11,9 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.taskclock.history.JvmKey;
-import org.taskclock.history.Mark;
 import org.taskclock.monitor.attach.TargetJvm;
 import org.taskclock.monitor.proc.JvmProcesses;
+import org.taskclock.monitor.recording.Mark;
 import org.taskclock.web.http.InternalErrors;
 
 /** Checks periodically whether the agent is loaded in each JVM, because other tools may attach and detach it. */

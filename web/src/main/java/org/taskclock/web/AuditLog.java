@@ -20,9 +20,9 @@ import org.eclipse.jetty.io.EndPoint;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 import org.taskclock.history.JvmKey;
+import org.taskclock.monitor.usage.Json;
 import org.taskclock.web.http.AccessHandler;
 import org.taskclock.web.http.Call;
-import org.taskclock.web.http.Json;
 
 /**
  * Writes a line for each request that changes something or reads stacks. Requests of clients that may not do that are

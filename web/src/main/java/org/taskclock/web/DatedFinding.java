@@ -9,7 +9,7 @@ import java.util.List;
 import org.taskclock.PoolName;
 import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.finding.FindingKind;
-import org.taskclock.web.http.Json;
+import org.taskclock.monitor.usage.Json;
 
 /**
  * A persistent problem of a JVM.

@@ -21,15 +21,17 @@ import org.taskclock.history.ExportFormat;
 import org.taskclock.history.History;
 import org.taskclock.history.HistoryStatus;
 import org.taskclock.history.JvmHistory;
-import org.taskclock.history.Mark;
-import org.taskclock.history.PoolSeries;
-import org.taskclock.history.ThreadSeries;
 import org.taskclock.monitor.recording.Comparison;
+import org.taskclock.monitor.recording.Mark;
+import org.taskclock.monitor.recording.PoolSeries;
 import org.taskclock.monitor.recording.Recording;
+import org.taskclock.monitor.recording.RecordingSeries;
+import org.taskclock.monitor.recording.SeriesJson;
+import org.taskclock.monitor.recording.ThreadSeries;
 import org.taskclock.monitor.sampling.Interval;
+import org.taskclock.monitor.usage.Json;
 import org.taskclock.web.http.ApiException;
 import org.taskclock.web.http.Call;
-import org.taskclock.web.http.Json;
 import org.taskclock.web.http.RequestBudget;
 
 /** The API requests that are answered from the history. */
@@ -43,11 +45,8 @@ final class HistoryApi {
     private static final int DEFAULT_THREADS = 50;
     private static final int MAX_THREADS = 1_000;
 
-    /** The number of pools of a JVM that the history and {@link RecordingSeries} distinguish. */
-    static final int MAX_POOLS = 500;
-
     /** The maximum number of rows multiplied by points in an answer. */
-    private static final int MAX_VALUES = MAX_POOL_POINTS * MAX_POOLS;
+    private static final int MAX_VALUES = MAX_POOL_POINTS * RecordingSeries.MAX_POOLS;
 
     /** The memory that a value takes while it is read, converted to JSON, and sent. */
     private static final long BYTES_PER_VALUE = 64;
@@ -158,7 +157,8 @@ final class HistoryApi {
         OpenedRecordings.Opened recording = opened.find(id);
         Range range = recording == null ? range(call) : range(call, recording);
         RequestBudget.Share share =
-                budget.take(call, MARKS_BYTES + bytes(recording, BYTES_PER_VALUE * points * MAX_POOLS));
+                budget.take(
+                        call, MARKS_BYTES + bytes(recording, BYTES_PER_VALUE * points * RecordingSeries.MAX_POOLS));
         PoolSeries series = recording == null
                 ? store.get().pools(id, range.from, range.to, points)
                 : series(recording, range, points, 0).pools();
@@ -213,7 +213,8 @@ final class HistoryApi {
         Range after = range(call.time("from2"), call.time("to2"));
         double threshold = call.number("threshold", DEFAULT_THRESHOLD, 0, MAX_THRESHOLD) / 10_000.0;
         OpenedRecordings.Opened recording = opened.find(call.path("id"));
-        RequestBudget.Share share = budget.take(call, bytes(recording, BYTES_PER_VALUE * COMPARED_POINTS * MAX_POOLS));
+        RequestBudget.Share share = budget.take(
+                call, bytes(recording, BYTES_PER_VALUE * COMPARED_POINTS * RecordingSeries.MAX_POOLS));
         Comparison comparison = recording == null
                 ? new Comparison(intervals(call, before), intervals(call, after), threshold)
                 : compare(recording, before, after, threshold);

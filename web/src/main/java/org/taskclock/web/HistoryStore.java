@@ -13,7 +13,7 @@ import org.taskclock.history.History;
 import org.taskclock.history.HistoryOptions;
 import org.taskclock.history.HistorySample;
 import org.taskclock.history.HistoryStatus;
-import org.taskclock.history.Mark;
+import org.taskclock.monitor.recording.Mark;
 import org.taskclock.web.http.ApiException;
 import org.taskclock.web.http.InternalErrors;
 

@@ -9,9 +9,9 @@ import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.usage.HeapUsage;
 import org.taskclock.monitor.usage.JavaStatus;
+import org.taskclock.monitor.usage.Json;
 import org.taskclock.monitor.usage.ProcessUsage;
 import org.taskclock.monitor.usage.ThreadUsage;
-import org.taskclock.web.http.Json;
 
 /** Writes intervals in the format of the API, with CPU time in percent of one core. */
 final class IntervalJson {

@@ -12,10 +12,10 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.taskclock.history.JvmKey;
-import org.taskclock.history.Mark;
 import org.taskclock.monitor.attach.TargetJvm;
 import org.taskclock.monitor.attach.ThreadStacks;
 import org.taskclock.monitor.attach.YieldCount;
+import org.taskclock.monitor.recording.Mark;
 import org.taskclock.web.http.ApiException;
 import org.taskclock.web.http.Call;
 

@@ -11,7 +11,7 @@ import org.taskclock.history.JvmKey;
 import org.taskclock.metrics.JvmUsage.ContainerUsage;
 import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.fleet.JvmSample;
-import org.taskclock.web.http.Json;
+import org.taskclock.monitor.usage.Json;
 
 /** The state of a JVM in the overview. Guarded by the {@link Overview}. */
 final class JvmState {

@@ -11,9 +11,9 @@ import org.taskclock.history.JvmKey;
 import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.fleet.LiveJvm;
 import org.taskclock.monitor.sampling.Interval;
+import org.taskclock.monitor.usage.Json;
 import org.taskclock.web.http.EventChannel;
 import org.taskclock.web.http.InternalErrors;
-import org.taskclock.web.http.Json;
 
 /** A live view of the threads of one JVM, shared by any number of browsers. */
 final class LiveView {

@@ -9,10 +9,11 @@ import java.time.Clock;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.List;
-import org.taskclock.history.Mark;
+import org.taskclock.monitor.recording.Mark;
+import org.taskclock.monitor.recording.SeriesJson;
+import org.taskclock.monitor.usage.Json;
 import org.taskclock.web.http.ApiException;
 import org.taskclock.web.http.Call;
-import org.taskclock.web.http.Json;
 import org.taskclock.web.http.RequestBudget;
 
 /** Lets clients read and add marks in the history. Thread-safe. */

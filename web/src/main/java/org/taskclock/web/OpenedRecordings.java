@@ -17,9 +17,9 @@ import java.util.concurrent.Semaphore;
 import java.util.stream.Stream;
 import org.taskclock.monitor.recording.Recording;
 import org.taskclock.monitor.sampling.Interval;
+import org.taskclock.monitor.usage.Json;
 import org.taskclock.web.http.ApiException;
 import org.taskclock.web.http.Call;
-import org.taskclock.web.http.Json;
 import org.taskclock.web.http.RequestBody;
 import org.taskclock.web.http.RequestBudget;
 

@@ -12,13 +12,13 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.taskclock.history.JvmKey;
-import org.taskclock.history.Mark;
 import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.finding.Observation;
 import org.taskclock.monitor.finding.PoolDominates;
 import org.taskclock.monitor.fleet.JvmSample;
+import org.taskclock.monitor.recording.Mark;
+import org.taskclock.monitor.usage.Json;
 import org.taskclock.monitor.usage.ThreadUsage;
-import org.taskclock.web.http.Json;
 
 /** The state of all JVMs of this host in the last second. Thread-safe. */
 final class Overview {

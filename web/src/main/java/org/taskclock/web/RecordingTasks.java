@@ -24,10 +24,10 @@ import org.taskclock.history.JvmKey;
 import org.taskclock.monitor.fleet.LiveJvm;
 import org.taskclock.monitor.proc.MonitorException;
 import org.taskclock.monitor.recording.RecordingWriter;
+import org.taskclock.monitor.usage.Json;
 import org.taskclock.web.http.ApiException;
 import org.taskclock.web.http.Call;
 import org.taskclock.web.http.InternalErrors;
-import org.taskclock.web.http.Json;
 
 /** Recordings started from the page. Their files stay in a directory until a user deletes them. Thread-safe. */
 final class RecordingTasks implements AutoCloseable {

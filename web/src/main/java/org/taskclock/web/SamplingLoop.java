@@ -16,13 +16,13 @@ import java.util.function.Consumer;
 import org.taskclock.CpuTime;
 import org.taskclock.history.HistorySample;
 import org.taskclock.history.JvmKey;
-import org.taskclock.history.Mark;
 import org.taskclock.monitor.fleet.JvmFleet;
 import org.taskclock.monitor.fleet.JvmSample;
 import org.taskclock.monitor.fleet.MonitoredJvm;
+import org.taskclock.monitor.recording.Mark;
+import org.taskclock.monitor.usage.Json;
 import org.taskclock.web.http.EventChannel;
 import org.taskclock.web.http.InternalErrors;
-import org.taskclock.web.http.Json;
 
 /** Samples all JVMs at regular intervals, and passes the results to the overview, browsers, and the history. */
 final class SamplingLoop implements AutoCloseable {

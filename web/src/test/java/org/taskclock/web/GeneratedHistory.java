@@ -15,10 +15,10 @@ import org.taskclock.history.History;
 import org.taskclock.history.HistorySample;
 import org.taskclock.history.HistoryStatus;
 import org.taskclock.history.JvmHistory;
-import org.taskclock.history.Mark;
-import org.taskclock.history.PoolSeries;
-import org.taskclock.history.ThreadSeries;
 import org.taskclock.metrics.ThreadKind;
+import org.taskclock.monitor.recording.Mark;
+import org.taskclock.monitor.recording.PoolSeries;
+import org.taskclock.monitor.recording.ThreadSeries;
 
 /** A history that has as many pools and threads as can be asked for, all of them busy. */
 class GeneratedHistory implements History {

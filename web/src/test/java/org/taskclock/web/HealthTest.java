@@ -11,9 +11,9 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.taskclock.history.HistorySample;
-import org.taskclock.history.Mark;
-import org.taskclock.history.ThreadSeries;
 import org.taskclock.monitor.fleet.JvmFleet;
+import org.taskclock.monitor.recording.Mark;
+import org.taskclock.monitor.recording.ThreadSeries;
 import org.taskclock.testing.LoadJvm;
 import org.taskclock.web.http.EventChannel;
 

@@ -23,8 +23,9 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.taskclock.history.ThreadSeries;
 import org.taskclock.metrics.ThreadKind;
+import org.taskclock.monitor.recording.RecordingSeries;
+import org.taskclock.monitor.recording.ThreadSeries;
 import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.usage.ProcessUsage;
 import org.taskclock.monitor.usage.ThreadUsage;
@@ -191,6 +192,6 @@ final class RequestCostTest {
         }
         RecordingSeries series = new RecordingSeries(intervals, start, start.plusSeconds(1_000), 1_000, 2);
         assertThat(series.threads().threads()).extracting(ThreadSeries.Row::tid).containsExactly(100_000, 99_999);
-        assertThat(series.pools().pools()).hasSize(HistoryApi.MAX_POOLS + 1);
+        assertThat(series.pools().pools()).hasSize(RecordingSeries.MAX_POOLS + 1);
     }
 }

@@ -20,8 +20,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.taskclock.history.HistoryException;
+import org.taskclock.monitor.usage.Json;
 import org.taskclock.testing.LoadJvm;
-import org.taskclock.web.http.Json;
 
 /** Figures of real JVMs, and what disturbs them. */
 @Tag("slow17")

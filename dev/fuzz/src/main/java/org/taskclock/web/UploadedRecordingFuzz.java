@@ -14,8 +14,10 @@ import org.taskclock.history.ExportBy;
 import org.taskclock.history.ExportFormat;
 import org.taskclock.monitor.recording.Comparison;
 import org.taskclock.monitor.recording.Recording;
+import org.taskclock.monitor.recording.RecordingSeries;
+import org.taskclock.monitor.recording.SeriesJson;
 import org.taskclock.monitor.sampling.Interval;
-import org.taskclock.web.http.Json;
+import org.taskclock.monitor.usage.Json;
 
 /** The lines of a recording that was dropped on the page, and the answers of the API about it. */
 public final class UploadedRecordingFuzz {

@@ -61,7 +61,7 @@ public final class StackSamples {
             try {
                 dump = dumps.dump();
             } catch (IOException e) {
-                // The findings stay unconfirmed; Diagnoser says why.
+                // The findings stay unconfirmed, and say why.
                 return;
             }
         }

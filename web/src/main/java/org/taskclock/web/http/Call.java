@@ -15,6 +15,7 @@ import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.util.Callback;
 import org.eclipse.jetty.util.Fields;
+import org.taskclock.monitor.usage.Json;
 
 /** A request to the API, and its response. Confined to one thread at a time. */
 public final class Call {

@@ -1,24 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
-package org.taskclock.web;
+package org.taskclock.monitor.recording;
 
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.taskclock.history.PoolSeries;
-import org.taskclock.history.ThreadSeries;
+import java.util.TreeMap;
 import org.taskclock.metrics.ThreadKind;
+import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /** Aggregates the intervals of a recording into steps. An interval that spans two steps is divided between them. */
-final class RecordingSeries {
+public final class RecordingSeries {
+    /** The number of pools that are distinguished, as in the history. */
+    public static final int MAX_POOLS = 500;
+
     private static final long NANOS_PER_SECOND = 1_000_000_000;
+    private static final long MIN_STEP_NANOS = 10_000_000;
+
+    /** The name of the pool with the time of threads that started and ended between two readings. */
+    public static final String UNLISTED_THREADS = "(unlisted threads)";
 
     private record PoolKey(String pool, ThreadKind kind) {}
 
@@ -48,26 +56,36 @@ final class RecordingSeries {
     private final double[] container;
     private final double[] throttled;
     private final double[] limit;
+    private final double[] machine;
+    private final Map<String, double[]> found = new TreeMap<>();
 
     /**
      * Adds up the intervals that end after {@code from} and start before {@code to}.
      *
      * @param maxThreads the maximum number of threads; those with the most CPU time are included
      */
-    RecordingSeries(Iterable<Interval> intervals, Instant from, Instant to, int maxPoints, int maxThreads) {
+    public RecordingSeries(Iterable<Interval> intervals, Instant from, Instant to, int maxPoints, int maxThreads) {
         this.from = from;
         long range = Duration.between(from, to).toNanos();
-        // In whole seconds, because recordings have intervals of seconds.
-        long seconds = Math.max(1, (range + NANOS_PER_SECOND * maxPoints - 1) / (NANOS_PER_SECOND * maxPoints));
-        step = Duration.ofSeconds(seconds);
+        long unit = unitNanos(intervals);
+        step = Duration.ofNanos(unit * Math.max(1, (range + unit * maxPoints - 1) / (unit * maxPoints)));
         count = (int) Math.max(1, (range + step.toNanos() - 1) / step.toNanos());
         process = new Sums();
         container = none();
         throttled = none();
         limit = none();
+        machine = none();
         // Finds the busiest threads first, because the columns of all threads would take much more memory.
         if (maxThreads > 0) for (ThreadKey key : busiest(intervals, maxThreads)) threads.put(key, new Sums());
         for (Interval interval : intervals) if (!interval.threads().isEmpty()) add(interval);
+    }
+
+    /** Most recordings have intervals of a second or more, and steps of whole seconds. */
+    private static long unitNanos(Iterable<Interval> intervals) {
+        Iterator<Interval> all = intervals.iterator();
+        long first = all.hasNext() ? all.next().intervalNanos() : NANOS_PER_SECOND;
+        boolean isShort = first >= MIN_STEP_NANOS && first < NANOS_PER_SECOND * 3 / 4;
+        return isShort ? Math.round((double) first / MIN_STEP_NANOS) * MIN_STEP_NANOS : NANOS_PER_SECOND;
     }
 
     private List<ThreadKey> busiest(Iterable<Interval> intervals, int maxThreads) {
@@ -103,7 +121,7 @@ final class RecordingSeries {
     private Sums pool(PoolKey key) {
         Sums known = pools.get(key);
         if (known != null) return known;
-        return pools.computeIfAbsent(pools.size() < HistoryApi.MAX_POOLS ? key : OTHER, k -> new Sums());
+        return pools.computeIfAbsent(pools.size() < MAX_POOLS ? key : OTHER, k -> new Sums());
     }
 
     private double[] none() {
@@ -116,6 +134,7 @@ final class RecordingSeries {
         double end = end(interval);
         double length = length(interval);
         double start = end - length;
+        long[] unlisted = unlisted(interval);
         Map<PoolKey, Integer> sizes = new LinkedHashMap<>();
         for (ThreadUsage thread : interval.threads())
             sizes.merge(new PoolKey(thread.pool(), thread.kind()), thread.threads(), Integer::sum);
@@ -127,7 +146,15 @@ final class RecordingSeries {
             add(process.system, i, totals.processNanos() - totals.processUserNanos(), part);
             add(container, i, totals.containerNanos(), part);
             add(throttled, i, totals.throttledNanos(), part);
+            add(machine, i, totals.machineNanos(), part);
             limit[i] = totals.containerCores();
+            for (Finding finding : interval.findings())
+                add(found.computeIfAbsent(finding.kind().id(), kind -> none()), i, interval.intervalNanos(), part);
+            if (unlisted[0] + unlisted[1] > 0) {
+                Sums rest = pool(new PoolKey(UNLISTED_THREADS, ThreadKind.NATIVE));
+                add(rest.user, i, unlisted[0], part);
+                add(rest.system, i, unlisted[1], part);
+            }
             for (ThreadUsage thread : interval.threads()) {
                 add(pool(new PoolKey(thread.pool(), thread.kind())), i, thread, part);
                 Sums row = hasRow(thread) ? threads.get(ThreadKey.of(thread)) : null;
@@ -141,9 +168,24 @@ final class RecordingSeries {
         }
     }
 
+    /** Returns the user and system time of the process that exceeds that of its threads in the recording. */
+    public static long[] unlisted(Interval interval) {
+        long cpu = interval.totals().processNanos();
+        long user = interval.totals().processUserNanos();
+        for (ThreadUsage thread : interval.threads()) {
+            if (thread.kind() == ThreadKind.VIRTUAL) continue;
+            cpu -= Math.max(0, thread.cpuNanos());
+            user -= Math.max(0, thread.userNanos());
+        }
+        user = Math.max(0, Math.min(user, cpu));
+        return new long[] {user, Math.max(0, cpu - user)};
+    }
+
+    /** Without a known split, all time is user time, as on the live page. */
     private static void add(Sums sums, int index, ThreadUsage thread, double part) {
-        add(sums.user, index, thread.userNanos(), part);
-        add(sums.system, index, thread.systemNanos(), part);
+        boolean split = thread.systemNanos() >= 0;
+        add(sums.user, index, split ? thread.userNanos() : thread.cpuNanos(), part);
+        add(sums.system, index, split || thread.cpuNanos() < 0 ? thread.systemNanos() : 0, part);
         add(sums.wait, index, thread.waitNanos(), part);
     }
 
@@ -153,6 +195,25 @@ final class RecordingSeries {
 
     private static long[] rounded(double... values) {
         return Arrays.stream(values).mapToLong(Math::round).toArray();
+    }
+
+    /** Returns the CPU time of all processes of the machine in each step; -1 where there is no data. */
+    public long[] machineNanos() {
+        return rounded(machine);
+    }
+
+    /** Returns how long each kind of finding lasted in each step. */
+    public Map<String, long[]> foundNanos() {
+        Map<String, long[]> nanos = new TreeMap<>();
+        found.forEach((kind, values) -> nanos.put(kind, recorded(values)));
+        return nanos;
+    }
+
+    /** Returns 0 where only something else was recorded. */
+    private long[] recorded(double... values) {
+        long[] nanos = rounded(values);
+        for (int i = 0; i < count; i++) if (process.user[i] >= 0) nanos[i] = Math.max(0, nanos[i]);
+        return nanos;
     }
 
     private Instant to() {
@@ -166,7 +227,7 @@ final class RecordingSeries {
         return times;
     }
 
-    PoolSeries pools() {
+    public PoolSeries pools() {
         List<PoolSeries.Row> rows = new ArrayList<>();
         pools.forEach((key, sums) -> rows.add(new PoolSeries.Row(
                 key.pool,
@@ -186,10 +247,10 @@ final class RecordingSeries {
                         rounded(process.user), rounded(process.system), rounded(container), rounded(throttled), limit));
     }
 
-    ThreadSeries threads() {
+    public ThreadSeries threads() {
         List<ThreadSeries.Row> rows = new ArrayList<>();
-        threads.forEach((key, sums) -> rows.add(
-                new ThreadSeries.Row(key.tid, key.name, key.pool, key.kind, rounded(sums.user), rounded(sums.system))));
+        threads.forEach((key, sums) -> rows.add(new ThreadSeries.Row(
+                key.tid, key.name, key.pool, key.kind, recorded(sums.user), recorded(sums.system))));
         rows.sort(Comparator.comparingLong(ThreadSeries.Row::cpuNanos).reversed());
         return new ThreadSeries(from, to(), step, times(), rows);
     }

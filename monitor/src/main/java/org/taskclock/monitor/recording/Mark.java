@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
-package org.taskclock.history;
+package org.taskclock.monitor.recording;
 
 import java.time.Instant;
 

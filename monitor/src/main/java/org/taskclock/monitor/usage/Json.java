@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
-package org.taskclock.web.http;
+package org.taskclock.monitor.usage;
 
 import com.google.gson.stream.JsonWriter;
 import java.io.ByteArrayOutputStream;

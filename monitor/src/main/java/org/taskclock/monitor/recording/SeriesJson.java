@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the TaskClock authors
-package org.taskclock.web;
+package org.taskclock.monitor.recording;
 
 import com.google.gson.stream.JsonWriter;
 import java.io.IOException;
 import java.util.List;
-import org.taskclock.history.Mark;
-import org.taskclock.history.PoolSeries;
-import org.taskclock.history.ThreadSeries;
-import org.taskclock.web.http.Json;
+import org.taskclock.monitor.usage.Json;
 
 /** Writes series column by column, with CPU time in percent of one core, and null where there is no data. */
-final class SeriesJson {
+public final class SeriesJson {
     private SeriesJson() {}
 
-    static void write(JsonWriter json, PoolSeries series, List<Mark> marks) throws IOException {
+    public static void write(JsonWriter json, PoolSeries series, List<Mark> marks) throws IOException {
         long step = series.step().toNanos();
         json.beginObject();
         json.name("from").value(Json.millis(series.from()));
@@ -51,7 +48,7 @@ final class SeriesJson {
         json.endObject();
     }
 
-    static void write(JsonWriter json, ThreadSeries series) throws IOException {
+    public static void write(JsonWriter json, ThreadSeries series) throws IOException {
         long step = series.step().toNanos();
         json.beginObject();
         json.name("from").value(Json.millis(series.from()));
@@ -73,7 +70,7 @@ final class SeriesJson {
         json.endObject();
     }
 
-    static void write(JsonWriter json, Mark mark) throws IOException {
+    public static void write(JsonWriter json, Mark mark) throws IOException {
         json.beginObject();
         json.name("time").value(Json.millis(mark.time()));
         json.name("jvm").value(mark.jvmId());
