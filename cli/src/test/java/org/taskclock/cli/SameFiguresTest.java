@@ -108,7 +108,7 @@ class SameFiguresTest {
             program.getOutputStream().flush();
         }
         List<String> lines = new ArrayList<>();
-        for (String line; !(line = programOut.readLine()).equals("done"); ) lines.add(line);
+        for (String line = programOut.readLine(); !line.equals("done"); line = programOut.readLine()) lines.add(line);
         return lines;
     }
 
@@ -172,8 +172,7 @@ class SameFiguresTest {
 
     private static void await(Check check) throws Exception {
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(NAMES_SECONDS);
-        String problem;
-        while (!(problem = check.problem()).isEmpty()) {
+        for (String problem = check.problem(); !problem.isEmpty(); problem = check.problem()) {
             assertThat(System.nanoTime()).as(problem).isLessThan(end);
             Thread.sleep(500);
         }
