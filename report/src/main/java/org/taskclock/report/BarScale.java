@@ -24,8 +24,8 @@ record BarScale(double low, double high, boolean isLogarithmic) {
     record Cell(String markup) {}
 
     static BarScale of(List<Result.Bar> bars) {
-        Supplier<DoubleStream> values = () -> bars.stream()
-                .flatMapToDouble(bar -> Stream.of(bar.value(), bar.low(), bar.high())
+        Supplier<DoubleStream> values =
+                () -> bars.stream().flatMapToDouble(bar -> Stream.of(bar.value(), bar.low(), bar.high())
                         .filter(Objects::nonNull)
                         .mapToDouble(Double::doubleValue));
         double min = values.get().min().orElse(0);
@@ -72,8 +72,6 @@ record BarScale(double low, double high, boolean isLogarithmic) {
     }
 
     String note() {
-        return isLogarithmic
-                ? "<p class=\"note\">Logarithmic scale: compare the numbers, not the lengths.</p>\n"
-                : "";
+        return isLogarithmic ? "<p class=\"note\">Logarithmic scale: compare the numbers, not the lengths.</p>\n" : "";
     }
 }

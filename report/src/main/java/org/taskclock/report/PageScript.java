@@ -36,8 +36,10 @@ final class PageScript {
         Matcher imports = IMPORT.matcher(source);
         while (imports.find()) add(imports.group(2));
         Matcher exports = EXPORT.matcher(source);
-        String exported = exports.results().map((MatchResult match) -> match.group(1)).collect(Collectors.joining(", "));
-        String body = EXPORT.matcher(IMPORT.matcher(source).replaceAll("const $1 = \\$$2;")).replaceAll("");
+        String exported =
+                exports.results().map((MatchResult match) -> match.group(1)).collect(Collectors.joining(", "));
+        String body = EXPORT.matcher(IMPORT.matcher(source).replaceAll("const $1 = \\$$2;"))
+                .replaceAll("");
         modules.put(name, "const $" + name + " = (() => {\n" + body + "return {" + exported + "};\n})();\n");
     }
 }

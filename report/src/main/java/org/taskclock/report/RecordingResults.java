@@ -241,8 +241,8 @@ public final class RecordingResults {
             }
         }
         String name = others <= 0 ? "other threads" : others == 1 ? "1 other thread" : "%,d other threads";
-        ThreadSeries.Row row = new ThreadSeries.Row(
-                0, String.format(Locale.ROOT, name, others), "", ThreadKind.NATIVE, user, system);
+        ThreadSeries.Row row =
+                new ThreadSeries.Row(0, String.format(Locale.ROOT, name, others), "", ThreadKind.NATIVE, user, system);
         if (others <= 0 && row.cpuNanos() * 100 < pools.step().toNanos()) return shown;
         List<ThreadSeries.Row> rows = new ArrayList<>(shown.threads());
         rows.add(row);

@@ -61,7 +61,8 @@ final class ResultSection {
         part("bars", bars.title(), bars.text());
         BarScale scale = BarScale.of(bars.items());
         // Ratios of ratios would be confusing.
-        boolean isRatio = bars.unit() != null && (bars.unit().equals("x") || bars.unit().startsWith("%"));
+        boolean isRatio =
+                bars.unit() != null && (bars.unit().equals("x") || bars.unit().startsWith("%"));
         double lowest = bars.items().stream()
                 .filter(bar -> !bar.published() && bar.value() > 0)
                 .mapToDouble(Result.Bar::value)

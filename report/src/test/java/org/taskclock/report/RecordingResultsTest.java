@@ -156,7 +156,8 @@ class RecordingResultsTest {
         Result result = singleResult(Samples.manyThreads(seconds, 3));
         JsonObject series = result.recording().get("threads").getAsJsonObject();
         assertThat(series.get("step").getAsInt()).isEqualTo(1000 * step);
-        JsonArray cpu = series.getAsJsonArray("threads").get(0).getAsJsonObject().getAsJsonArray("cpu");
+        JsonArray cpu =
+                series.getAsJsonArray("threads").get(0).getAsJsonObject().getAsJsonArray("cpu");
         assertThat(cpu).hasSize(steps);
         double mean = 0;
         for (JsonElement percent : cpu) mean += percent.getAsDouble() / steps;

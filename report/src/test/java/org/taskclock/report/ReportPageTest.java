@@ -140,8 +140,7 @@ class ReportPageTest {
             // The logarithmic scale is from 10 to 10,272.
             double length = Math.log(bars.get(i).value() / 10) / Math.log(1027.2);
             assertThat(bar.get("width").getAsDouble()).isCloseTo(length, within(0.01));
-            assertThat(bar.get("style").getAsString())
-                    .isEqualTo(bars.get(i).published() ? "published" : "measured");
+            assertThat(bar.get("style").getAsString()).isEqualTo(bars.get(i).published() ? "published" : "measured");
         }
         assertThat(browser.evaluate("document.querySelector('.part.bars .note').textContent")
                         .getAsString())
@@ -385,8 +384,9 @@ class ReportPageTest {
         String plot = chart("timelines", 1) + ".plot";
         assertThat(browser.evaluate(plot + ".axes[0].label").getAsString()).isEqualTo("time (Asia/Kolkata)");
         // The first interval begins at 12:00:00 UTC.
-        assertThat(browser.evaluate("(() => { const p = " + plot
-                                + ", x = p.data[0][0]; return p.axes[0].values(p, [x, x + 59000], 0, 0, 1000).join() })()")
+        assertThat(browser.evaluate(
+                                "(() => { const p = " + plot
+                                        + ", x = p.data[0][0]; return p.axes[0].values(p, [x, x + 59000], 0, 0, 1000).join() })()")
                         .getAsString())
                 .isEqualTo("17:30:00,17:30:59");
         assertThat(browser.evaluate("(() => { const p = " + plot + "; return p.series[0].value(p, p.data[0][1]) })()")
@@ -410,7 +410,8 @@ class ReportPageTest {
     @CsvSource({"5, 1200", "200, 420", "2000, 800"})
     void shouldDrawAHeatmapOfThreads(int threads, int width) throws Exception {
         browser.open(page("threads" + threads), "light", width);
-        JsonArray names = browser.evaluate("[...document.querySelectorAll('.heat-names button')].map(n => n.textContent)")
+        JsonArray names = browser.evaluate(
+                        "[...document.querySelectorAll('.heat-names button')].map(n => n.textContent)")
                 .getAsJsonArray();
         int shown = Math.min(threads - 1, 40);
         assertThat(names).hasSize(shown + 1);
@@ -421,7 +422,8 @@ class ReportPageTest {
         browser.evaluate("(() => { const c = document.querySelector('.heat canvas'), r = c.getBoundingClientRect();"
                 + " const x = 52 + (r.width - 52) * 16.5 / 300;"
                 + " c.dispatchEvent(new PointerEvent('pointermove', {clientX: r.left + x, clientY: r.top + 4})) })()");
-        assertThat(browser.evaluate("[...document.querySelector('.heat .tip').children].map(e => e.textContent).join('; ')")
+        assertThat(browser.evaluate(
+                                "[...document.querySelector('.heat .tip').children].map(e => e.textContent).join('; ')")
                         .getAsString())
                 .startsWith("http-nio-8080-exec-0; 17:30:16, pool ")
                 .endsWith("tid 1000; CPU 90.0 %, system 22.5 %");

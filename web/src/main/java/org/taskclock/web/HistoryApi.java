@@ -157,8 +157,7 @@ final class HistoryApi {
         OpenedRecordings.Opened recording = opened.find(id);
         Range range = recording == null ? range(call) : range(call, recording);
         RequestBudget.Share share =
-                budget.take(
-                        call, MARKS_BYTES + bytes(recording, BYTES_PER_VALUE * points * RecordingSeries.MAX_POOLS));
+                budget.take(call, MARKS_BYTES + bytes(recording, BYTES_PER_VALUE * points * RecordingSeries.MAX_POOLS));
         PoolSeries series = recording == null
                 ? store.get().pools(id, range.from, range.to, points)
                 : series(recording, range, points, 0).pools();
@@ -213,8 +212,8 @@ final class HistoryApi {
         Range after = range(call.time("from2"), call.time("to2"));
         double threshold = call.number("threshold", DEFAULT_THRESHOLD, 0, MAX_THRESHOLD) / 10_000.0;
         OpenedRecordings.Opened recording = opened.find(call.path("id"));
-        RequestBudget.Share share = budget.take(
-                call, bytes(recording, BYTES_PER_VALUE * COMPARED_POINTS * RecordingSeries.MAX_POOLS));
+        RequestBudget.Share share =
+                budget.take(call, bytes(recording, BYTES_PER_VALUE * COMPARED_POINTS * RecordingSeries.MAX_POOLS));
         Comparison comparison = recording == null
                 ? new Comparison(intervals(call, before), intervals(call, after), threshold)
                 : compare(recording, before, after, threshold);
