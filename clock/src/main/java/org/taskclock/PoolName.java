@@ -15,6 +15,7 @@ public final class PoolName {
      * that differ here also differ where they are sent. Any thread may call this.
      *
      * @param threadName the name of a thread, or of a pool, which stays the same
+     * @return the name of the pool
      */
     public static String of(String threadName) {
         int length = threadName.length();
