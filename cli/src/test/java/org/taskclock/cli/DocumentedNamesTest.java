@@ -129,7 +129,7 @@ class DocumentedNamesTest {
     /** The options of commands that are in a jar of their own. */
     private static Set<String> optionsOfTheLab() throws IOException {
         StringBuilder options = new StringBuilder();
-        try (Stream<Path> files = Files.walk(REPOSITORY.resolve("lab/src/main/java/org/taskclock/lab"))) {
+        try (Stream<Path> files = Files.walk(REPOSITORY.resolve("lab/options/src/main/java"))) {
             options.append(read(files.filter(file -> file.toString().endsWith(".java"))));
         }
         return all("\"(--?[a-z][a-z-]*)\"", options);
