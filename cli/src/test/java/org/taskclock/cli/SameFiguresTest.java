@@ -335,9 +335,10 @@ class SameFiguresTest {
                 List.of("java GC Thread##", "java http-nio-#-exec-#", "java " + longPool, "java kernel-#"));
         boolean hasVirtual = Runtime.version().feature() >= 21;
         if (hasVirtual) expected.addAll(List.of("virtual virtual-#", "virtual " + longPool));
-        // Nobody is asked for the name of a thread before it runs.
-        send("work");
         await(() -> {
+            // Nobody is asked for the name of a thread before it runs, and the history keeps what it has counted until
+            // then under the kernel's name.
+            send("work");
             Map<String, Map<Pool, double[]>> now = readAll();
             for (var source : now.entrySet())
                 for (String pool : expected)
