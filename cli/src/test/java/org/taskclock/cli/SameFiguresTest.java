@@ -348,7 +348,8 @@ class SameFiguresTest {
             return "";
         });
         for (int i = 0; i < 2; i++) {
-            Thread.sleep(2_500);
+            // The history is written within five seconds, and agents may answer later.
+            Thread.sleep(9_000);
             Map<String, Map<Pool, double[]>> before = readAll();
             send("work");
             await(() -> differences(before, readAll(), expected.toArray(String[]::new)));
