@@ -65,7 +65,8 @@ public final class HttpRequestFuzz {
             byte[] recording = RecordingFile.bytes(LINES);
             String head =
                     "POST /api/opened?name=a HTTP/1.1\r\nHost: localhost\r\nX-TaskClock: 1\r\nAuthorization: Bearer "
-                            + TOKEN + "\r\nContent-Type: application/octet-stream\r\nContent-Length: "
+                            + TOKEN
+                            + "\r\nConnection: close\r\nContent-Type: application/octet-stream\r\nContent-Length: "
                             + recording.length
                             + "\r\n\r\n";
             ByteBuffer request = ByteBuffer.allocate(head.length() + recording.length);
@@ -124,7 +125,8 @@ public final class HttpRequestFuzz {
         try (LocalConnector.LocalEndPoint connection = CONNECTOR.connect()) {
             connection.addInput(request);
             connection.addInputEOF();
-            connection.waitUntilClosedOrIdleFor(1, TimeUnit.MINUTES);
+            // After an upload, the connection stays open although the client has ended it.
+            connection.waitUntilClosedOrIdleFor(5, TimeUnit.SECONDS);
             return connection.takeOutputString(StandardCharsets.ISO_8859_1);
         }
     }
