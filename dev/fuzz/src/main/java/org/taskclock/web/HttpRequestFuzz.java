@@ -125,7 +125,7 @@ public final class HttpRequestFuzz {
         try (LocalConnector.LocalEndPoint connection = CONNECTOR.connect()) {
             connection.addInput(request);
             connection.addInputEOF();
-            // After an upload, the connection stays open although the client has ended it.
+            // Unlike a socket, this connection stays open after an upload, although its input has ended.
             connection.waitUntilClosedOrIdleFor(5, TimeUnit.SECONDS);
             return connection.takeOutputString(StandardCharsets.ISO_8859_1);
         }

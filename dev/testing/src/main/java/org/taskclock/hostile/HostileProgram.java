@@ -168,7 +168,9 @@ public final class HostileProgram {
             return;
         }
         if (scenario == Scenario.LINKED_HSPERFDATA) {
-            // What is behind the link is valid. Its time of access shows whether it was read.
+            // What is behind the link is valid. Its time of access shows whether it was read. The link is relative,
+            // since
+            // an absolute one leads to another file if it is followed from outside of the mount namespace.
             Files.copy(file, HostileJvm.LINKED);
             Files.getFileAttributeView(HostileJvm.LINKED, BasicFileAttributeView.class)
                     .setTimes(null, HostileJvm.NEVER, null);
@@ -176,7 +178,7 @@ public final class HostileProgram {
         Files.delete(file);
         for (Path path : List.of(file, file.resolveSibling(PID + " (deleted)"))) {
             if (scenario == Scenario.FIFO_HSPERFDATA) HostileJvm.makeFifo(path);
-            else Files.createSymbolicLink(path, HostileJvm.LINKED);
+            else Files.createSymbolicLink(path, path.getParent().relativize(HostileJvm.LINKED));
         }
     }
 

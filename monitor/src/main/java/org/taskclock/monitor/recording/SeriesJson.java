@@ -4,6 +4,8 @@ package org.taskclock.monitor.recording;
 
 import com.google.gson.stream.JsonWriter;
 import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import org.taskclock.monitor.usage.Json;
 
@@ -14,10 +16,7 @@ public final class SeriesJson {
     public static void write(JsonWriter json, PoolSeries series, List<Mark> marks) throws IOException {
         long step = series.step().toNanos();
         json.beginObject();
-        json.name("from").value(Json.millis(series.from()));
-        json.name("to").value(Json.millis(series.to()));
-        json.name("step").value(series.step().toMillis());
-        writeTimes(json.name("times"), series.times());
+        writeRange(json, series.from(), series.to(), series.step(), series.times());
         json.name("pools").beginArray();
         for (PoolSeries.Row row : series.pools()) {
             json.beginObject();
@@ -51,10 +50,7 @@ public final class SeriesJson {
     public static void write(JsonWriter json, ThreadSeries series) throws IOException {
         long step = series.step().toNanos();
         json.beginObject();
-        json.name("from").value(Json.millis(series.from()));
-        json.name("to").value(Json.millis(series.to()));
-        json.name("step").value(series.step().toMillis());
-        writeTimes(json.name("times"), series.times());
+        writeRange(json, series.from(), series.to(), series.step(), series.times());
         json.name("threads").beginArray();
         for (ThreadSeries.Row row : series.threads()) {
             json.beginObject();
@@ -85,8 +81,12 @@ public final class SeriesJson {
         return sum;
     }
 
-    private static void writeTimes(JsonWriter json, long... times) throws IOException {
-        json.beginArray();
+    private static void writeRange(JsonWriter json, Instant from, Instant to, Duration step, long... times)
+            throws IOException {
+        json.name("from").value(Json.millis(from));
+        json.name("to").value(Json.millis(to));
+        json.name("step").value(step.toMillis());
+        json.name("times").beginArray();
         for (long time : times) json.value(time);
         json.endArray();
     }

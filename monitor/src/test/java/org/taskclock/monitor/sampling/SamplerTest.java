@@ -583,7 +583,7 @@ class SamplerTest {
             sampler.next();
             sampler.watchJavaStatus(true); // takes a dump for each interval
             for (int i = 0; i < 5; i++) {
-                Thread.sleep(500); // a dump for each thread and 10 ms
+                Thread.sleep(500); // dumps are 10 ms apart for each thread
                 load.send("start lightly");
                 Interval interval = sampler.next();
                 assertThat(interval.threads())
