@@ -15,7 +15,7 @@
 #                 glibc, and fewer kernels
 #   -k KERNEL     run only this kernel; can be repeated (default: 6.1, 6.12, 6.18, 6.19, 7.0, 7.2, 7.3; for aarch64:
 #                 6.1, 6.12, 6.18, 7.2, 7.3, and 7.3-16k, which has pages of 16 KB)
-#   -j JDK        run only this JDK; can be repeated (default: 17, 21, 25, 26, 27)
+#   -j JDK        run only this JDK; can be repeated (default: those in JdkVersions.java, module clock)
 #   -n            download the newest builds of these JDKs instead of using installed or cached ones
 #   -c CLOCK_JAR  use the clock in this jar instead of the one that was built
 #   -o FILE       write the table to FILE (default: dev/matrix/results/DATE.md, or DATE-aarch64.md)
@@ -87,7 +87,8 @@ if [[ $arch == aarch64 ]]; then
 fi
 ((${#kernels[@]})) || kernels=("${all_kernels[@]}")
 [[ $out ]] || out=$here/results/$(date +%F)$([[ $arch == x86_64 ]] || echo "-$arch").md
-((${#jdks[@]})) || jdks=(17 21 25 26 27)
+((${#jdks[@]})) || read -ra jdks < <(sed -n 's/,//g; s/.*String TESTED = "\(.*\)";/\1/p' \
+  "$root/clock/src/main/java/org/taskclock/internal/JdkVersions.java")
 [[ ! -e $out ]] || die "$out: already exists: choose another file with -o, or remove it"
 need "qemu-system-$arch" "$qemu_package" cpio cpio jq jq mvn maven gcc gcc make make
 if [[ $arch == x86_64 ]]; then

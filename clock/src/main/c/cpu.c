@@ -58,12 +58,13 @@ static void rebase_carrier(struct carrier *c, int64_t cpu, int64_t user) {
 // Resets our state after the kernel's clock of this thread restarted from zero, because a checkpoint was restored or
 // this is a forked child.
 static void reset_clock(struct thread_clock *t) {
-    struct carrier *c = t->carrier;
-    if (c) rebase_carrier(c, (int64_t)t->cpu, (int64_t)t->user);
+    struct carrier *c = t->carrier.record;
+    if (c) rebase_carrier(c, (int64_t)t->carrier.times.cpu, (int64_t)t->carrier.times.user);
     *t = (struct thread_clock){
         .marker = t->marker,
         .published = t->published,
-        .carrier = c,
+        .carrier.record = c,
+        .carrier.cpu_offset = t->carrier.cpu_offset - (int64_t)t->carrier.times.cpu,
         .is_asking = t->is_asking,
         .is_splitting = t->is_splitting,
     };
@@ -123,8 +124,12 @@ static uint64_t take_base(struct thread_clock *t) {
     // A rough base, or one with another rate, is not comparable.
     int can_compare = was_valid && !t->base_is_rough && t->rate == rate;
     WRITE(t->life, 0);
-    // The marker is set first, so that a switch at any later point is detected.
-    *t->marker = marker;
+    // The marker is set first, so that a switch at any later point is detected. One that is set is left alone, because
+    // it may be removed just now.
+    if (*t->marker != marker) {
+        t->carrier.was_switched = 1;
+        *t->marker = marker;
+    }
     uint64_t before = counter();
     uint64_t cpu = kernel_cpu(t);
     uint64_t took = counter() - before;
@@ -138,7 +143,6 @@ static uint64_t take_base(struct thread_clock *t) {
     int rough = took > 2 * least;
     if (rough) WRITE(min_read_counts, least + least / 64 + 1);
     if (!rate || cpu < last_kernel_cpu || (rough && ((took * rate) >> 32) > MAX_READ_SPAN)) {
-        *t->marker = 0;
         return monotonic_cpu(t, cpu);
     }
     // If a step of the counter is long, half a span is rounded up: the base must not be ahead.
@@ -174,6 +178,27 @@ __attribute__((noinline)) uint64_t ask_kernel(struct thread_clock *t) {
     }
     uint64_t cpu = kernel_cpu(t);
     return cpu == UNKNOWN ? UNKNOWN : monotonic_cpu(t, cpu);
+}
+
+static int has_marker(const struct thread_clock *t) { return t->marker && t->marker != &no_marker; }
+
+// Sets the marker without asking the kernel, so there is no base. Returns 0 if markers or the counter cannot be used.
+int set_own_marker(struct thread_clock *t) {
+    if (!has_marker(t) || current_backend() == BACKEND_SYSCALL) return 0;
+    if (!READ(process.life) || !READ(process.nanos_per_count)) return 0;
+    // If a signal handler took a base here, the marker would hide a switch after it.
+    t->is_asking = 1;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    WRITE(t->life, 0);
+    *t->marker = process_marker();
+    t->carrier.was_switched = 0;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    t->is_asking = 0;
+    return 1;
+}
+
+void clear_own_marker(struct thread_clock *t) {
+    if (has_marker(t)) *t->marker = 0;
 }
 
 // Called if the base gives no more than the last value returned. That value was ahead, so the clock pauses until the

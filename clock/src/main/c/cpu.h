@@ -14,18 +14,43 @@
 struct published_cpu {
     uint64_t kernel_cpu;  // the kernel's clock when the base was taken
     uint64_t cpu;         // the last value returned
+    uint64_t carrier_cpu;  // the last value returned to a virtual thread on this carrier
+};
+
+// CPU time, and the user part of it.
+struct times {
+    uint64_t cpu, user;
+};
+
+// The time of a thread that carries virtual threads; see carriers.c.
+struct carrier_clock {
+    // On one cache line: what mounts and unmounts use.
+    struct carrier *record;  // null until a virtual thread is mounted
+    struct times times;
+    int64_t cpu_offset;      // `times.cpu` minus the CPU time of the mounted thread
+    uint64_t counter;        // when `times` was determined
+    uint64_t asked_counter;  // when the kernel was asked last
+    int64_t ahead;           // by how much `times.cpu` is ahead of the kernel's clock, as far as known
+    uint32_t split_at;       // the CPU time at which the split was measured last, in units of 2^SPLIT_SHIFT ns
+    uint8_t was_switched;    // a marker was set again after a switch
+    uint8_t has_estimates;   // since the kernel was asked
+    // On another one: the CPU time of an interrupted stretch, by enum stretch, and when one was measured last.
+    int64_t mean[2];
+    uint64_t sampled_counter[2];
 };
 
 // A base is a point in time at which both the counter and the thread's CPU time were read. While its marker is in
 // place, the thread has not been switched out, and its CPU time has advanced with the counter.
 struct thread_clock {
-    // Used by readings that do not ask the kernel.
+    // On one cache line: what readings use that do not ask the kernel.
     volatile uint64_t *marker;  // null until a base is first needed
     uint64_t base_counter, base_cpu;
     uint64_t life;  // in counts; 0 if there is no base
     uint64_t rate;
-    uint64_t last_cpu;  // the last value returned
+    uint64_t last_cpu;                // the last value returned
     struct published_cpu *published;  // null until a base is first needed
+    uint64_t user_share;              // in units of 2^-32
+    struct carrier_clock carrier;
     // Used by readings that ask the kernel.
     uint64_t kernel_cpu;   // the last value from the kernel
     uint64_t cpu_at_base;  // last_cpu when the base was taken; unchanged if no reading used the base
@@ -34,14 +59,12 @@ struct thread_clock {
     uint32_t stalled_readings;
     uint8_t is_asking, is_splitting;
     uint8_t base_is_rough;
-    // The last split, and the result of getrusage at the last tick.
-    uint64_t cpu, user;
+    // The last reading, and the result of getrusage at the last tick.
+    struct times times;
     int64_t tick;
     uint64_t measured_user, measured_cpu;
-    uint64_t user_share;      // in units of 2^-32
-    struct carrier *carrier;  // null until a virtual thread is mounted
     struct published_cpu unpublished;
-};
+} __attribute__((aligned(64)));
 
 // gnu2 thread-local storage (see Makefile) needs no libc function and works in a library loaded with dlopen.
 extern __thread struct thread_clock self __attribute__((visibility("hidden")));
@@ -57,6 +80,8 @@ static inline struct thread_clock *own_clock(void) {
 static inline int current_backend(void) { return __atomic_load_n(&process.backend, __ATOMIC_ACQUIRE); }
 
 uint64_t ask_kernel(struct thread_clock *t);
+int set_own_marker(struct thread_clock *t);
+void clear_own_marker(struct thread_clock *t);
 uint64_t handle_stall(struct thread_clock *t, uint64_t cpu);
 
 // Returns UNKNOWN if the kernel refuses. A signal handler may take a reading at any point in this function: either the

@@ -62,6 +62,7 @@ void start_publishing(struct thread_clock *t) {
     t->published = record ? &record->last : &t->unpublished;
     WRITE(t->published->cpu, 0);
     WRITE(t->published->kernel_cpu, 0);
+    WRITE(t->published->carrier_cpu, 0);
 }
 
 // An earlier record may have the same thread id, if it was left by an ended thread that had more CPU time than the
@@ -76,6 +77,8 @@ int64_t thread_nanos(int32_t id) {
     // Read before the kernel's clock, which is then larger than kernel_cpu unless the record is of an ended thread.
     uint64_t kernel_cpu = __atomic_load_n(&record->last.kernel_cpu, __ATOMIC_ACQUIRE);
     uint64_t cpu = __atomic_load_n(&record->last.cpu, __ATOMIC_ACQUIRE);
+    uint64_t carrier_cpu = __atomic_load_n(&record->last.carrier_cpu, __ATOMIC_ACQUIRE);
+    if (carrier_cpu > cpu) cpu = carrier_cpu;
     int64_t now = clock_nanos(id);
     return now >= 0 && (uint64_t)now >= kernel_cpu && cpu > (uint64_t)now ? (int64_t)cpu : now;
 }

@@ -54,20 +54,22 @@ enum { OWN_PROF = ~0u << 3 | 4 | 0, OWN_VIRT = ~0u << 3 | 4 | 1, OWN_SCHED = ~0u
 // ---- shared between copies of the library
 
 // The record of a thread that carries virtual threads. Any thread may read it at any time: it is never freed, but may
-// be reused by another carrier. The CPU time of the mounted virtual thread is the carrier's time minus an offset, as
+// be reused by another carrier. The CPU time of the mounted virtual thread is the kernel's clock minus an offset, as
 // long as sequence is odd and does not change.
 struct carrier {
-    int64_t tid;
+    // On one cache line: what mounts and unmounts use.
+    int32_t tid;
+    int32_t index;                      // number of this record, from 1; kept when another thread reuses it
     int64_t sequence;                   // incremented at each mount and unmount: odd while a thread is mounted
-    int64_t cpu_offset, user_offset;    // the carrier's time minus the mounted thread's
-    int64_t user;                       // user time of the thread that was unmounted last
-    int64_t first_cpu, first_user;      // the carrier's time at its first mount
+    int64_t cpu_offset;                 // the kernel's clock of the carrier minus the time of the mounted thread
+    int64_t user_offset;                // the carrier's user time minus that of the thread that was mounted last
     int64_t last_cpu, last_user;        // the carrier's time at the last mount or unmount
     int64_t carried_cpu, carried_user;  // the time that virtual threads used on it
-    int64_t index;                      // number of this record, from 1; kept when another thread reuses it
+    int64_t first_cpu, first_user;      // the carrier's time at its first mount
+    int64_t questions, splits;          // how often the kernel was asked for CPU time, and for the split
     int64_t padding[4];
 };
-enum { CARRIER_FIELDS = 12 };  // without the padding
+enum { CARRIER_FIELDS = 12 };  // of 64 bits, without the padding; tid is the lower half of the first one
 // Arguments of virtualNanos. VIRTUAL_NOW_CPU takes a reading, and VIRTUAL_NOW_USER returns its user part.
 // VIRTUAL_POINT is the CPU time for differences only, as is VIRTUAL_NOW_CPU.
 enum { VIRTUAL_CPU, VIRTUAL_USER, VIRTUAL_SYSTEM, VIRTUAL_NOW_CPU, VIRTUAL_NOW_USER, VIRTUAL_POINT };
@@ -87,8 +89,8 @@ struct clock_report {
 
 // The table of clock functions. The first copy of the library in a process publishes its table; later copies, in other
 // class loaders or packages, call through it. Fields must not be removed or moved within one ABI number.
-enum { TASKCLOCK_ABI = 3 };
-#define TASKCLOCK_ABI_NAME "taskclock-abi3"
+enum { TASKCLOCK_ABI = 4 };
+#define TASKCLOCK_ABI_NAME "taskclock-abi4"
 #define TASKCLOCK_MAGIC 0x6b636f6c636b7361u
 struct functions {
     uint64_t magic;

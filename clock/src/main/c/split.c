@@ -44,30 +44,41 @@ int measure_split(struct thread_clock *t) {
 // Splits the time since the tick of the last getrusage call in the proportion that it returned, as the kernel's
 // cputime_adjust would. The previous reading is corrected toward that split, but neither part gets more than the total
 // increase. So nothing goes backwards, and no error lasts beyond the next tick.
-void split(struct thread_clock *t, uint64_t cpu) {
-    uint64_t last = READ(t->cpu);
+void split(const struct thread_clock *t, struct times *times, uint64_t cpu) {
+    uint64_t last = READ(times->cpu);
     if (cpu < last) return;
     uint64_t elapsed = cpu - last;
     uint64_t since = cpu > t->measured_cpu ? cpu - t->measured_cpu : 0;
     uint64_t user = t->measured_user + (uint64_t)(((unsigned __int128)since * t->user_share) >> 32);
-    uint64_t last_user = READ(t->user);
+    uint64_t last_user = READ(times->user);
     if (user < last_user) user = last_user;
     if (user > last_user + elapsed) user = last_user + elapsed;
-    WRITE(t->cpu, cpu);
-    WRITE(t->user, user);
+    WRITE(times->cpu, cpu);
+    WRITE(times->user, user);
 }
 
-// Takes one consistent reading, with a split as of the last tick. Returns 0 if the kernel refuses.
-int read_clock(struct thread_clock *t) {
+// Measures the split unless it is known as of the last tick. Returns 0 if the kernel refuses.
+int update_split(struct thread_clock *t) {
     int64_t tick = coarse_nanos();
-    if (tick != t->tick || precise) {
-        if (!measure_split(t)) return 0;
-        t->tick = tick;
-    }
+    if (tick == t->tick && !precise) return 1;
+    if (!measure_split(t)) return 0;
+    t->tick = tick;
+    return 1;
+}
+
+// Takes one consistent reading. Returns 0 if the kernel refuses.
+int read_clock(struct thread_clock *t) {
+    if (!update_split(t)) return 0;
     uint64_t cpu = cpu_now(t);
     if (cpu == UNKNOWN) return 0;
-    split(t, cpu);
+    split(t, &t->times, cpu);
     return 1;
+}
+
+// An assignment would call memcpy, which needs a libc; volatile keeps the compiler from calling it.
+static void copy_clock(struct thread_clock *to, const struct thread_clock *from) {
+    typedef uint64_t __attribute__((may_alias)) word;
+    for (unsigned i = 0; i < sizeof *to / sizeof(word); i++) ((volatile word *)to)[i] = ((const word *)from)[i];
 }
 
 // Returns the thread's clock, or a copy of it in a signal handler that has interrupted a reading. The handler applies
@@ -75,7 +86,7 @@ int read_clock(struct thread_clock *t) {
 static struct thread_clock *own_clock_or_copy(struct thread_clock *copy) {
     struct thread_clock *t = own_clock();
     if (!t->is_splitting) return t;
-    *copy = *t;
+    copy_clock(copy, t);
     copy->tick = 0;
     copy->life = 0;
     copy->is_asking = 1;  // takes no base
@@ -89,7 +100,8 @@ static int64_t read_part(enum part part) {
     t->is_splitting = 1;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     int known = read_clock(t);
-    int64_t value = !known ? -1 : (int64_t)(part == CPU ? t->cpu : part == USER ? t->user : t->cpu - t->user);
+    uint64_t cpu = t->times.cpu, user = t->times.user;
+    int64_t value = !known ? -1 : (int64_t)(part == CPU ? cpu : part == USER ? user : cpu - user);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     t->is_splitting = 0;
     return value;
@@ -102,4 +114,4 @@ int64_t system_nanos(void) { return read_part(SYSTEM); }
 // Two calls for one reading: the first takes it, the second returns its user part.
 int64_t now_cpu_nanos(void) { return read_part(CPU); }
 
-int64_t now_user_nanos(void) { return (int64_t)self.user; }
+int64_t now_user_nanos(void) { return (int64_t)self.times.user; }

@@ -7,7 +7,8 @@
 #include "cpu.h"
 
 int measure_split(struct thread_clock *t);
-void split(struct thread_clock *t, uint64_t cpu);
+int update_split(struct thread_clock *t);
+void split(const struct thread_clock *t, struct times *times, uint64_t cpu);
 int read_clock(struct thread_clock *t);
 
 #endif

@@ -148,7 +148,7 @@ static void check_reused_id(void) {
     struct own_reading *own = first_of(own_tid());
     while (own->tid != own_tid()) own = own->next;
     struct published_cpu before = own->last;
-    own->last = (struct published_cpu){INT64_MAX / 2, INT64_MAX / 2 + 1000000};
+    own->last = (struct published_cpu){INT64_MAX / 2, INT64_MAX / 2 + 1000000, 0};
     CHECK(thread_nanos(own_id()) < (int64_t)before.cpu + NANOS_PER_SECOND);
     own->last = before;
 }

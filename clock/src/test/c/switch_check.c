@@ -194,7 +194,7 @@ static int signal_within_reading(enum base base, int from, int parts) {
 static int signal_within_split(int from) {
     prepare(GOOD);
     own_functions.nowCpuNanos();
-    self.user = self.measured_user = self.measured_cpu = self.cpu;
+    self.times.user = self.measured_user = self.measured_cpu = self.times.cpu;
     self.user_share = 1ull << 32;
     step_action = send_signal;
     first_action = last_action = from;

@@ -66,7 +66,7 @@ static void release_ownership(int32_t *slot, int32_t *owner) {
     CHECK(__atomic_exchange_n(owner, 0, __ATOMIC_RELAXED) == own_tid());
 }
 
-static int32_t *owner_of_carrier(struct carrier *c) { return (int32_t *)&c->padding[3]; }
+static int32_t *owner_of_carrier(struct carrier *c) { return (int32_t *)&c->padding[2]; }
 
 static int64_t read_once(int64_t last) {
     int64_t before = reference_cpu_nanos(), cpu = own_functions.cpuNanos(), after = reference_cpu_nanos();

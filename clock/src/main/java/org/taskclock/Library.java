@@ -99,7 +99,7 @@ final class Library {
         String ignored = foreign == 0
                 ? ""
                 : "; ignored " + foreign + " mapping" + (foreign == 1 ? "" : "s")
-                        + " named taskclock-abi3 that TaskClock did not create";
+                        + " named taskclock-abi4 that TaskClock did not create";
         if (shareError() != 0) {
             return "own: cannot create a shared page (" + shareStep() + ": errno " + shareError() + ")" + ignored;
         }

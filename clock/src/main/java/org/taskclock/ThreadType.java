@@ -5,10 +5,11 @@ package org.taskclock;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
+import org.taskclock.internal.JdkVersions;
 
 /** Detects virtual threads. JDK 22 and later use another class of this name, which calls Thread.isVirtual directly. */
 final class ThreadType {
-    private static final boolean MAY_BE_VIRTUAL = Runtime.version().feature() >= 19;
+    private static final boolean MAY_BE_VIRTUAL = Runtime.version().feature() >= JdkVersions.THREAD_ID;
 
     private ThreadType() {}
 

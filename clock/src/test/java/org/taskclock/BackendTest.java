@@ -3,6 +3,7 @@
 package org.taskclock;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.util.List;
@@ -11,11 +12,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.taskclock.internal.JdkVersions;
 
 /** Tests which backend is selected, how the status reports it, and that every read works on it. */
 class BackendTest {
     private static final String EXPECTED = ExpectedBackend.name();
-    private static final String BINDING = Runtime.version().feature() >= 22 ? "FFM" : "JNI";
+    private static final String BINDING = Runtime.version().feature() >= JdkVersions.FOREIGN_FUNCTIONS ? "FFM" : "JNI";
 
     @Test
     void shouldSelectTheBestBackendAndGiveReasons() {
@@ -121,7 +123,7 @@ class BackendTest {
     void shouldWarnOfRseqDebugWhileRseqOwnIsInUse(String kernel, boolean warns) {
         assumeTrue(ExpectedBackend.name(true).equals("rseq-own"), "this kernel does not support rseq-own");
         List<String> command = ChildJvm.command(List.of("-Dos.version=" + kernel), StatusPrinter.class);
-        assertThat(ChildJvm.run(command).succeeded().out()).doesNotContain("rseq_debug");
+        if (warns) assertThat(ChildJvm.run(command).succeeded().out()).doesNotContain("rseq_debug");
         command.addAll(0, List.of("env", "GLIBC_TUNABLES=glibc.pthread.rseq=0"));
         assertThat(ChildJvm.run(command).succeeded().out().lines().filter(line -> line.contains("rseq_debug")))
                 .hasSize(warns ? 1 : 0)
@@ -164,13 +166,20 @@ class BackendTest {
                 .contains("IllegalStateException: -Dtaskclock.backend=" + backend, "-Dtaskclock.accuracy=exact");
     }
 
+    @Test
+    void shouldFailIfTheAccuracyIsInvalid() {
+        ChildJvm child = ChildJvm.run(List.of("-Dtaskclock.accuracy=fast"), StatusPrinter.class);
+        assertThat(child.exit()).isNotZero();
+        assertThat(child.err()).contains("IllegalArgumentException: -Dtaskclock.accuracy=fast:");
+    }
+
     @ParameterizedTest
     @ValueSource(
             strings = {"", "100", "us", "fast", "EXACT", "-1us", "0ns", "1s", "11ms", "1 us", "99999999999999999999ns"})
-    void shouldFailIfTheAccuracyIsInvalid(String accuracy) {
-        ChildJvm child = ChildJvm.run(List.of("-Dtaskclock.accuracy=" + accuracy), StatusPrinter.class);
-        assertThat(child.exit()).isNotZero();
-        assertThat(child.err()).contains("IllegalArgumentException: -Dtaskclock.accuracy=" + accuracy + ":");
+    void shouldRejectInvalidAccuracies(String accuracy) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> AccuracyBudget.parse(accuracy))
+                .withMessageStartingWith("-Dtaskclock.accuracy=" + accuracy + ":");
     }
 
     private static void assumeNativeLibrary() {

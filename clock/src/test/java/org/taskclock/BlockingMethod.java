@@ -24,7 +24,7 @@ enum BlockingMethod {
     PINNED_FUTEX;
 
     private static final int TRIES = 3;
-    private static final int MAX_BLOCKS = 200;
+    private static final int MAX_BLOCKS = 120;
     /** On a busy machine, a lock is often free again before the measured thread tries to take it. */
     private static final int MAX_ROUNDS = 2_000;
     /** JDK 17 rounds this up to 1 ms for sleep and wait. With an accuracy of 1 ms, bases live for 10 ms. */

@@ -86,7 +86,7 @@ class BlockingTest {
         try (BufferedReader out = child.inputReader()) {
             assertThat(out.readLine()).isEqualTo("spinning");
             // kill is a shell builtin. sleep is a process and takes one or two ms longer than its argument.
-            String stops = "for i in $(seq 200); do kill -STOP $0 && sleep 0.001 && kill -CONT $0 && sleep 0.01; done";
+            String stops = "for i in $(seq 120); do kill -STOP $0 && sleep 0.001 && kill -CONT $0 && sleep 0.01; done";
             Process shell = new ProcessBuilder("sh", "-c", stops, Long.toString(child.pid()))
                     .inheritIO()
                     .start();

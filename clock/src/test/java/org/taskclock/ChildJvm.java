@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.taskclock.internal.JdkVersions;
 
 /**
  * The result of a child JVM. Tests use children for actions that a process performs only once, such as loading the
@@ -27,10 +28,15 @@ record ChildJvm(int exit, String out, String err) {
         return run(command(options, main, arguments));
     }
 
-    /** Returns the command that starts such a child. The given options come last, so they take precedence. */
+    /**
+     * Returns the command that starts such a child, which compiles little and has few threads of its own, because it
+     * ends soon. The given options come last, so they take precedence.
+     */
     static List<String> command(List<String> options, Class<?> main, String... arguments) {
-        List<String> command = new ArrayList<>(List.of(java(), "-cp", System.getProperty("java.class.path")));
-        if (Runtime.version().feature() >= 22) command.add("--enable-native-access=ALL-UNNAMED");
+        List<String> command = new ArrayList<>(List.of(java(), "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
+        command.addAll(List.of("-cp", System.getProperty("java.class.path")));
+        if (Runtime.version().feature() >= JdkVersions.FOREIGN_FUNCTIONS)
+            command.add("--enable-native-access=ALL-UNNAMED");
         for (String name : List.of("test.jar", "test.native", "test.expectedBackend")) {
             String value = System.getProperty(name);
             if (value != null) command.add("-D" + name + "=" + value);

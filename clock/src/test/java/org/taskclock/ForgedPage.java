@@ -14,9 +14,9 @@ import java.util.Arrays;
  */
 final class ForgedPage {
     /** The name by which copies of the library find each other. */
-    static final String NAME = "taskclock-abi3";
+    static final String NAME = "taskclock-abi4";
 
-    static final int ABI = 3;
+    static final int ABI = 4;
 
     private static final int PAGE = 4096;
     private static final long MAGIC = 0x6b636f6c636b7361L;
@@ -24,6 +24,7 @@ final class ForgedPage {
     private static final int EPERM = 1;
     private static final int EINVAL = 22;
     private static final int READS = 200;
+    private static final String TWICE = "twice";
 
     private ForgedPage() {}
 
@@ -63,24 +64,29 @@ final class ForgedPage {
     }
 
     /**
-     * Takes the arguments {@code page NAME CONTENT}, {@code denied}, or {@code unsealed}, followed by {@code twice} to
-     * use two copies.
+     * Takes the arguments {@code page NAME CONTENT...}, {@code denied}, or {@code unsealed}, followed by {@code twice}
+     * to use two copies.
      */
     public static void main(String[] arguments) {
         boolean isPrepared =
                 switch (arguments[0]) {
-                    case "page" ->
-                        SystemCalls.mapMemfd(
-                                        arguments[1].getBytes(StandardCharsets.US_ASCII),
-                                        Content.valueOf(arguments[2]).bytes())
-                                != 0;
+                    case "page" -> mapPages(arguments);
                     case "denied" -> SystemCalls.denyMemfd(EPERM, 0);
                     case "unsealed" -> SystemCalls.denyMemfd(EINVAL, MFD_NOEXEC_SEAL);
                     default -> false;
                 };
         if (!isPrepared) throw new AssertionError(Arrays.toString(arguments));
-        if (arguments[arguments.length - 1].equals("twice")) readWithTwoCopies();
+        if (arguments[arguments.length - 1].equals(TWICE)) readWithTwoCopies();
         else readWithThisCopy();
+    }
+
+    private static boolean mapPages(String[] arguments) {
+        byte[] name = arguments[1].getBytes(StandardCharsets.US_ASCII);
+        return Arrays.stream(arguments)
+                .skip(2)
+                .filter(argument -> !argument.equals(TWICE))
+                .allMatch(content ->
+                        SystemCalls.mapMemfd(name, Content.valueOf(content).bytes()) != 0);
     }
 
     private static void readWithThisCopy() {

@@ -11,11 +11,12 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.taskclock.internal.JdkVersions;
 
 /** Tests that a thread whose class overrides getId is not taken for another thread. */
 @SuppressWarnings("deprecation") // Thread.threadId() requires JDK 19
 class JavaThreadIdTest {
-    private static final boolean KNOWS_IDS = Runtime.version().feature() >= 19;
+    private static final boolean KNOWS_IDS = Runtime.version().feature() >= JdkVersions.THREAD_ID;
     private static final long BUSY_NANOS = 300_000_000;
     private static final int BUSY_BYTES = 200_000_000;
     private static final int CHUNK = 1_000_000;

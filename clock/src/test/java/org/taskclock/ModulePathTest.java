@@ -16,6 +16,7 @@ import java.util.spi.ToolProvider;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.taskclock.internal.JdkVersions;
 
 /** Tests the library as a module of a modular application. */
 class ModulePathTest {
@@ -68,7 +69,8 @@ class ModulePathTest {
 
     @Test
     void shouldWorkWithoutWarnings() {
-        List<String> options = FEATURE >= 22 ? List.of("--enable-native-access=org.taskclock") : List.of();
+        List<String> options =
+                FEATURE >= JdkVersions.FOREIGN_FUNCTIONS ? List.of("--enable-native-access=org.taskclock") : List.of();
         ChildJvm child = runApplication(options);
         assertWorks(child);
         assertThat(child.err()).isEmpty();
@@ -76,7 +78,9 @@ class ModulePathTest {
 
     @Test
     void shouldPrintOnlyTheJvmWarningIfNativeAccessIsNotEnabled() {
-        assumeTrue(FEATURE >= 24, "loading a library is not a restricted method before JDK 24");
+        assumeTrue(
+                FEATURE >= JdkVersions.NATIVE_ACCESS_WARNING,
+                "loading a library is not a restricted method before JDK 24");
         assumeTrue(!EXPECTED.equals("mxbean"), "no native library for this system");
         ChildJvm child = runApplication(List.of());
         assertWorks(child);
@@ -86,7 +90,7 @@ class ModulePathTest {
 
     @Test
     void shouldReportTheRemedyIfNativeAccessIsDenied() {
-        assumeTrue(FEATURE >= 24, "--illegal-native-access requires JDK 24");
+        assumeTrue(FEATURE >= JdkVersions.NATIVE_ACCESS_WARNING, "--illegal-native-access requires JDK 24");
         assumeTrue(!EXPECTED.equals("mxbean"), "no native library for this system");
         ChildJvm child = runApplication(List.of("--illegal-native-access=deny"));
         assertThat(child.succeeded().out()).startsWith("works on ClockStatus[backend=mxbean");
@@ -96,7 +100,7 @@ class ModulePathTest {
     /** If native access is enabled for some modules, JDK 22 and 23 deny it to all others. Later JDKs only warn. */
     @Test
     void shouldWorkIfOnlyOtherModulesHaveNativeAccess() {
-        assumeTrue(FEATURE >= 22, "JNI is used before JDK 22");
+        assumeTrue(FEATURE >= JdkVersions.FOREIGN_FUNCTIONS, "JNI is used before JDK 22");
         assertThat(runApplication(List.of("--enable-native-access=com.acme"))
                         .succeeded()
                         .out())
@@ -109,6 +113,7 @@ class ModulePathTest {
                 ChildJvm.run(List.of(ChildJvm.java(), "--module-path", JAR, "--describe-module", "org.taskclock"));
         assertThat(child.succeeded().out().lines().skip(1))
                 .containsExactlyInAnyOrder(
+                        "contains org.taskclock.internal",
                         "exports org.taskclock",
                         "requires java.base mandated",
                         "requires java.management transitive",
@@ -125,7 +130,7 @@ class ModulePathTest {
 
     private static void assertWorks(ChildJvm child) {
         assertThat(child.succeeded().out()).startsWith("works on ClockStatus[backend=" + EXPECTED + ",");
-        String binding = EXPECTED.equals("mxbean") ? "none" : FEATURE >= 22 ? "FFM" : "JNI";
+        String binding = EXPECTED.equals("mxbean") ? "none" : FEATURE >= JdkVersions.FOREIGN_FUNCTIONS ? "FFM" : "JNI";
         assertThat(child.out()).contains("binding=" + binding + ",");
     }
 }

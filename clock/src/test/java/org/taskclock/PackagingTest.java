@@ -31,15 +31,16 @@ import org.objectweb.asm.ClassVisitor;
 import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.commons.ClassRemapper;
 import org.objectweb.asm.commons.Remapper;
+import org.taskclock.internal.JdkVersions;
 
 /** Tests the contents of the jar. */
 class PackagingTest {
-    private static final String VERSIONS = "META-INF/versions/";
+    private static final String VERSIONS = "META-INF/versions/" + JdkVersions.FOREIGN_FUNCTIONS + "/";
     /** The offset of the processor type in an ELF file; elf(5). */
     private static final int E_MACHINE = 18;
 
-    private static final int JAVA_17 = 61;
-    private static final int JAVA_22 = 66;
+    /** The version of the class files of a JDK, less that of the JDK. */
+    private static final int CLASS_FILE = 44;
 
     private final Path path = Path.of(System.getProperty("test.jar"));
     private JarFile jar;
@@ -112,14 +113,16 @@ class PackagingTest {
         assertThat(jar.isMultiRelease()).isTrue();
         assertThat(names().stream().filter(name -> name.startsWith(VERSIONS)))
                 .containsExactlyInAnyOrder(
-                        VERSIONS + "22/org/taskclock/FfmBinding.class",
-                        VERSIONS + "22/org/taskclock/Native.class",
-                        VERSIONS + "22/org/taskclock/ThreadType.class");
+                        VERSIONS + "org/taskclock/FfmBinding.class",
+                        VERSIONS + "org/taskclock/Native.class",
+                        VERSIONS + "org/taskclock/ThreadType.class");
     }
 
     @Test
     void shouldHaveTheSamePublicApiOnEveryJdk() {
-        assumeTrue(Runtime.version().feature() >= 22, "this JDK's jar tool cannot read classes of JDK 22");
+        assumeTrue(
+                Runtime.version().feature() >= JdkVersions.FOREIGN_FUNCTIONS,
+                "this JDK's jar tool cannot read classes of JDK 22");
         StringWriter output = new StringWriter();
         PrintWriter writer = new PrintWriter(output);
         ToolProvider tool = ToolProvider.findFirst("jar").orElseThrow();
@@ -132,7 +135,8 @@ class PackagingTest {
         for (String name : names()) {
             if (!name.endsWith(".class")) continue;
             int major = ByteBuffer.wrap(bytes(name)).getShort(6);
-            assertThat(major).as(name).isEqualTo(name.startsWith(VERSIONS + "22/") ? JAVA_22 : JAVA_17);
+            int jdk = name.startsWith(VERSIONS) ? JdkVersions.FOREIGN_FUNCTIONS : JdkVersions.OLDEST;
+            assertThat(major).as(name).isEqualTo(CLASS_FILE + jdk);
         }
     }
 

@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.taskclock.internal.JdkVersions;
 
 /**
  * Tests the guide's examples with scoped values and virtual threads. A child JVM compiles them, because these sources
@@ -64,7 +65,7 @@ class ScopedAccountTest {
 
     @Test
     void shouldCarryAnAccountInAScopedValue() throws IOException {
-        assumeTrue(Runtime.version().feature() >= 25, "scoped values are final since JDK 25");
+        assumeTrue(Runtime.version().feature() >= JdkVersions.SCOPED_VALUES, "this JDK has no scoped values");
         Path main = Files.writeString(directory.resolve("Main.java"), MAIN);
         String jar = System.getProperty("test.jar");
         ChildJvm child = ChildJvm.run(

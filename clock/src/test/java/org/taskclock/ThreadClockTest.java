@@ -130,7 +130,7 @@ class ThreadClockTest {
             ThreadSnapshot snapshot = new ThreadSnapshot();
             int[] tids = new int[1_000];
             long[] cpus = new long[1_000];
-            for (int i = 0; i < READINGS / 10; i++) {
+            for (int i = 0; i < READINGS / 20; i++) {
                 long own = thread.lastCpu;
                 int count = Math.min(snapshot.read(tids, cpus, new long[0], new long[0]), tids.length);
                 int row = IntStream.range(0, count)
@@ -184,7 +184,7 @@ class ThreadClockTest {
         started.await();
         ThreadClock clock = ThreadClock.of(worker);
         CpuTime last = clock.now();
-        while (last.cpuNanos() < 700_000_000) {
+        while (last.cpuNanos() < 400_000_000) {
             ProcStat before = ProcStat.ofThread(tid[0]);
             CpuTime now = clock.now();
             ProcStat after = ProcStat.ofThread(tid[0]);

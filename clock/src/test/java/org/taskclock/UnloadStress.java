@@ -23,12 +23,12 @@ import java.util.stream.Stream;
  */
 final class UnloadStress {
     private static final int THREADS = 4;
-    private static final int ROUNDS = 200;
+    private static final int ROUNDS = 60;
     /** These rounds fill the JDK's buffers and caches and start JVM threads, which happens only once. */
     private static final int WARMUP_ROUNDS = 20;
 
     private static final long COLLECT_LIMIT_NANOS = TimeUnit.SECONDS.toNanos(30);
-    /** The JVM itself may temporarily open files or start threads. A leak in each round would add 200. */
+    /** The JVM itself may temporarily open files or start threads. A leak in each round would add 60. */
     private static final int MAX_TEMPORARY = 5;
 
     /** A copy's code stays mapped (-z nodelete), because threads may be executing it: at least seven pages. */

@@ -4,13 +4,14 @@ package org.taskclock;
 
 import java.lang.reflect.Method;
 import java.util.concurrent.atomic.AtomicReference;
+import org.taskclock.internal.JdkVersions;
 
 /** Starts virtual threads through reflection, because these sources are compiled for JDK 17. */
 final class VirtualThreadRunner {
     private VirtualThreadRunner() {}
 
     static boolean isSupported() {
-        return Runtime.version().feature() >= 21;
+        return Runtime.version().feature() >= JdkVersions.VIRTUAL_THREADS;
     }
 
     static Thread start(Runnable task) {

@@ -23,14 +23,6 @@ final class TaskClockAccount implements Runnable {
 
     private static final long CARRIER = UNSAFE.objectFieldOffset(TaskClockAccount.class, "carrier");
 
-    // Byte offsets in struct carrier, which is declared in shared.h of the clock.
-    private static final int TID = 0;
-    private static final int SEQUENCE = 8;
-    private static final int CPU_OFFSET = 16;
-    private static final int USER_OFFSET = 24;
-    private static final int USER = 32;
-    private static final int INDEX = 88;
-
     /**
      * Where the CPU time of a thread starts if it also ran without being accounted for; as in shared.h of the clock. It
      * is negative then, so it is not taken for the thread's total.
@@ -40,16 +32,8 @@ final class TaskClockAccount implements Runnable {
     /** Where the CPU time starts while it is uncertain whether the thread runs without being accounted for. */
     private static final long UNCERTAIN_ORIGIN = Long.MIN_VALUE;
 
-    /** The number of carriers for which there is room at first. */
-    private static final int CARRIERS = 64;
-
     /** The number of values that {@link #value} can return. */
     static final int VALUES = 6;
-
-    /** The addresses of the carriers' records, by index. Records are never freed. */
-    private static volatile long[] addresses;
-    /** The group of the thread that each carrier mounted last, by the index of the carrier's record. */
-    private static volatile TaskClockGroup[] lastGroups;
 
     private final Runnable continuation;
     private final TaskClockGroup group;
@@ -64,15 +48,6 @@ final class TaskClockAccount implements Runnable {
     TaskClockAccount(Runnable continuation, TaskClockGroup group) {
         this.continuation = continuation;
         this.group = group;
-    }
-
-    /**
-     * Forgets all carriers. Called before the first use. This is no initializer, because a class whose initializer
-     * fails, for example because the heap is full, can never be used.
-     */
-    static void forgetCarriers() {
-        lastGroups = new TaskClockGroup[CARRIERS];
-        addresses = new long[CARRIERS];
     }
 
     /** Returns whether a virtual thread has run before. Called before it continues. */
@@ -95,7 +70,8 @@ final class TaskClockAccount implements Runnable {
 
     /**
      * Called by the scheduler on the carrier, before each mount. If another agent has redefined VirtualThread since we
-     * did, the mount may not call us. Then only this method notices that the thread runs.
+     * did, the mount may not call us. Then only this method notices that the thread runs. A mount need not follow: when
+     * the stack of a runnable thread is taken, it is scheduled once more, even if it already runs on another carrier.
      */
     @Override
     public void run() {
@@ -113,10 +89,8 @@ final class TaskClockAccount implements Runnable {
             setPartial();
             return;
         }
-        int index = UNSAFE.getInt(record + INDEX);
-        if (index >= addresses.length || addresses[index] == 0) addCarrier(index, record);
-        TaskClockGroup[] groups = lastGroups;
-        if (groups[index] != group) groups[index] = group;
+        int index = TaskClockCarrier.index(record);
+        TaskClockCarrier.of(index, record).mount(index, group);
         if (carrier == 0) group.add(index, TaskClockGroup.STARTED, 1);
         UNSAFE.putIntRelease(this, CARRIER, index);
     }
@@ -126,23 +100,16 @@ final class TaskClockAccount implements Runnable {
     void unmount() throws Throwable {
         int index = carrier;
         if (index <= 0) return; // it was mounted while accounting was off
-        long newCpu = TaskClockCalls.unmount();
-        long newUser = UNSAFE.getLong(addresses[index] + USER);
-        long moreCpu = newCpu - cpu;
-        long moreUser = newUser - user;
-        cpu = newCpu;
-        user = newUser;
+        cpu = TaskClockCalls.unmount();
+        user = TaskClockCarrier.at(index).unmountedUser();
         UNSAFE.putIntRelease(this, CARRIER, -index);
-        // Done last, because this may fail if the stack is full.
-        group.add(index, TaskClockGroup.CPU, moreCpu);
-        group.add(index, TaskClockGroup.USER, moreUser);
     }
 
     /**
      * Called if an unmount failed. The carrier may already run another thread, whose time must not be taken for ours.
      */
     void abandonMount() {
-        if (carrier <= 0) return; // the thread's time was counted, but not for its group
+        if (carrier <= 0) return;
         setPartial();
         UNSAFE.putIntRelease(this, CARRIER, -carrier);
     }
@@ -153,36 +120,6 @@ final class TaskClockAccount implements Runnable {
         if (carrier < 0) {
             group.add(TaskClockHooks.accounting ? -carrier : TaskClockGroup.SHARED, TaskClockGroup.ENDED, 1);
         }
-    }
-
-    private static synchronized void addCarrier(int index, long record) {
-        if (index >= addresses.length) {
-            int length = Math.max(index + 1, addresses.length * 2);
-            TaskClockGroup[] groups = new TaskClockGroup[length];
-            System.arraycopy(lastGroups, 0, groups, 0, lastGroups.length);
-            lastGroups = groups;
-            long[] longer = new long[length];
-            System.arraycopy(addresses, 0, longer, 0, addresses.length);
-            addresses = longer;
-        }
-        addresses[index] = record;
-    }
-
-    /** Returns the number of mounts and unmounts on the carrier with this index: odd while a thread is mounted. */
-    static long sequence(int index) {
-        return UNSAFE.getLongAcquire(null, addresses[index] + SEQUENCE);
-    }
-
-    /** Returns whether the carrier with this index has ever mounted a thread with an account. */
-    static boolean hasMounted(int index) {
-        long[] all = addresses;
-        return index < all.length && all[index] != 0;
-    }
-
-    /** Returns the group of the thread that the carrier with this index mounted last, or null if there was none. */
-    static TaskClockGroup lastGroup(int index) {
-        TaskClockGroup[] groups = lastGroups;
-        return index < groups.length ? groups[index] : null;
     }
 
     boolean isMounted() {
@@ -209,16 +146,16 @@ final class TaskClockAccount implements Runnable {
         if (number == 1) return user;
         int index = UNSAFE.getIntAcquire(this, CARRIER);
         if (index <= 0) return 0;
-        long record = addresses[index];
+        TaskClockCarrier mountedOn = TaskClockCarrier.at(index);
         switch (number) {
             case 2:
-                return UNSAFE.getLong(record + TID);
+                return mountedOn.tid();
             case 3:
-                return UNSAFE.getLong(record + CPU_OFFSET);
+                return mountedOn.cpuOffset();
             case 4:
-                return UNSAFE.getLong(record + USER_OFFSET);
+                return mountedOn.userOffset();
             default:
-                return UNSAFE.getLongAcquire(null, record + SEQUENCE);
+                return mountedOn.sequence();
         }
     }
 }

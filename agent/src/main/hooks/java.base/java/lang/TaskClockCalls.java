@@ -9,6 +9,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import jdk.internal.vm.annotation.ForceInline;
+import org.taskclock.internal.JdkVersions;
 
 /**
  * The calls to the clock at each mount and unmount. At first they go through JNI. On JDK 22 and later, calls without a
@@ -22,8 +23,6 @@ final class TaskClockCalls implements Runnable {
      * 127 calls) and to compile a method. Neither may happen during a mount.
      */
     private static final int WARM_UP_CALLS = 6_000;
-
-    private static boolean isLinked;
 
     private TaskClockCalls() {}
 
@@ -54,17 +53,17 @@ final class TaskClockCalls implements Runnable {
     /** Returns the address of the carrier's record, or 0 if there is no memory for one. */
     @ForceInline
     static long mount(long cpu, long user) throws Throwable {
-        return isLinked ? Critical.mount(cpu, user) : TaskClockHooks.mount(cpu, user);
+        return TaskClockHooks.isLinked ? Critical.mount(cpu, user) : TaskClockHooks.mount(cpu, user);
     }
 
     /** Returns the CPU time that the thread has used so far. */
     @ForceInline
     static long unmount() throws Throwable {
-        return isLinked ? Critical.unmount() : TaskClockHooks.unmount();
+        return TaskClockHooks.isLinked ? Critical.unmount() : TaskClockHooks.unmount();
     }
 
     static void linkSoon() {
-        if (isLinked || Runtime.version().feature() < 22) return;
+        if (TaskClockHooks.isLinked || Runtime.version().feature() < JdkVersions.FOREIGN_FUNCTIONS) return;
         Thread thread = new Thread(null, new TaskClockCalls(), "taskclock-linker", 0, false);
         thread.setDaemon(true);
         thread.setContextClassLoader(null);
@@ -88,7 +87,7 @@ final class TaskClockCalls implements Runnable {
                 Critical.mount(0, 0);
                 Critical.unmount();
             }
-            isLinked = true;
+            TaskClockHooks.isLinked = true;
         } catch (Throwable e) {
             TaskClockHooks.failed("link", e); // the calls keep going through JNI
         } finally {

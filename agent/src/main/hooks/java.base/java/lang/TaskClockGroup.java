@@ -44,6 +44,19 @@ public final class TaskClockGroup {
         else addFirst(carrier, total, amount);
     }
 
+    /** Adds to both times. Only the carrier with this index may call this. */
+    void addTime(int carrier, long cpu, long user) {
+        long[][] all = cells;
+        long[] own = carrier < all.length ? all[carrier] : null;
+        if (own == null) {
+            add(carrier, CPU, cpu);
+            add(carrier, USER, user);
+            return;
+        }
+        own[CPU] += cpu;
+        own[USER] += user;
+    }
+
     private void addFirst(int carrier, int total, long amount) {
         if (carrier < SHARED) {
             try {

@@ -5,6 +5,7 @@ package java.lang;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.reflect.Field;
+import java.util.IdentityHashMap;
 import java.util.function.BiConsumer;
 import java.util.function.BiFunction;
 import java.util.function.Function;
@@ -16,6 +17,7 @@ import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.Continuation;
 import jdk.internal.vm.annotation.ForceInline;
 import jdk.internal.vm.annotation.ReservedStackAccess;
+import org.taskclock.internal.JdkVersions;
 
 /**
  * The agent's code in the JDK: the natives of its library, and the methods that these natives and the changed methods
@@ -89,6 +91,8 @@ public final class TaskClockHooks {
 
     /** Whether everything that a mount calls is loaded. */
     private static boolean prepared;
+    /** Whether the calls at mounts and unmounts need no transition; see {@link TaskClockCalls}. */
+    static boolean isLinked;
 
     private TaskClockHooks() {}
 
@@ -292,7 +296,7 @@ public final class TaskClockHooks {
             }) {
                 if (reference.getType().isPrimitive()) return reference + " is not a reference";
             }
-            TaskClockAccount.forgetCarriers();
+            TaskClockCarrier.forgetAll();
             TaskClockGroup group = new TaskClockGroup();
             groups.apply(Thread.currentThread());
             for (int i = 0; i < 2; i++) {
@@ -303,7 +307,7 @@ public final class TaskClockHooks {
                 account.end();
             }
             stopCarrying();
-            TaskClockAccount.forgetCarriers(); // this thread mounted accounts, but is no carrier
+            TaskClockCarrier.forgetAll(); // this thread mounted accounts, but is no carrier
             TaskClockCalls.linkSoon();
             prepared = true;
             return null;
@@ -332,17 +336,28 @@ public final class TaskClockHooks {
 
     /** Returns how many mounts and unmounts a carrier has done: odd while a thread is mounted. */
     public long carrierSequence(int index) {
-        return TaskClockAccount.sequence(index);
+        return TaskClockCarrier.at(index).sequence();
     }
 
     /** Returns whether a carrier has ever mounted a thread with an account. */
     public boolean hasMounted(int index) {
-        return TaskClockAccount.hasMounted(index);
+        return TaskClockCarrier.at(index) != null;
     }
 
     /** Returns the group of the thread that a carrier mounted last, or null if there was none. */
     public TaskClockGroup lastGroup(int index) {
-        return TaskClockAccount.lastGroup(index);
+        return TaskClockCarrier.at(index).group();
+    }
+
+    /**
+     * Adds the time that a carrier carried for the group of the thread that it mounted last to that group's totals. The
+     * times were read from its record, after the totals.
+     *
+     * @param totals the totals of each group
+     */
+    public void addLastGroup(int index, long cpu, long user, IdentityHashMap<TaskClockGroup, long[]> totals) {
+        UNSAFE.loadFence();
+        TaskClockCarrier.at(index).addTo(totals, cpu, user);
     }
 
     /** Runs a virtual thread and returns whether its time was counted, or null if all carriers are busy. */
@@ -618,7 +633,7 @@ public final class TaskClockHooks {
         try {
             ObjIntConsumer<Thread> listener = firstYieldListener;
             if (listener != null) {
-                boolean hasCarriers = Runtime.version().feature() >= 21;
+                boolean hasCarriers = Runtime.version().feature() >= JdkVersions.VIRTUAL_THREADS;
                 listener.accept(hasCarriers ? Thread.currentCarrierThread() : Thread.currentThread(), record);
             }
         } catch (Throwable e) {

@@ -284,6 +284,11 @@ public final class AgentBean implements TaskClockMXBean, Watchdog.Check, Supplie
     }
 
     @Override
+    public long getQueuedVirtualThreads() {
+        return controller.accounts().queued();
+    }
+
+    @Override
     public Carrier[] getCarriers() {
         return controller.accounts().carriers().toArray(new Carrier[0]);
     }
@@ -295,7 +300,17 @@ public final class AgentBean implements TaskClockMXBean, Watchdog.Check, Supplie
 
     @Override
     public long getMounts() {
-        return controller.health().mounts();
+        return controller.health().mounts().count();
+    }
+
+    @Override
+    public long getMountClockCalls() {
+        return controller.health().mounts().clockCalls();
+    }
+
+    @Override
+    public long getMountUsageCalls() {
+        return controller.health().mounts().usageCalls();
     }
 
     @Override

@@ -15,6 +15,7 @@ import java.util.function.BiConsumer;
 import java.util.function.BiFunction;
 import org.taskclock.Backend;
 import org.taskclock.TaskClock;
+import org.taskclock.internal.JdkVersions;
 
 /**
  * The controller of the agent, with one instance per JVM. It installs, changes, and removes the features. All changes
@@ -37,7 +38,8 @@ public final class AgentController
     private static final int BACKEND_OFF = -1;
     private static final int BACKEND_ON = -2;
 
-    private static final String NO_VIRTUAL_THREADS = "virtual threads require JDK 21 or later";
+    private static final String NO_VIRTUAL_THREADS =
+            "virtual threads require JDK " + JdkVersions.VIRTUAL_THREADS + " or later";
 
     /** The report for tools that attach. It is not an option, but its failures are reported like those of features. */
     private static final String REPORT = "report";

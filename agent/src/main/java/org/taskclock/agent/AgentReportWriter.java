@@ -86,6 +86,7 @@ public final class AgentReportWriter implements Supplier<String> {
         json.member("userNanos", process.userNanos());
         json.list("pools", pools.entrySet(), pool -> json.object(() -> pool(json, pool.getKey(), pool.getValue())));
         json.list("virtualThreads", controller.accounts().groups(), group -> json.object(() -> group(json, group)));
+        json.member("queuedVirtualThreads", controller.accounts().queued());
         json.list("carriers", controller.accounts().carriers(), carrier -> json.object(() -> carrier(json, carrier)));
         yields(json, controller.yields());
         health(json, controller.health());
@@ -107,7 +108,9 @@ public final class AgentReportWriter implements Supplier<String> {
                         json.member("state", feature.getState());
                         if (feature.getProblem() != null) json.member("problem", feature.getProblem());
                     }));
-            json.member("mounts", health.mounts());
+            json.member("mounts", health.mounts().count());
+            json.member("mountClockCalls", health.mounts().clockCalls());
+            json.member("mountUsageCalls", health.mounts().usageCalls());
             json.member("stacks", health.stacks());
             json.member("failures", health.failures());
             if (health.lastFailure() != null) json.member("lastFailure", health.lastFailure());
@@ -127,6 +130,7 @@ public final class AgentReportWriter implements Supplier<String> {
     private static void group(JsonWriter json, VirtualAccounts.Group group) {
         json.member("name", group.getName());
         json.member("live", group.getLive());
+        json.member("mounted", group.getMounted());
         json.member("ended", group.getEnded());
         json.member("cpuNanos", group.getCpuNanos());
         json.member("userNanos", group.getUserNanos());

@@ -64,6 +64,15 @@ public interface TaskClockMXBean {
     /** Returns the number of mounts of virtual threads that were accounted for. */
     long getMounts();
 
+    /**
+     * Returns how often a mount, an unmount, or a reading in between asked the kernel for CPU time (clock_gettime).
+     * This includes a few that a recent answer sufficed for.
+     */
+    long getMountClockCalls();
+
+    /** Returns how often an unmount called getrusage, to split CPU time into user and system time. */
+    long getMountUsageCalls();
+
     /** Returns the number of stacks walked at sampled yields: at most two per kernel tick for the whole process. */
     long getStacks();
 
@@ -105,6 +114,12 @@ public interface TaskClockMXBean {
      * has at its first mount.
      */
     VirtualThreadGroup[] getVirtualThreads();
+
+    /**
+     * Returns the number of virtual threads that could run but wait for a carrier, as the JDK's scheduler knows it; -1
+     * if this JDK schedules them in another way.
+     */
+    long getQueuedVirtualThreads();
 
     /** Returns the CPU time of the carriers of virtual threads. */
     Carrier[] getCarriers();
@@ -170,6 +185,9 @@ public interface TaskClockMXBean {
 
         /** Returns the number of live threads. */
         long getLive();
+
+        /** Returns the number of threads that a carrier runs right now. */
+        long getMounted();
 
         /** Returns the number of ended threads. */
         long getEnded();

@@ -5,6 +5,7 @@ package org.taskclock.agent;
 import java.lang.instrument.Instrumentation;
 import java.util.ArrayList;
 import java.util.List;
+import org.taskclock.internal.JdkVersions;
 
 /** Makes ThreadMXBean read from the clock, by replacing natives of sun.management.ThreadImpl. */
 final class ThreadTimes {
@@ -100,7 +101,7 @@ final class ThreadTimes {
 
     /**
      * Returns whether the JVM reads another thread's user time from /proc as text, in steps of 10 ms. Observes the JVM
-     * if possible; otherwise decides by its version: JDK-8372584 changed this in JDK 26 and 25.0.5.
+     * if possible; otherwise decides by its version.
      */
     private boolean readsUserTimeAsText() {
         if (readsText == null) {
@@ -111,15 +112,13 @@ final class ThreadTimes {
     }
 
     static boolean isTextInThisJdk() {
-        Runtime.Version version = Runtime.version();
-        boolean before25U5 = version.feature() == 25 && version.interim() == 0 && version.update() < 5;
-        return version.feature() < 25 || before25U5;
+        return JdkVersions.readsUserTimeAsText(Runtime.version());
     }
 
     /** Returns whether getThreadUserTime with the caller's own id returns the CPU time. */
     static boolean hasUserTimeBug() {
         int feature = Runtime.version().feature();
-        return feature >= 21 && feature < 25;
+        return feature >= JdkVersions.OWN_USER_TIME_WRONG && feature < JdkVersions.OWN_USER_TIME_RIGHT;
     }
 
     private void change(boolean virtual) throws FeatureException {

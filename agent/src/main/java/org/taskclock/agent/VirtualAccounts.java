@@ -28,7 +28,7 @@ final class VirtualAccounts implements Function<Thread, TaskClockGroup>, AgentCo
     }
 
     /** The totals of the virtual threads with the same name. */
-    record Group(String getName, long getLive, long getEnded, long getCpuNanos, long getUserNanos)
+    record Group(String getName, long getLive, long getMounted, long getEnded, long getCpuNanos, long getUserNanos)
             implements TaskClockMXBean.VirtualThreadGroup {
         @Override
         public long getSystemNanos() {
@@ -56,15 +56,16 @@ final class VirtualAccounts implements Function<Thread, TaskClockGroup>, AgentCo
     private static final CpuTime NONE = new CpuTime(0, 0, 0);
 
     // Indexes in struct carrier, which is declared in shared.h of the clock.
-    private static final int TID = 0;
+    private static final int TID_AND_INDEX = 0;
     private static final int SEQUENCE = 1;
-    private static final int FIRST_CPU = 5;
-    private static final int FIRST_USER = 6;
-    private static final int LAST_CPU = 7;
-    private static final int LAST_USER = 8;
-    private static final int CARRIED_CPU = 9;
-    private static final int CARRIED_USER = 10;
-    private static final int INDEX = 11;
+    private static final int LAST_CPU = 4;
+    private static final int LAST_USER = 5;
+    private static final int CARRIED_CPU = 6;
+    private static final int CARRIED_USER = 7;
+    private static final int FIRST_CPU = 8;
+    private static final int FIRST_USER = 9;
+    private static final int QUESTIONS = 10;
+    private static final int SPLITS = 11;
     private static final int FIELDS = 12;
 
     /** The size of a carrier's record, which is about the size of its cells in each group. */
@@ -75,6 +76,7 @@ final class VirtualAccounts implements Function<Thread, TaskClockGroup>, AgentCo
     /** The classes that a mount uses. They are defined in java.lang. */
     private static final List<String> HOOK_CLASSES = List.of(
             "java.lang.TaskClockGroup",
+            "java.lang.TaskClockCarrier",
             "java.lang.TaskClockAccount",
             "java.lang.TaskClockCalls",
             "java.lang.TaskClockCalls$Critical",
@@ -83,6 +85,7 @@ final class VirtualAccounts implements Function<Thread, TaskClockGroup>, AgentCo
     private final Instrumentation instrumentation;
     private final TaskClockHooks hooks;
     private final VirtualThreadPatch patch;
+    private final VirtualScheduler scheduler;
     private final Map<String, TaskClockGroup> groups = new ConcurrentHashMap<>();
     /** The last returned totals by name. */
     private final Map<String, Group> lastGroups = new HashMap<>();
@@ -91,11 +94,11 @@ final class VirtualAccounts implements Function<Thread, TaskClockGroup>, AgentCo
      * What carriers used while accounting was off, by the index of their records. It is in no figure, because nobody
      * knows what it was used for.
      */
-    private Map<Long, CpuTime> unaccounted = Map.of();
+    private Map<Integer, CpuTime> unaccounted = Map.of();
     /** The CPU time of each carrier when accounting was switched off, by index; null while it is on. */
-    private Map<Long, Long> stoppedAt;
+    private Map<Integer, Long> stoppedAt;
     /** The CPU time of each carrier when accounting was last switched on again, by index. */
-    private Map<Long, Long> resumedAt = Map.of();
+    private Map<Integer, Long> resumedAt = Map.of();
 
     private volatile boolean prepared;
 
@@ -103,6 +106,7 @@ final class VirtualAccounts implements Function<Thread, TaskClockGroup>, AgentCo
         this.instrumentation = instrumentation;
         this.hooks = hooks;
         this.patch = patch;
+        scheduler = new VirtualScheduler(hooks);
     }
 
     boolean isInstalled() {
@@ -188,17 +192,24 @@ final class VirtualAccounts implements Function<Thread, TaskClockGroup>, AgentCo
         }
         // Read after the totals, so that the time of a thread that is unmounted in between is not counted twice.
         long[] fields = fields();
-        for (int at = 0; at < fields.length; at += FIELDS) addMounted(fields, at, totals);
+        IdentityHashMap<TaskClockGroup, Integer> mounted = new IdentityHashMap<>();
+        for (int at = 0; at < fields.length; at += FIELDS) {
+            TaskClockGroup group = mountedGroup(fields, at);
+            if (group != null) mounted.merge(group, 1, Integer::sum);
+            hooks.addLastGroup(index(fields, at), fields[at + CARRIED_CPU], fields[at + CARRIED_USER], totals);
+            addMounted(fields, at, totals);
+        }
         List<Group> all = new ArrayList<>();
         groups.forEach((name, group) -> {
             long[] now = totals.get(group);
             if (now == null || now[TaskClockGroup.STARTED] == 0 || name.equals(TaskClockHooks.PROBE)) return;
             long live = Math.max(0, now[TaskClockGroup.STARTED] - now[TaskClockGroup.ENDED]);
             // The totals may lack the time of a thread that was unmounted in between, but they must not decrease.
-            Group last = lastGroups.getOrDefault(name, new Group(name, 0, 0, 0, 0));
+            Group last = lastGroups.getOrDefault(name, new Group(name, 0, 0, 0, 0, 0));
             long cpu = Math.max(now[TaskClockGroup.CPU], last.getCpuNanos);
             long user = Math.min(cpu, Math.max(now[TaskClockGroup.USER], last.getUserNanos));
-            Group current = new Group(name, live, now[TaskClockGroup.ENDED], cpu, user);
+            long running = Math.min(live, mounted.getOrDefault(group, 0));
+            Group current = new Group(name, live, running, now[TaskClockGroup.ENDED], cpu, user);
             lastGroups.put(name, current);
             all.add(current);
         });
@@ -206,14 +217,26 @@ final class VirtualAccounts implements Function<Thread, TaskClockGroup>, AgentCo
         return all;
     }
 
+    /** Returns the group of the thread that is mounted on a carrier; null if there is none. */
+    private TaskClockGroup mountedGroup(long[] fields, int at) {
+        if ((fields[at + SEQUENCE] & 1) == 0) return null;
+        TaskClockGroup group = hooks.lastGroup(index(fields, at));
+        return hooks.carrierSequence(index(fields, at)) == fields[at + SEQUENCE] ? group : null;
+    }
+
+    /** Returns the number of virtual threads that could run but have no carrier; -1 if unknown. */
+    long queued() {
+        return scheduler.queued();
+    }
+
     /** Adds the time that a mounted thread has used since it was mounted. */
     private void addMounted(long[] fields, int at, IdentityHashMap<TaskClockGroup, long[]> totals) {
         boolean isMounted = (fields[at + SEQUENCE] & 1) == 1;
         long now = isMounted ? clock(fields, at).nanos() : -1;
-        TaskClockGroup group = now > fields[at + LAST_CPU] ? hooks.lastGroup((int) fields[at + INDEX]) : null;
+        TaskClockGroup group = now > fields[at + LAST_CPU] ? hooks.lastGroup(index(fields, at)) : null;
         long[] groupTotals = group == null ? null : totals.get(group);
         // The values are consistent only if the carrier is still in the same mount.
-        if (groupTotals == null || hooks.carrierSequence((int) fields[at + INDEX]) != fields[at + SEQUENCE]) return;
+        if (groupTotals == null || hooks.carrierSequence(index(fields, at)) != fields[at + SEQUENCE]) return;
         long more = now - fields[at + LAST_CPU];
         groupTotals[TaskClockGroup.CPU] += more;
         groupTotals[TaskClockGroup.USER] += userPart(more, fields, at);
@@ -228,12 +251,18 @@ final class VirtualAccounts implements Function<Thread, TaskClockGroup>, AgentCo
         return BYTES_PER_CARRIER * (carriers + Math.min(carriers, MAX_CELLS) * groups.size());
     }
 
-    /** Returns the number of mounts so far. */
-    long mounts() {
+    /** Returns the number of mounts so far, and of system calls for them. */
+    Health.Mounts mounts() {
         long mounts = 0;
+        long clockCalls = 0;
+        long usageCalls = 0;
         long[] fields = fields();
-        for (int at = 0; at < fields.length; at += FIELDS) mounts += (fields[at + SEQUENCE] + 1) / 2;
-        return mounts;
+        for (int at = 0; at < fields.length; at += FIELDS) {
+            mounts += (fields[at + SEQUENCE] + 1) / 2;
+            clockCalls += fields[at + QUESTIONS];
+            usageCalls += fields[at + SPLITS];
+        }
+        return new Health.Mounts(mounts, clockCalls, usageCalls);
     }
 
     /** Returns the fields of all carriers' records, one record after the other. */
@@ -247,7 +276,7 @@ final class VirtualAccounts implements Function<Thread, TaskClockGroup>, AgentCo
         int length = 0;
         for (int at = 0; at < count * FIELDS; at += FIELDS) {
             // The thread that links the calls has a record for a short time, but never mounts an account.
-            if (!hooks.hasMounted((int) fields[at + INDEX])) continue;
+            if (!hooks.hasMounted(index(fields, at))) continue;
             System.arraycopy(fields, at, fields, length, FIELDS);
             length += FIELDS;
         }
@@ -257,10 +286,10 @@ final class VirtualAccounts implements Function<Thread, TaskClockGroup>, AgentCo
     private synchronized void stopCarriers() {
         if (stoppedAt != null) return;
         mountsWereLost(); // for the case that there is no memory for more
-        Map<Long, Long> now = new HashMap<>();
+        Map<Integer, Long> now = new HashMap<>();
         long[] fields = fields();
         for (int at = 0; at < fields.length; at += FIELDS)
-            now.put(fields[at + INDEX], clock(fields, at).nanos());
+            now.put(index(fields, at), clock(fields, at).nanos());
         stoppedAt = now;
     }
 
@@ -272,12 +301,12 @@ final class VirtualAccounts implements Function<Thread, TaskClockGroup>, AgentCo
     /** Records that what carriers use from now on is accounted for. */
     synchronized void resumeCarriers() {
         if (stoppedAt == null) return;
-        Map<Long, Long> now = new HashMap<>();
-        Map<Long, CpuTime> all = new HashMap<>(unaccounted);
+        Map<Integer, Long> now = new HashMap<>();
+        Map<Integer, CpuTime> all = new HashMap<>(unaccounted);
         long[] fields = fields();
         for (int at = 0; at < fields.length; at += FIELDS) {
             if ((fields[at + SEQUENCE] & 1) == 1) continue; // still the thread of that time
-            long index = fields[at + INDEX];
+            int index = index(fields, at);
             long nanos = clock(fields, at).nanos();
             now.put(index, nanos);
             long more = nanos - accountedUntil(fields, at);
@@ -297,11 +326,20 @@ final class VirtualAccounts implements Function<Thread, TaskClockGroup>, AgentCo
      * switched off, or when it unmounted the thread of that time.
      */
     private long accountedUntil(long[] fields, int at) {
-        return Math.max(fields[at + LAST_CPU], stoppedAt.getOrDefault(fields[at + INDEX], 0L));
+        return Math.max(fields[at + LAST_CPU], stoppedAt.getOrDefault(index(fields, at), 0L));
+    }
+
+    /** Returns the kernel's id of the carrier, the lower half of the first field; 0 if it has ended. */
+    private static int tid(long[] fields, int at) {
+        return (int) fields[at + TID_AND_INDEX];
+    }
+
+    private static int index(long[] fields, int at) {
+        return (int) (fields[at + TID_AND_INDEX] >>> Integer.SIZE);
     }
 
     private static ClockId clock(long[] fields, int at) {
-        return ClockId.thread((int) fields[at + TID], ClockId.Kind.SCHED);
+        return ClockId.thread(tid(fields, at), ClockId.Kind.SCHED);
     }
 
     synchronized List<Carrier> carriers() {
@@ -312,7 +350,7 @@ final class VirtualAccounts implements Function<Thread, TaskClockGroup>, AgentCo
     }
 
     private Carrier carrier(long[] fields, int at) {
-        long tid = fields[at + TID];
+        int tid = tid(fields, at);
         boolean isMounted = (fields[at + SEQUENCE] & 1) == 1;
         long firstCpu = fields[at + FIRST_CPU];
         long firstUser = fields[at + FIRST_USER];
@@ -333,7 +371,7 @@ final class VirtualAccounts implements Function<Thread, TaskClockGroup>, AgentCo
             cpu += more;
             user += moreUser;
         }
-        CpuTime excluded = unaccounted.getOrDefault(fields[at + INDEX], NONE);
+        CpuTime excluded = unaccounted.getOrDefault(index(fields, at), NONE);
         long all = Math.max(carried, cpu - firstCpu - excluded.cpuNanos());
         // The user part of what is excluded is estimated. The carrier's own part has neither too little nor too much.
         long least = carriedUser;

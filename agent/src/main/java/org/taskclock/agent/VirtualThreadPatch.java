@@ -6,6 +6,7 @@ import java.lang.instrument.Instrumentation;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import org.taskclock.internal.JdkVersions;
 
 /**
  * The patch of java.lang.VirtualThread. All methods are changed at once, and flags switch their hooks from then on. The
@@ -84,7 +85,7 @@ final class VirtualThreadPatch implements Runnable, Watchdog.Check {
 
     /** Returns whether this JDK has virtual threads. */
     static boolean isSupported() {
-        return Runtime.version().feature() >= 21;
+        return Runtime.version().feature() >= JdkVersions.VIRTUAL_THREADS;
     }
 
     /** Begins a use, at once or with the first virtual thread. {@code preparation} runs first. */
@@ -237,7 +238,10 @@ final class VirtualThreadPatch implements Runnable, Watchdog.Check {
             }
             int startRedefinitions = redefinitions();
             // Called without the lock, because it waits for a virtual thread. Null means that all carriers are busy.
+            int startFailures = hooks.failures();
             Boolean isAccounted = isEnabled(Use.MOUNTS) ? hooks.probe() : null;
+            // A mount that fails, for example because the heap is full, does not mean that mounts do not call us.
+            if (Boolean.FALSE.equals(isAccounted) && hooks.failures() != startFailures) return true;
             if (isAccounted != null) evaluate(isAccounted, startRedefinitions, startGeneration);
             return true;
         } catch (FeatureException | RuntimeException | LinkageError e) {

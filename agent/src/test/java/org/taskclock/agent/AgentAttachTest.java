@@ -21,6 +21,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import javax.management.ObjectName;
 import org.junit.jupiter.api.Test;
+import org.taskclock.internal.JdkVersions;
 
 /** Attaches the agent to a running JVM, and detaches it. */
 @SuppressWarnings("ThreadPriorityCheck") // yields are under test
@@ -347,7 +348,7 @@ class AgentAttachTest {
             reader.start();
             Thread yielder = new Thread(Rounds::yieldOften, "yielder");
             yielder.start();
-            for (int i = 0; i < 4 && JvmLauncher.feature() >= 21; i++) {
+            for (int i = 0; i < 4 && JvmLauncher.feature() >= JdkVersions.VIRTUAL_THREADS; i++) {
                 VirtualThreadStarter.start("", Rounds::yieldOften);
             }
             VirtualMachine self = self();

@@ -10,6 +10,7 @@ import java.util.concurrent.locks.LockSupport;
 import javax.management.JMX;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
+import org.taskclock.internal.JdkVersions;
 
 /**
  * A program that checks each feature of the agent once. It needs only the JDK, so it runs in any environment. The agent
@@ -42,10 +43,13 @@ final class AgentCheck {
         awaitDeferredFeatures();
         // JDK 21 to 24 return the CPU time instead, which an attached agent does not correct.
         int feature = Runtime.version().feature();
-        checkOwnTimes(args.length == 0 || !args[0].equals(ATTACHED) || feature < 21 || feature > 24);
+        checkOwnTimes(args.length == 0
+                || !args[0].equals(ATTACHED)
+                || feature < JdkVersions.OWN_USER_TIME_WRONG
+                || feature >= JdkVersions.OWN_USER_TIME_RIGHT);
         checkOtherThreads();
         checkYields();
-        if (Runtime.version().feature() >= 21) checkAccounts();
+        if (Runtime.version().feature() >= JdkVersions.VIRTUAL_THREADS) checkAccounts();
     }
 
     /** Returns the bean. Waits for it, because it may be registered only after the program has started. */
@@ -101,8 +105,8 @@ final class AgentCheck {
         long[] cpus = BEAN.getThreadCpuTime(ids);
         busy.interrupt();
         busy.join();
-        // On JDK 25.0.5 and later, this is the JVM's user time in ticks, which can exceed the CPU time.
-        long tolerance = Runtime.version().feature() < 25 ? 0 : 100_000_000;
+        // On later JDKs, this is the JVM's user time in ticks, which can exceed the CPU time.
+        long tolerance = Runtime.version().feature() < JdkVersions.USER_TIME_IN_TICKS ? 0 : 100_000_000;
         check(users[0] >= 0 && users[0] <= cpus[0] + tolerance, "other thread: user " + users[0] + ", cpu " + cpus[0]);
         check(users[1] > 0 && users[1] <= cpus[1], "own id: user " + users[1] + ", cpu " + cpus[1]);
         check(BEAN.getThreadCpuTime(busy.getId()) == -1, "an ended thread has a CPU time");
@@ -119,7 +123,7 @@ final class AgentCheck {
         for (int i = 0; i < THREADS; i++) threads.add(new Thread(AgentCheck::yieldOften, "yielder-" + i));
         for (Thread thread : threads) thread.start();
         long earlier = 0;
-        if (Runtime.version().feature() >= 21) {
+        if (Runtime.version().feature() >= JdkVersions.VIRTUAL_THREADS) {
             earlier = awaitVirtualYields(bean);
             for (int i = 0; i < THREADS; i++) {
                 threads.add(startVirtual(AgentCheck::yieldOften));

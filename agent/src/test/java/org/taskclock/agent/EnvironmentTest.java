@@ -35,6 +35,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.objectweb.asm.ClassWriter;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
+import org.taskclock.internal.JdkVersions;
 
 /** Runs the agent in JVMs of many kinds and in restricted environments. */
 @SuppressWarnings("ThreadPriorityCheck") // yields are under test
@@ -106,7 +107,9 @@ class EnvironmentTest {
      * agent works.
      */
     @Test
-    @EnabledForJreRange(minVersion = 25, disabledReason = "this JDK does not create an ahead-of-time cache in one step")
+    @EnabledForJreRange(
+            minVersion = JdkVersions.AOT_CACHE_OUTPUT,
+            disabledReason = "this JDK does not create an ahead-of-time cache in one step")
     void shouldWorkWithAnAheadOfTimeCache() throws IOException, InterruptedException {
         Path jar = programJar();
         Path without = directory.resolve("without.aot");
@@ -218,7 +221,10 @@ class EnvironmentTest {
     void shouldShareStateWithCopiesOfTheClockInTheProgram() throws IOException, InterruptedException {
         counting()
                 .option("-Dclock.jar=" + System.getProperty("clock.jar"), "-Dshaded.jar=" + shadedClock())
-                .option(JvmLauncher.feature() >= 22 ? "--enable-native-access=ALL-UNNAMED" : "-Dnothing=")
+                .option(
+                        JvmLauncher.feature() >= JdkVersions.FOREIGN_FUNCTIONS
+                                ? "--enable-native-access=ALL-UNNAMED"
+                                : "-Dnothing=")
                 .run(Copies.class)
                 .assertSilent();
     }

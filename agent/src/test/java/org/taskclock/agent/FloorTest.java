@@ -29,6 +29,7 @@ class FloorTest {
     @Test
     void shouldNeverGoBackwardsWhenTheAgentComesAndGoes() throws IOException, InterruptedException {
         JvmLauncher.withoutAgent()
+                .optimizing()
                 .option("-Djdk.attach.allowAttachSelf=true", "-XX:+EnableDynamicAgentLoading")
                 .option("-Dagent.jar=" + System.getProperty("agent.jar"))
                 .run(Rounds.class)
@@ -158,7 +159,7 @@ class FloorTest {
     /** The clock can be slightly ahead of the kernel, which the JVM asks for the time of another thread. */
     @Test
     void shouldNeverReadLessByIdThanTheThreadReadOfItself() throws IOException, InterruptedException {
-        JvmLauncher.withAgent("").run(OwnAndOther.class).assertSilent();
+        JvmLauncher.withAgent("").optimizing().run(OwnAndOther.class).assertSilent();
     }
 
     static final class OwnAndOther {
@@ -207,6 +208,7 @@ class FloorTest {
             throws IOException, InterruptedException {
         Path log = directory.resolve("natives.log");
         JvmLauncher.withoutAgent()
+                .optimizing()
                 .option("-Djdk.attach.allowAttachSelf=true", "-XX:+EnableDynamicAgentLoading")
                 .option("-Dagent.jar=" + System.getProperty("agent.jar"), "-Xlog:jni+resolve=debug:file=" + log)
                 .run(ReturnedNatives.class, log.toString())

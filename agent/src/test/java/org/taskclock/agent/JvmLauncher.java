@@ -11,7 +11,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** Runs a program in a separate JVM, on the JDK and class path of this one. */
+/**
+ * Runs a program in a separate JVM, on the JDK and class path of this one. It compiles little, because it ends soon,
+ * and uses the serial collector unless an option selects another one.
+ */
 final class JvmLauncher {
     /** Far longer than any program takes, so that only a hung program is killed. */
     private static final int TIMEOUT_SECONDS = 240;
@@ -52,6 +55,11 @@ final class JvmLauncher {
         return this;
     }
 
+    /** Also lets the second compiler compile what the program calls often. */
+    JvmLauncher optimizing() {
+        return option("-XX:TieredStopAtLevel=4");
+    }
+
     /** Starts the JVM through another program, which is given with its arguments. */
     JvmLauncher wrappedBy(List<String> command) {
         wrapper = command;
@@ -61,6 +69,8 @@ final class JvmLauncher {
     Process start(Path out, Path err, Class<?> main, String... arguments) throws IOException {
         List<String> command = new ArrayList<>(wrapper);
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.add("-XX:TieredStopAtLevel=1");
+        if (options.stream().noneMatch(option -> option.matches("-XX:\\+Use\\w+GC"))) command.add("-XX:+UseSerialGC");
         command.addAll(options);
         command.addAll(List.of("-cp", classPath, main.getName()));
         command.addAll(List.of(arguments));

@@ -232,14 +232,14 @@ class ManagementTest {
 
     @SuppressWarnings("ThreadPriorityCheck") // yields are under test
     static final class Events {
-        private static final long MIN_CPU_NANOS = 400_000_000;
+        private static final long MIN_CPU_NANOS = 200_000_000;
 
         public static void main(String[] args) throws Exception {
-            yieldFor(1_000_000_000L);
+            yieldFor(500_000_000L);
             // A recording contains the events only if it enables them.
             assertThat(record(List.of(), 1_500_000_000L)).isEmpty();
             List<RecordedEvent> events =
-                    record(List.of("org.taskclock.ThreadCpu", "org.taskclock.YieldSite"), 2_500_000_000L);
+                    record(List.of("org.taskclock.ThreadCpu", "org.taskclock.YieldSite"), 1_000_000_000L);
             Duration cpu = Duration.ZERO;
             long yields = 0;
             for (RecordedEvent event : events) {
@@ -249,7 +249,7 @@ class ManagementTest {
                             .isEqualTo(event.getDuration("cpuTime"));
                     assertThat(event.getDuration("cpuTime"))
                             .as("the first event covers only its period")
-                            .isLessThan(Duration.ofMillis(1_500));
+                            .isLessThan(Duration.ofMillis(500));
                     cpu = cpu.plus(event.getDuration("cpuTime"));
                     assertThat(event.getDuration("totalCpuTime")).isGreaterThan(cpu);
                 }
@@ -266,7 +266,7 @@ class ManagementTest {
         private static List<RecordedEvent> record(List<String> enabled, long nanos) throws Exception {
             Path file = Files.createTempFile("events", ".jfr");
             try (Recording recording = new Recording()) {
-                enabled.forEach(recording::enable);
+                enabled.forEach(event -> recording.enable(event).withPeriod(Duration.ofMillis(200)));
                 recording.start();
                 yieldFor(nanos);
                 recording.stop();

@@ -11,6 +11,7 @@ import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.taskclock.internal.JdkVersions;
 
 /**
  * Runs the agent together with the agents of other projects, which transform the agent's classes too. Each JVM takes
@@ -37,8 +38,10 @@ class OtherAgentsTest {
     private static JvmLauncher quietly() {
         JvmLauncher jvm = JvmLauncher.withoutAgent().option(SETTINGS.toArray(String[]::new));
         // Other agents use native access and sun.misc.Unsafe.
-        if (JvmLauncher.feature() >= 22) jvm.option("--enable-native-access=ALL-UNNAMED");
-        return JvmLauncher.feature() >= 23 ? jvm.option("--sun-misc-unsafe-memory-access=allow") : jvm;
+        if (JvmLauncher.feature() >= JdkVersions.FOREIGN_FUNCTIONS) jvm.option("--enable-native-access=ALL-UNNAMED");
+        return JvmLauncher.feature() >= JdkVersions.UNSAFE_OPTION
+                ? jvm.option("--sun-misc-unsafe-memory-access=allow")
+                : jvm;
     }
 
     private static String agent(String name) {

@@ -33,6 +33,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.taskclock.ThreadClock;
+import org.taskclock.internal.JdkVersions;
 
 /**
  * Checks that extreme conditions harm neither the program nor the measurements. On JDK 17, tests of virtual threads
@@ -77,7 +78,7 @@ class RobustnessTest {
 
     @Test
     void shouldReapplyThePatchIfAnotherAgentUndoesIt() throws IOException, InterruptedException {
-        if (JvmLauncher.feature() < 21) {
+        if (JvmLauncher.feature() < JdkVersions.VIRTUAL_THREADS) {
             JvmLauncher.withAgent("")
                     .option("-javaagent:" + RedefiningAgent.jar(directory))
                     .run(Empty.class)
@@ -85,7 +86,7 @@ class RobustnessTest {
             return;
         }
         JvmLauncher jvm = JvmLauncher.withAgent("").option("-javaagent:" + RedefiningAgent.jar(directory));
-        if (JvmLauncher.feature() >= 22) jvm.option("--enable-native-access=ALL-UNNAMED");
+        if (JvmLauncher.feature() >= JdkVersions.FOREIGN_FUNCTIONS) jvm.option("--enable-native-access=ALL-UNNAMED");
         JvmLauncher.Result result = jvm.run(PatchUndone.class);
         assertThat(result.exit()).as(result.toString()).isZero();
         assertThat(result.err().lines())
@@ -147,6 +148,7 @@ class RobustnessTest {
     @Test
     void shouldSurviveAFullHeapAndAFullStack(@TempDir Path summaries) throws IOException, InterruptedException {
         JvmLauncher.withAgent("yield=count,summary=" + summaries)
+                .optimizing()
                 .option("-Xmx64m", "-XX:+UseSerialGC")
                 .run(FullHeapAndStack.class)
                 .assertSilent();
@@ -179,7 +181,7 @@ class RobustnessTest {
             try (InputStream in = FullHeapAndStack.class.getResourceAsStream(file)) {
                 code = in.readAllBytes();
             }
-            boolean virtual = Runtime.version().feature() >= 21;
+            boolean virtual = Runtime.version().feature() >= JdkVersions.VIRTUAL_THREADS;
             if (virtual) VirtualThreadStarter.start("first", () -> {}).join();
             AgentCheck.bean();
             for (int i = 0; i < DEEP_STACKS; i++) {
@@ -261,7 +263,7 @@ class RobustnessTest {
     /** Each redefinition of a class leaks memory, and is counted as a loaded class. */
     @Test
     void shouldNotRedefineClassesRepeatedly() throws IOException, InterruptedException {
-        JvmLauncher.withAgent(JvmLauncher.feature() < 21 ? "" : "virtual=mxbean")
+        JvmLauncher.withAgent(JvmLauncher.feature() < JdkVersions.VIRTUAL_THREADS ? "" : "virtual=mxbean")
                 .run(RepeatedSwitching.class)
                 .assertSilent();
     }
@@ -269,8 +271,7 @@ class RobustnessTest {
     static final class RepeatedSwitching {
         private static final int TIMES = 30;
         /** On JDK 21 to 24 the agent corrects getThreadUserTime, and undoes this each time. */
-        private static final boolean IS_CORRECTED =
-                Runtime.version().feature() >= 21 && Runtime.version().feature() < 25;
+        private static final boolean IS_CORRECTED = ThreadTimes.hasUserTimeBug();
 
         public static void main(String[] args) throws Exception {
             TaskClockMXBean bean = AgentCheck.bean();
@@ -332,7 +333,7 @@ class RobustnessTest {
 
     @Test
     void shouldKeepCarriersApart() throws IOException, InterruptedException {
-        if (JvmLauncher.feature() < 21) {
+        if (JvmLauncher.feature() < JdkVersions.VIRTUAL_THREADS) {
             JvmLauncher.withAgent("").run(Empty.class).assertSilent();
             return;
         }
@@ -422,7 +423,7 @@ class RobustnessTest {
 
         public static void main(String[] args) throws Exception {
             TaskClockMXBean bean = AgentCheck.bean();
-            if (JvmLauncher.feature() < 21) {
+            if (JvmLauncher.feature() < JdkVersions.VIRTUAL_THREADS) {
                 assertThat(bean.isVirtualThreadAccounting()).isFalse();
                 return;
             }
@@ -461,7 +462,7 @@ class RobustnessTest {
     static final class ManyMounts {
         public static void main(String[] args) throws Exception {
             Path loaded = Path.of(System.getProperty("loaded"));
-            if (JvmLauncher.feature() < 21) {
+            if (JvmLauncher.feature() < JdkVersions.VIRTUAL_THREADS) {
                 assertThat(Files.readString(loaded)).doesNotContain("TaskClockAccount");
                 return;
             }

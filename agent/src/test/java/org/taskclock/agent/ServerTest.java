@@ -32,6 +32,7 @@ import org.eclipse.jetty.util.thread.ThreadPool;
 import org.eclipse.jetty.util.thread.VirtualThreadPool;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
+import org.taskclock.internal.JdkVersions;
 
 /** Sends requests to a Jetty server that measures each of them with ThreadMXBean, as query engines do. */
 class ServerTest {
@@ -47,7 +48,7 @@ class ServerTest {
 
     /** The times of virtual threads must also add up. ThreadMXBean reports them only with the agent. */
     @Test
-    @EnabledForJreRange(minVersion = 21, disabledReason = "this JDK has no virtual threads")
+    @EnabledForJreRange(minVersion = JdkVersions.VIRTUAL_THREADS, disabledReason = "this JDK has no virtual threads")
     void shouldAccountForVirtualThreads() throws IOException, InterruptedException {
         assertThat(runServer(VirtualThreadsTest.agent("virtual=mxbean"), "virtual"))
                 .isEqualTo(EXPECTED);

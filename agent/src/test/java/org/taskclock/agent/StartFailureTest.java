@@ -27,6 +27,7 @@ import org.objectweb.asm.ClassVisitor;
 import org.objectweb.asm.Handle;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
+import org.taskclock.internal.JdkVersions;
 
 /** Checks that the program starts, and that the agent can be used later, whatever fails while it is installed. */
 class StartFailureTest {
@@ -102,7 +103,7 @@ class StartFailureTest {
     }
 
     @Test
-    @EnabledForJreRange(maxVersion = 23, disabledReason = NO_SECURITY_MANAGER)
+    @EnabledForJreRange(maxVersion = JdkVersions.NO_SECURITY_MANAGER - 1, disabledReason = NO_SECURITY_MANAGER)
     void shouldStartTheProgramUnderASecurityManager() throws IOException, InterruptedException {
         JvmLauncher.Result result = runWithPolicy("");
         assertThat(result.out()).isEqualTo("null\nfrom the JVM\nanother thread\n");
@@ -116,7 +117,7 @@ class StartFailureTest {
     }
 
     @Test
-    @EnabledForJreRange(maxVersion = 23, disabledReason = NO_SECURITY_MANAGER)
+    @EnabledForJreRange(maxVersion = JdkVersions.NO_SECURITY_MANAGER - 1, disabledReason = NO_SECURITY_MANAGER)
     void shouldWorkIfThePolicyAllowsIt() throws IOException, InterruptedException {
         JvmLauncher.Result result = runWithPolicy("grant codeBase \"file:" + System.getProperty("agent.jar")
                 + "\" { permission java.security.AllPermission; };");
@@ -155,7 +156,7 @@ class StartFailureTest {
     }
 
     @Test
-    @EnabledForJreRange(minVersion = 21, disabledReason = "this JDK has no virtual threads")
+    @EnabledForJreRange(minVersion = JdkVersions.VIRTUAL_THREADS, disabledReason = "this JDK has no virtual threads")
     void shouldPrepareAccountsAgainAfterAFailure() throws IOException, InterruptedException {
         JvmLauncher.Result result =
                 attachable("java/lang/TaskClockAccount#unmount").run(AccountsPreparedTwice.class);
@@ -303,7 +304,7 @@ class StartFailureTest {
 
     /** Mounts keep calling the clock through JNI. */
     @Test
-    @EnabledForJreRange(minVersion = 22, disabledReason = "this JDK does not link calls")
+    @EnabledForJreRange(minVersion = JdkVersions.FOREIGN_FUNCTIONS, disabledReason = "this JDK does not link calls")
     void shouldAccountForVirtualThreadsIfTheCallsCannotBeLinked() throws IOException, InterruptedException {
         attachable("java/lang/TaskClockCalls$Critical#<clinit>")
                 .option("-D" + FaultInjector.SWITCH + "=on")

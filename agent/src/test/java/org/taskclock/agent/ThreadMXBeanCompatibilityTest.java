@@ -14,6 +14,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
+import org.taskclock.internal.JdkVersions;
 
 /**
  * Checks that ThreadMXBean behaves as it does without the agent. A program prints the kinds of answers that it gets.
@@ -28,7 +29,8 @@ class ThreadMXBeanCompatibilityTest {
                 .assertSilent()
                 .out();
         assertThat(stock).contains("own cpu: time\n", "unknown user: -1\n");
-        if (JvmLauncher.feature() >= 21) assertThat(stock).contains("virtual: own cpu among several: -1 -1 time -1\n");
+        if (JvmLauncher.feature() >= JdkVersions.VIRTUAL_THREADS)
+            assertThat(stock).contains("virtual: own cpu among several: -1 -1 time -1\n");
         assertThat(JvmLauncher.withAgent("")
                         .run(Answers.class, "spec")
                         .assertSilent()
@@ -50,7 +52,7 @@ class ThreadMXBeanCompatibilityTest {
     void shouldAnswerForVirtualThreadsIfRequested() throws IOException, InterruptedException {
         JvmLauncher.Result result = JvmLauncher.withAgent("virtual=mxbean").run(Answers.class, "mxbean");
         assertThat(result.exit()).as(result.toString()).isZero();
-        if (JvmLauncher.feature() < 21) {
+        if (JvmLauncher.feature() < JdkVersions.VIRTUAL_THREADS) {
             assertThat(result.err()).contains("unavailable: virtual: virtual threads require JDK 21");
             return;
         }
@@ -127,7 +129,7 @@ class ThreadMXBeanCompatibilityTest {
             ask("assumed id", unknown);
             askMany("assumed id among several", id(main), unknown);
 
-            boolean hasVirtualThreads = Runtime.version().feature() >= 21;
+            boolean hasVirtualThreads = Runtime.version().feature() >= JdkVersions.VIRTUAL_THREADS;
             if (hasVirtualThreads) {
                 VirtualThreadStarter.start("", () -> {
                             spin();

@@ -14,6 +14,7 @@ import javax.management.ObjectName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.taskclock.internal.JdkVersions;
 
 /** Runs programs that use ThreadMXBean with the agent. */
 class ThreadTimesTest {
@@ -91,7 +92,7 @@ class ThreadTimesTest {
             assertThat(BEAN.getThreadUserTime(ids)).containsOnly(-1);
             BEAN.setThreadCpuTimeEnabled(true);
             assertThat(BEAN.getCurrentThreadCpuTime()).isPositive();
-            if (JvmLauncher.feature() >= 21) onVirtualThread();
+            if (JvmLauncher.feature() >= JdkVersions.VIRTUAL_THREADS) onVirtualThread();
         }
 
         private static void onVirtualThread() throws InterruptedException {

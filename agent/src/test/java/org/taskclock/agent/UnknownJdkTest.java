@@ -33,6 +33,7 @@ import org.objectweb.asm.ClassWriter;
 import org.objectweb.asm.FieldVisitor;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
+import org.taskclock.internal.JdkVersions;
 
 /**
  * Runs the agent on JDKs with unexpected classes. The agent must log one line for each unavailable feature, and the
@@ -194,7 +195,7 @@ class UnknownJdkTest {
     private void assertSkipped(String reason, Class<?> program, UnaryOperator<byte[]> change, String... classes)
             throws IOException, InterruptedException {
         JvmLauncher jvm = JvmLauncher.withAgent("yield=count");
-        if (JvmLauncher.feature() < 21) {
+        if (JvmLauncher.feature() < JdkVersions.VIRTUAL_THREADS) {
             // This JDK has no virtual threads, so there is nothing to skip.
             jvm.run(YieldTest.Counted.class).assertSilent();
         } else {
@@ -248,7 +249,7 @@ class UnknownJdkTest {
 
     @Test
     void shouldSkipVirtualThreadTimesIfACallIsMissing() throws IOException, InterruptedException {
-        if (JvmLauncher.feature() < 21) {
+        if (JvmLauncher.feature() < JdkVersions.VIRTUAL_THREADS) {
             JvmLauncher.withAgent("yield=count").run(YieldTest.Counted.class).assertSilent();
             return;
         }

@@ -27,6 +27,7 @@ import org.taskclock.CpuSection;
 import org.taskclock.CpuTime;
 import org.taskclock.TaskClock;
 import org.taskclock.ThreadClock;
+import org.taskclock.internal.JdkVersions;
 
 /** Checks virtual threads and carriers that also ran while accounting was off. */
 class VirtualOriginTest {
@@ -39,7 +40,7 @@ class VirtualOriginTest {
 
     @BeforeEach
     void needsVirtualThreads() {
-        assumeTrue(JvmLauncher.feature() >= 21, "JDKs before 21 have no virtual threads");
+        assumeTrue(JvmLauncher.feature() >= JdkVersions.VIRTUAL_THREADS, "JDKs before 21 have no virtual threads");
     }
 
     private static void run(Class<?> program) throws IOException, InterruptedException {
@@ -51,7 +52,9 @@ class VirtualOriginTest {
                 .option("-Djdk.attach.allowAttachSelf=true", "-XX:+EnableDynamicAgentLoading")
                 .option("-Djdk.virtualThreadScheduler.parallelism=2", "-Djdk.virtualThreadScheduler.maxPoolSize=2")
                 .option("-Dagent.jar=" + System.getProperty("agent.jar"));
-        return JvmLauncher.feature() >= 22 ? jvm.option("--enable-native-access=ALL-UNNAMED") : jvm;
+        return JvmLauncher.feature() >= JdkVersions.FOREIGN_FUNCTIONS
+                ? jvm.option("--enable-native-access=ALL-UNNAMED")
+                : jvm;
     }
 
     /** Attaches to this JVM, changes the agent's options, or detaches it. */

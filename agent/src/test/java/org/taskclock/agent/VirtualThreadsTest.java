@@ -47,15 +47,20 @@ import org.taskclock.CpuTime;
 import org.taskclock.CpuUsage;
 import org.taskclock.TaskClock;
 import org.taskclock.ThreadClock;
+import org.taskclock.internal.JdkVersions;
 
 /** Checks that the CPU times of virtual threads are exact and add up. */
 @SuppressWarnings("ThreadPriorityCheck") // yields are under test
 class VirtualThreadsTest {
-    private static final boolean SUPPORTED = JvmLauncher.feature() >= 21;
+    private static final boolean SUPPORTED = JvmLauncher.feature() >= JdkVersions.VIRTUAL_THREADS;
 
     static JvmLauncher agent(String options) {
         return JvmLauncher.withAgent(options)
-                .option(JvmLauncher.feature() >= 22 ? "--enable-native-access=ALL-UNNAMED" : "-Dnothing=");
+                .optimizing()
+                .option(
+                        JvmLauncher.feature() >= JdkVersions.FOREIGN_FUNCTIONS
+                                ? "--enable-native-access=ALL-UNNAMED"
+                                : "-Dnothing=");
     }
 
     /**
@@ -436,6 +441,72 @@ class VirtualThreadsTest {
             }
             // JDK 26 shortens names in the middle.
             assertThat(names).isNotEmpty().allMatch(name -> name.startsWith("ForkJoi"));
+        }
+    }
+
+    /** After the stack of a runnable thread was taken, the JVM schedules it once more than it is mounted. */
+    @Test
+    void shouldKnowTheTimeOfThreadsWhoseStacksAreTaken() throws IOException, InterruptedException {
+        runOrCheckMessage(StacksTaken.class, "");
+    }
+
+    static final class StacksTaken {
+        private static final int THREADS = 20;
+        private static final int YIELDS = 20_000;
+
+        public static void main(String[] args) throws Exception {
+            List<Thread> threads = new ArrayList<>();
+            for (int i = 0; i < THREADS; i++) {
+                threads.add(VirtualThreadStarter.start("yielding", () -> {
+                    for (int yield = 0; yield < YIELDS; yield++) Thread.yield();
+                }));
+            }
+            int stacks = 0;
+            while (threads.stream().anyMatch(Thread::isAlive))
+                for (Thread thread : threads) if (thread.getStackTrace().length > 0) stacks++;
+            assertThat(stacks).isGreaterThan(THREADS);
+            for (Thread thread : threads)
+                assertThat(ThreadClock.of(thread).cpuNanos()).isPositive();
+        }
+    }
+
+    /** Each mount follows a pause of the carrier, after which only the kernel knows the carrier's CPU time. */
+    @Test
+    void shouldSeldomAskTheKernel() throws IOException, InterruptedException {
+        runOrCheckMessage(SeldomAsked.class, "");
+    }
+
+    static final class SeldomAsked {
+        private static final int THREADS = 4;
+        private static final int PAUSES = 3_000;
+        /** The kernel is asked once per millisecond, for a sample of each kind, and when the clock is calibrated. */
+        private static final double MAX_PER_MILLI = 1.5;
+
+        public static void main(String[] args) throws Exception {
+            TaskClockMXBean bean = AgentCheck.bean();
+            VirtualThreadStarter.start("first", () -> burn(1_000_000)).join();
+            long callsBefore = bean.getMountClockCalls();
+            long mountsBefore = bean.getMounts();
+            long start = System.nanoTime();
+            List<Thread> threads = new ArrayList<>();
+            for (int i = 0; i < THREADS; i++) {
+                threads.add(VirtualThreadStarter.start("pausing", () -> {
+                    for (int pause = 0; pause < PAUSES; pause++) LockSupport.parkNanos(10_000);
+                }));
+            }
+            for (Thread thread : threads) thread.join();
+            double millis = (System.nanoTime() - start) / 1e6;
+            long mounts = bean.getMounts() - mountsBefore;
+            long calls = bean.getMountClockCalls() - callsBefore;
+            String text = calls + " calls for " + mounts + " mounts in " + millis + " ms";
+            assertThat(mounts).as(text).isGreaterThan(THREADS * PAUSES / 2);
+            if (bean.getBackend().startsWith("rseq")) {
+                int carriers = bean.getCarriers().length;
+                assertThat((double) calls).as(text).isLessThan(carriers * (MAX_PER_MILLI * millis + 50));
+            } else {
+                assertThat(calls).as(text).isGreaterThan(mounts); // nothing else tells
+            }
+            assertThat(bean.getMountUsageCalls()).as(text).isLessThan(2 * mounts);
         }
     }
 

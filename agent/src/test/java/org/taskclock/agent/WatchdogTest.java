@@ -13,8 +13,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Tests the agent's background thread in this JVM, without the agent. */
+@Execution(ExecutionMode.SAME_THREAD) // one of the tests interrupts all watchdogs
 class WatchdogTest {
     private static final long TIMEOUT_SECONDS = 30;
 

@@ -13,6 +13,7 @@ import javax.management.Attribute;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
 import org.junit.jupiter.api.Test;
+import org.taskclock.internal.JdkVersions;
 
 /** Tests Thread.yield with the agent: unchanged, counted, and suppressed. */
 @SuppressWarnings("ThreadPriorityCheck") // yields are under test
@@ -23,8 +24,8 @@ class YieldTest {
     }
 
     static final class Counted {
-        private static final int BUSY_YIELDS = 1_500_000;
-        private static final int QUIET_YIELDS = 500_000;
+        private static final int BUSY_YIELDS = 400_000;
+        private static final int QUIET_YIELDS = 120_000;
 
         public static void main(String[] args) throws Exception {
             Thread busy = new Thread(Counted::yieldBusily, "busy-1");
@@ -71,7 +72,7 @@ class YieldTest {
 
     @Test
     void shouldCountVirtualThreads() throws IOException, InterruptedException {
-        if (JvmLauncher.feature() < 21) {
+        if (JvmLauncher.feature() < JdkVersions.VIRTUAL_THREADS) {
             // This JDK has no virtual threads, but the agent counts platform threads.
             JvmLauncher.withAgent("yield=count").run(Counted.class).assertSilent();
         } else {
@@ -91,7 +92,7 @@ class YieldTest {
     /** If yields did nothing, a virtual thread that waits for another one by yielding would never leave its carrier. */
     @Test
     void shouldNotSuppressYieldsOfVirtualThreadsUnlessRequested() throws IOException, InterruptedException {
-        if (JvmLauncher.feature() >= 21) {
+        if (JvmLauncher.feature() >= JdkVersions.VIRTUAL_THREADS) {
             JvmLauncher.withAgent("yield=off")
                     .option(ONE_CARRIER)
                     .run(VirtualYields.class, "pass")
@@ -195,7 +196,7 @@ class YieldTest {
         assertThat(systemShare(JvmLauncher.withoutAgent())).isGreaterThan(0.5);
         assertThat(systemShare(JvmLauncher.withAgent("yield=off"))).isLessThan(0.2);
         // JDK 24 removed the flag.
-        if (JvmLauncher.feature() < 24)
+        if (JvmLauncher.feature() < JdkVersions.NO_DONT_YIELD_A_LOT)
             assertThat(systemShare(JvmLauncher.withoutAgent().option("-XX:+DontYieldALot")))
                     .isLessThan(0.2);
     }
@@ -207,7 +208,7 @@ class YieldTest {
     static final class SingleThread {
         public static void main(String[] args) {
             ThreadMXBean bean = ManagementFactory.getThreadMXBean();
-            while (bean.getCurrentThreadCpuTime() < 1_000_000_000) for (int i = 0; i < 1_000; i++) Thread.yield();
+            while (bean.getCurrentThreadCpuTime() < 300_000_000) for (int i = 0; i < 1_000; i++) Thread.yield();
             double cpu = bean.getCurrentThreadCpuTime();
             System.out.print((cpu - bean.getCurrentThreadUserTime()) / cpu);
         }
