@@ -12,7 +12,7 @@
 #   -j JAVA_HOME  the JDK of all JVMs (default: that of java)
 #   -o FILE       file for the result (default: dev/integration/results/hostile/JDK.md; none below 60 s)
 #   SCENARIO...   only these, such as fifo-release; with "each", one run for each (default: all of
-#                 dev/testing/src/main/java/org/taskclock/hostile/Scenario.java)
+#                 cli/src/test/java/org/taskclock/hostile/Scenario.java)
 #
 # As root, everything runs in its own namespaces of processes and mounts, so that it ends with this script. Without
 # root, some scenarios are omitted. Requires pidstat, a JDK, and Maven. Exit codes: 0 all bounds are met, 1 a bound is
@@ -50,12 +50,12 @@ command -v "$java" >/dev/null || die "$java: not found: specify a JDK with -j" 2
 scenarios=("${@:-all}")
 
 if [[ -z ${SKIP_BUILD-} ]]; then
-  options=(-B -q -Dmaven.test.skip=true -Dspotless.check.skip=true -Dcheckstyle.skip=true -pl cli,dev/testing -am)
+  options=(-B -q -DskipTests -Dspotless.check.skip=true -Dcheckstyle.skip=true -pl cli -am)
   (cd "$root" && mvn "${options[@]}" package) || die 'the build failed'
 fi
 jar=$root/cli/target/taskclock-cli.jar
-classes=$root/dev/testing/target/classes
-work=$root/dev/testing/target/hostile
+classes=$root/cli/target/test-classes
+work=$root/cli/target/hostile
 rm -rf "$work"
 mkdir -p "$work"
 

@@ -13,19 +13,22 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.Isolated;
+import org.taskclock.internal.JdkVersions;
 
 /** {@code taskclock attach}, {@code detach} and {@code status} on a running JVM. */
-@Isolated("other tests would affect its measurements and the list of running JVMs")
 class AttachTest {
-    /** Sleeps until it is killed. */
+    /** Creates a file, and sleeps until it is killed. */
     static final class Idle {
         private Idle() {}
 
-        public static void main(String[] args) throws InterruptedException {
+        public static void main(String[] args) throws InterruptedException, IOException {
+            Files.createFile(Path.of(args[0]));
             Thread.sleep(120_000);
         }
     }
+
+    @TempDir
+    private Path ready;
 
     private Process target;
 
@@ -43,18 +46,22 @@ class AttachTest {
         List<String> command =
                 new ArrayList<>(List.of(ProcessHandle.current().info().command().orElseThrow()));
         command.addAll(List.of(options));
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"), Idle.class.getName()));
+        Path started = ready.resolve("started");
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), Idle.class.getName(), started.toString()));
         target = new ProcessBuilder(command)
                 .redirectErrorStream(true)
                 .redirectOutput(output)
                 .start();
         // Attaching to a JVM that is still starting would kill it.
-        Thread.sleep(1_500);
+        while (!Files.exists(started)) {
+            assertThat(target.isAlive()).isTrue();
+            Thread.sleep(10);
+        }
         return Long.toString(target.pid());
     }
 
     private static String runSuccessfully(String... arguments) throws IOException, InterruptedException {
-        CliResult child = CliResult.run(arguments);
+        CliResult child = CliResult.runHere(arguments);
         assertThat(child).isEqualTo(new CliResult(Main.OK, child.out(), ""));
         return child.out();
     }
@@ -89,7 +96,7 @@ class AttachTest {
         runSuccessfully("attach", pid);
         String warnings = Files.readString(output);
         assertThat(warnings.lines()).allMatch(line -> line.startsWith("WARNING: "));
-        assertThat(warnings.lines()).hasSize(Runtime.version().feature() >= 21 ? 4 : 0);
+        assertThat(warnings.lines()).hasSize(Runtime.version().feature() >= JdkVersions.VIRTUAL_THREADS ? 4 : 0);
         assertThat(runSuccessfully("attach", pid, "yield=count")).contains("yield=count");
         assertThat(runSuccessfully("detach", pid)).contains("; detached");
         assertThat(runSuccessfully("attach", pid)).contains("threadmxbean=on,yield=pass");
@@ -106,12 +113,12 @@ class AttachTest {
                 .contains("four native methods of sun.management.ThreadImpl", "behind Thread.yield", "read-only")
                 .endsWith("Nothing was changed.\n");
         assertThat(plan.contains("java.lang.VirtualThread"))
-                .isEqualTo(Runtime.version().feature() >= 21);
+                .isEqualTo(Runtime.version().feature() >= JdkVersions.VIRTUAL_THREADS);
         assertThat(runSuccessfully("attach", "--dry-run", pid, "yield=count", "--bean=read"))
                 .isEqualTo(plan);
         assertThat(runSuccessfully("attach", "--dry-run", pid, "threadmxbean=off,vthreads=off,bean=off,jfr=off"))
                 .doesNotContain("ThreadImpl", "VirtualThread", "MXBean", "event");
-        CliResult status = CliResult.run("status", pid);
+        CliResult status = CliResult.runHere("status", pid);
         assertThat(status)
                 .isEqualTo(new CliResult(
                         Main.FAILED,
@@ -122,13 +129,13 @@ class AttachTest {
     @Test
     void shouldValidateTheOptionsOfADryRun() throws IOException, InterruptedException {
         // The options are validated first, so no JVM is needed.
-        assertThat(CliResult.run("attach", "--dry-run", "999999999", "yield=sometimes"))
+        assertThat(CliResult.runHere("attach", "--dry-run", "999999999", "yield=sometimes"))
                 .isEqualTo(new CliResult(
                         Main.USAGE,
                         "",
                         "taskclock: attach: option \"yield=sometimes\": yield must be one of pass, count, off:"
                                 + " see taskclock attach --help\n"));
-        assertThat(CliResult.run("attach", "--dry-run", "999999999", "yield=off")
+        assertThat(CliResult.runHere("attach", "--dry-run", "999999999", "yield=off")
                         .exitCode())
                 .isEqualTo(Main.NO_PROCESS);
     }
@@ -137,7 +144,7 @@ class AttachTest {
     void shouldReportHealth() throws IOException, InterruptedException {
         String pid = startTarget();
         runSuccessfully("attach", pid, "yield=count");
-        String vthreads = Runtime.version().feature() >= 21 ? "on" : "off";
+        String vthreads = Runtime.version().feature() >= JdkVersions.VIRTUAL_THREADS ? "on" : "off";
         assertThat(runSuccessfully("status", pid))
                 .startsWith("agent ")
                 .contains(" in process " + pid + "\n", "threadmxbean   on\n", "yield          count\n")
@@ -145,9 +152,9 @@ class AttachTest {
         assertThat(runSuccessfully("status", "--json", pid))
                 .contains("{\"name\":\"bean\",\"state\":\"on\"}", "\"failures\":0");
         runSuccessfully("detach", pid);
-        assertThat(CliResult.run("status", pid).exitCode()).isEqualTo(Main.FAILED);
-        assertThat(CliResult.run("status", "999999999").exitCode()).isEqualTo(Main.NO_PROCESS);
-        assertThat(CliResult.run("status").exitCode()).isEqualTo(Main.USAGE);
+        assertThat(CliResult.runHere("status", pid).exitCode()).isEqualTo(Main.FAILED);
+        assertThat(CliResult.runHere("status", "999999999").exitCode()).isEqualTo(Main.NO_PROCESS);
+        assertThat(CliResult.runHere("status").exitCode()).isEqualTo(Main.USAGE);
     }
 
     @Test
@@ -162,11 +169,11 @@ class AttachTest {
     @Test
     void shouldReportInvalidOptions() throws IOException, InterruptedException {
         String pid = startTarget();
-        CliResult wrong = CliResult.run("attach", pid, "yield=sometimes");
+        CliResult wrong = CliResult.runHere("attach", pid, "yield=sometimes");
         assertThat(wrong.exitCode()).isEqualTo(Main.FAILED);
         assertThat(wrong.err())
                 .isEqualTo("taskclock: agent: option \"yield=sometimes\": yield must be one of pass, count, off\n");
-        assertThat(CliResult.run("attach", pid, "detach").exitCode()).isEqualTo(Main.USAGE);
+        assertThat(CliResult.runHere("attach", pid, "detach").exitCode()).isEqualTo(Main.USAGE);
         assertThat(target.isAlive()).isTrue();
     }
 

@@ -70,7 +70,7 @@ class DiffTest {
     private static String run(int exitCode, String... arguments) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(List.of("diff"));
         command.addAll(List.of(arguments));
-        CliResult child = CliResult.run(command.toArray(String[]::new));
+        CliResult child = CliResult.runHere(command.toArray(String[]::new));
         assertThat(child).isEqualTo(new CliResult(exitCode, child.out(), ""));
         return child.out();
     }

@@ -13,10 +13,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.Isolated;
 
 /** {@code taskclock doctor --report}. */
-@Isolated("it measures")
 @Tag("slow17")
 class DoctorReportTest {
     @TempDir
@@ -91,7 +89,7 @@ class DoctorReportTest {
 
     @Test
     void shouldContainWhatDoctorPrints() throws Exception {
-        CliResult result = CliResult.run("doctor", "--report");
+        CliResult result = CliResult.run(DoctorTest.FAST_OPTION, "doctor", "--report");
         assertThat(result.exitCode()).as(result.err()).isZero();
         assertThat(result.out())
                 .startsWith("### taskclock doctor on " + System.getProperty("os.arch") + "\n\n- TaskClock: ")
@@ -100,7 +98,7 @@ class DoctorReportTest {
 
     @Test
     void shouldPrintOneFormat() throws Exception {
-        CliResult result = CliResult.run("doctor", "--report", "--json");
+        CliResult result = CliResult.runHere("doctor", "--report", "--json");
         assertThat(result.exitCode()).isEqualTo(2);
         assertThat(result.out()).isEmpty();
         assertThat(result.err()).contains("--json").contains("--report").contains("mutually exclusive");

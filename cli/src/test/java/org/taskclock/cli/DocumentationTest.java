@@ -5,6 +5,7 @@ package org.taskclock.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.lang.reflect.Field;
 import java.nio.file.FileSystems;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
@@ -21,6 +22,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.taskclock.internal.JdkVersions;
 
 /** Checks what the documentation refers to. {@code docs/site/build.sh} checks the site that is made of it. */
 @Tag("slow17")
@@ -35,8 +37,18 @@ class DocumentationTest {
             Pattern.compile("^include_patterns = \\[(.*?)\\]", Pattern.MULTILINE | Pattern.DOTALL);
     private static final Pattern TEST = Pattern.compile("`([A-Z]\\w+Test)(?:\\.(\\w+))?`");
 
-    private static final Pattern VERSION_CHECK =
-            Pattern.compile("\\bfeature(\\(\\))? *([<>]=?|==) *(\\d{2}\\b|FIRST_)");
+    private static final Pattern COMMENT = Pattern.compile("/\\*.*?\\*/|//[^\n]*", Pattern.DOTALL);
+
+    /** Comparisons with versions of the JDK, constants with versions, and messages that name one. */
+    private static final Pattern VERSION_IN_CODE =
+            Pattern.compile("\\w*(?i:feature|jdk|version)\\w*(\\([\\w.]*\\))* *([<>]=?|[!=]=) *(\\d{2}\\b)"
+                    + "|\\bint \\w*(FEATURE|JDK|JAVA|SINCE|FIRST_WITH|VIRTUAL_THREADS)\\w* = \\d{2};"
+                    + "|Version\\.parse\\(\"|compareToIgnoreOptional"
+                    + "|\"[^\"\n]*\\b(JDK|Java) (1[79]|2\\d)\\b[^\"\n]*\"");
+
+    /** The first version that something applies to, or the last one that it does not. */
+    private static final Pattern VERSION_IN_TEXT = Pattern.compile(
+            "\\bJDK (\\d\\d)\\s(?:and|or)\\slater|\\b(?:up\\sto\\sJDK|JDK \\d\\d\\sto) (\\d\\d)(?!\\.?\\d)");
 
     private static List<Path> pages() throws IOException {
         return files(".md");
@@ -121,20 +133,62 @@ class DocumentationTest {
     }
 
     @Test
-    void shouldListTheFilesThatDependOnTheVersionOfTheJdk() throws IOException {
-        String contributing = Files.readString(REPOSITORY.resolve("CONTRIBUTING.md"));
-        int start = contributing.indexOf("### Support another JDK");
-        String section = contributing.substring(start, contributing.indexOf("\n### ", start + 1));
-        List<String> missing = new ArrayList<>();
-        int count = 0;
+    void shouldCompareVersionsOfTheJdkOnlyWithThoseOfOneFile() throws IOException {
+        List<String> found = new ArrayList<>();
         for (Path file : files(".java")) {
-            if (!file.toString().contains("/src/main/")
-                    || !VERSION_CHECK.matcher(Files.readString(file)).find()) continue;
-            count++;
-            if (!section.contains("`" + file.getFileName() + "`")) missing.add(file.toString());
+            // Newsletter quotes results of others.
+            if (!file.toString().contains("/src/main/") || file.endsWith("JdkVersions.java")) continue;
+            if (file.endsWith("Newsletter.java")) continue;
+            VERSION_IN_CODE
+                    .matcher(COMMENT.matcher(Files.readString(file)).replaceAll(""))
+                    .results()
+                    .forEach(match -> found.add(REPOSITORY.relativize(file) + ": " + match.group()));
         }
-        assertThat(missing).isEmpty();
-        assertThat(count).isGreaterThan(10);
+        assertThat(found).isEmpty();
+    }
+
+    @Test
+    void shouldNameTheVersionsOfTheJdkThatWereTested() throws IOException {
+        List<String> tested = List.of(JdkVersions.TESTED.split(", "));
+        assertThat(tested.get(tested.size() - 1)).isEqualTo(String.valueOf(JdkVersions.NEWEST_TESTED));
+        String all = JdkVersions.TESTED.replaceFirst(", (\\d+)$", ", and $1");
+        assertContains("docs/troubleshooting.md", "We test JDK " + all);
+        assertContains("docs/abi.md", "have verified this on JDK " + all);
+        assertContains(
+                "docs/agent.md",
+                "runs on JDK " + JdkVersions.OLDEST + " to " + JdkVersions.NEWEST_TESTED + " on Linux");
+        assertContains(
+                "docs/virtual-threads.md", "| | JDK " + String.join(" | ", tested.subList(1, tested.size())) + " |");
+        for (String page : List.of("README.md", "docs/install.md", "docs/exporter.md"))
+            assertContains(page, "Java " + JdkVersions.OLDEST + " or later");
+        assertContains("pom.xml", "compiler.release>" + JdkVersions.OLDEST + "<");
+    }
+
+    private static void assertContains(String file, String text) throws IOException {
+        assertThat(Files.readString(REPOSITORY.resolve(file)).contains(text))
+                .as(file + " contains: " + text)
+                .isTrue();
+    }
+
+    @Test
+    void shouldKnowTheVersionsOfTheJdkThatDocumentsName() throws Exception {
+        Set<Integer> first = new HashSet<>(Set.of(JdkVersions.NEWEST_TESTED + 1));
+        for (Field field : JdkVersions.class.getFields())
+            if (field.getType() == int.class) first.add(field.getInt(null));
+        List<String> unknown = new ArrayList<>();
+        int count = 0;
+        for (Path page : pages()) {
+            Matcher version = VERSION_IN_TEXT.matcher(Files.readString(page));
+            while (version.find()) {
+                count++;
+                boolean isFirst = version.group(1) != null;
+                int named = Integer.parseInt(version.group(isFirst ? 1 : 2));
+                if (!first.contains(isFirst ? named : named + 1))
+                    unknown.add(REPOSITORY.relativize(page) + ": " + version.group());
+            }
+        }
+        assertThat(unknown).isEmpty();
+        assertThat(count).isGreaterThan(20);
     }
 
     @Test

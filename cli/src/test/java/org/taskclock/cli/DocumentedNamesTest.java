@@ -23,6 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.taskclock.metrics.Metric;
 import org.taskclock.monitor.finding.FindingKind;
 import org.taskclock.monitor.finding.FindingKinds;
+import org.taskclock.monitor.sampling.ThreadColumn;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.OptionSpec;
 
@@ -63,6 +64,7 @@ class DocumentedNamesTest {
             "RTLD_LOCAL");
     /** Properties by which parts of TaskClock speak to each other. */
     private static final Set<String> INTERNAL_PROPERTIES = Set.of(
+            "taskclock.doctor.fraction",
             "taskclock.loading",
             "taskclock.metrics", // the prefix of Spring's
             "taskclock.reason",
@@ -235,7 +237,7 @@ class DocumentedNamesTest {
     @Test
     void shouldDescribeEachColumnAndNoOther() throws IOException {
         assertThat(firstColumn("top.md", "column"))
-                .containsExactlyInAnyOrderElementsOf(Stream.of(Column.values())
+                .containsExactlyInAnyOrderElementsOf(Stream.of(ThreadColumn.values())
                         .map(column -> column.title)
                         .filter(Predicate.not(String::isEmpty))
                         .toList());

@@ -13,10 +13,8 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.Isolated;
 
 /** Names outside ASCII in JSON, and escape sequences, on systems without a locale or a terminal. */
-@Isolated("other tests would affect its measurements and the list of running JVMs")
 @Tag("slow17")
 class EncodingTest {
     /** The last character is a surrogate pair in Java. The kernel keeps 15 bytes. */
@@ -91,20 +89,19 @@ class EncodingTest {
 
     @Test
     void shouldPrintNoEscapeSequencesWithoutACapableTerminal() throws Exception {
-        String java =
-                Path.of(System.getProperty("java.home"), "bin", "java") + " -jar " + System.getProperty("cli.jar");
+        String java = String.join(" ", CliResult.builder().command());
         try (Tmux tmux = new Tmux(120, 50)) {
             for (String environment : List.of("TERM=dumb", "-u TERM")) {
                 for (String command :
                         List.of("--help", "top --help", "top --demo 200ms 1", "list", "doctr", "top -x")) {
-                    tmux.type("clear; env " + environment + " " + java + " " + command + "; echo is-$((40+2))");
-                    tmux.await("is-42");
+                    tmux.start("clear; env " + environment + " " + java + " " + command);
+                    tmux.awaitEnd();
                     // The shell and the command line are plain too.
                     assertThat(tmux.screenWithColors()).as(command).doesNotContain("\u001b");
                 }
             }
-            tmux.type("clear; " + java + " --help; echo is-$((40+2))");
-            tmux.await("is-42");
+            tmux.start("clear; " + java + " --help");
+            tmux.awaitEnd();
             assertThat(tmux.screenWithColors()).contains("\u001b[");
         }
     }

@@ -38,13 +38,15 @@ final class ExporterProcess implements AutoCloseable {
 
     /** Starts an exporter and waits until it has found the JVMs. */
     static ExporterProcess start(String... options) throws IOException, InterruptedException {
-        return start(List.of(), options);
+        return start(Path.of(System.getProperty("cli.jar")), List.of(), options);
     }
 
-    /** Starts an exporter through another command, such as setpriv. */
-    static ExporterProcess start(List<String> prefix, String... options) throws IOException, InterruptedException {
+    /** Starts the exporter of a jar through another command, such as setpriv. */
+    static ExporterProcess start(Path jar, List<String> prefix, String... options)
+            throws IOException, InterruptedException {
         Path err = Files.createTempFile("taskclock-exporter", null);
         ProcessBuilder builder = CliResult.builder("exporter", "--web.listen-address", "127.0.0.1:0");
+        builder.command().replaceAll(part -> part.equals(System.getProperty("cli.jar")) ? jar.toString() : part);
         builder.command().addAll(List.of(options));
         builder.command().addAll(0, prefix);
         return new ExporterProcess(builder.redirectError(err.toFile()).start(), err);
@@ -103,7 +105,7 @@ final class ExporterProcess implements AutoCloseable {
         Map<String, Double> values = scrape();
         while (!condition.test(values)) {
             assertThat(System.nanoTime()).as("%s %s", values, err()).isLessThan(end);
-            Thread.sleep(200);
+            Thread.sleep(50);
             values = scrape();
         }
         return values;

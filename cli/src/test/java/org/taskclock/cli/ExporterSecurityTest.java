@@ -160,7 +160,7 @@ class ExporterSecurityTest {
 
     private void assertError(String text, String message) throws Exception {
         Files.writeString(config, text);
-        CliResult result = CliResult.run(
+        CliResult result = CliResult.runHere(
                 "exporter", "--web.listen-address", "127.0.0.1:0", "--web.config.file", config.toString());
         assertThat(result.exitCode()).as(result.err()).isEqualTo(Main.USAGE);
         assertThat(result.err()).startsWith("taskclock: exporter: ").contains(message);

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.finding.Finding;
@@ -20,6 +21,7 @@ import org.taskclock.monitor.usage.ProcessUsage;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /** The history of threads and of the process, without a terminal. */
+@Tag("slow17")
 class HistoryTest {
     private static final long SECOND = 1_000_000_000;
     private static final int HEIGHT = 40;

@@ -47,7 +47,7 @@ class JvmQueryTest {
                 "status LoadProgram"
             })
     void shouldRejectAnAmbiguousName(String command) throws Exception {
-        CliResult child = CliResult.run(command.split(" ", -1));
+        CliResult child = CliResult.runHere(command.split(" ", -1));
         assertThat(child.exitCode()).as(child.toString()).isEqualTo(Main.USAGE);
         assertThat(child.out()).isEmpty();
         String name = "org.taskclock.testing.LoadProgram (" + System.getProperty("user.name") + ")";
@@ -60,10 +60,10 @@ class JvmQueryTest {
 
     @Test
     void shouldSelectByCommandLine() throws Exception {
-        CliResult top = CliResult.run("top", "-b", "--match", "SERVER.port=8082", "300ms", "1");
+        CliResult top = CliResult.runHere("top", "-b", "--match", "SERVER.port=8082", "300ms", "1");
         assertThat(top.exitCode()).as(top.toString()).isEqualTo(Main.OK);
         assertThat(top.out()).contains("LoadProgram (" + second.pid() + ")");
-        CliResult check = CliResult.run("check", "--match", "port=8081", "--cpu", "0%", "--for", "300ms");
+        CliResult check = CliResult.runHere("check", "--match", "port=8081", "--cpu", "0%", "--for", "300ms");
         assertThat(check.exitCode()).as(check.toString()).isEqualTo(Main.THRESHOLD);
     }
 
@@ -85,8 +85,8 @@ class JvmQueryTest {
 
     @Test
     void shouldOfferAChoiceOnATerminal() throws Exception {
-        String java = ProcessHandle.current().info().command().orElseThrow();
-        String command = java + " -jar " + System.getProperty("cli.jar") + " top LoadProgram; echo status $?";
+        String command =
+                String.join(" ", CliResult.builder("top", "LoadProgram").command()) + "; echo status $?";
         try (Tmux tmux = new Tmux(100, 30)) {
             tmux.type(command);
             String screen = tmux.await(

@@ -13,11 +13,9 @@ import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.Isolated;
 import org.taskclock.testing.LoadJvm;
 
 /** The script {@code taskclock} in a distribution without sources. */
-@Isolated("other tests would affect its measurements and the list of running JVMs")
 class LauncherTest {
     @TempDir
     private Path directory;

@@ -17,7 +17,7 @@ class MainTest {
     @ParameterizedTest
     @ValueSource(strings = {"--help", "-h"})
     void shouldPrintHelp(String option) throws Exception {
-        CliResult child = CliResult.run(option);
+        CliResult child = CliResult.runHere(option);
         assertThat(child.exitCode()).isZero();
         assertThat(child.out()).startsWith("Usage: taskclock").contains("doctor", "Examples:", "Exit codes:");
         assertThat(child.err()).isEmpty();
@@ -25,14 +25,14 @@ class MainTest {
 
     @Test
     void shouldPrintHelpForACommand() throws Exception {
-        CliResult child = CliResult.run("doctor", "--help");
+        CliResult child = CliResult.runHere("doctor", "--help");
         assertThat(child.exitCode()).isZero();
         assertThat(child.out()).startsWith("Usage: taskclock doctor").contains("--json");
     }
 
     @Test
     void shouldPrintHelpWithoutACommand() throws Exception {
-        CliResult child = CliResult.run();
+        CliResult child = CliResult.runHere();
         assertThat(child.exitCode()).isEqualTo(2);
         assertThat(child.out()).startsWith("Usage: taskclock");
     }
@@ -49,7 +49,7 @@ class MainTest {
             strings = {"--bogus", "doctr", "doctor --bogus", "doctor surplus", "doctor --json=x", "yields --limit -1 1"
             })
     void shouldReportUsageErrorsInOneLine(String arguments) throws Exception {
-        assertUsageError(CliResult.run(arguments.split(" ")), "--help");
+        assertUsageError(CliResult.runHere(arguments.split(" ")), "--help");
     }
 
     @Test
@@ -74,7 +74,7 @@ class MainTest {
 
     @Test
     void shouldExitSilentlyWhenItsOutputIsClosed() throws IOException, InterruptedException {
-        Process process = CliResult.builder("doctor").start();
+        Process process = CliResult.builder(DoctorTest.FAST_OPTION, "doctor").start();
         process.getInputStream().close();
         String err = new String(process.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
         assertThat(CliResult.exitCode(process)).isEqualTo(1);

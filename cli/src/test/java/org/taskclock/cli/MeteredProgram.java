@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Semaphore;
 import org.taskclock.TaskClock;
+import org.taskclock.internal.JdkVersions;
 import org.taskclock.micrometer.TaskClockMetrics;
 
 /**
@@ -65,7 +66,7 @@ final class MeteredProgram {
         for (int i = 1; i <= 3; i++) start(false, "http-nio-8080-exec-" + i, MeteredProgram::compute);
         start(false, LONG_NAME, MeteredProgram::compute);
         start(false, "kernel-1", MeteredProgram::callKernel);
-        if (Runtime.version().feature() < 21) return;
+        if (Runtime.version().feature() < JdkVersions.VIRTUAL_THREADS) return;
         start(true, "virtual-1", MeteredProgram::compute);
         start(true, LONG_NAME + "virtual", MeteredProgram::compute);
     }

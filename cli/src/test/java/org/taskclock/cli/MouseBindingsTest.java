@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.taskclock.monitor.sampling.ThreadColumn;
 
 /** Mouse events, without a terminal. */
 class MouseBindingsTest {
@@ -91,12 +92,12 @@ class MouseBindingsTest {
     @Test
     void shouldSortByTheColumnAndReverse() {
         click("VOL/s");
-        assertThat(view.sort).isEqualTo(Column.VOLUNTARY);
+        assertThat(view.sort).isEqualTo(ThreadColumn.VOLUNTARY);
         assertThat(view.reversed).isFalse();
         click("VOL/s");
         assertThat(view.reversed).isTrue();
         click("NAME");
-        assertThat(view.sort).isEqualTo(Column.NAME);
+        assertThat(view.sort).isEqualTo(ThreadColumn.NAME);
         assertThat(view.reversed).isFalse();
     }
 
@@ -126,7 +127,7 @@ class MouseBindingsTest {
         click("system  SYS%");
         click("system  SYS%");
         assertThat(view.page).isEqualTo(ViewState.Page.TABLE);
-        assertThat(view.sort).isEqualTo(Column.SYSTEM);
+        assertThat(view.sort).isEqualTo(ThreadColumn.SYSTEM);
         view.message = "";
         click("F2 Why");
         assertThat(view.page).isEqualTo(ViewState.Page.FINDINGS);

@@ -9,6 +9,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.sampling.Interval;
+import org.taskclock.monitor.sampling.ThreadColumn;
 import org.taskclock.monitor.usage.ProcessUsage;
 import org.taskclock.monitor.usage.ThreadUsage;
 
@@ -42,8 +43,8 @@ class OutputOptionsTest {
     void shouldOrderByShareIfIntervalsDiffer() throws Exception {
         List<Interval> intervals = List.of(
                 interval(1, 10 * SECOND, "light", SECOND, 20), interval(2, SECOND, "heavy", 9 * SECOND / 10, 10));
-        for (Column column : List.of(Column.CPU, Column.USER, Column.VOLUNTARY)) {
-            String text = new OutputOptions().format(intervals, column, new TopText(false, false));
+        for (ThreadColumn column : List.of(ThreadColumn.CPU, ThreadColumn.USER, ThreadColumn.VOLUNTARY)) {
+            String text = new OutputOptions().format(intervals, column, new TopText(false, ThreadColumn.CPU));
             assertThat(text.indexOf("heavy")).as(column.name()).isPositive().isLessThan(text.indexOf("light"));
         }
     }

@@ -25,6 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.taskclock.internal.JdkVersions;
 
 /** {@code taskclock profile} on a JVM whose hot methods are known. */
 @Isolated("other tests would affect its measurements and leave files in the temporary directory")
@@ -94,7 +95,7 @@ class ProfileCommandTest {
             switch (source) {
                 case "async-profiler" -> assertThat(description).isEqualTo("async-profiler (ctimer)");
                 case "jfr" -> {
-                    boolean cpuTime = Runtime.version().feature() >= 25;
+                    boolean cpuTime = Runtime.version().feature() >= JdkVersions.CPU_TIME_SAMPLES;
                     assertThat(description)
                             .isEqualTo(cpuTime ? "JFR (jdk.CPUTimeSample)" : "JFR (jdk.ExecutionSample)");
                     assertThat(target.execute("jcmd", "JFR.check")).contains("No available recordings");
@@ -133,7 +134,8 @@ class ProfileCommandTest {
     @ParameterizedTest
     @ValueSource(strings = {"async-profiler", "jfr", "stacks"})
     void shouldReportVirtualThreadsOnTheirCarriers(String source) throws Exception {
-        assumeTrue(Runtime.version().feature() >= 21, "NOT RUN: this JDK has no virtual threads");
+        assumeTrue(
+                Runtime.version().feature() >= JdkVersions.VIRTUAL_THREADS, "NOT RUN: this JDK has no virtual threads");
         try (HotJvm target = new HotJvm("virtual")) {
             JsonObject profile =
                     json(profile(target, source, "--pool", "ForkJoinPool-#-worker-#", "--for", "3s", "--json"));

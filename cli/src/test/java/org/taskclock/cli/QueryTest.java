@@ -14,6 +14,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -28,6 +29,7 @@ import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /** {@code taskclock query} reads a history, whether a process writes it or not. */
+@Tag("slow17")
 class QueryTest {
     private static final String SUM =
             "SELECT pool, sum(cpu_ns)::BIGINT AS cpu, min(wait_ns) AS wait FROM pool_cpu GROUP BY pool ORDER BY pool";
@@ -45,7 +47,7 @@ class QueryTest {
         all[1] = "--data";
         all[2] = data().toString();
         System.arraycopy(arguments, 0, all, 3, arguments.length);
-        return CliResult.run(all);
+        return CliResult.runHere(all);
     }
 
     private History open() throws IOException {

@@ -17,11 +17,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.Isolated;
 import org.taskclock.monitor.recording.Recording;
 
 /** {@code taskclock record} on a running JVM, and {@code replay} and {@code diff} of the recording. */
-@Isolated("other tests would affect its measurements and the list of running JVMs")
 @Tag("slow17")
 class RecordTest {
     private static final String WORKER = "a worker whose name is long";
@@ -98,7 +96,7 @@ class RecordTest {
         assertThat(CliResult.exitCode(recorder)).as(output).isEqualTo(Main.OK);
         assertThat(output).contains("time limit reached", "taskclock replay " + file);
 
-        CliResult json = CliResult.run("replay", file.toString(), "--json", "--filter", "worker");
+        CliResult json = CliResult.runHere("replay", file.toString(), "--json", "--filter", "worker");
         assertThat(json.exitCode()).isEqualTo(Main.OK);
         assertThat(json.err()).isEmpty();
         List<JsonObject> rows = json.out()
@@ -115,16 +113,16 @@ class RecordTest {
                         .orElse(0))
                 .isBetween(20.0, 101.0);
 
-        CliResult text = CliResult.run("replay", file.toString(), "--at", "+500ms");
+        CliResult text = CliResult.runHere("replay", file.toString(), "--at", "+500ms");
         assertThat(text.exitCode()).isEqualTo(Main.OK);
         assertThat(text.out()).contains("Busy", WORKER, "process ");
         assertThat(text.out().lines().filter(line -> line.contains("CPU%"))).hasSize(1);
 
-        CliResult diff = CliResult.run("diff", "--threshold", "0.5", file.toString(), file.toString());
+        CliResult diff = CliResult.runHere("diff", "--threshold", "0.5", file.toString(), file.toString());
         assertThat(diff).isEqualTo(new CliResult(Main.OK, diff.out(), ""));
         assertThat(diff.out()).contains("No significant change");
 
-        assertThat(CliResult.run("record", Long.toString(target.pid()), "-o", file.toString()))
+        assertThat(CliResult.runHere("record", Long.toString(target.pid()), "-o", file.toString()))
                 .isEqualTo(new CliResult(
                         Main.FAILED,
                         "",
@@ -136,7 +134,7 @@ class RecordTest {
         Process recorder = recorder(file).start();
         awaitIntervals(3);
         recorder.destroyForcibly().waitFor();
-        CliResult replay = CliResult.run("replay", file.toString());
+        CliResult replay = CliResult.runHere("replay", file.toString());
         assertThat(replay.exitCode()).isEqualTo(Main.OK);
         assertThat(replay.out().lines().filter(line -> line.contains("CPU%"))).hasSizeGreaterThanOrEqualTo(3);
         assertThat(replay.err())
@@ -187,13 +185,13 @@ class RecordTest {
 
     @Test
     void shouldReportErrors() throws IOException, InterruptedException {
-        assertThat(CliResult.run("record", "999999999", "--no-attach", "-o", file.toString())
+        assertThat(CliResult.runHere("record", "999999999", "--no-attach", "-o", file.toString())
                         .exitCode())
                 .isEqualTo(Main.NO_PROCESS);
-        assertThat(CliResult.run("replay", directory.resolve("none").toString(), "--limit=-5"))
+        assertThat(CliResult.runHere("replay", directory.resolve("none").toString(), "--limit=-5"))
                 .isEqualTo(new CliResult(
                         Main.USAGE, "", "taskclock: --limit -5: must be at least 0: see taskclock replay --help\n"));
-        assertThat(CliResult.run("replay", directory.resolve("none").toString()))
+        assertThat(CliResult.runHere("replay", directory.resolve("none").toString()))
                 .isEqualTo(new CliResult(
                         Main.FAILED, "", "taskclock: replay: " + directory.resolve("none") + ": no such file\n"));
     }

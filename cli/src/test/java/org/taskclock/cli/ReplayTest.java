@@ -37,13 +37,12 @@ class ReplayTest {
     }
 
     private CliResult replay(String... options) throws Exception {
-        String[] all = new String[options.length + 4];
-        all[0] = "-Duser.timezone=UTC";
-        all[1] = "replay";
-        all[2] = file.toString();
-        all[3] = "--csv";
-        System.arraycopy(options, 0, all, 4, options.length);
-        return CliResult.run(all);
+        String[] all = new String[options.length + 3];
+        all[0] = "replay";
+        all[1] = file.toString();
+        all[2] = "--csv";
+        System.arraycopy(options, 0, all, 3, options.length);
+        return CliResult.runHere(all);
     }
 
     @Test
@@ -97,7 +96,7 @@ class ReplayTest {
             assertThat(replay.err())
                     .startsWith("taskclock: replay: " + file + ": is damaged")
                     .hasLineCount(1);
-            CliResult report = CliResult.run("report", file.toString(), "-o", file + ".html");
+            CliResult report = CliResult.runHere("report", file.toString(), "-o", file + ".html");
             assertThat(report.exitCode()).isEqualTo(Main.FAILED);
             assertThat(report.err())
                     .startsWith("taskclock: " + file + ": is damaged")

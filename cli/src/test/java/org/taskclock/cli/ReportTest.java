@@ -25,7 +25,7 @@ class ReportTest {
     void shouldWriteAReport() throws Exception {
         Path result = Files.writeString(directory.resolve("a.json"), RESULT);
         Path page = directory.resolve("page.html");
-        CliResult child = CliResult.run("report", result.toString(), result.toString(), "-o", page.toString());
+        CliResult child = CliResult.runHere("report", result.toString(), result.toString(), "-o", page.toString());
         assertThat(child.err()).isEmpty();
         assertThat(child.exitCode()).isZero();
         assertThat(child.out()).startsWith("report: " + page);
@@ -41,7 +41,7 @@ class ReportTest {
     @Test
     void shouldWriteToStandardOutput() throws Exception {
         Path result = Files.writeString(directory.resolve("a.json"), RESULT);
-        CliResult child = CliResult.run("report", result.toString(), "-o", "-");
+        CliResult child = CliResult.runHere("report", result.toString(), "-o", "-");
         assertThat(child.exitCode()).isZero();
         assertThat(child.out()).startsWith("<!DOCTYPE html>").endsWith("</html>\n");
     }
@@ -50,7 +50,7 @@ class ReportTest {
     void shouldRejectInvalidResults() throws Exception {
         Path garbage = Files.writeString(directory.resolve("garbage.json"), "{\"format\": 3}");
         assertFailed(
-                CliResult.run(
+                CliResult.runHere(
                         "report",
                         garbage.toString(),
                         "-o",
@@ -59,18 +59,20 @@ class ReportTest {
                 "garbage.json: is not a TaskClock result");
         Path binary = Files.write(directory.resolve("binary"), new byte[] {(byte) 0xff, 0, 1});
         assertFailed(
-                CliResult.run(
+                CliResult.runHere(
                         "report",
                         binary.toString(),
                         "-o",
                         directory.resolve("x.html").toString()),
                 1,
                 "binary");
-        assertFailed(CliResult.run("report", directory.resolve("none.json").toString()), 1, "none.json: no such file");
-        Path result = Files.writeString(directory.resolve("a.json"), RESULT);
-        assertFailed(CliResult.run("report", result.toString(), "-o", result.toString()), 2, "would be overwritten");
         assertFailed(
-                CliResult.run(
+                CliResult.runHere("report", directory.resolve("none.json").toString()), 1, "none.json: no such file");
+        Path result = Files.writeString(directory.resolve("a.json"), RESULT);
+        assertFailed(
+                CliResult.runHere("report", result.toString(), "-o", result.toString()), 2, "would be overwritten");
+        assertFailed(
+                CliResult.runHere(
                         "report",
                         result.toString(),
                         "-o",
@@ -95,23 +97,24 @@ class ReportTest {
         problems.put(RESULT.replace("\"quick\"", "[]"), "is damaged: a member of the result has the wrong type");
         for (Map.Entry<String, String> entry : problems.entrySet()) {
             Path file = Files.writeString(directory.resolve("foreign"), entry.getKey());
-            assertThat(CliResult.run("report", file.toString(), "-o", directory + "/x.html"))
+            assertThat(CliResult.runHere("report", file.toString(), "-o", directory + "/x.html"))
                     .isEqualTo(new CliResult(1, "", "taskclock: " + file + ": " + entry.getValue() + "\n"));
         }
         Path binary = Files.write(directory.resolve("binary"), new byte[] {(byte) 0xff, 0, 1});
-        assertThat(CliResult.run("report", binary.toString()).err())
+        assertThat(CliResult.runHere("report", binary.toString()).err())
                 .isEqualTo("taskclock: " + binary + ": is not a TaskClock result: it is not text\n");
-        assertThat(CliResult.run("report", directory.toString()).err())
+        assertThat(CliResult.runHere("report", directory.toString()).err())
                 .isEqualTo("taskclock: " + directory + ": Is a directory\n");
     }
 
     @Test
     void shouldNameAnOutputThatCannotBeWritten() throws Exception {
         Path result = Files.writeString(directory.resolve("a.json"), RESULT);
-        assertThat(CliResult.run("report", result.toString(), "-o", "/dev/full").err())
+        assertThat(CliResult.runHere("report", result.toString(), "-o", "/dev/full")
+                        .err())
                 .isEqualTo("taskclock: report: /dev/full: No space left on device: choose another file with -o\n");
         Path missing = directory.resolve("no/x.html");
-        assertThat(CliResult.run("report", result.toString(), "-o", missing.toString())
+        assertThat(CliResult.runHere("report", result.toString(), "-o", missing.toString())
                         .err())
                 .isEqualTo(
                         "taskclock: report: " + missing + ": no such file or directory: choose another file with -o\n");

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.taskclock.monitor.sampling.ThreadColumn;
 
 /** The choice of columns, and the file that keeps it with the other settings. */
 class SavedSettingsTest {
@@ -72,7 +73,7 @@ class SavedSettingsTest {
         session("F1", "q", "Down", "i", "F4", "x", "Enter");
         assertThat(directory).isEmptyDirectory();
         view = newView();
-        view.sort = Column.SYSTEM; // from the command line
+        view.sort = ThreadColumn.SYSTEM; // from the command line
         view.intervalSeconds = 7;
         session("t", "C");
         assertThat(file).hasContent("# Saved by taskclock top.\npools=true\n");
@@ -83,7 +84,7 @@ class SavedSettingsTest {
         session();
         assertThat(view.groupByPool).isTrue();
         assertThat(view.reversed).isTrue();
-        assertThat(view.sort).isEqualTo(Column.TID);
+        assertThat(view.sort).isEqualTo(ThreadColumn.TID);
     }
 
     @Test
@@ -93,7 +94,7 @@ class SavedSettingsTest {
         SavedSettings settings = SavedSettings.load(file);
         settings.ignore("sort", "reverse");
         settings.apply(view);
-        assertThat(view.sort).isEqualTo(Column.CPU);
+        assertThat(view.sort).isEqualTo(ThreadColumn.CPU);
         assertThat(view.reversed).isFalse();
         assertThat(view.intervalSeconds).isEqualTo(5);
         view = newView();
@@ -196,7 +197,9 @@ class SavedSettingsTest {
         press("Home", "Down", "Down", "F8", "Space"); // moves the state behind the CPU and hides it
         press("End", "Space", "F7", "F7", "F7", "F7", "F7", "F7", "F7", "F7", "F7", "F7"); // the pool
         press("Enter");
-        assertThat(view.columns).doesNotContain(Column.STATE, Column.KIND).contains(Column.POOL, Column.PID);
+        assertThat(view.columns)
+                .doesNotContain(ThreadColumn.STATE, ThreadColumn.KIND)
+                .contains(ThreadColumn.POOL, ThreadColumn.PID);
         assertThat(titles(130)).isEqualTo("TID CPU%▼USER% SYS% WAIT% VOL/s INV/s POOL RECENT NAME");
         // Narrow screens drop columns, by the same rank as always.
         assertThat(titles(80)).isEqualTo("TID CPU%▼USER% SYS% WAIT% VOL/s INV/s RECENT NAME");
@@ -215,7 +218,7 @@ class SavedSettingsTest {
     void shouldSaveTheColumns() {
         session("C", "Home", "Down", "Down", "Space", "q");
         assertThat(file).content().contains("\ncolumns=pid,tid,cpu,");
-        List<Column> columns = view.columns;
+        List<ThreadColumn> columns = view.columns;
         view = newView();
         session();
         assertThat(view.columns).isEqualTo(columns);
@@ -235,7 +238,7 @@ class SavedSettingsTest {
         settings.close();
         assertThat(file).hasContent("# Saved by taskclock top.\nreverse=false\nsort=time\n");
         view = newView();
-        view.sort = Column.WAIT;
+        view.sort = ThreadColumn.WAIT;
         settings = SavedSettings.load(file);
         settings.ignore("sort", "reverse");
         settings.apply(view);

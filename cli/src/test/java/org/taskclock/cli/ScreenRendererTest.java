@@ -15,6 +15,7 @@ import org.taskclock.monitor.finding.FindingKind;
 import org.taskclock.monitor.finding.FindingKinds;
 import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.sampling.IntervalSource;
+import org.taskclock.monitor.sampling.ThreadColumn;
 import org.taskclock.monitor.usage.HeapUsage;
 import org.taskclock.monitor.usage.ProcessUsage;
 import org.taskclock.monitor.usage.ThreadUsage;
@@ -283,7 +284,7 @@ class ScreenRendererTest {
         press("N");
         assertThat(order("http-1", "worker-1", "http-2")).containsExactly("worker-1", "http-1", "http-2");
         press("F6", "Home", "End", "Enter"); // the last item is the name
-        assertThat(view.sort).isEqualTo(Column.NAME);
+        assertThat(view.sort).isEqualTo(ThreadColumn.NAME);
         assertThat(order("http-1", "worker-1", "GC Thread#0")).containsExactly("GC Thread#0", "http-1", "worker-1");
     }
 
@@ -363,10 +364,10 @@ class ScreenRendererTest {
         assertThat(draw(200, HEIGHT).get(7)).containsPattern(" TIME +\\+TIME ");
         assertThat(cells("worker-1")).contains("1:50", "9.8"); // 109.8 s
         press("T");
-        assertThat(view.sort).isEqualTo(Column.TIME);
+        assertThat(view.sort).isEqualTo(ThreadColumn.TIME);
         assertThat(order("worker-1", "worker-2")).containsExactly("worker-1", "worker-2");
         press(">");
-        assertThat(view.sort).isEqualTo(Column.WATCHED);
+        assertThat(view.sort).isEqualTo(ThreadColumn.WATCHED);
         assertThat(screen()).contains("Sorted by watched");
     }
 

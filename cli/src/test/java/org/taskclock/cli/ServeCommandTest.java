@@ -29,6 +29,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.taskclock.testing.LoadJvm;
@@ -36,6 +38,7 @@ import org.taskclock.testing.TestCertificate;
 
 /** {@code taskclock serve} as a child process. */
 @Tag("slow17")
+@Execution(ExecutionMode.CONCURRENT)
 class ServeCommandTest {
     private static final Pattern URL = Pattern.compile("serving on (\\S+)/\n");
 
@@ -71,7 +74,7 @@ class ServeCommandTest {
 
     private <T> T await(Callable<T> condition) throws Exception {
         long end = System.nanoTime() + SECONDS.toNanos(CliResult.TIMEOUT_SECONDS);
-        for (T result; System.nanoTime() < end; Thread.sleep(50)) {
+        for (T result; System.nanoTime() < end; Thread.sleep(20)) {
             result = condition.call();
             if (result != null) return result;
         }
@@ -128,7 +131,7 @@ class ServeCommandTest {
 
     /** Adds up what a view has of a JVM since a time, in milliseconds. */
     private double query(String view, long pid, long from, String condition) throws Exception {
-        CliResult result = CliResult.run(
+        CliResult result = CliResult.runHere(
                 "query",
                 "--data",
                 data(),
@@ -218,7 +221,7 @@ class ServeCommandTest {
         Files.setPosixFilePermissions(token, java.nio.file.attribute.PosixFilePermissions.fromString("rw-------"));
         String all = "serve " + options.replace("TOKEN", token.toString());
         if (!options.contains("--data")) all += " --data " + data();
-        assertUsageError(CliResult.run(all.split(" ")), message);
+        assertUsageError(CliResult.runHere(all.split(" ")), message);
     }
 
     @Test
@@ -226,14 +229,14 @@ class ServeCommandTest {
         try (ServerSocket other = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             String address = "127.0.0.1:" + other.getLocalPort();
             assertUsageError(
-                    CliResult.run("serve", "--listen", address, "--data", data()), "cannot listen on " + address);
+                    CliResult.runHere("serve", "--listen", address, "--data", data()), "cannot listen on " + address);
         }
     }
 
     @Test
     void shouldWriteTheLastSecondsOnSigterm() throws Exception {
-        try (LoadJvm load = LoadJvm.start("busy")) {
-            start("--listen", "127.0.0.1:0", "--match", "LoadProgram");
+        try (LoadJvm load = LoadJvm.start("-Dtest=sigterm", "busy")) {
+            start("--listen", "127.0.0.1:0", "--match", "test=sigterm");
             String id = awaitJvm(load.pid());
             // Right after the history was written, so that the next seconds are in memory only.
             await(() -> get("/api/jvms/" + id + "/pools").statusCode() == 200 ? true : null);
@@ -244,7 +247,7 @@ class ServeCommandTest {
             process.toHandle().destroy();
             assertThat(CliResult.exitCode(process)).isEqualTo(Main.OK);
             assertThat(Files.readString(err).lines()).hasSize(1);
-            CliResult query = CliResult.run(
+            CliResult query = CliResult.runHere(
                     "query", "--data", data(), "--format", "csv", "SELECT epoch_ms(max(time)) FROM process_cpu");
             assertThat(query.exitCode()).as(query.err()).isZero();
             long last = Long.parseLong(query.out().lines().skip(1).findFirst().orElseThrow());

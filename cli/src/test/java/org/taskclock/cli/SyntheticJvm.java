@@ -14,6 +14,7 @@ import org.taskclock.monitor.finding.Throttled;
 import org.taskclock.monitor.finding.YieldStorm;
 import org.taskclock.monitor.sampling.Interval;
 import org.taskclock.monitor.sampling.IntervalSource;
+import org.taskclock.monitor.sampling.ThreadColumn;
 import org.taskclock.monitor.usage.EndedPool;
 import org.taskclock.monitor.usage.JavaStatus;
 import org.taskclock.monitor.usage.ProcessUsage;
@@ -64,7 +65,7 @@ class SyntheticJvm implements IntervalSource {
         awaitDeletion(Path.of(args[0] + ".wait"));
         System.out.println(TerminalUi.run(
                 List.of(jvm),
-                new TerminalUi.Options(0.2, 0, true, Column.CPU, "", 0),
+                new TerminalUi.Options(0.2, 0, true, ThreadColumn.CPU, "", 0),
                 SavedSettings.none(),
                 !Boolean.getBoolean("no-mouse")));
     }

@@ -12,12 +12,13 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.Isolated;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.taskclock.monitor.recording.RecordingWriter;
 
 /** Keys, prompts, menus, saved settings and the mouse, in a real terminal. */
-@Isolated("other tests would affect the list of running JVMs")
 @Tag("slow17")
+@Execution(ExecutionMode.CONCURRENT)
 class TerminalInteractionTest {
     private static final int WIDTH = 100;
     private static final int HEIGHT = 24;

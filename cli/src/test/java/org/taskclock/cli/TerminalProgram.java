@@ -32,14 +32,14 @@ record TerminalProgram(Tmux tmux, Path directory) {
 
     /** Runs java with these arguments. */
     void run(String environment, String arguments) throws Exception {
-        String java = Path.of(System.getProperty("java.home"), "bin", "java") + " -XX:TieredStopAtLevel=1 ";
+        String java = String.join(" ", CliResult.java()) + " ";
         tmux.type("cd " + directory + "; clear; stty -g > before");
-        tmux.type(environment + " " + java + arguments + "; echo status $?; stty -g > after; echo is-$((40+2))");
+        tmux.start(environment + " " + java + arguments + "; echo status $?; stty -g > after");
     }
 
     /** Waits for the program to exit and checks that the terminal is as it was before. */
     void assertRestored() throws Exception {
-        tmux.await("is-42");
+        tmux.awaitEnd();
         assertThat(directory.resolve("after")).hasSameTextualContentAs(directory.resolve("before"));
         assertThat(tmux.state()).isEqualTo("alternate 0 cursor 1");
         assertThat(tmux.mouse()).isEqualTo("mouse 0 sgr 0");

@@ -13,14 +13,16 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.Isolated;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.taskclock.internal.JdkVersions;
 import org.taskclock.monitor.attach.TargetJvm;
 import org.taskclock.monitor.recording.RecordingWriter;
 import org.taskclock.testing.LoadJvm;
 
 /** The terminal interface in a real terminal. */
-@Isolated("other tests would affect its measurements and the list of running JVMs")
 @Tag("slow17")
+@Execution(ExecutionMode.CONCURRENT)
 class TerminalUiTest {
     @TempDir
     Path directory;
@@ -276,8 +278,8 @@ class TerminalUiTest {
     @Test
     void shouldLoadTheAgentOnRequest() throws Exception {
         assumeThat(Runtime.version().feature())
-                .describedAs("virtual threads require JDK 21")
-                .isGreaterThanOrEqualTo(21);
+                .describedAs("virtual threads")
+                .isGreaterThanOrEqualTo(JdkVersions.VIRTUAL_THREADS);
         try (Tmux tmux = new Tmux(100, 30);
                 LoadJvm load = LoadJvm.start("virtual=4")) {
             String pid = Long.toString(load.pid());
@@ -313,7 +315,7 @@ class TerminalUiTest {
 
     @Test
     void shouldWatchAJvm() throws Exception {
-        try (Tmux tmux = new Tmux(100, 30)) {
+        try (Tmux tmux = new Tmux(100, 50)) {
             run(tmux, "NO_COLOR=1", "-jar " + System.getProperty("cli.jar") + " top --demo --sort name");
             String screen = tmux.await("compute-1", s -> s.contains("compute-1") && s.contains("yielder"));
             Matcher heading = Pattern.compile("threads, .* ([0-9]+) org\\.taskclock\\.cli\\.Demo")

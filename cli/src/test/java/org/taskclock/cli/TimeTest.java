@@ -7,7 +7,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
+import java.io.FileInputStream;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.nio.charset.StandardCharsets;
@@ -18,15 +20,16 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.LongAdder;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.Isolated;
 
 /** {@code taskclock time}. */
-@Isolated("other tests would affect its measurements and the list of running JVMs")
 class TimeTest {
     private static final String JAVA =
             Path.of(System.getProperty("java.home"), "bin", "java").toString();
     private static final String CLASS_PATH = System.getProperty("java.class.path");
-    private static final int YIELDS = 50_000;
+
+    /** On a busy machine, each may take as long as a time slice of another thread. */
+    private static final int YIELDS = 2_000;
+
     private static final long TICK_NANOS = 10_000_000;
 
     /** Prints the CPU time of a live thread. The argument is the exit code, or "never". */
@@ -38,8 +41,8 @@ class TimeTest {
             CountDownLatch done = new CountDownLatch(1);
             Thread worker = new Thread(
                     () -> {
-                        long end = System.nanoTime() + 400_000_000;
-                        while (System.nanoTime() < end) Thread.onSpinWait();
+                        ThreadMXBean bean = ManagementFactory.getThreadMXBean();
+                        while (bean.getCurrentThreadCpuTime() < 400_000_000) Thread.onSpinWait();
                         for (int i = 0; i < YIELDS; i++) Thread.yield();
                         done.countDown();
                         sleep();
@@ -111,19 +114,27 @@ class TimeTest {
 
     /** Runs short-lived threads of two kinds and prints their CPU times. */
     static final class ShortThreads {
-        static final int THREADS = 1_000;
-        private static final long NANOS = 1_000_000;
+        static final int THREADS = 200;
+        private static final long NANOS = 5_000_000;
+        private static final FileInputStream ZEROS = openZeros();
         private static long sink;
 
         private ShortThreads() {}
 
-        @SuppressWarnings("ThreadPriorityCheck") // a system call
+        private static FileInputStream openZeros() {
+            try {
+                return new FileInputStream("/dev/zero");
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+
         public static void main(String[] args) throws InterruptedException, IOException {
             LongAdder computing = new LongAdder();
             LongAdder calling = new LongAdder();
             for (int i = 0; i < THREADS; i++) {
                 Thread computer = new Thread(() -> computing.add(burn(ShortThreads::compute)), "computes-" + i);
-                Thread caller = new Thread(() -> calling.add(burn(Thread::yield)), "calls-" + i);
+                Thread caller = new Thread(() -> calling.add(burn(ShortThreads::callKernel)), "calls-" + i);
                 computer.start();
                 computer.join();
                 caller.start();
@@ -134,6 +145,14 @@ class TimeTest {
 
         private static void compute() {
             for (int i = 0; i < 2_000; i++) sink += i ^ sink;
+        }
+
+        private static void callKernel() {
+            try {
+                sink += ZEROS.read();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
         }
 
         private static long burn(Runnable work) {

@@ -18,6 +18,7 @@ final class Tmux implements AutoCloseable {
     private static final long TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     private final String server = "taskclock-test-" + ProcessHandle.current().pid() + "-" + System.nanoTime();
+    private int commands;
 
     Tmux(int columns, int rows) throws Exception {
         boolean installed = false;
@@ -53,6 +54,20 @@ final class Tmux implements AutoCloseable {
         String out = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertThat(process.waitFor()).as(command + ": " + out).isZero();
         return out;
+    }
+
+    /**
+     * Types a line that ends with the number of the command, for {@link #awaitEnd}. The screen may still show that of
+     * the previous command.
+     */
+    void start(String line) throws Exception {
+        commands++;
+        type(line + "; echo end-$((" + (commands - 1) + "+1))-of-command");
+    }
+
+    /** Waits until the last command that was started has ended, and returns the screen. */
+    String awaitEnd() throws Exception {
+        return await("end-" + commands + "-of-command");
     }
 
     /** Types a line and presses Enter. */
@@ -137,7 +152,7 @@ final class Tmux implements AutoCloseable {
     /** Returns the first stable screen that matches. Ignores screens that are still being drawn. */
     String await(String description, Predicate<String> matches) throws Exception {
         String screen = "";
-        for (long start = System.nanoTime(); System.nanoTime() - start < TIMEOUT_NANOS; Thread.sleep(50)) {
+        for (long start = System.nanoTime(); System.nanoTime() - start < TIMEOUT_NANOS; Thread.sleep(20)) {
             String before = screen;
             screen = screen();
             if (screen.equals(before) && matches.test(screen)) return screen;

@@ -27,14 +27,14 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.Isolated;
+import org.taskclock.internal.JdkVersions;
 import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.finding.GarbageCollection;
 import org.taskclock.monitor.sampling.Interval;
+import org.taskclock.monitor.sampling.ThreadColumn;
 import org.taskclock.testing.LoadJvm;
 
 /** What {@code top} and {@code replay} print for programs, and the averages at the end of text output. */
-@Isolated("other tests would affect its measurements")
 @Tag("slow17")
 class TopOutputTest {
     private static final Pattern AVERAGE = Pattern.compile(
@@ -49,12 +49,12 @@ class TopOutputTest {
 
     @BeforeAll
     static void start() throws Exception {
-        boolean hasVirtualThreads = Runtime.version().feature() >= 21;
+        boolean hasVirtualThreads = Runtime.version().feature() >= JdkVersions.VIRTUAL_THREADS;
         load = hasVirtualThreads
                 ? LoadJvm.start("busy", "kernel", "idle=3", "virtual=3")
                 : LoadJvm.start("busy", "kernel", "idle=3");
         pid = Long.toString(load.pid());
-        CliResult printed = CliResult.run("top", "--json-schema");
+        CliResult printed = CliResult.runHere("top", "--json-schema");
         assertThat(printed).isEqualTo(new CliResult(Main.OK, printed.out(), ""));
         schema = JsonSchemaFactory.getInstance(SpecVersion.VersionFlag.V202012)
                 .getSchema(
@@ -70,7 +70,7 @@ class TopOutputTest {
     }
 
     private static List<JsonObject> runAndValidate(String... arguments) throws Exception {
-        CliResult result = CliResult.run(arguments);
+        CliResult result = CliResult.runHere(arguments);
         assertThat(result.exitCode()).as(result.err()).isEqualTo(Main.OK);
         assertThat(result.out()).isNotEmpty();
         return result.out().lines().map(TopOutputTest::validate).toList();
@@ -113,10 +113,10 @@ class TopOutputTest {
 
     @Test
     void shouldPrintGroupsOfVirtualThreadsThatMatchTheSchema() throws Exception {
-        assertThat(CliResult.run("attach", pid).exitCode()).isEqualTo(Main.OK);
+        assertThat(CliResult.runHere("attach", pid).exitCode()).isEqualTo(Main.OK);
         try {
             List<JsonObject> rows = runAndValidate("top", pid, "0.5", "3", "--json", "--all");
-            if (Runtime.version().feature() < 21) return;
+            if (Runtime.version().feature() < JdkVersions.VIRTUAL_THREADS) return;
             assertThat(rows)
                     .filteredOn(row -> has(row, "kind", "virtual") && has(row, "name", "request-#"))
                     .isNotEmpty()
@@ -126,7 +126,7 @@ class TopOutputTest {
                             && row.get("totalNanos").getAsLong()
                                     >= row.get("watchedNanos").getAsLong());
         } finally {
-            assertThat(CliResult.run("detach", pid).exitCode()).isEqualTo(Main.OK);
+            assertThat(CliResult.runHere("detach", pid).exitCode()).isEqualTo(Main.OK);
         }
     }
 
@@ -137,7 +137,7 @@ class TopOutputTest {
     @Test
     void shouldRecordAllThatTopPrints() throws Exception {
         String file = directory.resolve("recording.gz").toString();
-        assertThat(CliResult.run("record", pid, "300ms", "-o", file, "--for", "1s")
+        assertThat(CliResult.runHere("record", pid, "300ms", "-o", file, "--for", "1s")
                         .exitCode())
                 .isEqualTo(Main.OK);
         List<JsonObject> rows = runAndValidate("replay", file, "--json", "--filter", "kernel-calls");
@@ -161,7 +161,7 @@ class TopOutputTest {
 
     @Test
     void shouldLeaveUnknownValuesEmptyInCsv() throws Exception {
-        List<String> lines = CliResult.run("top", pid, "0.3", "1", "--csv", "--all", "--filter", "VM Thread")
+        List<String> lines = CliResult.runHere("top", pid, "0.3", "1", "--csv", "--all", "--filter", "VM Thread")
                 .out()
                 .lines()
                 .toList();
@@ -181,7 +181,7 @@ class TopOutputTest {
 
     @Test
     void shouldEndWithAverages() throws Exception {
-        CliResult result = CliResult.run("top", "-b", pid, "0.4", "3", "--limit", "0", "--all");
+        CliResult result = CliResult.runHere("top", "-b", pid, "0.4", "3", "--limit", "0", "--all");
         assertThat(result).isEqualTo(new CliResult(Main.OK, result.out(), ""));
         List<String> blocks = Stream.of(result.out().split("\n\n", -1))
                 .filter(block -> !block.isEmpty())
@@ -202,8 +202,8 @@ class TopOutputTest {
                 .isBetween(
                         Math.min(percents[0], Math.min(percents[1], percents[2])) - 0.1,
                         Math.max(percents[0], Math.max(percents[1], percents[2])) + 0.1);
-        assertThat(CliResult.run("top", "-b", pid, "0.3", "1").out()).doesNotContain("Average:");
-        assertThat(CliResult.run("top", "--csv", pid, "0.1", "2").out()).doesNotContain("Average:");
+        assertThat(CliResult.runHere("top", "-b", pid, "0.3", "1").out()).doesNotContain("Average:");
+        assertThat(CliResult.runHere("top", "--csv", pid, "0.1", "2").out()).doesNotContain("Average:");
     }
 
     @Test
@@ -228,10 +228,10 @@ class TopOutputTest {
     @Test
     void shouldPrintAveragesOnCtrlC() throws Exception {
         try (Tmux tmux = new Tmux(120, 200)) {
-            String java =
-                    Path.of(System.getProperty("java.home"), "bin", "java").toString();
-            tmux.type(java + " -jar " + System.getProperty("cli.jar") + " top -b --limit 1 " + pid
-                    + " 0.2; echo status-$?");
+            tmux.type(String.join(
+                            " ",
+                            CliResult.builder("top", "-b", "--limit", "1", pid, "0.2")
+                                    .command()) + "; echo status-$?");
             tmux.await("two intervals", screen -> screen.split("; taskclock used ", -1).length > 3);
             tmux.press("C-c");
             assertThat(tmux.await("status-0")).containsPattern(AVERAGE);
@@ -260,7 +260,7 @@ class TopOutputTest {
                 interval.totals(),
                 List.of(new Finding(new GarbageCollection(), 0, evil, List.of(evil))),
                 List.of(evil));
-        String text = new TopText(false, false).format(List.of(hostile), hostile.threads());
+        String text = new TopText(false, ThreadColumn.CPU).format(List.of(hostile), hostile.threads());
         assertThat(text).doesNotContain("\u001b", "\u202e").contains("! gc: evil?[2J?name?\n");
     }
 
@@ -268,18 +268,18 @@ class TopOutputTest {
     void shouldShowWhatItSortsBy() throws Exception {
         try (LoadJvm allocating = LoadJvm.start("allocate", "garbage", "idle")) {
             String other = Long.toString(allocating.pid());
-            String out = CliResult.run("top", "-b", other, "1", "3", "-s", "allocation")
+            String out = CliResult.runHere("top", "-b", other, "1", "3", "-s", "allocation")
                     .out();
-            assertThat(out).contains(" INVOL/s  ALLOC/s  ~BLK% S KIND");
+            assertThat(out).contains("   INV/s  ALLOC/s  ~BLK% S KIND");
             String average = out.substring(out.indexOf("Average:"));
             assertThat(average).containsPattern("NAME\n.* [0-9.]+[MG] .*(garbage|allocator)\n");
-            assertThat(CliResult.run("top", "-b", other, "0.1", "1").out()).doesNotContain("ALLOC/s");
+            assertThat(CliResult.runHere("top", "-b", other, "0.1", "1").out()).doesNotContain("ALLOC/s");
         }
     }
 
     @Test
     void shouldFilterAsTheInteractiveView() throws Exception {
-        assertThat(CliResult.run("top", "-b", pid, "0.3", "1", "-a", "-f", "POOL-#")
+        assertThat(CliResult.runHere("top", "-b", pid, "0.3", "1", "-a", "-f", "POOL-#")
                         .out())
                 .contains("pool-7-thread-1")
                 .doesNotContain(" java     kernel-calls"); // a finding may name it

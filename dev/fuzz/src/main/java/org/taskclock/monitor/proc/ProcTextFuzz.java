@@ -20,7 +20,6 @@ public final class ProcTextFuzz {
         ProcText.number(ByteBuffer.wrap(data));
         ProcText.field(data, data.length, KEY);
         ProcText.lastInLine(data, data.length, KEY);
-        ProcText.contains(data, KEY);
         String text = new String(data, StandardCharsets.UTF_8);
         String name = ModifiedUtf8.threadName(text, data, data.length);
         byte[] stat = stat(data);

@@ -116,19 +116,21 @@ public final class HostileReport {
                 run.figures().rows().size(),
                 System.getProperty("java.version")));
         line("");
-        line("| | requests | median | maximum | peak memory | threads | open files | longest answer |");
-        line("|---|--:|--:|--:|--:|--:|--:|--:|");
+        line(
+                "| | requests | median | maximum | while all start | peak memory | threads | open files | longest answer |");
+        line("|---|--:|--:|--:|--:|--:|--:|--:|--:|");
         for (Watcher watcher : run.watchers()) {
             List<Long> millis = new ArrayList<>(watcher.millis);
             Collections.sort(millis);
             long median = millis.isEmpty() ? -1 : millis.get(millis.size() / 2);
             long max = millis.isEmpty() ? -1 : millis.get(millis.size() - 1);
             line(format(
-                    "| `%s` | %d | %d ms | %d ms | %d MB | %d | %d | %d kB |",
+                    "| `%s` | %d | %d ms | %d ms | %d ms | %d MB | %d | %d | %d kB |",
                     watcher.command,
                     millis.size(),
                     median,
                     max,
+                    watcher.maxStartMillis,
                     watcher.peakMegabytes,
                     watcher.maxThreads,
                     watcher.maxFiles,

@@ -136,6 +136,7 @@ public final class HostileRun implements AutoCloseable {
         // These are found while the hostile ones are known.
         for (int i = 0; i < late; i++) startHonest(i);
         awaitHonest();
+        for (Watcher watcher : watchers()) watcher.started();
         measure();
         if (settings.seconds() > 0) runCommands();
         checkScenarios();
