@@ -53,6 +53,11 @@ public final class AgentClient {
     private long virtualYields;
     private long mounts;
 
+    // The scheduler of virtual threads, as of the last report.
+    private long queued = -1;
+    private long mounted;
+    private int carriers;
+
     private long reportedAt;
 
     /** The CPU time of the process when it was asked for the last report. */
@@ -111,6 +116,21 @@ public final class AgentClient {
         return intervalMounts;
     }
 
+    /** Returns how many virtual threads can run but have no carrier; -1 if the agent did not just report it. */
+    public long queued() {
+        return queued;
+    }
+
+    /** Returns how many virtual threads a carrier runs; 0 if unknown. */
+    public long mounted() {
+        return mounted;
+    }
+
+    /** Returns the number of carriers that have not ended; 0 if unknown. */
+    public int carriers() {
+        return carriers;
+    }
+
     /** Returns the CPU time that carriers spent on scheduling in the last interval; 0 if unknown. */
     public long schedulingNanos() {
         long nanos = 0;
@@ -131,6 +151,9 @@ public final class AgentClient {
         intervalYields = -1;
         intervalVirtualYields = 0;
         intervalMounts = 0;
+        queued = -1;
+        mounted = 0;
+        carriers = 0;
         long start = System.nanoTime();
         if (!attachAllowed || start - notBefore < 0) return;
         // The agent of a JVM that has just started does not report yet.
@@ -216,6 +239,12 @@ public final class AgentClient {
         yielders = newYielders;
         yields = newYields;
         virtualYields = report.virtualYields();
+        queued = report.queuedVirtualThreads();
+        mounted = report.virtualThreads().stream()
+                .mapToLong(AgentReport.Group::mounted)
+                .sum();
+        carriers = (int)
+                report.carriers().stream().filter(carrier -> carrier.tid() != 0).count();
         mounts = report.health().mounts();
     }
 

@@ -23,6 +23,7 @@ public record AgentReport(
         long userNanos,
         List<Pool> pools,
         List<Group> virtualThreads,
+        long queuedVirtualThreads,
         List<Carrier> carriers,
         String yieldMode,
         long platformYields,
@@ -60,7 +61,7 @@ public record AgentReport(
 
     public record Pool(String name, String example, boolean java, int threads, long cpuNanos, long userNanos) {}
 
-    public record Group(String name, long live, long ended, long cpuNanos, long userNanos) {
+    public record Group(String name, long live, long mounted, long ended, long cpuNanos, long userNanos) {
         public Group {
             // The program can forge it.
             if (name != null) name = PoolName.of(name);
@@ -76,7 +77,14 @@ public record AgentReport(
 
     /** The state of the agent itself; {@code lastFailure} is null if nothing failed. */
     public record Health(
-            List<Feature> features, long mounts, long stacks, int failures, String lastFailure, long memoryBytes) {
+            List<Feature> features,
+            long mounts,
+            long mountClockCalls,
+            long mountUsageCalls,
+            long stacks,
+            int failures,
+            String lastFailure,
+            long memoryBytes) {
         /** A feature of the agent; {@code problem} is null if it is in the requested state. */
         public record Feature(String name, String state, String problem) {}
     }
@@ -168,11 +176,14 @@ public record AgentReport(
                 throw new AgentReportException("its agent reports more than " + MAX_ENTRIES + " entries");
         check("process", cpuNanos, userNanos, reportNanos);
         check("yields", platformYields, virtualYields, platformYieldNanos);
-        check("agent", health.mounts, health.stacks, health.failures, health.memoryBytes);
+        check("agent", health.mounts, health.mountClockCalls, health.mountUsageCalls);
+        check("agent", health.stacks, health.failures, health.memoryBytes);
         checkSum("threads", pools, Pool::threads);
         checkTimes("pools", pools, Pool::cpuNanos, Pool::userNanos);
         checkSum("live virtual threads", virtualThreads, Group::live);
+        checkSum("mounted virtual threads", virtualThreads, Group::mounted);
         checkSum("ended virtual threads", virtualThreads, Group::ended);
+        check("queued virtual threads", queuedVirtualThreads);
         checkTimes("virtual threads", virtualThreads, Group::cpuNanos, Group::userNanos);
         checkTimes("carriers", carriers, Carrier::cpuNanos, Carrier::userNanos);
         checkTimes("carried threads", carriers, Carrier::carriedNanos, Carrier::carriedUserNanos);

@@ -23,6 +23,7 @@ import org.taskclock.monitor.proc.JvmProcesses;
 import org.taskclock.monitor.proc.TargetFiles;
 import org.taskclock.monitor.proc.TargetMemory;
 import org.taskclock.monitor.proc.TemporaryFolderException;
+import org.taskclock.monitor.usage.DaemonThread;
 
 /**
  * A client of HotSpot's attach protocol (src/hotspot/os/posix/attachListener_posix.cpp), which every JDK since 9
@@ -124,8 +125,7 @@ public final class AttachClient {
     private <T> T execute(long timeoutMillis, boolean buffered, Parser<T> parser, String... command)
             throws IOException {
         Exchange<T> exchange = new Exchange<>(buffered, parser, command);
-        Thread thread = new Thread(exchange, "taskclock-attach");
-        thread.setDaemon(true);
+        Thread thread = new DaemonThread(exchange, "taskclock-attach");
         thread.start();
         try {
             thread.join(timeoutMillis);

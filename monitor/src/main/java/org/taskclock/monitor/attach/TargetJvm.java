@@ -9,6 +9,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.taskclock.internal.JdkVersions;
 import org.taskclock.monitor.proc.JvmProcesses;
 import org.taskclock.monitor.proc.MonitorException;
 import org.taskclock.monitor.proc.TargetFiles;
@@ -31,8 +32,6 @@ public final class TargetJvm {
     private static final String VIRTUAL_THREADS_ONLY = "threadmxbean=off,bean=off,jfr=off";
 
     /** In the agent's reply, if it cannot show virtual threads. */
-    private static final int FIRST_WITH_VIRTUAL_THREADS = 21;
-
     private static final Pattern VIRTUAL_THREADS_REFUSAL =
             Pattern.compile("(?:^failed: |unavailable: (?=vthreads: ))([^;]+)");
 
@@ -120,7 +119,7 @@ public final class TargetJvm {
         try {
             TargetJvm target = of(pid);
             int feature = target.feature();
-            if (feature < FIRST_WITH_VIRTUAL_THREADS)
+            if (feature < JdkVersions.VIRTUAL_THREADS)
                 throw new IOException(
                         "Agent not loaded: process " + pid + " runs JDK " + feature + ", which has no virtual threads");
             state = target.yieldMode() == null

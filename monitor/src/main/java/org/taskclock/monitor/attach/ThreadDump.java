@@ -103,8 +103,6 @@ public final class ThreadDump {
     private long keptBytes;
     private final long takenAt = System.nanoTime();
 
-    private boolean virtualThreads;
-
     private ThreadDump(IntPredicate keeps, boolean keepsText, long beganAt) {
         this.keeps = keeps;
         this.keepsText = keepsText;
@@ -156,8 +154,6 @@ public final class ThreadDump {
         int tid;
         if (parts.group(3) != null) {
             tid = Integer.parseInt(parts.group(3));
-            // Only JVMs with virtual threads print an id in brackets.
-            virtualThreads = true;
         } else {
             Matcher nid = NID.matcher(header);
             // The last match counts, because the name may contain another one.
@@ -219,10 +215,6 @@ public final class ThreadDump {
     /** Returns the System.nanoTime at which the JVM had sent this dump. */
     public long takenAt() {
         return takenAt;
-    }
-
-    public boolean hasVirtualThreads() {
-        return virtualThreads;
     }
 
     public Collection<Entry> all() {

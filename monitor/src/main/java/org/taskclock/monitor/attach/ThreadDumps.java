@@ -3,6 +3,7 @@
 package org.taskclock.monitor.attach;
 
 import java.io.IOException;
+import org.taskclock.monitor.usage.DaemonThread;
 
 /**
  * Takes thread dumps of a JVM. A dump briefly stops the JVM, so {@link #mayDump} allows one rarely enough to cost the
@@ -90,7 +91,7 @@ public final class ThreadDumps {
 
     public void dumpInBackground() {
         dumping = true;
-        Thread thread = new Thread(
+        Thread thread = new DaemonThread(
                 () -> {
                     try {
                         tryDump();
@@ -99,7 +100,6 @@ public final class ThreadDumps {
                     }
                 },
                 "taskclock-names");
-        thread.setDaemon(true);
         thread.start();
     }
 }

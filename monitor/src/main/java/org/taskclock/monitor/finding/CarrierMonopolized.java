@@ -13,6 +13,7 @@ public final class CarrierMonopolized extends FindingKind {
     public CarrierMonopolized() {
         super(
                 "carrier-monopolized",
+                20,
                 Source.DUMPS,
                 "A virtual thread runs without blocking, so other virtual threads cannot use its carrier.",
                 "Find the code with taskclock profile PID, and run long computations on platform threads.");

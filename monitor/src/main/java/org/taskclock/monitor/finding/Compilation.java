@@ -10,6 +10,7 @@ public final class Compilation extends JvmWork {
     public Compilation() {
         super(
                 "jit",
+                60,
                 ThreadKind.JIT,
                 "compilation",
                 "Compilation uses much of the JVM's CPU time, which is normal only after it has started.",

@@ -9,6 +9,7 @@ public final class ExporterDown extends FindingKind {
     public ExporterDown() {
         super(
                 "exporter-down",
+                100,
                 Source.METRICS,
                 "There are no figures of the JVMs on this host.",
                 "Check whether taskclock exporter runs there, and whether it listens on an address that Prometheus"

@@ -12,8 +12,9 @@ import java.util.Locale;
 import org.taskclock.metrics.ThreadKind;
 
 /**
- * A kind of finding: its condition, its texts, and the alerts that Prometheus raises for it. Each kind is one class,
- * which {@link FindingKinds} lists. Kinds have no state, and are equal if their identifiers are.
+ * A kind of finding: its condition, its texts, and the alerts that Prometheus raises for it. Each kind is one public
+ * final class of this package; the build lists them for {@link FindingKinds}. Kinds have no state, and are equal if
+ * their identifiers are.
  */
 @JsonAdapter(FindingKind.Json.class)
 public abstract class FindingKind {
@@ -24,7 +25,7 @@ public abstract class FindingKind {
     public enum Source {
         /** The figures of threads or pools. */
         FIGURES,
-        /** Thread dumps, which serve requests only for a JVM that a browser shows. */
+        /** Thread dumps, or the state of the agent. serve requests them only for a JVM that a browser shows. */
         DUMPS,
         /** The figures of all JVMs of the host. */
         HOST,
@@ -42,12 +43,15 @@ public abstract class FindingKind {
     }
 
     private final String id;
+    private final int rank;
     private final Source source;
     private final String meaning;
     private final String action;
 
-    FindingKind(String id, Source source, String meaning, String action) {
+    /** @param rank the lower, the more severe: findings that affect all threads or waste CPU time come first */
+    FindingKind(String id, int rank, Source source, String meaning, String action) {
         this.id = id;
+        this.rank = rank;
         this.source = source;
         this.meaning = meaning;
         this.action = action;
@@ -90,6 +94,10 @@ public abstract class FindingKind {
     /** Returns the identifier for programs, such as yield-storm. */
     public final String id() {
         return id;
+    }
+
+    final int rank() {
+        return rank;
     }
 
     public final Source source() {

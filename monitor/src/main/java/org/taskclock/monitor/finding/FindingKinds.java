@@ -4,30 +4,25 @@ package org.taskclock.monitor.finding;
 
 import java.util.Comparator;
 import java.util.List;
+import java.util.ServiceLoader;
 
 /** The registry of all kinds of findings. */
 public final class FindingKinds {
-    /** All kinds, the most severe first: those that affect all threads or waste CPU time. */
-    public static final List<FindingKind> ALL = List.of(
-            new YieldStorm(),
-            new CarrierMonopolized(),
-            new LockConvoy(),
-            new Throttled(),
-            new GarbageCollection(),
-            new Compilation(),
-            new SystemHeavy(),
-            new SchedulingHeavy(),
-            new PoolDominates(),
-            new ExporterDown());
-
     /** The most severe first, and unknown ones last. */
     public static final Comparator<FindingKind> BY_SEVERITY =
-            Comparator.comparingInt(kind -> ALL.contains(kind) ? ALL.indexOf(kind) : ALL.size());
+            Comparator.comparingInt(FindingKind::rank).thenComparing(FindingKind::id);
+
+    /** All kinds, the most severe first. */
+    public static final List<FindingKind> ALL =
+            ServiceLoader.load(FindingKind.class, FindingKind.class.getClassLoader()).stream()
+                    .map(ServiceLoader.Provider::get)
+                    .sorted(BY_SEVERITY)
+                    .toList();
 
     /** A kind in a recording of another version. */
     private static final class Unknown extends FindingKind {
         Unknown(String id) {
-            super(id, Source.FIGURES, "", "");
+            super(id, Integer.MAX_VALUE, Source.FIGURES, "", "");
         }
     }
 

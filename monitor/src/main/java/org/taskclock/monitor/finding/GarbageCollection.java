@@ -14,6 +14,7 @@ public final class GarbageCollection extends JvmWork {
     public GarbageCollection() {
         super(
                 "gc",
+                50,
                 ThreadKind.GC,
                 "garbage collection",
                 "Garbage collection uses much of the JVM's CPU time.",

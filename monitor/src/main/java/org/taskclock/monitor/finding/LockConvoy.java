@@ -18,6 +18,7 @@ public final class LockConvoy extends FindingKind {
     public LockConvoy() {
         super(
                 "lock-convoy",
+                30,
                 Source.DUMPS,
                 "Several threads wait for the same lock again and again.",
                 "Find what the owner does while it holds the lock, and hold it for a shorter time, or split it.");

@@ -49,7 +49,24 @@ public record Observation(
      * @param schedulingNanos CPU time that carriers spent on scheduling; 0 if unknown
      * @param sites the call sites with the most yields
      */
-    record AgentFigures(long yields, long virtualYields, long mounts, long schedulingNanos, List<String> sites) {}
+    record AgentFigures(
+            long yields,
+            long virtualYields,
+            long mounts,
+            long schedulingNanos,
+            List<String> sites,
+            Scheduler scheduler) {}
+
+    /**
+     * The scheduler of virtual threads, at the end of the interval.
+     *
+     * @param queued how many virtual threads could run but have no carrier; -1 if unknown
+     * @param mounted how many run on a carrier
+     * @param carriers how many carriers there are; 0 if unknown
+     */
+    public record Scheduler(long queued, long mounted, int carriers) {
+        public static final Scheduler UNKNOWN = new Scheduler(-1, 0, 0);
+    }
 
     /**
      * Returns what a sampler of threads knows. Counters alone cannot prove a yield storm or a monopolized carrier, so
@@ -81,7 +98,12 @@ public record Observation(
                 "no stack sample, because " + samples.failure(),
                 samples.repeatedlyMounted(),
                 new AgentFigures(
-                        agent.yields(), agent.virtualYields(), agent.mounts(), agent.schedulingNanos(), agent.sites()),
+                        agent.yields(),
+                        agent.virtualYields(),
+                        agent.mounts(),
+                        agent.schedulingNanos(),
+                        agent.sites(),
+                        new Scheduler(agent.queued(), agent.mounted(), agent.carriers())),
                 convoys,
                 null);
     }
@@ -117,7 +139,7 @@ public record Observation(
                 false,
                 "no stack was sampled",
                 0,
-                new AgentFigures(-1, 0, -1, scheduling(pools), List.of()),
+                new AgentFigures(-1, 0, -1, scheduling(pools), List.of(), Scheduler.UNKNOWN),
                 new LockConvoys(),
                 host);
     }

@@ -37,6 +37,7 @@ public final class PoolDominates extends FindingKind {
     public PoolDominates() {
         super(
                 "pool-dominates",
+                90,
                 Source.HOST,
                 "One thread pool uses most of the CPU time on this host, while threads wait for a processor.",
                 "Find out with taskclock profile PID what the pool does. Limit its number of threads if others are more"

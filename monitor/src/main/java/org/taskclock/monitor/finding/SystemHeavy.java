@@ -15,6 +15,7 @@ public final class SystemHeavy extends FindingKind {
     public SystemHeavy() {
         super(
                 "system-heavy",
+                70,
                 Source.FIGURES,
                 "Threads spend most of their time in the kernel.",
                 "Find the system calls with taskclock profile PID. Common reasons are small reads and writes, and many short"

@@ -12,6 +12,7 @@ public final class Throttled extends FindingKind {
     public Throttled() {
         super(
                 "throttled",
+                40,
                 Source.FIGURES,
                 "The CPU limit of the container keeps its threads from running, although processors may be idle.",
                 "Raise the limit, or reduce the number of threads that run at the same time, including those for garbage"

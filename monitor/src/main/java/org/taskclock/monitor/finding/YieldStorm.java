@@ -4,6 +4,7 @@ package org.taskclock.monitor.finding;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.taskclock.internal.JdkVersions;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /** Threads that keep calling Thread.yield. */
@@ -23,6 +24,7 @@ public final class YieldStorm extends FindingKind {
     public YieldStorm() {
         super(
                 "yield-storm",
+                10,
                 Source.FIGURES,
                 "Threads keep calling Thread.yield: they use CPU time to wait for something, most of it in the kernel.",
                 "Find the call sites with taskclock yields PID, and replace the loop with something that blocks,"
@@ -55,8 +57,8 @@ public final class YieldStorm extends FindingKind {
                 evidence.add("it was between two virtual threads in " + stacks.ofSamples(stacks.schedulingSamples));
                 evidence.add(
                         "virtual thread #" + observation.repeatedlyMounted() + " was mounted in more than one sample");
-                evidence.add("not confirmed: no sample was in Thread.yield; "
-                        + "JVMs before JDK 24 do not print the stacks of virtual threads");
+                evidence.add("not confirmed: no sample was in Thread.yield; JVMs before JDK "
+                        + JdkVersions.VIRTUAL_STACKS + " do not print the stacks of virtual threads");
             } else if (stacks.samples == 0 && isSuspectedByFigures(suspect)) {
                 evidence.add("not confirmed: " + observation.unsampled());
             } else {

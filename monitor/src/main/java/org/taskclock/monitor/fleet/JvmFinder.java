@@ -24,6 +24,7 @@ import org.taskclock.monitor.fleet.JvmDiscovery.JvmId;
 import org.taskclock.monitor.proc.ContainerIdentity;
 import org.taskclock.monitor.proc.JvmProcesses;
 import org.taskclock.monitor.proc.TargetText;
+import org.taskclock.monitor.usage.DaemonThread;
 
 /**
  * Finds JVMs, their labels, and their versions. The kernel reads the command line and the environment from the memory
@@ -63,12 +64,13 @@ final class JvmFinder implements AutoCloseable {
     private final JvmDiscovery discovery = new JvmDiscovery();
     private final Map<JvmId, Request> requests = new HashMap<>();
     private final Queue<Long> forgotten = new ConcurrentLinkedQueue<>();
-    private final ThreadPoolExecutor workers =
-            new ThreadPoolExecutor(0, MAX_THREADS, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> {
-                Thread thread = new Thread(task, "taskclock-labels");
-                thread.setDaemon(true);
-                return thread;
-            });
+    private final ThreadPoolExecutor workers = new ThreadPoolExecutor(
+            0,
+            MAX_THREADS,
+            10,
+            TimeUnit.SECONDS,
+            new SynchronousQueue<>(),
+            task -> new DaemonThread(task, "taskclock-labels"));
 
     JvmFinder(FleetOptions options, Consumer<String> log) {
         service = new ServiceName(options.service());

@@ -10,6 +10,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
+import org.taskclock.monitor.usage.DaemonThread;
 
 /**
  * Reads on a thread of its own, so that nobody waits longer than a scrape may take, however many JVMs are slow or hang.
@@ -20,11 +21,8 @@ final class SharedReading implements AutoCloseable {
     private static final long MAX_MILLIS = 700;
 
     private final Supplier<List<JvmSnapshot>> reader;
-    private final ExecutorService thread = Executors.newSingleThreadExecutor(task -> {
-        Thread created = new Thread(task, "taskclock-reader");
-        created.setDaemon(true);
-        return created;
-    });
+    private final ExecutorService thread =
+            Executors.newSingleThreadExecutor(task -> new DaemonThread(task, "taskclock-reader"));
 
     private Future<?> current;
     private volatile List<JvmSnapshot> last = List.of();

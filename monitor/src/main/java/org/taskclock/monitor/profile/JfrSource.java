@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import org.taskclock.internal.JdkVersions;
 import org.taskclock.monitor.attach.AttachClient;
 import org.taskclock.monitor.proc.TargetFiles;
 import org.taskclock.monitor.proc.TemporaryFolderException;
@@ -23,8 +24,6 @@ final class JfrSource implements StackSource {
     private static final long TIMEOUT_MILLIS = 30_000;
 
     private static final long MAX_RECORDING_BYTES = 1L << 30;
-
-    private static final int FIRST_WITH_CPU_TIME = 25;
 
     /** The execution sampler accepts no shorter period. */
     private static final long MIN_PERIOD_MILLIS = 10;
@@ -44,7 +43,7 @@ final class JfrSource implements StackSource {
     JfrSource(long pid, AttachClient jvm, int feature, long periodNanos, long maxSeconds) {
         this.pid = pid;
         this.jvm = jvm;
-        hasCpuTime = feature >= FIRST_WITH_CPU_TIME;
+        hasCpuTime = feature >= JdkVersions.CPU_TIME_SAMPLES;
         this.periodNanos = periodNanos;
         this.maxSeconds = maxSeconds;
         name = "taskclock_profile_" + ProcessHandle.current().pid() + "_" + System.nanoTime();

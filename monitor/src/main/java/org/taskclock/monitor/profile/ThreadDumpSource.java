@@ -11,6 +11,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.taskclock.monitor.attach.AttachClient;
 import org.taskclock.monitor.attach.ThreadDump;
+import org.taskclock.monitor.usage.DaemonThread;
 
 /**
  * Takes thread dumps, and attributes the CPU time that each running thread has used since the previous dump to its
@@ -28,7 +29,7 @@ final class ThreadDumpSource implements StackSource {
     private final AttachClient jvm;
     private final List<Sample> samples = new ArrayList<>();
     private final Map<Integer, Long> cpuNanos = new HashMap<>();
-    private Thread thread;
+    private DaemonThread thread;
     private int dumps;
     private IOException failure;
     private volatile boolean stopped;
@@ -60,8 +61,7 @@ final class ThreadDumpSource implements StackSource {
         samples.clear();
         if (cpuNanos.isEmpty())
             throw new ProfileException("process " + pid + ": its thread dumps do not contain CPU times");
-        thread = new Thread(this::run, "taskclock-dumps");
-        thread.setDaemon(true);
+        thread = new DaemonThread(this::run, "taskclock-dumps");
         thread.start();
     }
 
@@ -125,11 +125,6 @@ final class ThreadDumpSource implements StackSource {
     public void abort() {
         stopped = true;
         if (thread == null) return;
-        thread.interrupt();
-        try {
-            thread.join(TIMEOUT_MILLIS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        thread.end(TIMEOUT_MILLIS);
     }
 }

@@ -50,18 +50,7 @@ final class JavaStatusFormat {
      */
     static ThreadUsage withoutTimes(ThreadUsage usage) {
         JavaStatus java = withoutAddress(usage.java());
-        return usage.change()
-                .java(new JavaStatus(
-                        java.state(),
-                        java.lockClass(),
-                        java.lockId(),
-                        java.contended(),
-                        java.ownerTid(),
-                        java.owner(),
-                        0,
-                        0,
-                        java.allocatedBytes()))
-                .build();
+        return usage.change().java(java.with(0, 0, java.allocatedBytes())).build();
     }
 
     /** Each garbage collection may change the address of every object, which is of interest only for locks. */

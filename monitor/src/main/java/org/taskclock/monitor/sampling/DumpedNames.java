@@ -7,6 +7,7 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import org.taskclock.PoolName;
+import org.taskclock.internal.JdkVersions;
 import org.taskclock.metrics.PoolKey;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.metrics.ThreadNames;
@@ -35,7 +36,7 @@ public final class DumpedNames {
     public DumpedNames(int pid, int feature, ThreadSampler<ProcThread> sampler) {
         this.pid = pid;
         this.sampler = sampler;
-        supportsVirtualThreads = feature == 0 || feature >= 21;
+        supportsVirtualThreads = feature == 0 || feature >= JdkVersions.VIRTUAL_THREADS;
     }
 
     /** Takes the names of threads from a dump. */

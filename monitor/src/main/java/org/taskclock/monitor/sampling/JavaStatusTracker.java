@@ -90,8 +90,7 @@ final class JavaStatusTracker {
         double rate = history.allocation.bytesPerSecond();
         long allocated = rate < 0 ? -1 : Math.round(rate * intervalNanos / 1e9);
         LockGraph.Wait wait = history.wait;
-        if (!history.current || wait == null || wait.state() == null)
-            return new JavaStatus(null, "", "", false, 0, "", -1, -1, allocated);
+        if (!history.current || wait == null || wait.state() == null) return JavaStatus.UNKNOWN.with(-1, -1, allocated);
         // A thread that was not switched was in one state for the whole interval.
         double blockedShare = slept ? (wait.contended() ? 1 : 0) : history.blockedShare;
         double waitedShare =

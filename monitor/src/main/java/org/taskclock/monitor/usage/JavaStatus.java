@@ -38,6 +38,26 @@ public record JavaStatus(
         return state == null ? "" : state.name();
     }
 
+    /** Returns the state in at most eight characters; "-" if it is unknown. */
+    public String label() {
+        if (state == null) return "-";
+        return state == Thread.State.TIMED_WAITING ? "TIMED" : stateName();
+    }
+
+    /** Returns the owner of the lock that the thread waits for, or the lock's class; "-" if there is none. */
+    public String blockedBy() {
+        if (!contended) return "-";
+        return owner.isEmpty() ? "(" + simpleName(lockClass) + ")" : owner;
+    }
+
+    private static String simpleName(String className) {
+        String name = className.endsWith(".class")
+                ? className.substring(0, className.length() - ".class".length())
+                : className;
+        // The class of the object on which threads park for a ReentrantLock is ReentrantLock$NonfairSync.
+        return className.substring(name.lastIndexOf('.') + 1).replaceFirst("\\$(Nonf|F)airSync$", "");
+    }
+
     /** Returns the status of a pool: the allocation of all its threads, and one lock that some of them wait for. */
     public static JavaStatus ofPool(List<JavaStatus> members) {
         JavaStatus blocked = UNKNOWN;
@@ -50,15 +70,11 @@ public record JavaStatus(
             waitedNanos = Counters.sum(waitedNanos, member.waitedNanos);
             allocatedBytes = Counters.sum(allocatedBytes, member.allocatedBytes);
         }
-        return new JavaStatus(
-                blocked.state,
-                blocked.lockClass,
-                blocked.lockId,
-                blocked.contended,
-                blocked.ownerTid,
-                blocked.owner,
-                blockedNanos,
-                waitedNanos,
-                allocatedBytes);
+        return blocked.with(blockedNanos, waitedNanos, allocatedBytes);
+    }
+
+    /** Returns the same state with other amounts. */
+    public JavaStatus with(long blocked, long waited, long allocated) {
+        return new JavaStatus(state, lockClass, lockId, contended, ownerTid, owner, blocked, waited, allocated);
     }
 }

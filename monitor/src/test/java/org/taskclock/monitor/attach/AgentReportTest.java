@@ -80,7 +80,7 @@ class AgentReportTest {
             if (isSum) continue;
             for (String figure : List.of("cpuNanos", "userNanos", "platformYields", "virtualYields", "reportNanos"))
                 reports.add("{\"pools\":[],\"" + figure + "\":" + bad + REST);
-            for (String figure : List.of("mounts", "stacks", "memoryBytes"))
+            for (String figure : List.of("mounts", "mountClockCalls", "mountUsageCalls", "stacks", "memoryBytes"))
                 reports.add(complete("", "", "", "", "")
                         .replace("\"features\":[]", "\"features\":[],\"" + figure + "\":" + bad));
         }

@@ -19,6 +19,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.taskclock.internal.JdkVersions;
 import org.taskclock.testing.LoadJvm;
 
 class AttachClientTest {
@@ -92,7 +93,7 @@ class AttachClientTest {
     /** While JDK 25 and later send a reply of another kind, a client that reads slowly keeps the program stopped. */
     @Test
     void shouldMakeTheJvmCollectThreadDumpsBeforeSendingThem() throws Exception {
-        boolean sends = Runtime.version().feature() >= 25;
+        boolean sends = Runtime.version().feature() >= JdkVersions.STREAMED_REPLIES;
         try (LoadJvm load = LoadJvm.start(sends ? "-Xlog:attach=trace" : "-Xint", "idle")) {
             AttachClient client = AttachClient.of(load.pid());
             for (int i = 0; i < 2; i++) {

@@ -6,10 +6,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.taskclock.testing.TestJvm;
 
 /** Replies that use up the memory of whoever reads them, with the heap of the exporter. */
+@Tag("slow17")
 class ReplyMemoryTest {
     private static final List<String> OPTIONS = List.of("-Xmx96m", "-XX:+UseSerialGC", "-XX:+ExitOnOutOfMemoryError");
     private static final String FRAME = "\tat org.example.application.service.Worker.process(Worker.java:4711)\n";

@@ -46,7 +46,6 @@ class ThreadDumpTest {
         assertThat(dump.of(15910).name()).isEqualTo("two\nlines");
         assertThat(dump.of(15903)).matches(e -> e.carriedId() == 14 && e.isYielding());
         assertThat(dump.of(0x3de0)).matches(e -> e.name().equals("GC Thread#0") && e.javaId() == 0);
-        assertThat(dump.hasVirtualThreads()).isTrue();
     }
 
     @Test
@@ -64,7 +63,6 @@ class ThreadDumpTest {
         assertThat(dump.of(4711)).matches(worker -> worker.javaId() == 12 && worker.carriedId() == 0);
         assertThat(dump.of(4711).topFrame()).isEmpty();
         assertThat(dump.of(33)).matches(vm -> vm.javaId() == 0 && vm.name().equals("VM Thread"));
-        assertThat(dump.hasVirtualThreads()).isTrue();
     }
 
     @Test
@@ -77,7 +75,6 @@ class ThreadDumpTest {
         ThreadDump.Entry entry = dump.of(16);
         assertThat(entry.name()).isEqualTo(name);
         assertThat(entry.header()).endsWith("nid=0x10 runnable  [0x1]").contains(" allocated=40B ");
-        assertThat(dump.hasVirtualThreads()).isFalse();
     }
 
     /** A name can contain lines that look like other entries. */

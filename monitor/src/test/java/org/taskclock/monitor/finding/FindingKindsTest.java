@@ -28,6 +28,7 @@ class FindingKindsTest {
         assertThat(FindingKinds.ALL.stream().map(FindingKind::id).collect(Collectors.toSet()))
                 .hasSameSizeAs(FindingKinds.ALL)
                 .allMatch(id -> id.matches("[a-z][a-z-]+"));
+        assertThat(FindingKinds.ALL).extracting(FindingKind::rank).isSorted().doesNotHaveDuplicates();
         assertThat(FindingKinds.ALL).allSatisfy(kind -> assertThat(List.of(kind.meaning(), kind.action()))
                 .allMatch(text -> text.matches("[A-Z].+\\.")));
     }

@@ -11,7 +11,8 @@ final class Observations {
     static final long SECOND = 1_000_000_000;
     static final long MILLIS = 1_000_000;
 
-    static final Observation.AgentFigures NO_AGENT = new Observation.AgentFigures(-1, 0, -1, 0, List.of());
+    static final Observation.AgentFigures NO_AGENT =
+            new Observation.AgentFigures(-1, 0, -1, 0, List.of(), Observation.Scheduler.UNKNOWN);
 
     private Observations() {}
 
@@ -35,7 +36,7 @@ final class Observations {
         return of(
                 List.of(new Suspect(List.of(thread), "", stacks, yieldsPerSecond, SECOND)),
                 List.of(thread),
-                new Observation.AgentFigures(yields, 0, -1, 0, List.of("at Site")));
+                new Observation.AgentFigures(yields, 0, -1, 0, List.of("at Site"), Observation.Scheduler.UNKNOWN));
     }
 
     static Observation of(List<Suspect> suspects, List<ThreadUsage> usages, Observation.AgentFigures agent) {

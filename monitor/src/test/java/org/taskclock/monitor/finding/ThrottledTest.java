@@ -7,6 +7,7 @@ import static org.taskclock.monitor.finding.Observations.MILLIS;
 import static org.taskclock.monitor.finding.Observations.SECOND;
 
 import java.util.List;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.taskclock.metrics.JvmUsage.ContainerUsage;
@@ -19,5 +20,21 @@ class ThrottledTest {
         List<Finding> found = Observation.ofPools(List.of(), List.of(), SECOND, container, SECOND, null)
                 .findings();
         assertThat(found).extracting(Finding::kind).isEqualTo(isFound ? List.of(new Throttled()) : List.of());
+    }
+
+    /** One container is throttled, one hardly is, and one runs only now and then. */
+    @Test
+    void shouldRaiseTheAlertForThrottledContainers() throws Exception {
+        String series = """
+                container_cpu_periods_total{pid="7",container_id="c"} 0+600x80
+                container_cpu_throttled_periods_total{pid="7",container_id="c"} 0+60x80
+                container_cpu_periods_total{pid="8",container_id="c"} 0+600x80
+                container_cpu_throttled_periods_total{pid="8",container_id="c"} 0+12x80
+                container_cpu_periods_total{pid="9",container_id="c"} 0+20x80
+                container_cpu_throttled_periods_total{pid="9",container_id="c"} 0+10x80""";
+        AlertRules.check(new Throttled(), 5, series, "TaskClockThrottled", "");
+        AlertRules.check(new Throttled(), 30, series, "TaskClockThrottled", """
+                {pid="7",container_id="c"} orders (pid 7) on host:9464: its container was throttled in 10% of the periods
+                {pid="9",container_id="c"} orders (pid 9) on host:9464: its container was throttled in 50% of the periods""");
     }
 }

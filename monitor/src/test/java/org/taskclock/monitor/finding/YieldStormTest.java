@@ -113,8 +113,8 @@ class YieldStormTest {
     @Test
     void shouldFindVirtualThreadsThatYieldOnManyCarriers() {
         ThreadUsage carrier = Observations.thread(8, "ForkJoinPool-1-worker-1", ThreadKind.CARRIER, 50, 20, 0, 900);
-        Observation.AgentFigures agent =
-                new Observation.AgentFigures(4_000, 4_000, 5_000, 150 * MILLIS, List.of("at Site"));
+        Observation.AgentFigures agent = new Observation.AgentFigures(
+                4_000, 4_000, 5_000, 150 * MILLIS, List.of("at Site"), Observation.Scheduler.UNKNOWN);
         Finding found =
                 Observations.of(List.of(), List.of(carrier), agent).findings().get(0);
         assertThat(found.kind()).isEqualTo(new YieldStorm());

@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.taskclock.ProcessClock;
 import org.taskclock.TaskClock;
+import org.taskclock.internal.JdkVersions;
 import org.taskclock.metrics.PoolKey;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.finding.Finding;
@@ -205,7 +206,7 @@ class PoolSamplerTest {
 
     @Test
     void shouldAddWhatTheAgentCounts() throws Exception {
-        boolean virtual = Runtime.version().feature() >= 21;
+        boolean virtual = Runtime.version().feature() >= JdkVersions.VIRTUAL_THREADS;
         String agent = Path.of(System.getProperty("agent.jar"))
                 .resolveSibling("taskclock-agent.jar")
                 .toString();

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.taskclock.metrics.ThreadKind;
@@ -28,6 +29,7 @@ import org.taskclock.monitor.usage.ProcessUsage;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /** The outline of a recording, its position, and damage to small recordings. */
+@Tag("slow17")
 class RecordingOutlineTest {
     private static final Instant START = Instant.parse("2026-11-21T10:00:00Z");
     private static final long SECOND = 1_000_000_000;

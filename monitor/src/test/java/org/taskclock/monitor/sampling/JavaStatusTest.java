@@ -16,8 +16,8 @@ import org.taskclock.testing.LoadJvm;
 
 /** The Java states, locks, and allocation of threads in real JVMs. */
 class JavaStatusTest {
-    /** Each attempt takes half a second. */
-    private static final int MAX_ATTEMPTS = 60;
+    /** Each attempt takes a quarter of a second. */
+    private static final int MAX_ATTEMPTS = 120;
 
     private static JavaStatus java(Interval interval, String name) {
         return interval.threads().stream()
@@ -30,7 +30,7 @@ class JavaStatusTest {
     private static Interval await(Sampler sampler, Predicate<Interval> condition) throws Exception {
         Interval interval = sampler.next();
         for (int i = 0; i < MAX_ATTEMPTS; i++) {
-            Thread.sleep(500);
+            Thread.sleep(250);
             interval = sampler.next();
             if (condition.test(interval)) return interval;
         }
@@ -102,7 +102,7 @@ class JavaStatusTest {
             sampler.watchJavaStatus(true);
             sampler.next();
             for (int i = 0; i < 5; i++) {
-                Thread.sleep(1_000);
+                Thread.sleep(300);
                 assertThat(sampler.next().findings()).noneMatch(found -> found.kind() instanceof LockConvoy);
             }
         }

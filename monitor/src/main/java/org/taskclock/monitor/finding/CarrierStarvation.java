@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the TaskClock authors
+package org.taskclock.monitor.finding;
+
+import java.util.List;
+import org.taskclock.metrics.ThreadKind;
+
+/** Virtual threads that could run but find no free carrier. */
+public final class CarrierStarvation extends FindingKind {
+    /** Of the time of all carriers. If they use less, what they carry blocks them. */
+    private static final double BUSY_SHARE = 0.5;
+
+    public CarrierStarvation() {
+        super(
+                "carrier-starvation",
+                25,
+                Source.DUMPS,
+                "All carriers are in use, and more virtual threads wait for one than there are carriers.",
+                "If the carriers use little CPU time, virtual threads block them: record jdk.VirtualThreadPinned with Flight"
+                        + " Recorder. Otherwise, let virtual threads do less work, or raise"
+                        + " -Djdk.virtualThreadScheduler.parallelism if processors are idle.");
+    }
+
+    @Override
+    List<Finding> find(Observation observation, List<Finding> found) {
+        Observation.Scheduler scheduler = observation.agent().scheduler();
+        int carriers = scheduler.carriers();
+        if (carriers == 0 || scheduler.mounted() < carriers || scheduler.queued() < carriers) return List.of();
+        long used = observation.nanosOf(ThreadKind.CARRIER);
+        long available = carriers * observation.intervalNanos();
+        String reason = (double) used < BUSY_SHARE * (double) available
+                ? "so virtual threads block carriers: they are pinned, or in native code"
+                : "so there is more to do than they can";
+        return List.of(new Finding(
+                this,
+                0,
+                number((double) scheduler.queued()) + " virtual threads wait for a carrier",
+                List.of(
+                        "all " + carriers + " carriers run virtual threads",
+                        "the carriers used " + percent(used, available) + " of their time, " + reason)));
+    }
+
+    @Override
+    public ThreadKind threads() {
+        return ThreadKind.CARRIER;
+    }
+}
