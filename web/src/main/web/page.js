@@ -3,6 +3,7 @@
 // @ts-check
 
 import {ApiError, get, onUnauthorized, send} from './api.js';
+import {setColumns} from './columns.js';
 import {login, openDialog} from './dialogs.js';
 import {byId, clean, el, setText} from './dom.js';
 import {bytes, clock, moment} from './format.js';
@@ -57,6 +58,7 @@ export class Page {
   async loadInfo() {
     try {
       const before = Date.now(), info = /** @type {import('./types.js').Info} */ (await get('api/info'));
+      setColumns(info.columns);
       this.info = info;
       this.clockOffset = info.now - (before + Date.now()) / 2;
       setText(byId('host'), info.host);

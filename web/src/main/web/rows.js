@@ -2,13 +2,12 @@
 // Copyright the TaskClock authors
 // @ts-check
 
-import {comparator} from './columns.js';
+import {comparator, summands} from './columns.js';
 import {isCountedElsewhere, poolKey, threadKey} from './series.js';
 
 /** @typedef {import('./columns.js').Row} Row */
 /** @typedef {import('./types.js').ThreadRow} ThreadRow */
 
-const SUMS = /** @type {const} */ (['cpu', 'user', 'system', 'wait', 'voluntary', 'involuntary', 'allocation', 'total', 'watched', 'blocked', 'limit']);
 const RECENT = 60;
 const LEAST_FOR_RISE = 3;
 
@@ -34,13 +33,13 @@ function median(values) {
   return known.length % 2 ? known[middle] : (known[middle - 1] + known[middle]) / 2;
 }
 
-/** Adds the recent values of each thread. @param {ThreadRow[]} threads @param {import('./series.js').ThreadSeries} series @param {number} cores the container's limit; 0 if there is none @returns {Row[]} */
-export function liveRows(threads, series, cores) {
+/** Adds the recent values of each thread. @param {ThreadRow[]} threads @param {import('./series.js').ThreadSeries} series @returns {Row[]} */
+export function liveRows(threads, series) {
   const intervals = Math.min(RECENT, series.times.length);
   return threads.map(thread => {
     const key = threadKey(thread), recent = series.recent(key, RECENT);
     const rise = intervals > LEAST_FOR_RISE && thread.cpu !== null ? thread.cpu - median(recent.length ? recent.slice(0, -1) : [0]) : null;
-    return {...thread, key, recent, rise, limit: cores > 0 && thread.cpu !== null ? thread.cpu / cores : null};
+    return {...thread, key, recent, rise};
   });
 }
 
@@ -72,15 +71,15 @@ function group(members) {
   const count = members.reduce((sum, row) => sum + (row.threads || 1), 0);
   /** @type {Row} */
   const row = {...first, key: 'pool ' + poolKey(first), group: true, tid: 0, javaId: 0, name: `${first.pool} (${count})`, threads: count};
-  for (const field of SUMS) {
+  for (const field of summands()) {
     let sum = 0, known = false;
     for (const member of members) {
-      const value = member[field];
+      const value = /** @type {Record<string, any>} */ (member)[field];
       if (value === null || value === undefined || value < 0) continue;
       sum += value;
       known = true;
     }
-    row[field] = known ? sum : null;
+    Object.assign(row, {[field]: known ? sum : null});
   }
   row.rise = members.some(member => typeof member.rise === 'number') ? members.reduce((sum, member) => sum + (member.rise || 0), 0) : null;
   row.state = members.some(member => member.state === 'R') ? 'R' : first.state;

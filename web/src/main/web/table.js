@@ -4,7 +4,7 @@
 
 import {clean, el, oncePerFrame, setText} from './dom.js';
 import {color, onScheme, poolColors} from './palette.js';
-import {columnOf, visibleColumns} from './columns.js';
+import {columnOf, isAscending, isSortable, isText, textOf, visibleColumns, widthOf} from './columns.js';
 
 /** @typedef {import('./columns.js').Row} Row */
 /** @typedef {import('./columns.js').ColumnSpec} ColumnSpec */
@@ -78,12 +78,12 @@ export class ThreadTable {
       const [name, ...rest] = columns;
       this.head.replaceChildren(...[name, ...rest].map(column => this.title(column)));
     }
-    const others = this.columns.slice(1).map(column => column.width);
+    const others = this.columns.slice(1).map(widthOf);
     const name = Math.max(LEAST_NAME_WIDTH, this.scroller.clientWidth - others.reduce((sum, width) => sum + width, 0));
     this.scroller.style.setProperty('--columns', [name, ...others].map(width => width + 'px').join(' '));
     for (const [i, column] of this.columns.entries()) {
-      const sorted = column.id === this.sort && column.value !== undefined;
-      const ascending = Boolean(columnOf(column.id).ascending) !== this.reverse;
+      const sorted = column.id === this.sort && isSortable(column);
+      const ascending = isAscending(columnOf(column.id)) !== this.reverse;
       const cell = this.head.children[i];
       if (sorted) cell.setAttribute('aria-sort', ascending ? 'ascending' : 'descending');
       else cell.removeAttribute('aria-sort');
@@ -93,8 +93,8 @@ export class ThreadTable {
 
   /** @param {ColumnSpec} column */
   title(column) {
-    const cell = el('span', {role: 'columnheader', class: column.left ? 'left' : 'number', title: column.help});
-    if (column.value) {
+    const cell = el('span', {role: 'columnheader', class: isText(column) ? 'left' : 'number', title: column.help});
+    if (isSortable(column)) {
       cell.append(el('button', {type: 'button', text: column.title, tabindex: '-1', 'data-sort': column.id, onclick: () => this.actions.sort(column.id)}));
     } else {
       cell.append(column.title);
@@ -119,7 +119,7 @@ export class ThreadTable {
 
   element() {
     const cells = this.columns.map(column => {
-      const cell = el('span', {role: 'gridcell', class: column.left ? 'left' : 'number', 'data-column': column.id});
+      const cell = el('span', {role: 'gridcell', class: isText(column) ? 'left' : 'number', 'data-column': column.id});
       if (column.id === 'name') cell.append(el('button', {type: 'button', class: 'fold', tabindex: '-1'}), el('i', {class: 'dot', 'aria-hidden': 'true'}), el('span', {class: 'label'}));
       else if (column.id === 'bar') cell.append(el('i', {class: 'user-part'}), el('i', {class: 'system-part'}));
       else if (column.id === 'recent') cell.append(el('canvas', {width: '168', height: '36', 'aria-hidden': 'true'}));
@@ -162,8 +162,8 @@ export class ThreadTable {
     } else if (column.id === 'recent') {
       this.spark(/** @type {HTMLCanvasElement} */ (cell.firstChild), row.recent || []);
     } else {
-      setText(cell, column.text?.(row) ?? '');
-      if (column.left) cell.title = cell.textContent || '';
+      setText(cell, textOf(column, row));
+      if (isText(column)) cell.title = cell.textContent || '';
     }
   }
 

@@ -2,7 +2,7 @@
 // Copyright the TaskClock authors
 // @ts-check
 
-import {COLUMNS, chooseColumns, columnOf, visibleColumns} from './columns.js';
+import {COLUMNS, chooseColumns, columnOf, isSortable, visibleColumns} from './columns.js';
 import {openDialog} from './dialogs.js';
 import {button, el, setText} from './dom.js';
 import {clock} from './format.js';
@@ -93,15 +93,14 @@ export class ThreadPanel {
   show() {
     const {data} = this.view, live = data.isLive && data.interval !== null;
     if (live && data.interval) {
-      const limit = data.interval.totals.limit ?? 0;
-      this.rows = liveRows(data.interval.threads, data.threads, limit || 0);
+      this.rows = liveRows(data.interval.threads, data.threads);
     } else {
       this.rows = historyRows(data.threads, data.from, data.to);
     }
     setText(this.title, live ? `Threads, last ${((data.interval?.intervalNanos || 1e9) / 1e9).toFixed(1)} s` : 'Threads, average of this range');
     this.table.live = live;
     this.table.layout();
-    if (this.table.columns.some(column => column.dump)) data.watchDumps();
+    if (this.table.columns.some(column => column.needsDumps)) data.watchDumps();
     this.arrange();
   }
 
@@ -147,7 +146,7 @@ export class ThreadPanel {
 
   /** Sorts by the column before or after. @param {number} by */
   nextSort(by) {
-    const columns = visibleColumns(this.table.scroller.clientWidth, this.view.state.sort, this.table.live).filter(column => column.value);
+    const columns = visibleColumns(this.table.scroller.clientWidth, this.view.state.sort, this.table.live).filter(isSortable);
     const at = columns.findIndex(column => column.id === columnOf(this.view.state.sort).id);
     this.view.remember({sort: columns[(at + by + columns.length) % columns.length].id, reverse: false});
     this.applySort();

@@ -6,6 +6,7 @@
  * @typedef {{kind: string, text: string, advice?: string, meaning?: string, evidence?: string[], since?: number|null, tid?: number,
  *   thread?: string|null, pool?: string|null, threads?: string|null, needsDumps?: boolean}} Finding
  * @typedef {{version: string, host: string, processors: number, actions: boolean, now: number, started?: number,
+ *   columns: import('./columns.js').ColumnSpec[],
  *   history?: {since: number|null, bytes: number, problem: string|null, resolutions?: number[]}|null}} Info
  * @typedef {{id: string, pid: number, service: string|null, command: string, containerId: string|null, podUid: string|null,
  *   started: number, ended: number|null, threads: number, cpu: number|null, user: number|null, system: number|null,
@@ -16,7 +17,7 @@
  *   wait?: number|null, voluntary?: number|null, involuntary?: number|null, state?: string|null, total?: number|null,
  *   watched?: number|null, allocation?: number|null, blocked?: number|null, waited?: number|null, truncated?: boolean,
  *   threads?: number, javaId?: number, virtual?: boolean, javaState?: string|null, blockedBy?: string|null,
- *   lockClass?: string|null}} ThreadRow
+ *   lockClass?: string|null, limit?: number|null}} ThreadRow
  * @typedef {Record<string, number|null>} Totals
  * @typedef {{end: number, intervalNanos: number, totals: Totals, threads: ThreadRow[], findings: Finding[], notes?: string[],
  *   source?: string}} Interval

@@ -13,7 +13,6 @@ import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
@@ -34,7 +33,7 @@ final class HistoryDatabase implements AutoCloseable {
     private static final String DAMAGED = FILE + ".damaged-";
 
     /** The memory that DuckDB may use for caches and queries, outside of the heap of the JVM. */
-    static final String MEMORY = "96MB";
+    private static final String MEMORY = "96MB";
 
     /** The disk space for queries that need more memory. DuckDB's default is almost all free space. */
     private static final String MAX_TEMPORARY = "1GB";
@@ -162,30 +161,32 @@ final class HistoryDatabase implements AutoCloseable {
 
     /** Opens the file such that SQL cannot access other files, except in the directory for exports. */
     static DuckDBConnection connect(Path directory, boolean readOnly) throws SQLException {
-        Properties properties = new Properties();
-        properties.setProperty("threads", "1");
-        properties.setProperty("memory_limit", MEMORY);
+        Properties properties = properties();
         // The write-ahead log is read when the file is opened after a crash.
         properties.setProperty("wal_autocheckpoint", "4MB");
-        properties.setProperty("autoinstall_known_extensions", "false");
-        properties.setProperty("autoload_known_extensions", "false");
         properties.setProperty("allow_community_extensions", "false");
         if (readOnly) properties.setProperty("duckdb.read_only", "true");
         Path absolute = directory.toAbsolutePath();
         DuckDBConnection connection =
                 (DuckDBConnection) DriverManager.getConnection("jdbc:duckdb:" + absolute.resolve(FILE), properties);
         NativeLibrary.deleteTemporaryFile();
-        try (Statement statement = connection.createStatement()) {
-            statement.execute("SET temp_directory = " + quote(absolute.resolve(TEMPORARY)));
-            statement.execute("SET max_temp_directory_size = '" + MAX_TEMPORARY + "'");
-            statement.execute("SET allowed_directories = [" + quote(absolute.resolve(EXPORTS)) + "]");
-            statement.execute("SET enable_external_access = false");
-            statement.execute("SET lock_configuration = true");
-            return connection;
-        } catch (SQLException e) {
-            connection.close();
-            throw e;
-        }
+        return execute(
+                connection,
+                "SET temp_directory = " + quote(absolute.resolve(TEMPORARY)),
+                "SET max_temp_directory_size = '" + MAX_TEMPORARY + "'",
+                "SET allowed_directories = [" + quote(absolute.resolve(EXPORTS)) + "]",
+                "SET enable_external_access = false",
+                "SET lock_configuration = true");
+    }
+
+    /** Returns the settings of every connection. */
+    static Properties properties() {
+        Properties properties = new Properties();
+        properties.setProperty("threads", "1");
+        properties.setProperty("memory_limit", MEMORY);
+        properties.setProperty("autoinstall_known_extensions", "false");
+        properties.setProperty("autoload_known_extensions", "false");
+        return properties;
     }
 
     static String quote(Object text) {
@@ -206,9 +207,13 @@ final class HistoryDatabase implements AutoCloseable {
 
     /** Returns a read-only connection with its own transaction. */
     Connection reader() throws SQLException {
-        DuckDBConnection connection = connection();
-        try (Statement statement = connection.createStatement()) {
-            statement.execute("BEGIN TRANSACTION READ ONLY");
+        return execute(connection(), "BEGIN TRANSACTION READ ONLY");
+    }
+
+    /** Runs statements on a new connection, which is closed if they fail. */
+    static DuckDBConnection execute(DuckDBConnection connection, String... statements) throws SQLException {
+        try {
+            Sql.execute(connection, statements);
             return connection;
         } catch (SQLException e) {
             connection.close();

@@ -7,7 +7,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Instant;
 
 /** Writes rows to a file for other programs. */
@@ -30,9 +29,9 @@ final class HistoryExport {
     static Path writeFile(Path directory, Connection connection, String query, ExportFormat format)
             throws SQLException, IOException {
         Path file = Files.createTempFile(directory.resolve(HistoryDatabase.EXPORTS), "export", ".tmp");
-        try (Statement statement = connection.createStatement()) {
-            statement.execute("COPY (" + query + ") TO " + HistoryDatabase.quote(file.toAbsolutePath()) + " ("
-                    + options(format) + ")");
+        try {
+            String target = HistoryDatabase.quote(file.toAbsolutePath());
+            Sql.execute(connection, "COPY (" + query + ") TO " + target + " (" + options(format) + ")");
             return file;
         } catch (SQLException e) {
             Files.deleteIfExists(file);

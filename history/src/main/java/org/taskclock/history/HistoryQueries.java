@@ -17,7 +17,6 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -111,7 +110,10 @@ public final class HistoryQueries {
             SocketChannel process = connect();
             if (process != null) return new Source(process, null);
             try {
-                return new Source(null, open());
+                return new Source(
+                        null,
+                        HistoryDatabase.execute(
+                                HistoryDatabase.connect(directory, true), "BEGIN TRANSACTION READ ONLY"));
             } catch (SQLException e) {
                 if (!Failures.isLocked(e))
                     throw new HistoryException(
@@ -133,17 +135,6 @@ public final class HistoryQueries {
             return SocketChannel.open(UnixDomainSocketAddress.of(socket));
         } catch (IOException e) {
             return null; // left by a process that was killed
-        }
-    }
-
-    private Connection open() throws SQLException {
-        Connection connection = HistoryDatabase.connect(directory, true);
-        try (Statement statement = connection.createStatement()) {
-            statement.execute("BEGIN TRANSACTION READ ONLY");
-            return connection;
-        } catch (SQLException e) {
-            connection.close();
-            throw e;
         }
     }
 

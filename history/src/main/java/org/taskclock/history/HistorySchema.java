@@ -3,9 +3,7 @@
 package org.taskclock.history;
 
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.List;
 
 /** The tables and views of the database file. */
@@ -82,29 +80,17 @@ final class HistorySchema {
 
     /** Returns the version of the tables in a file; 0 if it has none. */
     static int version(Connection connection) throws SQLException {
-        try (Statement statement = connection.createStatement()) {
-            try (ResultSet result = statement.executeQuery(
-                    "SELECT count(*) FROM duckdb_tables() WHERE table_name = 'state' AND NOT internal")) {
-                result.next();
-                if (result.getInt(1) == 0) return 0;
-            }
-            try (ResultSet result = statement.executeQuery("SELECT max(version) FROM state")) {
-                result.next();
-                return result.getInt(1);
-            }
-        }
+        String tables = "SELECT count(*) FROM duckdb_tables() WHERE table_name = 'state' AND NOT internal";
+        if (Sql.number(connection, tables) == 0) return 0;
+        return Sql.number(connection, "SELECT max(version) FROM state").intValue();
     }
 
     /** Creates the tables and views, or those that are missing in an older file, in one transaction. */
     static void migrate(Connection connection) throws SQLException {
         int version = version(connection);
-        try (Statement statement = connection.createStatement()) {
-            statement.execute("BEGIN");
-            for (String step : STEPS.subList(version, VERSION)) statement.execute(step);
-            if (version < VERSION) statement.execute("UPDATE state SET version = " + VERSION);
-            statement.execute(VIEWS);
-            statement.execute("COMMIT");
-        }
+        Sql.execute(connection, "BEGIN");
+        Sql.execute(connection, STEPS.subList(version, VERSION).toArray(String[]::new));
+        Sql.execute(connection, "UPDATE state SET version = " + VERSION, VIEWS, "COMMIT");
     }
 
     /** The views for users. Each moment appears once, at the finest resolution that is kept. */

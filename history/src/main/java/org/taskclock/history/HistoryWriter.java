@@ -2,10 +2,7 @@
 // Copyright the TaskClock authors
 package org.taskclock.history;
 
-import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
@@ -47,53 +44,32 @@ final class HistoryWriter implements AutoCloseable {
         this.connection = connection;
         this.keys = keys;
         connection.setAutoCommit(false);
-        batch = 1
-                + Math.max(
-                        number("SELECT max(rolled) FROM state"),
-                        Math.max(
-                                number("SELECT max(batch) FROM pool_1"),
-                                Math.max(
-                                        number("SELECT max(batch) FROM process_1"),
-                                        number("SELECT max(batch) FROM thread_1"))));
-        transaction = transaction(connection);
+        batch = max("rolled", "state");
+        for (String table : List.of("pool_1", "process_1", "thread_1")) batch = Math.max(batch, max("batch", table));
+        batch++;
+        transaction = Sql.number(connection, "SELECT transaction FROM state");
         recorded = new Recorded(0, 0, Integer.MIN_VALUE, new RecordedTime(connection).now());
         connection.commit();
     }
 
-    /** Returns the number of the last transaction that was written. */
-    private static long transaction(Connection connection) throws SQLException {
-        try (Statement statement = connection.createStatement();
-                ResultSet result = statement.executeQuery("SELECT transaction FROM state")) {
-            result.next();
-            return result.getLong(1);
-        }
-    }
-
-    private int number(String sql) throws SQLException {
-        try (Statement statement = connection.createStatement();
-                ResultSet result = statement.executeQuery(sql)) {
-            result.next();
-            return result.getInt(1);
-        }
+    private int max(String column, String table) throws SQLException {
+        Long max = Sql.number(connection, "SELECT max(" + column + ") FROM " + table);
+        return max == null ? 0 : max.intValue();
     }
 
     /** Continues with the keys in the file. */
     void restoreKeys() throws SQLException {
         Map<String, SeriesKeys.Jvm> known = new HashMap<>();
-        try (Statement statement = connection.createStatement();
-                ResultSet result = statement.executeQuery("FROM jvm_key")) {
-            while (result.next()) {
-                SeriesKeys.Jvm jvm =
-                        new SeriesKeys.Jvm(result.getInt("jvm"), JvmRows.key(result), result.getInt("first_seen"));
-                jvm.lastSeen = result.getInt("last_seen");
-                known.put(jvm.key.id(), jvm);
-            }
-        }
-        keys.restore(
-                known,
-                number("SELECT max(jvm) FROM jvm_key"),
-                number("SELECT max(series) FROM pool_key"),
-                number("SELECT max(series) FROM thread_key"));
+        Sql.query(
+                connection,
+                row -> {
+                    SeriesKeys.Jvm jvm =
+                            new SeriesKeys.Jvm(row.getInt("jvm"), RowAppender.jvmKey(row), row.getInt("first_seen"));
+                    jvm.lastSeen = row.getInt("last_seen");
+                    known.put(jvm.key.id(), jvm);
+                },
+                "FROM jvm_key");
+        keys.restore(known, max("jvm", "jvm_key"), max("series", "pool_key"), max("series", "thread_key"));
         connection.commit();
     }
 
@@ -109,9 +85,7 @@ final class HistoryWriter implements AutoCloseable {
         int newBatch = newMinute == minute ? batch : batch + 1;
         transaction++;
         // Comes first, because statements make the driver begin a transaction, but appenders do not.
-        try (Statement statement = connection.createStatement()) {
-            statement.execute("UPDATE state SET transaction = " + transaction);
-        }
+        Sql.execute(connection, "UPDATE state SET transaction = " + transaction);
         RowAppender appender = new RowAppender(connection, minute, batch, newBatch);
         appender.append(keys);
         appender.append(rows);
@@ -140,26 +114,24 @@ final class HistoryWriter implements AutoCloseable {
         String values = keys.jvms().values().stream()
                 .map(jvm -> "(" + jvm.id + "," + jvm.lastSeen + ")")
                 .collect(Collectors.joining(","));
-        try (Statement statement = connection.createStatement()) {
-            statement.execute("UPDATE jvm_key SET last_seen = v.seen FROM (VALUES " + values
-                    + ") v(jvm, seen) WHERE jvm_key.jvm = v.jvm AND jvm_key.last_seen < v.seen");
-        }
+        Sql.execute(
+                connection,
+                "UPDATE jvm_key SET last_seen = v.seen FROM (VALUES " + values
+                        + ") v(jvm, seen) WHERE jvm_key.jvm = v.jvm AND jvm_key.last_seen < v.seen");
     }
 
     /** Extends the current range of recorded time, or begins a new one after a gap. */
     private Recorded writeRecorded(int oldestSecond, int newestSecond) throws SQLException {
         int stop = newestSecond + 1;
         boolean isContinued = recorded.stop > 0 && Math.abs(newestSecond - recorded.to) <= MAX_GAP_SECONDS;
-        try (Statement statement = connection.createStatement()) {
-            if (isContinued) {
-                statement.execute(
-                        "UPDATE recorded SET stop = greatest(stop, " + stop + ") WHERE clock = " + recorded.at);
-                return new Recorded(recorded.start, Math.max(recorded.stop, stop), newestSecond, recorded.at);
-            }
-            statement.execute(
-                    "INSERT INTO recorded VALUES (" + oldestSecond + ", " + stop + ", " + recorded.now() + ")");
-            return new Recorded(oldestSecond, stop, newestSecond, recorded.now());
+        if (isContinued) {
+            Sql.execute(
+                    connection, "UPDATE recorded SET stop = greatest(stop, " + stop + ") WHERE clock = " + recorded.at);
+            return new Recorded(recorded.start, Math.max(recorded.stop, stop), newestSecond, recorded.at);
         }
+        Sql.execute(
+                connection, "INSERT INTO recorded VALUES (" + oldestSecond + ", " + stop + ", " + recorded.now() + ")");
+        return new Recorded(oldestSecond, stop, newestSecond, recorded.now());
     }
 
     /**
@@ -193,33 +165,22 @@ final class HistoryWriter implements AutoCloseable {
 
     /** Returns the size of the blocks in use. The file does not always shrink when blocks are freed. */
     long usedBytes() throws SQLException {
-        try (Statement statement = connection.createStatement();
-                ResultSet result =
-                        statement.executeQuery("SELECT used_blocks * block_size FROM pragma_database_size()")) {
-            result.next();
-            return result.getLong(1);
-        }
+        return Sql.number(connection, "SELECT used_blocks * block_size FROM pragma_database_size()");
     }
 
     /** Frees the blocks of deleted rows, unless a query is using them. */
     void checkpoint() throws SQLException {
-        try (Statement statement = connection.createStatement()) {
-            statement.execute("CHECKPOINT");
-        }
+        Sql.execute(connection, "CHECKPOINT");
         connection.commit();
     }
 
     /** Returns the time of the oldest row; null if there is none. */
     Instant since() throws SQLException {
-        try (Statement statement = connection.createStatement();
-                ResultSet result = statement.executeQuery("SELECT min(t) FROM (SELECT min(time) AS t FROM pool_1"
-                        + " UNION ALL SELECT min(time) FROM pool_60)")) {
-            result.next();
-            long second = result.getLong(1);
-            Instant since = result.wasNull() ? null : Instant.ofEpochSecond(second);
-            connection.commit();
-            return since;
-        }
+        Long second = Sql.number(
+                connection,
+                "SELECT min(t) FROM (SELECT min(time) AS t FROM pool_1 UNION ALL SELECT min(time) FROM pool_60)");
+        connection.commit();
+        return second == null ? null : Instant.ofEpochSecond(second);
     }
 
     @Override

@@ -3,8 +3,6 @@
 package org.taskclock.history;
 
 import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -29,19 +27,16 @@ final class HostReader {
                 WHERE k.first_seen < $2 AND k.last_seen >= $1 ORDER BY nanos DESC, k.id LIMIT 2000
                 """;
         List<JvmHistory> jvms = new ArrayList<>();
-        try (PreparedStatement statement = connection.prepareStatement(sql)) {
-            statement.setLong(1, from.getEpochSecond());
-            statement.setLong(2, to.getEpochSecond());
-            try (ResultSet result = statement.executeQuery()) {
-                while (result.next()) {
-                    jvms.add(new JvmHistory(
-                            JvmRows.key(result),
-                            Instant.ofEpochSecond(result.getLong("first_seen")),
-                            Instant.ofEpochSecond(result.getLong("last_seen")),
-                            result.getLong("nanos")));
-                }
-            }
-        }
+        Sql.query(
+                connection,
+                row -> jvms.add(new JvmHistory(
+                        RowAppender.jvmKey(row),
+                        Instant.ofEpochSecond(row.getLong("first_seen")),
+                        Instant.ofEpochSecond(row.getLong("last_seen")),
+                        row.getLong("nanos"))),
+                sql,
+                from.getEpochSecond(),
+                to.getEpochSecond());
         return jvms;
     }
 
@@ -52,19 +47,14 @@ final class HostReader {
                     ORDER BY time DESC LIMIT 2000) ORDER BY time, kind, text
                 """;
         List<Mark> marks = new ArrayList<>();
-        try (PreparedStatement statement = connection.prepareStatement(sql)) {
-            statement.setLong(1, from.toEpochMilli());
-            statement.setLong(2, to.toEpochMilli());
-            statement.setString(3, jvmId);
-            try (ResultSet result = statement.executeQuery()) {
-                while (result.next())
-                    marks.add(new Mark(
-                            Instant.ofEpochMilli(result.getLong(1)),
-                            result.getString(2),
-                            result.getString(3),
-                            result.getString(4)));
-            }
-        }
+        Sql.query(
+                connection,
+                row -> marks.add(new Mark(
+                        Instant.ofEpochMilli(row.getLong(1)), row.getString(2), row.getString(3), row.getString(4))),
+                sql,
+                from.toEpochMilli(),
+                to.toEpochMilli(),
+                jvmId);
         return marks;
     }
 }

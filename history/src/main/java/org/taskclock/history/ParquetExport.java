@@ -9,9 +9,7 @@ import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.Map;
-import java.util.Properties;
 import java.util.stream.Collectors;
 
 /** Converts rows from outside of the history to Parquet. */
@@ -37,23 +35,18 @@ public final class ParquetExport {
     }
 
     private static void convert(Path csv, Map<String, String> columns, Path file) throws SQLException {
-        Properties properties = new Properties();
-        properties.setProperty("threads", "1");
-        properties.setProperty("memory_limit", HistoryDatabase.MEMORY);
-        properties.setProperty("autoinstall_known_extensions", "false");
-        properties.setProperty("autoload_known_extensions", "false");
         String types = columns.entrySet().stream()
                 .map(column -> HistoryDatabase.quote(column.getKey()) + ": " + HistoryDatabase.quote(column.getValue()))
                 .collect(Collectors.joining(", "));
         String names = columns.keySet().stream().map(HistoryDatabase::quote).collect(Collectors.joining(", "));
-        try (Connection connection = DriverManager.getConnection("jdbc:duckdb:", properties)) {
+        try (Connection connection = DriverManager.getConnection("jdbc:duckdb:", HistoryDatabase.properties())) {
             NativeLibrary.deleteTemporaryFile();
-            try (Statement statement = connection.createStatement()) {
-                statement.execute("COPY (FROM read_csv(" + HistoryDatabase.quote(csv) + ", auto_detect = false,"
-                        + " header = true, delim = ',', quote = '\"', escape = '\"', force_not_null = [" + names
-                        + "], columns = {" + types + "})) TO " + HistoryDatabase.quote(file)
-                        + " (FORMAT parquet, COMPRESSION zstd)");
-            }
+            Sql.execute(
+                    connection,
+                    "COPY (FROM read_csv(" + HistoryDatabase.quote(csv) + ", auto_detect = false,"
+                            + " header = true, delim = ',', quote = '\"', escape = '\"', force_not_null = [" + names
+                            + "], columns = {" + types + "})) TO " + HistoryDatabase.quote(file)
+                            + " (FORMAT parquet, COMPRESSION zstd)");
         }
     }
 }

@@ -8,8 +8,6 @@ import com.google.gson.JsonObject;
 import com.google.gson.JsonParseException;
 import com.google.gson.JsonParser;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Map;
 import java.util.Set;
@@ -59,13 +57,9 @@ final class QueryGuard {
     }
 
     private static String value(Connection connection, String function, String argument) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(function)) {
-            statement.setString(1, argument);
-            try (ResultSet result = statement.executeQuery()) {
-                result.next();
-                return result.getString(1);
-            }
-        }
+        String[] value = {null};
+        Sql.query(connection, row -> value[0] = row.getString(1), function, argument);
+        return value[0];
     }
 
     private static void checkFunctions(JsonElement element, boolean isTableFunction) throws HistoryException {

@@ -32,6 +32,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import org.taskclock.monitor.usage.DaemonThread;
 
 /**
  * Answers queries from other processes of the same user on a socket in the directory, because only one process can open
@@ -89,7 +90,7 @@ final class QueryServer implements AutoCloseable {
     private final Semaphore permits = new Semaphore(MAX_QUERIES);
     private final Set<SocketChannel> clients = ConcurrentHashMap.newKeySet();
     private final ScheduledExecutorService deadlines =
-            Executors.newSingleThreadScheduledExecutor(task -> daemon(task, "taskclock-query-deadline"));
+            Executors.newSingleThreadScheduledExecutor(task -> new DaemonThread(task, "taskclock-query-deadline"));
 
     private QueryServer(HistoryDatabase database, ServerSocketChannel server, Path socket) {
         this.database = database;
@@ -122,13 +123,7 @@ final class QueryServer implements AutoCloseable {
     }
 
     private static void startThread(Runnable task) {
-        daemon(task, "taskclock-query").start();
-    }
-
-    private static Thread daemon(Runnable task, String name) {
-        Thread thread = new Thread(task, name);
-        thread.setDaemon(true);
-        return thread;
+        new DaemonThread(task, "taskclock-query").start();
     }
 
     private void accept() {

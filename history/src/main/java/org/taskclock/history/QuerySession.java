@@ -121,21 +121,18 @@ final class QuerySession {
 
     /** Returns the host of this history; one of them if the history was moved between hosts. */
     private String hostName() throws SQLException {
-        try (Statement statement = connection.createStatement();
-                ResultSet result = statement.executeQuery("SELECT max_by(host, last_seen) FROM jvm_key")) {
-            result.next();
-            return String.valueOf(result.getString(1));
-        }
+        String[] host = {null};
+        Sql.query(connection, row -> host[0] = row.getString(1), "SELECT max_by(host, last_seen) FROM jvm_key");
+        return String.valueOf(host[0]);
     }
 
     private List<Partition> partitions(String view) throws SQLException {
         List<Partition> parts = new ArrayList<>();
-        try (Statement statement = connection.createStatement();
-                ResultSet result = statement.executeQuery(
-                        "SELECT DISTINCT host, strftime(time AT TIME ZONE 'UTC', '%Y-%m-%d') AS date FROM " + view
-                                + " ORDER BY ALL")) {
-            while (result.next()) parts.add(new Partition(result.getString(1), result.getString(2)));
-        }
+        Sql.query(
+                connection,
+                row -> parts.add(new Partition(row.getString(1), row.getString(2))),
+                "SELECT DISTINCT host, strftime(time AT TIME ZONE 'UTC', '%Y-%m-%d') AS date FROM " + view
+                        + " ORDER BY ALL");
         return parts;
     }
 

@@ -3,9 +3,7 @@
 package org.taskclock.history;
 
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -38,10 +36,10 @@ final class RecordedTime {
     private final List<Part> parts = new ArrayList<>();
 
     RecordedTime(Connection connection) throws SQLException {
-        try (Statement statement = connection.createStatement();
-                ResultSet result = statement.executeQuery("SELECT start, stop, clock FROM recorded")) {
-            while (result.next()) parts.add(new Part(result.getInt(1), result.getInt(2), result.getLong(3)));
-        }
+        Sql.query(
+                connection,
+                row -> parts.add(new Part(row.getInt(1), row.getInt(2), row.getLong(3))),
+                "SELECT start, stop, clock FROM recorded");
     }
 
     /** Returns the recorded time of what will be written next. */

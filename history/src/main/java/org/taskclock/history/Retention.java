@@ -3,10 +3,7 @@
 package org.taskclock.history;
 
 import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
@@ -43,19 +40,18 @@ final class Retention {
         deleteSeconds(connection, time, time.now() - options.keepSeconds().toSeconds());
         deleteTenSeconds(connection, time, time.now() - options.keepTenSeconds().toSeconds());
         deleteMinutes(connection, time, time.now() - options.keepMinutes().toSeconds());
-        execute(
+        Sql.execute(
                 connection,
                 "DELETE FROM mark_row WHERE rowid IN"
-                        + " (SELECT rowid FROM mark_row ORDER BY clock DESC, rowid DESC OFFSET ?)",
-                MAX_MARKS);
+                        + " (SELECT rowid FROM mark_row ORDER BY clock DESC, rowid DESC OFFSET " + MAX_MARKS + ")");
         RollUp.deleteKeys(connection, jvms);
         // Without rows, the recorded times are no longer needed.
-        execute(connection, "DELETE FROM recorded WHERE clock + stop - start <= ?", oldest(connection));
+        Sql.execute(connection, "DELETE FROM recorded WHERE clock + stop - start <= " + oldest(connection));
     }
 
     /** Returns the recorded time before which there are no rows of any resolution. */
     private static long oldest(Connection connection) throws SQLException {
-        return number(connection, "SELECT least(deleted_1, deleted_10, deleted_60) FROM state");
+        return Sql.number(connection, "SELECT least(deleted_1, deleted_10, deleted_60) FROM state");
     }
 
     private static void deleteSeconds(Connection connection, RecordedTime time, long before) throws SQLException {
@@ -73,14 +69,14 @@ final class Retention {
     private static void deleteMinutes(Connection connection, RecordedTime time, long before) throws SQLException {
         long recorded = deleted(connection, 60, before);
         RollUp.deleteMinutes(connection, time.before(recorded));
-        execute(connection, "DELETE FROM mark_row WHERE clock < ?", recorded);
+        Sql.execute(connection, "DELETE FROM mark_row WHERE clock < " + recorded);
     }
 
     /** Returns the later of two recorded times: that before which rows were already deleted, and {@code before}. */
     private static long deleted(Connection connection, int seconds, long before) throws SQLException {
         String column = "deleted_" + seconds;
-        execute(connection, "UPDATE state SET " + column + " = greatest(" + column + ", ?)", before);
-        return number(connection, "SELECT " + column + " FROM state");
+        Sql.execute(connection, "UPDATE state SET " + column + " = greatest(" + column + ", " + before + ")");
+        return Sql.number(connection, "SELECT " + column + " FROM state");
     }
 
     /** Records which rows are missing, so that coarser ones are shown instead. */
@@ -88,17 +84,17 @@ final class Retention {
             Connection connection, RecordedTime time, int seconds, List<RecordedTime.Range> ranges)
             throws SQLException {
         List<RecordedTime.Range> all = new ArrayList<>(ranges);
-        try (Statement statement = connection.createStatement();
-                ResultSet result = statement.executeQuery("SELECT start, stop FROM gap WHERE seconds = " + seconds)) {
-            while (result.next()) all.add(new RecordedTime.Range(result.getInt(1), result.getInt(2)));
-        }
+        Sql.query(
+                connection,
+                row -> all.add(new RecordedTime.Range(row.getInt(1), row.getInt(2))),
+                "SELECT start, stop FROM gap WHERE seconds = ?",
+                seconds);
         List<RecordedTime.Range> missing = time.known(RecordedTime.merged(all, 0));
-        try (Statement statement = connection.createStatement()) {
-            statement.execute("DELETE FROM gap WHERE seconds = " + seconds);
-            for (RecordedTime.Range range : missing)
-                statement.execute(
-                        "INSERT INTO gap VALUES (" + seconds + ", " + range.start() + ", " + range.stop() + ")");
-        }
+        Sql.execute(connection, "DELETE FROM gap WHERE seconds = " + seconds);
+        for (RecordedTime.Range range : missing)
+            Sql.execute(
+                    connection,
+                    "INSERT INTO gap VALUES (" + seconds + ", " + range.start() + ", " + range.stop() + ")");
     }
 
     /** Returns whether rows should be deleted because of their size in bytes, given that of other files. */
@@ -120,7 +116,7 @@ final class Retention {
             return true;
         }
         long seconds = Math.min(endOfPart(connection, "pool_1", "process_1", "thread_1"), time.now() - MIN_SECONDS);
-        if (seconds >= number(connection, "SELECT deleted_1 + 60 FROM state")) {
+        if (seconds >= Sql.number(connection, "SELECT deleted_1 + 60 FROM state")) {
             deleteSeconds(connection, time, seconds);
             return true;
         }
@@ -138,7 +134,7 @@ final class Retention {
         String counts = Arrays.stream(tables)
                 .map(table -> "SELECT time // 60 * 60 AS minute, count(*) AS n FROM " + table + " GROUP BY minute")
                 .collect(Collectors.joining(" UNION ALL "));
-        return number(connection, """
+        return Sql.number(connection, """
                 WITH counts AS (SELECT minute, sum(n) AS n FROM (%s) GROUP BY minute),
                 ages AS (SELECT max(clock + least(stop, minute + 60) - start) AS clock, any_value(n) AS n
                     FROM counts JOIN recorded ON minute < stop AND minute + 60 > start GROUP BY minute)
@@ -146,20 +142,5 @@ final class Retention {
                     SELECT clock, sum(n) OVER (ORDER BY clock) AS until, sum(n) OVER () AS total FROM ages)
                 WHERE until * %d >= total
                 """.formatted(counts, PARTS));
-    }
-
-    private static long number(Connection connection, String sql) throws SQLException {
-        try (Statement statement = connection.createStatement();
-                ResultSet result = statement.executeQuery(sql)) {
-            result.next();
-            return result.getLong(1);
-        }
-    }
-
-    private static void execute(Connection connection, String sql, long number) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(sql)) {
-            statement.setLong(1, number);
-            statement.execute();
-        }
     }
 }

@@ -3,7 +3,6 @@
 package org.taskclock.history;
 
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Collection;
@@ -38,9 +37,9 @@ final class RollUp {
 
     static boolean run(Connection connection, int newest, int maxRows) throws SQLException {
         try (Statement statement = connection.createStatement()) {
-            int rolled = rolled(statement);
+            int rolled = Sql.number(connection, "SELECT rolled FROM state").intValue();
             if (newest <= rolled) return false;
-            int batch = lastBatch(statement, rolled, newest, maxRows);
+            int batch = lastBatch(connection, rolled, newest, maxRows);
             String range = "batch > " + rolled + " AND batch <= " + batch;
             statement.execute("""
                     CREATE OR REPLACE TEMP TABLE sums AS
@@ -68,24 +67,14 @@ final class RollUp {
     }
 
     /** Returns the last batch to include, so that the batches have about as many rows as may be rolled up at a time. */
-    private static int lastBatch(Statement statement, int rolled, int newest, int maxRows) throws SQLException {
+    private static int lastBatch(Connection connection, int rolled, int newest, int maxRows) throws SQLException {
         // A batch that begins below the limit is included, so that there is always one.
-        try (ResultSet result = statement.executeQuery("""
+        Long batch = Sql.number(connection, """
                 SELECT min(batch) FROM (SELECT batch, sum(count(*)) OVER (ORDER BY batch) AS total FROM pool_1
-                    WHERE batch > %d AND batch <= %d GROUP BY batch)
-                WHERE total >= %d
-                """.formatted(rolled, newest, maxRows))) {
-            result.next();
-            int batch = result.getInt(1);
-            return result.wasNull() ? newest : batch;
-        }
-    }
-
-    private static int rolled(Statement statement) throws SQLException {
-        try (ResultSet result = statement.executeQuery("SELECT rolled FROM state")) {
-            result.next();
-            return result.getInt(1);
-        }
+                    WHERE batch > ? AND batch <= ? GROUP BY batch)
+                WHERE total >= ?
+                """, rolled, newest, maxRows);
+        return batch == null ? newest : batch.intValue();
     }
 
     private static void rollThreads(Statement statement, String range, int seconds) throws SQLException {
@@ -134,13 +123,12 @@ final class RollUp {
     private static void delete(
             Connection connection, List<RecordedTime.Range> ranges, String condition, String... tables)
             throws SQLException {
-        try (Statement statement = connection.createStatement()) {
-            for (RecordedTime.Range range : ranges) {
-                for (String table : tables)
-                    statement.execute("DELETE FROM " + table + " WHERE time >= " + range.start() + " AND time < "
-                            + range.stop() + condition);
-            }
-        }
+        for (RecordedTime.Range range : ranges)
+            for (String table : tables)
+                Sql.execute(
+                        connection,
+                        "DELETE FROM " + table + " WHERE time >= " + range.start() + " AND time < " + range.stop()
+                                + condition);
     }
 
     /**
@@ -150,16 +138,16 @@ final class RollUp {
      */
     static void deleteKeys(Connection connection, Collection<Integer> used) throws SQLException {
         String numbers = used.stream().map(String::valueOf).collect(Collectors.joining(",", "[", "]::INTEGER[]"));
-        try (Statement statement = connection.createStatement()) {
-            statement.execute("""
-                    DELETE FROM thread_key WHERE series NOT IN (SELECT series FROM thread_1 UNION
-                        SELECT series FROM thread_10 UNION SELECT series FROM thread_60)
-                    """);
-            statement.execute("""
-                    DELETE FROM jvm_key WHERE jvm NOT IN (SELECT unnest(%s) UNION SELECT jvm FROM pool_1 UNION
-                        SELECT jvm FROM pool_60 UNION SELECT jvm FROM process_1 UNION SELECT jvm FROM process_60)
-                    """.formatted(numbers));
-            statement.execute("DELETE FROM pool_key WHERE jvm NOT IN (SELECT jvm FROM jvm_key)");
-        }
+        Sql.execute(
+                connection,
+                """
+                DELETE FROM thread_key WHERE series NOT IN (SELECT series FROM thread_1 UNION
+                    SELECT series FROM thread_10 UNION SELECT series FROM thread_60)
+                """,
+                """
+                DELETE FROM jvm_key WHERE jvm NOT IN (SELECT unnest(%s) UNION SELECT jvm FROM pool_1 UNION
+                    SELECT jvm FROM pool_60 UNION SELECT jvm FROM process_1 UNION SELECT jvm FROM process_60)
+                """.formatted(numbers),
+                "DELETE FROM pool_key WHERE jvm NOT IN (SELECT jvm FROM jvm_key)");
     }
 }

@@ -2,7 +2,9 @@
 // Copyright the TaskClock authors
 package org.taskclock.history;
 
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Instant;
 import java.util.List;
 import org.duckdb.DuckDBAppender;
 import org.duckdb.DuckDBConnection;
@@ -33,114 +35,99 @@ final class RowAppender {
         return Math.floorDiv(row.time, 60) == previousMinute ? previousBatch : batch;
     }
 
-    void append(PendingRows.Batch rows) throws SQLException {
-        appendPools(rows.pools());
-        appendThreads(rows.threads());
-        appendProcesses(rows.processes());
+    /** Appends the columns of a row. */
+    private interface Columns<T> {
+        void append(DuckDBAppender appender, T row) throws SQLException;
     }
 
-    private void appendPools(List<Row> rows) throws SQLException {
+    private <T> void append(String table, List<T> rows, Columns<T> columns) throws SQLException {
         if (rows.isEmpty()) return;
-        try (DuckDBAppender appender = appender("pool_1")) {
-            for (Row row : rows) {
-                appender.beginRow().append(batch(row)).append(row.time);
-                appender.append(row.jvm)
-                        .append(row.series)
-                        .append(row.userNanos)
-                        .append(row.systemNanos);
-                append(appender, row.waitNanos).append(row.threads).endRow();
-            }
-            appender.flush();
-        }
-    }
-
-    private void appendThreads(List<Row> rows) throws SQLException {
-        if (rows.isEmpty()) return;
-        try (DuckDBAppender appender = appender("thread_1")) {
-            for (Row row : rows) {
-                appender.beginRow().append(batch(row)).append(row.time).append(row.jvm);
-                appender.append(row.series)
-                        .append(row.userNanos)
-                        .append(row.systemNanos)
-                        .endRow();
-            }
-            appender.flush();
-        }
-    }
-
-    private void appendProcesses(List<Row> rows) throws SQLException {
-        if (rows.isEmpty()) return;
-        try (DuckDBAppender appender = appender("process_1")) {
-            for (Row row : rows) {
-                appender.beginRow().append(batch(row)).append(row.time).append(row.jvm);
-                appender.append(row.userNanos).append(row.systemNanos);
-                append(append(appender, row.containerNanos), row.throttledNanos);
-                if (row.limit < 0) appender.appendNull();
-                else appender.append(row.limit);
+        try (DuckDBAppender appender = connection.createAppender(table)) {
+            for (T row : rows) {
+                appender.beginRow();
+                columns.append(appender, row);
                 appender.endRow();
             }
-            appender.flush();
+            appender.flush(); // closing it would hide failures
         }
+    }
+
+    void append(PendingRows.Batch rows) throws SQLException {
+        append("pool_1", rows.pools(), (appender, row) -> {
+            append(appender, row, row.series);
+            append(appender, row.waitNanos).append(row.threads);
+        });
+        append("thread_1", rows.threads(), (appender, row) -> append(appender, row, row.series));
+        append("process_1", rows.processes(), (appender, row) -> {
+            append(appender, row, 0);
+            append(append(appender, row.containerNanos), row.throttledNanos);
+            if (row.limit < 0) appender.appendNull();
+            else appender.append(row.limit);
+        });
+    }
+
+    /** Appends what all rows have; the rows of processes have no series. */
+    private void append(DuckDBAppender appender, Row row, int series) throws SQLException {
+        appender.append(batch(row)).append(row.time).append(row.jvm);
+        if (series != 0) appender.append(series);
+        appender.append(row.userNanos).append(row.systemNanos);
     }
 
     private static DuckDBAppender append(DuckDBAppender appender, long value) throws SQLException {
         return value < 0 ? appender.appendNull() : appender.append(value);
     }
 
-    /** Returns an appender, which must be flushed before it is closed, because closing it hides failures. */
-    private DuckDBAppender appender(String table) throws SQLException {
-        return connection.createAppender(table);
-    }
-
     /**
      * @param at the recorded time, which determines when marks are deleted, because clients can choose any clock time
      */
     void append(List<Mark> marks, long at) throws SQLException {
-        if (marks.isEmpty()) return;
-        try (DuckDBAppender appender = appender("mark_row")) {
-            for (Mark mark : marks) {
-                appender.beginRow().append(mark.time().toEpochMilli());
-                append(appender, SeriesKeys.cut(mark.jvmId()));
-                append(appender, SeriesKeys.cut(mark.kind()));
-                append(appender, SeriesKeys.cut(mark.text())).append(at).endRow();
-            }
-            appender.flush();
-        }
+        append("mark_row", marks, (appender, mark) -> {
+            appender.append(mark.time().toEpochMilli());
+            append(append(append(appender, mark.jvmId()), mark.kind()), mark.text())
+                    .append(at);
+        });
     }
 
     private static DuckDBAppender append(DuckDBAppender appender, String text) throws SQLException {
-        return text == null ? appender.appendNull() : appender.append(text);
+        return text == null ? appender.appendNull() : appender.append(SeriesKeys.cut(text));
     }
 
     /** Appends the keys that have not been written yet. */
     void append(SeriesKeys keys) throws SQLException {
-        if (!keys.newJvms.isEmpty()) {
-            try (DuckDBAppender appender = appender("jvm_key")) {
-                for (SeriesKeys.Jvm jvm : keys.newJvms) JvmRows.append(appender, jvm);
-                appender.flush();
-            }
-        }
-        if (!keys.newPools.isEmpty()) {
-            try (DuckDBAppender appender = appender("pool_key")) {
-                for (SeriesKeys.NewPool pool : keys.newPools) {
-                    appender.beginRow().append(pool.series()).append(pool.jvm());
-                    appender.append(pool.pool()).append(pool.kind().label()).endRow();
-                }
-                appender.flush();
-            }
-        }
-        if (!keys.newThreads.isEmpty()) {
-            try (DuckDBAppender appender = appender("thread_key")) {
-                for (SeriesKeys.NewThread thread : keys.newThreads) {
-                    appender.beginRow()
-                            .append(thread.series())
-                            .append(thread.jvm())
-                            .append(thread.tid());
-                    appender.append(thread.name()).append(thread.pool());
-                    appender.append(thread.kind().label()).endRow();
-                }
-                appender.flush();
-            }
-        }
+        append("jvm_key", keys.newJvms, RowAppender::append);
+        append("pool_key", keys.newPools, (appender, pool) -> {
+            appender.append(pool.series()).append(pool.jvm());
+            appender.append(pool.pool()).append(pool.kind().label());
+        });
+        append("thread_key", keys.newThreads, (appender, thread) -> {
+            appender.append(thread.series()).append(thread.jvm()).append(thread.tid());
+            appender.append(thread.name()).append(thread.pool());
+            appender.append(thread.kind().label());
+        });
+    }
+
+    private static void append(DuckDBAppender appender, SeriesKeys.Jvm jvm) throws SQLException {
+        JvmKey key = jvm.key;
+        append(append(appender.append(jvm.id), key.id()), key.host()).append(key.pid());
+        append(append(appender, key.service()), key.command());
+        append(append(appender, key.containerId()), key.podUid());
+        if (key.started() == null) appender.appendNull();
+        else appender.append(key.started().toEpochMilli());
+        appender.append(jvm.firstSeen).append(jvm.lastSeen);
+    }
+
+    /** Returns the identity in a row of the table of JVMs. */
+    static JvmKey jvmKey(ResultSet row) throws SQLException {
+        long started = row.getLong("started");
+        boolean isStartKnown = !row.wasNull();
+        return new JvmKey(
+                row.getString("id"),
+                row.getString("host"),
+                row.getLong("pid"),
+                row.getString("service"),
+                row.getString("command"),
+                row.getString("container"),
+                row.getString("pod"),
+                isStartKnown ? Instant.ofEpochMilli(started) : null);
     }
 }

@@ -3,7 +3,6 @@
 package org.taskclock.history;
 
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -51,62 +50,47 @@ final class SeriesReader {
     }
 
     static int countPools(Connection connection, String jvmId) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(
-                "SELECT count(*) FROM pool_key WHERE jvm = (SELECT min(jvm) FROM jvm_key WHERE id = ?)")) {
-            statement.setString(1, jvmId);
-            try (ResultSet result = statement.executeQuery()) {
-                result.next();
-                return result.getInt(1);
-            }
-        }
+        return Sql.number(
+                        connection,
+                        "SELECT count(*) FROM pool_key WHERE jvm = (SELECT min(jvm) FROM jvm_key WHERE id = ?)",
+                        jvmId)
+                .intValue();
     }
 
     /** Returns whether a range has all rows of a resolution. */
     private boolean hasRows(int seconds, Instant from, Instant to) throws SQLException {
-        try (PreparedStatement statement =
-                connection.prepareStatement("SELECT count(*) FROM gap WHERE seconds = ? AND stop > ? AND start < ?")) {
-            statement.setInt(1, seconds);
-            statement.setInt(2, Resolution.first(from));
-            statement.setLong(3, to.getEpochSecond());
-            try (ResultSet result = statement.executeQuery()) {
-                result.next();
-                return result.getInt(1) == 0;
-            }
-        }
+        String sql = "SELECT count(*) FROM gap WHERE seconds = ? AND stop > ? AND start < ?";
+        return Sql.number(connection, sql, seconds, Resolution.first(from), to.getEpochSecond()) == 0;
     }
 
     /** Returns the JVM's number and finds out when it was recorded. */
     private int jvm(String jvmId) throws SQLException {
-        int id;
-        int first;
-        int last;
-        try (PreparedStatement statement =
-                connection.prepareStatement("SELECT jvm, first_seen, last_seen FROM jvm_key WHERE id = ?")) {
-            statement.setString(1, jvmId);
-            try (ResultSet result = statement.executeQuery()) {
-                if (!result.next()) return -1;
-                id = result.getInt(1);
-                first = result.getInt(2);
-                // Written once a minute.
-                last = result.getInt(3) + 60;
-            }
-        }
-        try (PreparedStatement statement =
-                connection.prepareStatement("SELECT start, stop FROM recorded WHERE stop > ? AND start < ?")) {
-            statement.setInt(1, Math.max(first, resolution.from()));
-            statement.setInt(2, Math.min(last, resolution.to()));
-            try (ResultSet result = statement.executeQuery()) {
-                while (result.next()) markRecorded(Math.max(first, result.getInt(1)), Math.min(last, result.getInt(2)));
-            }
-        }
-        return id;
+        int[] id = {-1};
+        Sql.query(
+                connection,
+                row -> {
+                    id[0] = row.getInt(1);
+                    // The last second is written once a minute.
+                    markRecorded(row.getInt(2), row.getInt(3) + 60);
+                },
+                "SELECT jvm, first_seen, last_seen FROM jvm_key WHERE id = ?",
+                jvmId);
+        return id[0];
     }
 
-    private void markRecorded(int from, int to) {
-        int begin = Math.max(from, resolution.from());
-        int end = Math.min(to, resolution.to());
-        if (begin >= end) return;
-        Arrays.fill(empty, resolution.index(begin), resolution.index(end - 1) + 1, 0);
+    private void markRecorded(int first, int last) throws SQLException {
+        int from = Math.max(first, resolution.from());
+        int to = Math.min(last, resolution.to());
+        Sql.query(
+                connection,
+                row -> {
+                    int begin = Math.max(from, row.getInt(1));
+                    int end = Math.min(to, row.getInt(2));
+                    if (begin < end) Arrays.fill(empty, resolution.index(begin), resolution.index(end - 1) + 1, 0);
+                },
+                "SELECT start, stop FROM recorded WHERE stop > ? AND start < ?",
+                from,
+                to);
     }
 
     PoolSeries pools() throws SQLException {

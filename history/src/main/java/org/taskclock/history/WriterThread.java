@@ -12,6 +12,7 @@ import java.util.Queue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.taskclock.monitor.recording.Mark;
+import org.taskclock.monitor.usage.DaemonThread;
 
 /** Writes pending data every few seconds, and limits the size of the file. */
 final class WriterThread implements AutoCloseable {
@@ -33,7 +34,7 @@ final class WriterThread implements AutoCloseable {
     private final SeriesKeys keys = new SeriesKeys();
     private final PendingRows pending = new PendingRows(keys);
     private final Maintenance maintenance;
-    private final Thread thread = new Thread(this::run, "taskclock-history");
+    private final Thread thread = new DaemonThread(this::run, "taskclock-history");
 
     /** Guards the following three fields. */
     private final Object monitor = new Object();
@@ -70,7 +71,6 @@ final class WriterThread implements AutoCloseable {
     WriterThread(HistoryDatabase database, HistoryOptions options) {
         this.database = database;
         maintenance = new Maintenance(options, keys, database, System::nanoTime);
-        thread.setDaemon(true);
     }
 
     void start() {

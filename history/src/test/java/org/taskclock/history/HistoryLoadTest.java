@@ -21,6 +21,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.taskclock.CpuTime;
@@ -28,6 +29,7 @@ import org.taskclock.monitor.recording.PoolSeries;
 import org.taskclock.monitor.usage.ThreadUsage;
 
 /** Neither many questions nor errors keep the history from being written. */
+@Tag("slow17")
 class HistoryLoadTest {
     private static final JvmKey JVM = Samples.jvm(1);
     private static final int SERIES = 400;
@@ -126,7 +128,10 @@ class HistoryLoadTest {
         fill();
         Process child = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        // As the launcher starts the server.
                         "-Xmx128m",
+                        "-XX:TieredStopAtLevel=1",
+                        "-XX:+UseSerialGC",
                         "-cp",
                         System.getProperty("java.class.path"),
                         Child.class.getName(),

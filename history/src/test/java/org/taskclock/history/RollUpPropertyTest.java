@@ -24,6 +24,7 @@ import net.jqwik.api.Combinators;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
+import net.jqwik.api.Tag;
 import net.jqwik.api.Tuple;
 import org.taskclock.monitor.recording.PoolSeries;
 
@@ -31,6 +32,7 @@ import org.taskclock.monitor.recording.PoolSeries;
  * Whatever samples come, in whatever order, and wherever the history is rolled up, trimmed, or opened again: each
  * resolution has the CPU time that was added, to the nanosecond.
  */
+@Tag("slow17")
 class RollUpPropertyTest {
     private static final long BASE = 1_790_000_000;
 

@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.taskclock.monitor.usage.ThreadUsage;
@@ -26,6 +27,7 @@ import org.taskclock.monitor.usage.ThreadUsage;
  * A clock that is wrong, or time that is not recorded, neither deletes rows before their age nor keeps them for longer.
  * A day of a machine takes a second here.
  */
+@Tag("slow17")
 class WrongClockTest {
     private static final JvmKey JVM = Samples.jvm(1);
     private static final long NOW = 1_790_000_040 / 60 * 60;

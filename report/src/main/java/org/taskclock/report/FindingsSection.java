@@ -8,17 +8,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /** Renders the findings of all results at the start of a page. */
-final class FindingsSection {
-    private final HtmlBuilder html;
-    private final List<Result> results;
-    private final List<String> names;
-
-    FindingsSection(HtmlBuilder html, List<Result> results, List<String> names) {
-        this.html = html;
-        this.results = results;
-        this.names = names;
-    }
-
+record FindingsSection(HtmlBuilder html, List<Result> results, List<String> names) {
     void write() {
         if (results.stream().allMatch(result -> result.findings().isEmpty() && result.complete())) return;
         html.raw("<section id=\"findings\">\n<h2>Findings</h2>\n");

@@ -9,17 +9,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /** Renders the end of a page: machines, methods, and commands, all folded. */
-final class MachinesSection {
-    private final HtmlBuilder html;
-    private final List<Result> results;
-    private final List<String> names;
-
-    MachinesSection(HtmlBuilder html, List<Result> results, List<String> names) {
-        this.html = html;
-        this.results = results;
-        this.names = names;
-    }
-
+record MachinesSection(HtmlBuilder html, List<Result> results, List<String> names) {
     void write() {
         html.raw("<section id=\"machines\">\n<h2>Machines and methods</h2>\n");
         if (results.size() > 1) compare();

@@ -12,19 +12,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** The start of a page: links to the results. If there are several results, also charts that compare them. */
-final class Overview {
-    private final HtmlBuilder html;
-    private final List<Result> results;
-    private final List<String> names;
-    private final WallClock clock;
-
-    Overview(HtmlBuilder html, List<Result> results, List<String> names, WallClock clock) {
-        this.html = html;
-        this.results = results;
-        this.names = names;
-        this.clock = clock;
-    }
-
+record Overview(HtmlBuilder html, List<Result> results, List<String> names, WallClock clock) {
     void writeNavigation() {
         html.raw("<nav><ul>\n");
         for (int i = 0; i < results.size(); i++) {

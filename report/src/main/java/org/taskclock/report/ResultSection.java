@@ -10,30 +10,17 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Renders one result. The script draws the charts; a table below each chart has the same values. */
-final class ResultSection {
+/**
+ * Renders one result. The script draws the charts; a table below each chart has the same values.
+ *
+ * @param scripts receives the result's scripts, for the policy of the page
+ */
+record ResultSection(HtmlBuilder html, Result result, int index, String name, WallClock clock, List<String> scripts) {
     /** The maximum number of rows in the table of a timeline. The table of a longer one has only means and peaks. */
     private static final int MAX_TIMELINE_ROWS = 200;
 
     /** More timelines than this are arranged in several columns. */
     private static final int MAX_TIMELINES_IN_ONE_COLUMN = 4;
-
-    private final HtmlBuilder html;
-    private final Result result;
-    private final int index;
-    private final String name;
-    private final WallClock clock;
-    private final List<String> scripts;
-
-    /** @param scripts receives the result's scripts, for the policy of the page */
-    ResultSection(HtmlBuilder html, Result result, int index, String name, WallClock clock, List<String> scripts) {
-        this.html = html;
-        this.result = result;
-        this.index = index;
-        this.name = name;
-        this.clock = clock;
-        this.scripts = scripts;
-    }
 
     void write() throws IOException {
         html.raw("<section class=\"result\" id=\"" + ReportPage.id(index) + "\">\n")

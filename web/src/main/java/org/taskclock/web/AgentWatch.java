@@ -14,6 +14,7 @@ import org.taskclock.history.JvmKey;
 import org.taskclock.monitor.attach.TargetJvm;
 import org.taskclock.monitor.proc.JvmProcesses;
 import org.taskclock.monitor.recording.Mark;
+import org.taskclock.monitor.usage.DaemonThread;
 import org.taskclock.web.http.InternalErrors;
 
 /** Checks periodically whether the agent is loaded in each JVM, because other tools may attach and detach it. */
@@ -28,7 +29,7 @@ final class AgentWatch implements AutoCloseable {
     private final HistoryStore history;
     private final Clock clock;
     private final Consumer<String> log;
-    private final Thread thread = new Thread(this::run, "taskclock-agents");
+    private final DaemonThread thread = new DaemonThread(this::run, "taskclock-agents");
 
     AgentWatch(boolean attach, Overview overview, HistoryStore history, Clock clock, Consumer<String> log) {
         this.attach = attach;
@@ -36,7 +37,6 @@ final class AgentWatch implements AutoCloseable {
         this.history = history;
         this.clock = clock;
         this.log = log;
-        thread.setDaemon(true);
     }
 
     void start() {

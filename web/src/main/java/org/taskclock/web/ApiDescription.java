@@ -6,7 +6,8 @@ import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import java.io.IOException;
-import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.io.Reader;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
@@ -19,16 +20,23 @@ final class ApiDescription {
     private ApiDescription() {}
 
     static byte[] json() {
-        try (InputStream in = ApiDescription.class.getResourceAsStream(FILE)) {
-            return in.readAllBytes();
+        return read().toString().getBytes(StandardCharsets.UTF_8);
+    }
+
+    private static JsonObject read() {
+        try (Reader in =
+                new InputStreamReader(ApiDescription.class.getResourceAsStream(FILE), StandardCharsets.UTF_8)) {
+            JsonObject root = JsonParser.parseReader(in).getAsJsonObject();
+            JsonObject schemas = root.getAsJsonObject("components").getAsJsonObject("schemas");
+            IntervalJson.describe(schemas.getAsJsonObject("Thread"));
+            return root;
         } catch (IOException e) {
             throw new UncheckedIOException(e); // it is in the same jar
         }
     }
 
     static byte[] page() {
-        JsonObject root = JsonParser.parseString(new String(json(), StandardCharsets.UTF_8))
-                .getAsJsonObject();
+        JsonObject root = read();
         StringBuilder html = new StringBuilder("<!DOCTYPE html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\">")
                 .append("<meta name=\"viewport\" content=\"width=device-width\"><title>TaskClock API</title></head>\n")
                 .append("<body>\n<h1>TaskClock API</h1>\n<p>")

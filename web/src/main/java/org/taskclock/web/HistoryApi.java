@@ -20,7 +20,6 @@ import org.taskclock.history.ExportBy;
 import org.taskclock.history.ExportFormat;
 import org.taskclock.history.History;
 import org.taskclock.history.HistoryStatus;
-import org.taskclock.history.JvmHistory;
 import org.taskclock.monitor.recording.Comparison;
 import org.taskclock.monitor.recording.Mark;
 import org.taskclock.monitor.recording.PoolSeries;
@@ -126,29 +125,9 @@ final class HistoryApi {
         RequestBudget.Share share = budget.take(call, JVMS_BYTES);
         List<Json.Value> others = store.get().jvms(range.from, range.to).stream()
                 .filter(jvm -> overview.known(jvm.jvm().id()) == null)
-                .map(jvm -> (Json.Value) json -> writeJvm(json, jvm, range))
+                .map(jvm -> (Json.Value) new JvmState(jvm, range.from, range.to)::write)
                 .toList();
         send(call, share, overview.json(others));
-    }
-
-    private static void writeJvm(JsonWriter json, JvmHistory jvm, Range range) throws IOException {
-        json.beginObject();
-        JvmState.writeKey(json, jvm.jvm());
-        json.name("ended").value(Json.millis(jvm.lastSeen()));
-        json.name("threads").value(0);
-        Instant from = jvm.firstSeen().isAfter(range.from) ? jvm.firstSeen() : range.from;
-        Instant to = jvm.lastSeen().isBefore(range.to) ? jvm.lastSeen() : range.to;
-        json.name("cpu")
-                .value(Json.percent(jvm.cpuNanos(), Duration.between(from, to).toNanos()));
-        json.name("user").nullValue();
-        json.name("system").nullValue();
-        json.name("throttled").nullValue();
-        json.name("container").nullValue();
-        json.name("limit").nullValue();
-        json.name("sparkline").beginArray().endArray();
-        json.name("findings").beginArray().endArray();
-        json.name("agent").value(false);
-        json.endObject();
     }
 
     void pools(Call call) throws ApiException, IOException {

@@ -14,6 +14,7 @@ import org.taskclock.history.HistoryOptions;
 import org.taskclock.history.HistorySample;
 import org.taskclock.history.HistoryStatus;
 import org.taskclock.monitor.recording.Mark;
+import org.taskclock.monitor.usage.DaemonThread;
 import org.taskclock.web.http.ApiException;
 import org.taskclock.web.http.InternalErrors;
 
@@ -29,7 +30,7 @@ final class HistoryStore implements AutoCloseable {
         History open(Path directory, HistoryOptions options) throws IOException;
     }
 
-    private final Thread thread;
+    private final DaemonThread thread;
     private final CountDownLatch isOpened = new CountDownLatch(1);
     private final List<HistorySample> waitingSamples = new ArrayList<>();
     private final List<Mark> waitingMarks = new ArrayList<>();
@@ -40,8 +41,7 @@ final class HistoryStore implements AutoCloseable {
     private boolean isClosed;
 
     HistoryStore(Opener opener, Path directory, HistoryOptions options, Consumer<String> log) {
-        thread = new Thread(() -> open(opener, directory, options, log), "taskclock-history-open");
-        thread.setDaemon(true);
+        thread = new DaemonThread(() -> open(opener, directory, options, log), "taskclock-history-open");
     }
 
     /** Starts opening the history. */
@@ -122,10 +122,6 @@ final class HistoryStore implements AutoCloseable {
             opened.close();
             return;
         }
-        try {
-            thread.join(TimeUnit.SECONDS.toMillis(CLOSE_SECONDS));
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        thread.await(TimeUnit.SECONDS.toMillis(CLOSE_SECONDS));
     }
 }

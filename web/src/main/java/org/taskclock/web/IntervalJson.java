@@ -2,11 +2,15 @@
 // Copyright the TaskClock authors
 package org.taskclock.web;
 
+import com.google.gson.JsonArray;
+import com.google.gson.JsonObject;
 import com.google.gson.stream.JsonWriter;
 import java.io.IOException;
 import java.util.List;
+import java.util.Locale;
 import org.taskclock.metrics.ThreadKind;
 import org.taskclock.monitor.sampling.Interval;
+import org.taskclock.monitor.sampling.ThreadColumn;
 import org.taskclock.monitor.usage.HeapUsage;
 import org.taskclock.monitor.usage.JavaStatus;
 import org.taskclock.monitor.usage.Json;
@@ -15,8 +19,6 @@ import org.taskclock.monitor.usage.ThreadUsage;
 
 /** Writes intervals in the format of the API, with CPU time in percent of one core. */
 final class IntervalJson {
-    private static final String STATES = "RSDTtZXIWKP";
-
     private final JsonWriter json;
     private final Interval interval;
 
@@ -77,39 +79,71 @@ final class IntervalJson {
     private void writeThread(ThreadUsage thread) throws IOException {
         JavaStatus java = thread.java();
         json.beginObject();
-        json.name("tid").value(thread.tid());
-        json.name("name").value(thread.name());
-        json.name("pool").value(thread.pool());
-        json.name("kind").value(thread.kind().label());
-        json.name("cpu").value(percent(thread.cpuNanos()));
-        json.name("user").value(percent(thread.userNanos()));
-        json.name("system").value(percent(thread.systemNanos()));
-        json.name("wait").value(percent(thread.waitNanos()));
-        json.name("voluntary").value(Json.known(thread.voluntary()));
-        json.name("involuntary").value(Json.known(thread.involuntary()));
-        json.name("state").value(STATES.indexOf(thread.state()) < 0 ? null : String.valueOf(thread.state()));
-        json.name("total").value(seconds(thread.totalNanos()));
-        json.name("watched").value(seconds(thread.watchedNanos()));
-        json.name("allocation").value(perSecond(java.allocatedBytes()));
-        json.name("javaState").value(java.state() == null ? null : java.stateName());
-        json.name("blocked").value(percent(java.blockedNanos()));
+        for (ThreadColumn column : ThreadColumn.values()) {
+            if (!isMember(column)) continue;
+            json.name(column.member);
+            if (column.hasText()) json.value(column.exactText(thread));
+            else json.value(number(column, thread));
+        }
         json.name("waited").value(percent(java.waitedNanos()));
         json.name("lockClass").value(java.lockClass().isEmpty() ? null : java.lockClass());
         json.name("lockId").value(java.lockId().isEmpty() ? null : java.lockId());
-        json.name("blockedBy").value(java.owner().isEmpty() ? null : java.owner());
         json.name("blockedByTid").value(java.ownerTid() == 0 ? null : java.ownerTid());
         json.name("truncated").value(thread.truncated());
         json.name("threads").value(thread.threads());
-        json.name("javaId").value(thread.javaId());
         json.name("virtual").value(thread.kind() == ThreadKind.VIRTUAL);
         json.endObject();
     }
 
-    private static Double seconds(long nanos) {
-        return nanos < 0 ? null : Math.round(nanos / 1e7) / 100.0;
+    private Number number(ThreadColumn column, ThreadUsage thread) {
+        return switch (column.unit) {
+            case ID -> column.amount(thread);
+            case RATE -> Json.known(column.amount(thread));
+            case BYTES -> Json.known(Math.round(column.value(thread, interval)));
+            default -> {
+                double value = column.value(thread, interval);
+                yield value < 0 ? null : Math.round(100 * value) / 100.0;
+            }
+        };
     }
 
-    private Number perSecond(long count) {
-        return count < 0 ? null : Long.valueOf(Math.round(count * 1e9 / interval.intervalNanos()));
+    /** Returns whether threads have this column. The process is that of the interval. */
+    private static boolean isMember(ThreadColumn column) {
+        return column.member != null && column != ThreadColumn.PID;
+    }
+
+    /** Writes the columns of the table of threads, in which the page shows intervals. */
+    static void writeColumns(JsonWriter json) throws IOException {
+        json.beginArray();
+        for (ThreadColumn column : ThreadColumn.values()) {
+            if (column == ThreadColumn.PID) continue;
+            json.beginObject();
+            json.name("id").value(column.id);
+            json.name("title").value(column.title);
+            json.name("help").value(column.help);
+            json.name("unit").value(column.unit.name().toLowerCase(Locale.ROOT));
+            json.name("member").value(column.member);
+            json.name("width").value(column.width);
+            json.name("rank").value(column.rank);
+            json.name("needsDumps").value(column.isJavaStatus());
+            json.endObject();
+        }
+        json.endArray();
+    }
+
+    /** Adds the members of columns that the description of a thread lacks. */
+    static void describe(JsonObject thread) {
+        JsonObject properties = thread.getAsJsonObject("properties");
+        for (ThreadColumn column : ThreadColumn.values()) {
+            if (!isMember(column) || properties.has(column.member)) continue;
+            JsonArray types = new JsonArray();
+            types.add(column.hasText() ? "string" : "number");
+            types.add("null");
+            JsonObject member = new JsonObject();
+            member.add("type", types);
+            member.addProperty("description", column.help);
+            properties.add(column.member, member);
+            thread.getAsJsonArray("required").add(column.member);
+        }
     }
 }

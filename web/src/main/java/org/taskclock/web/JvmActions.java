@@ -16,6 +16,7 @@ import org.taskclock.monitor.attach.TargetJvm;
 import org.taskclock.monitor.attach.ThreadStacks;
 import org.taskclock.monitor.attach.YieldCount;
 import org.taskclock.monitor.recording.Mark;
+import org.taskclock.monitor.usage.DaemonThread;
 import org.taskclock.web.http.ApiException;
 import org.taskclock.web.http.Call;
 
@@ -85,8 +86,7 @@ final class JvmActions {
         JvmKey jvm = target(call);
         int seconds = number(call.body(), "seconds", DEFAULT_YIELD_SECONDS, MAX_YIELD_SECONDS);
         start(jvm);
-        Thread thread = new Thread(() -> count(call, jvm, seconds), "taskclock-yields-" + jvm.pid());
-        thread.setDaemon(true);
+        Thread thread = new DaemonThread(() -> count(call, jvm, seconds), "taskclock-yields-" + jvm.pid());
         try {
             thread.start();
         } catch (OutOfMemoryError e) {

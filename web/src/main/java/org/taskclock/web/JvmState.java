@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import org.taskclock.history.JvmHistory;
 import org.taskclock.history.JvmKey;
 import org.taskclock.metrics.JvmUsage.ContainerUsage;
 import org.taskclock.monitor.finding.Finding;
@@ -38,6 +39,15 @@ final class JvmState {
         this.key = key;
     }
 
+    /** Creates the state of a JVM in its history. */
+    JvmState(JvmHistory jvm, Instant start, Instant end) {
+        this(jvm.jvm());
+        ended = jvm.lastSeen();
+        Instant from = jvm.firstSeen().isAfter(start) ? jvm.firstSeen() : start;
+        Instant to = ended.isBefore(end) ? ended : end;
+        cpu = Json.percent(jvm.cpuNanos(), Duration.between(from, to).toNanos());
+    }
+
     void add(JvmSample sample, int processors) {
         threads = sample.jvm().threads();
         // A JVM is found some time after its start, so its first interval may be shorter than its life.
@@ -59,7 +69,13 @@ final class JvmState {
 
     void write(JsonWriter json) throws IOException {
         json.beginObject();
-        writeKey(json, key);
+        json.name("id").value(key.id());
+        json.name("pid").value(key.pid());
+        json.name("service").value(key.service());
+        json.name("command").value(key.command());
+        json.name("containerId").value(key.containerId());
+        json.name("podUid").value(key.podUid());
+        json.name("started").value(Json.millis(key.started()));
         json.name("ended").value(Json.millis(ended));
         json.name("threads").value(threads);
         json.name("cpu").value(cpu);
@@ -72,15 +88,5 @@ final class JvmState {
         DatedFinding.write(json.name("findings"), findings.current());
         json.name("agent").value(hasAgent);
         json.endObject();
-    }
-
-    static void writeKey(JsonWriter json, JvmKey key) throws IOException {
-        json.name("id").value(key.id());
-        json.name("pid").value(key.pid());
-        json.name("service").value(key.service());
-        json.name("command").value(key.command());
-        json.name("containerId").value(key.containerId());
-        json.name("podUid").value(key.podUid());
-        json.name("started").value(Json.millis(key.started()));
     }
 }

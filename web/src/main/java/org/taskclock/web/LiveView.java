@@ -11,6 +11,7 @@ import org.taskclock.history.JvmKey;
 import org.taskclock.monitor.finding.Finding;
 import org.taskclock.monitor.fleet.LiveJvm;
 import org.taskclock.monitor.sampling.Interval;
+import org.taskclock.monitor.usage.DaemonThread;
 import org.taskclock.monitor.usage.Json;
 import org.taskclock.web.http.EventChannel;
 import org.taskclock.web.http.InternalErrors;
@@ -29,7 +30,7 @@ final class LiveView {
     private final boolean attach;
     private final Overview overview;
     private final Consumer<LiveView> onEnd;
-    private final Thread thread;
+    private final DaemonThread thread;
 
     /** Whether a browser shows data that only thread dumps contain. */
     private volatile boolean watchesJavaStatus;
@@ -41,8 +42,7 @@ final class LiveView {
         this.attach = attach;
         this.overview = overview;
         this.onEnd = onEnd;
-        thread = new Thread(this::run, "taskclock-live-" + key.pid());
-        thread.setDaemon(true);
+        thread = new DaemonThread(this::run, "taskclock-live-" + key.pid());
     }
 
     void start() {
@@ -99,11 +99,6 @@ final class LiveView {
 
     void close() {
         isClosing = true;
-        thread.interrupt();
-        try {
-            thread.join(TimeUnit.SECONDS.toMillis(5));
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        thread.end(TimeUnit.SECONDS.toMillis(5));
     }
 }

@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.taskclock.history.ExportBy;
 import org.taskclock.history.ExportFormat;
 import org.taskclock.history.ParquetExport;
@@ -39,7 +40,8 @@ final class RecordingExport {
         writer.flush();
     }
 
-    private static void writeParquet(Iterable<Interval> recording, ExportBy by, OutputStream out) throws IOException {
+    /** Returns the names of the columns, and their types in DuckDB. */
+    private static Map<String, String> columns(ExportBy by) {
         Map<String, String> columns = new LinkedHashMap<>();
         columns.put("time", "TIMESTAMPTZ");
         columns.put("interval_nanos", "BIGINT");
@@ -51,55 +53,54 @@ final class RecordingExport {
         columns.put("kind", "VARCHAR");
         columns.put("user_nanos", "BIGINT");
         columns.put("system_nanos", "BIGINT");
+        return columns;
+    }
+
+    private static void writeParquet(Iterable<Interval> recording, ExportBy by, OutputStream out) throws IOException {
         Path file = Files.createTempFile("taskclock-export", ".csv");
         try {
             try (Writer csv = Files.newBufferedWriter(file)) {
                 writeCsv(recording, by, csv);
             }
-            ParquetExport.write(file, columns, out);
+            ParquetExport.write(file, columns(by), out);
         } finally {
             Files.deleteIfExists(file);
         }
     }
 
-    private static Map<Key, long[]> rows(Interval interval, ExportBy by) {
-        Map<Key, long[]> rows = new LinkedHashMap<>();
+    /** Returns the values of the columns for each row of an interval. */
+    private static List<List<Object>> rows(Interval interval, ExportBy by) {
+        Map<Key, long[]> sums = new LinkedHashMap<>();
         for (ThreadUsage usage : interval.threads()) {
             if (usage.cpuNanos() <= 0) continue;
             Key key = by == ExportBy.POOL
                     ? new Key(0, usage.pool(), usage.pool(), usage.kind())
                     : new Key(usage.tid(), usage.name(), usage.pool(), usage.kind());
-            long[] sums = rows.computeIfAbsent(key, k -> new long[2]);
-            sums[0] += Math.max(0, usage.userNanos());
-            sums[1] += Math.max(0, usage.systemNanos());
+            long[] sum = sums.computeIfAbsent(key, k -> new long[2]);
+            sum[0] += Math.max(0, usage.userNanos());
+            sum[1] += Math.max(0, usage.systemNanos());
         }
+        List<List<Object>> rows = new ArrayList<>();
+        sums.forEach((key, sum) -> {
+            List<Object> row = new ArrayList<>(List.of(interval.end().toString(), interval.intervalNanos()));
+            if (by == ExportBy.THREAD) row.addAll(List.of(key.tid, key.name));
+            row.addAll(List.of(key.pool, key.kind.label(), sum[0], sum[1]));
+            rows.add(row);
+        });
         return rows;
     }
 
     private static void writeCsv(Iterable<Interval> recording, ExportBy by, Writer out) throws IOException {
-        boolean byThread = by == ExportBy.THREAD;
-        out.write("time,interval_nanos," + (byThread ? "tid,thread," : "") + "pool,kind,user_nanos,system_nanos\r\n");
+        out.write(String.join(",", columns(by).keySet()) + "\r\n");
         for (Interval interval : recording)
-            for (Map.Entry<Key, long[]> row : rows(interval, by).entrySet()) {
-                Key key = row.getKey();
-                List<String> fields = new ArrayList<>();
-                fields.add(interval.end().toString());
-                fields.add(Long.toString(interval.intervalNanos()));
-                if (byThread) {
-                    fields.add(Integer.toString(key.tid));
-                    fields.add(quoted(key.name));
-                }
-                fields.add(quoted(key.pool));
-                fields.add(key.kind.label());
-                fields.add(Long.toString(row.getValue()[0]));
-                fields.add(Long.toString(row.getValue()[1]));
-                out.write(String.join(",", fields) + "\r\n");
-            }
+            for (List<Object> row : rows(interval, by))
+                out.write(row.stream().map(RecordingExport::quoted).collect(Collectors.joining(",")) + "\r\n");
     }
 
-    private static String quoted(String value) {
-        if (value.chars().noneMatch(c -> c == '"' || c == ',' || c == '\n' || c == '\r')) return value;
-        return '"' + value.replace("\"", "\"\"") + '"';
+    private static String quoted(Object value) {
+        String text = value.toString();
+        if (text.chars().noneMatch(c -> c == '"' || c == ',' || c == '\n' || c == '\r')) return text;
+        return '"' + text.replace("\"", "\"\"") + '"';
     }
 
     private static void writeJson(Iterable<Interval> recording, ExportBy by, Writer out) throws IOException {
@@ -107,21 +108,16 @@ final class RecordingExport {
         @SuppressWarnings("resource")
         JsonWriter json = new JsonWriter(out);
         json.setHtmlSafe(true);
+        List<String> names = List.copyOf(columns(by).keySet());
         json.beginArray();
         for (Interval interval : recording)
-            for (Map.Entry<Key, long[]> row : rows(interval, by).entrySet()) {
-                Key key = row.getKey();
+            for (List<Object> row : rows(interval, by)) {
                 json.beginObject();
-                json.name("time").value(interval.end().toString());
-                json.name("interval_nanos").value(interval.intervalNanos());
-                if (by == ExportBy.THREAD) {
-                    json.name("tid").value(key.tid);
-                    json.name("thread").value(key.name);
+                for (int i = 0; i < names.size(); i++) {
+                    json.name(names.get(i));
+                    if (row.get(i) instanceof Number number) json.value(number);
+                    else json.value(row.get(i).toString());
                 }
-                json.name("pool").value(key.pool);
-                json.name("kind").value(key.kind.label());
-                json.name("user_nanos").value(row.getValue()[0]);
-                json.name("system_nanos").value(row.getValue()[1]);
                 json.endObject();
             }
         json.endArray();

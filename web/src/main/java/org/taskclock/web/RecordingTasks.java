@@ -24,6 +24,7 @@ import org.taskclock.history.JvmKey;
 import org.taskclock.monitor.fleet.LiveJvm;
 import org.taskclock.monitor.proc.MonitorException;
 import org.taskclock.monitor.recording.RecordingWriter;
+import org.taskclock.monitor.usage.DaemonThread;
 import org.taskclock.monitor.usage.Json;
 import org.taskclock.web.http.ApiException;
 import org.taskclock.web.http.Call;
@@ -48,7 +49,7 @@ final class RecordingTasks implements AutoCloseable {
     private final String version;
     private final String host;
     private final Consumer<String> log;
-    private final Map<String, Thread> running = new ConcurrentHashMap<>();
+    private final Map<String, DaemonThread> running = new ConcurrentHashMap<>();
     private final Set<String> started = ConcurrentHashMap.newKeySet();
 
     /** @param quota the size of all recordings together, above which none is started and those that run end */
@@ -75,8 +76,8 @@ final class RecordingTasks implements AutoCloseable {
                     507, "the recordings have half of --max-size: delete some from " + directory + ", or raise it");
         String name = "taskclock-" + jvm.pid() + "-" + TIME.format(Instant.now()) + SUFFIX;
         if (!started.add(name)) throw new ApiException(503, "a recording has just been started: try again");
-        Thread thread = new Thread(() -> record(jvm, directory.resolve(name), seconds), "taskclock-" + name);
-        thread.setDaemon(true);
+        DaemonThread thread =
+                new DaemonThread(() -> record(jvm, directory.resolve(name), seconds), "taskclock-" + name);
         running.put(name, thread);
         thread.start();
         call.json(
@@ -168,13 +169,6 @@ final class RecordingTasks implements AutoCloseable {
 
     @Override
     public void close() {
-        for (Thread thread : List.copyOf(running.values())) {
-            thread.interrupt();
-            try {
-                thread.join(TimeUnit.SECONDS.toMillis(5));
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
-        }
+        for (DaemonThread thread : List.copyOf(running.values())) thread.end(TimeUnit.SECONDS.toMillis(5));
     }
 }

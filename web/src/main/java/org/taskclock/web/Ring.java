@@ -12,6 +12,7 @@ final class Ring {
 
     private final double[] values = new double[SIZE];
     private int next;
+    private boolean isEmpty = true;
 
     Ring() {
         Arrays.fill(values, -1);
@@ -19,14 +20,15 @@ final class Ring {
 
     /** Adds a value; null if it is unknown. */
     void add(Double value) {
+        isEmpty = false;
         values[next] = value == null ? -1 : value;
         next = (next + 1) % SIZE;
     }
 
-    /** Writes the values, the oldest first, and null where there is none. */
+    /** Writes the values, the oldest first, and null where there is none; nothing before the first one. */
     void write(JsonWriter json) throws IOException {
         json.beginArray();
-        for (int i = 0; i < SIZE; i++) {
+        for (int i = 0; !isEmpty && i < SIZE; i++) {
             double value = values[(next + i) % SIZE];
             if (value < 0) json.nullValue();
             else json.value(value);

@@ -20,6 +20,7 @@ import org.taskclock.monitor.fleet.JvmFleet;
 import org.taskclock.monitor.fleet.JvmSample;
 import org.taskclock.monitor.fleet.MonitoredJvm;
 import org.taskclock.monitor.recording.Mark;
+import org.taskclock.monitor.usage.DaemonThread;
 import org.taskclock.monitor.usage.Json;
 import org.taskclock.web.http.EventChannel;
 import org.taskclock.web.http.InternalErrors;
@@ -44,7 +45,7 @@ final class SamplingLoop implements AutoCloseable {
     private final long intervalNanos;
     private final long refreshNanos;
     private final Consumer<String> log;
-    private final Thread thread = new Thread(this::run, "taskclock-sampler");
+    private final DaemonThread thread = new DaemonThread(this::run, "taskclock-sampler");
 
     private final Map<MonitoredJvm, JvmKey> known = new HashMap<>();
     private CpuTime machine = CpuTime.UNKNOWN;
@@ -79,7 +80,6 @@ final class SamplingLoop implements AutoCloseable {
         intervalNanos = options.exporter().interval().toNanos();
         refreshNanos = options.exporter().refresh().toNanos();
         this.log = log;
-        thread.setDaemon(true);
     }
 
     void start() {
@@ -200,11 +200,6 @@ final class SamplingLoop implements AutoCloseable {
     @Override
     public void close() {
         isClosing = true;
-        thread.interrupt();
-        try {
-            thread.join(TimeUnit.SECONDS.toMillis(5));
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        thread.end(TimeUnit.SECONDS.toMillis(5));
     }
 }

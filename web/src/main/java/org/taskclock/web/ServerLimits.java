@@ -3,6 +3,7 @@
 package org.taskclock.web;
 
 import org.taskclock.web.http.RequestBudget;
+import org.taskclock.web.http.WebServer;
 
 /**
  * Limits on the resources that clients may use.
@@ -10,9 +11,10 @@ import org.taskclock.web.http.RequestBudget;
  * @param budget the memory of all answers
  * @param openedBytes the size of all recordings that were dropped on the page
  * @param auditBytes the maximum size of the audit log, and of the previous one
+ * @param receiveMillis how long a client may take to send a request
  */
-record ServerLimits(RequestBudget budget, long openedBytes, long auditBytes) {
+record ServerLimits(RequestBudget budget, long openedBytes, long auditBytes, long receiveMillis) {
     static ServerLimits ofHeap() {
-        return new ServerLimits(RequestBudget.ofHeap(), 512L << 20, 8L << 20);
+        return new ServerLimits(RequestBudget.ofHeap(), 512L << 20, 8L << 20, WebServer.RECEIVE_MILLIS);
     }
 }

@@ -99,20 +99,21 @@ public final class TaskClockServer implements AutoCloseable {
         routes = new Routes(log);
         addRoutes();
         AuditLog audit = new AuditLog(options.data(), limits.auditBytes(), overview, options.clock(), log);
-        web = serve(log, audit);
+        web = serve(log, audit, limits.receiveMillis());
         // The page is available immediately. Opening the history and reading the names of threads takes longer.
         store.start();
         loop.start();
         agents.start();
     }
 
-    private WebServer serve(Consumer<String> log, AuditLog audit) throws WebException {
+    private WebServer serve(Consumer<String> log, AuditLog audit, long receiveMillis) throws WebException {
         ListenAddress address =
                 ListenAddress.parse("--listen", options.exporter().listenAddress());
         WebSecurity security =
                 new WebSecurity(options.exporter().webConfig(), config -> checkExposure(address, config), log);
         HostNames hosts = new HostNames(address.host(), options.allowedHosts(), external);
-        return new WebServer(address, new Access(security, token, hosts, audit::watch), PageFiles.after(routes));
+        Access access = new Access(security, token, hosts, audit::watch);
+        return new WebServer(address, access, PageFiles.after(routes), receiveMillis);
     }
 
     private void checkExposure(ListenAddress address, WebConfig config) throws WebException {
@@ -178,6 +179,7 @@ public final class TaskClockServer implements AutoCloseable {
         json.name("now").value(options.clock().millis());
         json.name("started").value(started);
         history.writeStatus(json.name("history"));
+        IntervalJson.writeColumns(json.name("columns"));
         json.endObject();
     }
 

@@ -26,6 +26,7 @@ import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.taskclock.history.HistoryOptions;
+import org.taskclock.internal.JdkVersions;
 import org.taskclock.testing.LoadJvm;
 
 /** The description of the API, and whether the server does what it says. */
@@ -162,7 +163,7 @@ final class ApiTest {
         String stack = jvm + "/threads/" + thread[0].get("tid") + "/stack";
         assertThat(check("POST", "/api/jvms/{id}/threads/{tid}/stack", 200, stack, "{}"))
                 .contains("LoadProgram.yieldForever");
-        if (Runtime.version().feature() < 21) {
+        if (Runtime.version().feature() < JdkVersions.VIRTUAL_THREADS) {
             assertThat(check("POST", "/api/jvms/{id}/attach", 503, jvm + "/attach", "{}"))
                     .contains("which has no virtual threads");
         } else {

@@ -24,6 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.taskclock.testing.LoadJvm;
 import org.taskclock.web.http.RequestBudget;
+import org.taskclock.web.http.WebServer;
 
 /** Which requests the audit log has, what it says about them, and how large it becomes. */
 final class AuditLogTest {
@@ -163,7 +164,7 @@ final class AuditLogTest {
         settings.clock = clock;
         settings.match = "no such program";
         settings.allowsActions = true;
-        settings.limits = new ServerLimits(RequestBudget.ofHeap(), 1 << 20, 2_000);
+        settings.limits = new ServerLimits(RequestBudget.ofHeap(), 1 << 20, 2_000, WebServer.RECEIVE_MILLIS);
         try (TestServer server = start()) {
             awaitReady(server);
             assertThat(server.post("/api/marks", MARK).statusCode()).isEqualTo(201);
@@ -184,7 +185,7 @@ final class AuditLogTest {
     void shouldKeepTheFilesSmall() throws Exception {
         settings.match = "no such program";
         settings.allowsActions = true;
-        settings.limits = new ServerLimits(RequestBudget.ofHeap(), 1 << 20, 2_000);
+        settings.limits = new ServerLimits(RequestBudget.ofHeap(), 1 << 20, 2_000, WebServer.RECEIVE_MILLIS);
         try (TestServer server = start()) {
             awaitReady(server);
             for (int i = 0; i < 55; i++)

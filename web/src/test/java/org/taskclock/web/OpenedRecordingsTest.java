@@ -27,6 +27,7 @@ import org.taskclock.monitor.usage.ProcessUsage;
 import org.taskclock.monitor.usage.ThreadUsage;
 import org.taskclock.web.http.RequestBudget;
 import org.taskclock.web.http.WebException;
+import org.taskclock.web.http.WebServer;
 
 /** Where uploaded recordings are, and how much room they take. */
 final class OpenedRecordingsTest {
@@ -66,7 +67,7 @@ final class OpenedRecordingsTest {
         TestServer.Settings settings = new TestServer.Settings();
         settings.match = "no such program";
         settings.opener = (data, options) -> new GeneratedHistory();
-        settings.limits = new ServerLimits(RequestBudget.ofHeap(), quota, 1 << 20);
+        settings.limits = new ServerLimits(RequestBudget.ofHeap(), quota, 1 << 20, WebServer.RECEIVE_MILLIS);
         return TestServer.start(directory.resolve("data"), settings);
     }
 

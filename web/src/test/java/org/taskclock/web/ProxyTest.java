@@ -17,9 +17,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.taskclock.testing.TestCertificate;
@@ -29,27 +33,37 @@ import org.taskclock.web.http.WebConfig;
 import org.taskclock.web.http.WebException;
 
 /** The server behind a proxy with TLS and a path prefix. */
+@Tag("slow17")
+@Execution(ExecutionMode.CONCURRENT)
 final class ProxyTest {
     private static final String TOKEN = "0123456789abcdef0123456789abcdef";
     private static final String MARK = "{\"text\":\"deployed\"}";
 
     @TempDir
+    static Path certificates;
+
+    private static TestCertificate certificate;
+
+    @TempDir
     Path directory;
 
     private final TestServer.Settings settings = new TestServer.Settings();
-    private WebConfig.Tls tls;
+    private final WebConfig.Tls tls = new WebConfig.Tls(
+            certificates.resolve("proxy.crt"),
+            certificates.resolve("proxy.key"),
+            null,
+            WebConfig.NO_CLIENT_CERT,
+            List.of("TLSv1.3"));
     private HttpClient client;
+
+    @BeforeAll
+    static void createCertificate() throws Exception {
+        certificate = TestCertificate.create(certificates, "proxy");
+    }
 
     @BeforeEach
     void configure() throws Exception {
-        TestCertificate certificate = TestCertificate.create(directory, "proxy");
         client = certificate.client(null);
-        tls = new WebConfig.Tls(
-                directory.resolve("proxy.crt"),
-                directory.resolve("proxy.key"),
-                null,
-                WebConfig.NO_CLIENT_CERT,
-                List.of("TLSv1.3"));
         settings.match = "no such program";
         settings.allowsActions = true;
         settings.opener = (data, options) -> new GeneratedHistory();

@@ -19,12 +19,15 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.taskclock.history.HistoryException;
 import org.taskclock.monitor.usage.Json;
 import org.taskclock.testing.LoadJvm;
 
 /** Figures of real JVMs, and what disturbs them. */
 @Tag("slow17")
+@Execution(ExecutionMode.CONCURRENT)
 final class ServerTest {
     /** Percent of one core. */
     private static final double TOLERANCE = 2;

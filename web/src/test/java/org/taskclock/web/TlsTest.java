@@ -24,12 +24,16 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.taskclock.testing.TestCertificate;
 import org.taskclock.testing.TestJvm;
+import org.taskclock.web.http.RequestBudget;
 import org.taskclock.web.http.WebException;
 
 /** TLS, with and without certificates of clients. */
 @Tag("slow17")
+@Execution(ExecutionMode.CONCURRENT)
 final class TlsTest {
     private static final String TOKEN = "0123456789abcdef0123456789abcdef";
 
@@ -208,11 +212,12 @@ final class TlsTest {
     void shouldKeepStreamsOpen() throws Exception {
         configure("NoClientCert");
         settings.client = certificate.client(null);
+        settings.limits = new ServerLimits(RequestBudget.ofHeap(), 1 << 20, 1 << 20, 2_000);
         try (TestServer server = TestServer.start(directory, settings)) {
             HttpRequest request =
                     HttpRequest.newBuilder(URI.create(server.url("/api/live"))).build();
             // Longer than the time in which a request must arrive.
-            long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(14);
+            long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(4);
             try (BufferedReader in = new BufferedReader(new InputStreamReader(
                     settings.client.send(request, BodyHandlers.ofInputStream()).body(), StandardCharsets.UTF_8))) {
                 String line = in.readLine();

@@ -11,13 +11,13 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
-import org.junit.jupiter.api.condition.JRE;
 import org.junit.jupiter.api.io.TempDir;
+import org.taskclock.internal.JdkVersions;
 import org.taskclock.testing.LoadJvm;
 
 /** The history has virtual threads by name if the agent is in the JVM, and pools still add up to the process. */
 @Tag("slow17")
-@EnabledForJreRange(min = JRE.JAVA_21, disabledReason = "older JDKs have no virtual threads")
+@EnabledForJreRange(minVersion = JdkVersions.VIRTUAL_THREADS, disabledReason = "older JDKs have no virtual threads")
 class VirtualHistoryTest {
     private static final long SECONDS = 12;
 

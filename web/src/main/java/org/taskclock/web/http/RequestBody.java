@@ -17,7 +17,6 @@ import org.eclipse.jetty.util.thread.Invocable;
 /** Receives request bodies, with limits on size and time. */
 public final class RequestBody {
     private static final int MAX_BYTES = 64 << 10;
-    private static final long MAX_SECONDS = 10;
 
     /** The minimum rate at which a large body must arrive after the first seconds. */
     private static final long MIN_BYTES_PER_SECOND = 32 << 10;
@@ -38,10 +37,15 @@ public final class RequestBody {
                     MAX_BYTES,
                     Promise.Invocable.from(
                             Invocable.InvocationType.NON_BLOCKING, body::complete, body::completeExceptionally));
-        var unused = body.orTimeout(MAX_SECONDS, TimeUnit.SECONDS)
+        var unused = body.orTimeout(maxMillis(request), TimeUnit.MILLISECONDS)
                 .whenCompleteAsync(
                         (bytes, failure) -> onEnd.accept(bytes, failure == null ? null : reason(failure)),
                         request.getComponents().getExecutor());
+    }
+
+    private static long maxMillis(Request request) {
+        Object limit = request.getAttribute(SlowRequests.MAX_MILLIS);
+        return limit instanceof Long millis ? millis : WebServer.RECEIVE_MILLIS;
     }
 
     private static ApiException reason(Throwable failure) {
@@ -67,13 +71,14 @@ public final class RequestBody {
     public static long copy(Request request, OutputStream out, long maxBytes) throws ApiException, IOException {
         byte[] buffer = new byte[1 << 16];
         long total = 0;
+        long maxMillis = maxMillis(request);
         long start = System.nanoTime();
         try (InputStream in = Request.asInputStream(request)) {
             for (int read; total <= maxBytes && (read = in.read(buffer)) >= 0; ) {
                 total += read;
                 if (total <= maxBytes) out.write(buffer, 0, read);
-                long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - start);
-                if (seconds > MAX_SECONDS + total / MIN_BYTES_PER_SECOND) throw tooSlow();
+                long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
+                if (millis > maxMillis + 1_000 * total / MIN_BYTES_PER_SECOND) throw tooSlow();
             }
         }
         return total;

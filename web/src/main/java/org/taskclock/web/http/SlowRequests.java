@@ -18,8 +18,8 @@ import org.eclipse.jetty.util.thread.Scheduler;
  * time, so a client could keep a connection open by sending a byte from time to time.
  */
 final class SlowRequests extends Handler.Wrapper implements Connection.Listener {
-    private static final long MAX_NANOS = TimeUnit.SECONDS.toNanos(10);
-    private static final long CHECK_SECONDS = 1;
+    /** The attribute of a request that has the limit, for its body. */
+    static final String MAX_MILLIS = SlowRequests.class.getName();
 
     /** A connection that is sending a header, is idle, or waits for a response. */
     private static final class State {
@@ -43,23 +43,25 @@ final class SlowRequests extends Handler.Wrapper implements Connection.Listener 
             bytesBefore = bytes;
         }
 
-        synchronized boolean isTooSlow(long bytes, long now) {
+        synchronized boolean isTooSlow(long bytes, long now, long maxNanos) {
             if (isAnswering) return false;
             if (!isReceiving && bytes != bytesBefore) {
                 isReceiving = true;
                 startedAt = now;
             }
-            return isReceiving && now - startedAt > MAX_NANOS;
+            return isReceiving && now - startedAt > maxNanos;
         }
     }
 
     private final Map<Connection, State> states = new ConcurrentHashMap<>();
     private final Scheduler scheduler;
+    private final long maxMillis;
     private volatile Scheduler.Task check;
 
-    SlowRequests(Handler handler, Scheduler scheduler) {
+    SlowRequests(Handler handler, Scheduler scheduler, long maxMillis) {
         super(handler);
         this.scheduler = scheduler;
+        this.maxMillis = maxMillis;
     }
 
     @Override
@@ -75,6 +77,7 @@ final class SlowRequests extends Handler.Wrapper implements Connection.Listener 
 
     @Override
     public boolean handle(Request request, Response response, Callback callback) throws Exception {
+        request.setAttribute(MAX_MILLIS, maxMillis);
         Connection connection = request.getConnectionMetaData().getConnection();
         State state = states.get(connection);
         if (state != null) {
@@ -94,8 +97,9 @@ final class SlowRequests extends Handler.Wrapper implements Connection.Listener 
     private void check() {
         try {
             long now = System.nanoTime();
+            long maxNanos = TimeUnit.MILLISECONDS.toNanos(maxMillis);
             states.forEach((connection, state) -> {
-                if (state.isTooSlow(bytesIn(connection), now))
+                if (state.isTooSlow(bytesIn(connection), now, maxNanos))
                     connection.getEndPoint().close();
             });
         } finally {
@@ -104,7 +108,8 @@ final class SlowRequests extends Handler.Wrapper implements Connection.Listener 
     }
 
     private void schedule() {
-        if (!isStopping() && !isStopped()) check = scheduler.schedule(this::check, CHECK_SECONDS, TimeUnit.SECONDS);
+        if (!isStopping() && !isStopped())
+            check = scheduler.schedule(this::check, maxMillis / 10, TimeUnit.MILLISECONDS);
     }
 
     @Override

@@ -12,6 +12,7 @@ import org.eclipse.jetty.server.ConnectionFactory;
 import org.eclipse.jetty.server.Handler;
 import org.eclipse.jetty.server.HttpConfiguration;
 import org.eclipse.jetty.server.HttpConnectionFactory;
+import org.eclipse.jetty.server.LocalConnector;
 import org.eclipse.jetty.server.NetworkConnectionLimit;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
@@ -33,12 +34,20 @@ public final class WebServer implements AutoCloseable {
     /** Longer than the pause between two events, so that only idle connections are closed. */
     private static final long IDLE_MILLIS = TimeUnit.SECONDS.toMillis(30);
 
+    /** How long a client may take to send a header, or a small body. */
+    public static final long RECEIVE_MILLIS = TimeUnit.SECONDS.toMillis(10);
+
     private final Server server;
     private final ServerConnector connector;
     private final boolean isSecure;
 
     /** Starts serving. */
     public WebServer(ListenAddress address, Access access, Handler content) throws WebException {
+        this(address, access, content, RECEIVE_MILLIS);
+    }
+
+    /** Starts serving, with another limit than {@link #RECEIVE_MILLIS}. */
+    public WebServer(ListenAddress address, Access access, Handler content, long receiveMillis) throws WebException {
         WebSecurity security = access.security();
         isSecure = security.config().tls() != null;
         // Jetty's own queue starts an MBean server, for the size of a cache line.
@@ -56,8 +65,8 @@ public final class WebServer implements AutoCloseable {
         server.addBean(new NetworkConnectionLimit(MAX_CONNECTIONS, server));
         server.setErrorHandler(new JsonErrors());
         Handler checked = new AccessHandler(content, access);
-        SlowRequests handler =
-                new SlowRequests(new PrefixHandler(checked, access.hosts().prefix()), server.getScheduler());
+        SlowRequests handler = new SlowRequests(
+                new PrefixHandler(checked, access.hosts().prefix()), server.getScheduler(), receiveMillis);
         connector.addEventListener(handler);
         server.setHandler(handler);
         try {
@@ -101,6 +110,24 @@ public final class WebServer implements AutoCloseable {
         // Otherwise, Jetty looks for a key store.
         tls.setSslContext(security.tls());
         return new ConnectionFactory[] {new SslConnectionFactory(tls, plain.getProtocol()), plain};
+    }
+
+    /**
+     * Answers a request to itself, so that the classes for it are loaded before the first client waits. On a busy
+     * machine, that alone takes seconds.
+     */
+    public void warmUp(String path) {
+        LocalConnector itself = new LocalConnector(server, new HttpConnectionFactory());
+        server.addConnector(itself);
+        try {
+            itself.start();
+            itself.getResponse("GET " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+            itself.stop();
+        } catch (Exception e) {
+            // The first client waits then.
+        } finally {
+            server.removeConnector(itself);
+        }
     }
 
     /** Returns the address of the root. */

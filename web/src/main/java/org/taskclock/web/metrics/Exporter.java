@@ -7,6 +7,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.taskclock.metrics.PoolCounters;
 import org.taskclock.monitor.fleet.JvmFleet;
+import org.taskclock.monitor.usage.DaemonThread;
 import org.taskclock.web.http.Access;
 import org.taskclock.web.http.Call;
 import org.taskclock.web.http.InternalErrors;
@@ -44,7 +45,7 @@ public final class Exporter implements AutoCloseable {
     private final Consumer<String> log;
     private final WebServer server;
     private final OtlpPusher pusher;
-    private final Thread sampler = new Thread(this::sample, "taskclock-sampler");
+    private final DaemonThread sampler = new DaemonThread(this::sample, "taskclock-sampler");
     private volatile boolean isClosing;
 
     /**
@@ -72,10 +73,10 @@ public final class Exporter implements AutoCloseable {
                 ? null
                 : new OtlpPusher(options.push(), () -> converter.of(fleet.read()), status, log);
         server = new WebServer(address, Access.of(security), routes(status));
+        server.warmUp("/metrics");
         WebConfig web = security.config();
         if (!address.isLoopback() && web.users().isEmpty() && !web.requiresClientCertificate())
             log.accept(options.listenAddress() + ": anyone on the network can read the metrics: see --web.config.file");
-        sampler.setDaemon(true);
         sampler.start();
         if (pusher != null) pusher.start();
     }
@@ -130,12 +131,7 @@ public final class Exporter implements AutoCloseable {
     @Override
     public void close() {
         isClosing = true;
-        sampler.interrupt();
-        try {
-            sampler.join(CLOSE_MILLIS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        sampler.end(CLOSE_MILLIS);
         server.close();
         if (pusher != null) pusher.close();
         fleet.close();

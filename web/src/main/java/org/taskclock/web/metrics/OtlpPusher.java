@@ -24,6 +24,7 @@ import java.util.function.Supplier;
 import java.util.logging.Handler;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
+import org.taskclock.monitor.usage.DaemonThread;
 import org.taskclock.web.http.WebException;
 
 /**
@@ -66,8 +67,8 @@ final class OtlpPusher implements AutoCloseable {
     private final ExporterStatus status;
     private final Consumer<String> log;
     private final Deque<List<MetricData>> queue = new ArrayDeque<>();
-    private final Thread readerThread = new Thread(this::readPeriodically, "taskclock-push-reader");
-    private final Thread senderThread = new Thread(this::send, "taskclock-push");
+    private final DaemonThread readerThread = new DaemonThread(this::readPeriodically, "taskclock-push-reader");
+    private final Thread senderThread = new DaemonThread(this::send, "taskclock-push");
     private boolean isClosing;
     private boolean isDown;
 
@@ -116,8 +117,6 @@ final class OtlpPusher implements AutoCloseable {
     }
 
     void start() {
-        readerThread.setDaemon(true);
-        senderThread.setDaemon(true);
         readerThread.start();
         senderThread.start();
     }

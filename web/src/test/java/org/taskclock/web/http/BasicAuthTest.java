@@ -16,10 +16,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+@Tag("slow17")
 class BasicAuthTest {
     private final BasicAuth auth =
             new BasicAuth(Map.of("alice", BCrypt.withDefaults().hashToString(4, "p\u00e4ss:word".toCharArray())));

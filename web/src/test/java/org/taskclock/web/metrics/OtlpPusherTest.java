@@ -173,9 +173,10 @@ class OtlpPusherTest {
         pusher.close();
         // The newest are pushed, in order, and the last one is that of the end.
         List<Long> pushed = new ArrayList<>(receivedReadings);
-        // It was given up when the exporter ended, but its retry may still have been sent.
+        // Its retry may have been sent before the exporter ended, or when it was given up already.
         pushed.remove(1L);
-        assertThat(pushed).isSorted().doesNotHaveDuplicates().hasSize((int) status.pushed());
+        assertThat(pushed).isSorted().doesNotHaveDuplicates();
+        assertThat(status.pushed() - pushed.size()).isBetween(0L, 1L);
         assertThat(pushed).hasSizeGreaterThanOrEqualTo(3);
         assertThat(pushed.get(pushed.size() - 1)).isEqualTo(readings.get());
         assertThat(readings.get()).isEqualTo(status.pushed() + status.failed() + status.dropped());

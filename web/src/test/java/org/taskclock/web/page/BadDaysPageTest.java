@@ -5,9 +5,11 @@ package org.taskclock.web.page;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.gson.Gson;
+import com.google.gson.reflect.TypeToken;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.Route;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
@@ -111,24 +113,12 @@ class BadDaysPageTest {
                 List.of(Map.of("time", NOW - 5_000, "kind", "user", "text", HOSTILE)));
         answer(page, "/pools", range);
         answer(page, "/threads", range);
-        Map<String, Object> history = new java.util.HashMap<>(Map.of("since", NOW, "bytes", 1));
+        Map<String, Object> history = new HashMap<>(Map.of("since", NOW, "bytes", 1));
         history.put("problem", problem);
-        answer(
-                page,
-                "/api/info",
-                Map.of(
-                        "version",
-                        "test",
-                        "host",
-                        HOSTILE,
-                        "processors",
-                        2,
-                        "actions",
-                        false,
-                        "now",
-                        NOW,
-                        "history",
-                        history));
+        String served = page.request().get(BROWSER.server().url() + "api/info").text();
+        Map<String, Object> info = new HashMap<>(GSON.fromJson(served, new TypeToken<Map<String, Object>>() {}));
+        info.putAll(Map.of("host", HOSTILE, "actions", false, "now", NOW, "history", history));
+        answer(page, "/api/info", info);
         page.navigate(BROWSER.server().url() + parameters);
         page.waitForFunction("() => window.streams?.length > 0");
         return page;

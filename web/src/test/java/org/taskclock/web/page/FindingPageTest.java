@@ -76,13 +76,14 @@ class FindingPageTest {
         Locator finding = page.locator(".finding-line[data-jvm='" + id + "']:has-text('" + thread + "')")
                 .first();
         finding.waitFor();
+        // A busy machine may take long to start the load, but a finding is shown only when it has lasted for a while.
+        long latest = Math.max(TOLERANCE_SECONDS, Duration.between(begin, now()).toSeconds() - TOLERANCE_SECONDS);
         picture(page, load + "-overview");
         assertThat(finding.textContent()).contains("began at");
         assertThat(secondsFrom(begin, finding.locator("time").textContent()))
-                .isBetween((long) -TOLERANCE_SECONDS, (long) TOLERANCE_SECONDS);
+                .isBetween((long) -TOLERANCE_SECONDS, latest);
         Locator tag = page.locator(".card[data-jvm='" + id + "'] .tag");
-        assertThat(secondsFrom(begin, tag.textContent()))
-                .isBetween((long) -TOLERANCE_SECONDS, (long) TOLERANCE_SECONDS);
+        assertThat(secondsFrom(begin, tag.textContent())).isBetween((long) -TOLERANCE_SECONDS, latest);
 
         tag.click();
         // Stacks show what the overview can only suspect.
@@ -92,7 +93,7 @@ class FindingPageTest {
         page.waitForFunction("name => document.querySelector('.body .row.hit .label')?.textContent === name", thread);
         String shown = row.textContent();
         assertThat(shown).contains(thread, "What to do");
-        assertThat(secondsFrom(begin, shown)).isBetween((long) -TOLERANCE_SECONDS, (long) TOLERANCE_SECONDS);
+        assertThat(secondsFrom(begin, shown)).isBetween((long) -TOLERANCE_SECONDS, latest);
         assertThat(page.locator(".heat-names .chosen").textContent()).isEqualTo(thread);
         picture(page, load + "-jvm");
         // The mark is there too when the history has been written, so that it can be found tomorrow.

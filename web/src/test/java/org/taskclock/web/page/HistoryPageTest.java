@@ -29,8 +29,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
-import org.junit.jupiter.api.condition.JRE;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.taskclock.internal.JdkVersions;
 import org.taskclock.testing.LoadProgram;
 
 /** The history of a JVM on the page, and what the page does to a JVM. */
@@ -295,7 +295,9 @@ class HistoryPageTest {
     }
 
     @Test
-    @EnabledForJreRange(min = JRE.JAVA_21, disabledReason = "The agent is loaded for virtual threads")
+    @EnabledForJreRange(
+            minVersion = JdkVersions.VIRTUAL_THREADS,
+            disabledReason = "The agent is loaded for virtual threads")
     void shouldLoadAndRemoveTheAgent() {
         Page page = BROWSER.open("");
         // Another test may have left the agent in the JVM.
